@@ -1,0 +1,71 @@
+"""The `interplay` command: one verb per room. Exit status 0 done, 1 failed, 2 misused."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import sys
+
+from interplay import __version__
+from interplay.errors import InterplayError
+
+_VERBS = {
+    "demo": ("interplay.cli.demo", "The whole loop with nobody at the keyboard: play, learn, roll out, judge, rank."),
+    "serve": ("interplay.cli.serve", "Start the web server: play, judge, leaderboard."),
+    "tasks": ("interplay.cli.tasks", "List, show and check tasks."),
+    "agents": ("interplay.cli.agents", "List what can act."),
+    "play": ("interplay.cli.play", "Let an agent play a task and record it."),
+    "episodes": ("interplay.cli.episodes", "List, show, verify, replay, export and repair recorded episodes."),
+    "learn": ("interplay.cli.learn", "Train an agent on recorded episodes."),
+    "rank": ("interplay.cli.rank", "Compute the leaderboard from answers."),
+}
+"""Verb -> module with `app`, a `typer.Typer` (one command, or a group), and its line of help. Modules load when used."""
+
+
+_HELP = """Usage: interplay VERB [OPTIONS] ...
+
+People and agents play, are recorded, compared and ranked.
+
+  interplay demo --fast              see the whole loop in three minutes
+  interplay serve                    play and judge at http://127.0.0.1:8000
+  interplay VERB --help              what a verb does, with an example
+
+Verbs:
+{verbs}
+"""
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Entry point. A verb's module is imported only when it is called, so that help and small verbs start at once; errors
+    meant for people are printed without a traceback."""
+    sys.exit(_run(sys.argv[1:] if arguments is None else arguments))
+
+
+def _run(arguments: list[str]) -> int:
+    """Run one command line; returns the exit status."""
+    if not arguments or arguments[0] in ("--help", "-h", "help"):
+        print(_HELP.format(verbs="\n".join(f"  {verb:10} {line}" for verb, (_, line) in _VERBS.items())), end="")
+        return 0
+    verb, *rest = arguments
+    if verb == "--version":
+        print(f"interplay {__version__}")
+        return 0
+    if verb not in _VERBS:
+        near = difflib.get_close_matches(verb, _VERBS, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else "see: interplay --help"
+        print(f"error: no such verb {verb!r}; {hint}", file=sys.stderr)
+        return 2
+    try:
+        app = importlib.import_module(_VERBS[verb][0]).app
+        app(rest, prog_name=f"interplay {verb}")
+    except SystemExit as stop:  # typer's way to end: 0, 2 for misuse, or a verb's own status
+        return stop.code if isinstance(stop.code, int) else int(stop.code is not None)
+    except InterplayError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    except BrokenPipeError:  # the reader of our output went away, as `| head` does
+        sys.stderr.close()
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    return 0

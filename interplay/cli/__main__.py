@@ -1,0 +1,5 @@
+"""`python -m interplay.cli`."""
+
+from interplay.cli import main
+
+main()

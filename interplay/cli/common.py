@@ -1,0 +1,89 @@
+"""What every verb shares: the common options, one way to print results, and errors without tracebacks."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import secrets
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from interplay.record import Archive
+
+DataOption = Annotated[Path, typer.Option("--data", help="Folder with the database, episodes, videos and models.")]
+DatabaseOption = Annotated[str | None, typer.Option("--database", help="Database address; default: SQLite inside --data.")]
+SeedOption = Annotated[int | None, typer.Option("--seed", help="Seed of every random draw; drawn and printed if not given.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document on standard output.")]
+
+DEFAULT_DATA = Path("interplay-data")
+
+progress_console = Console(stderr=True)
+
+
+def open_archive(data: Path, database: str | None = None) -> Archive:
+    """The archive of `--data` and `--database`."""
+    import interplay.record
+
+    return interplay.record.open(data, database=database)
+
+
+def choose_seed(seed: int | None) -> int:
+    """The given seed, or a fresh one."""
+    return secrets.randbelow(2**31) if seed is None else seed
+
+
+def emit(document: Any, *, as_json: bool, text: Any = None) -> None:
+    """Print a result: the document as JSON, or `text` (a string or anything rich can draw) for people."""
+    if as_json:
+        import json
+
+        sys.stdout.write(json.dumps(document, default=_plain, indent=2) + "\n")
+    elif text is not None:
+        Console().print(text)
+
+
+def _plain(value: Any) -> Any:
+    """JSON for the few types results hold beyond JSON's own."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return dataclasses.asdict(value)
+    if isinstance(value, datetime.datetime):
+        return value.isoformat()
+    if isinstance(value, Path):
+        return str(value)
+    if hasattr(value, "item"):
+        return value.item()
+    raise TypeError(f"cannot write {type(value).__name__} as JSON")
+
+
+def table(headers: Sequence[str], rows: Iterable[Sequence[Any]], *, title: str | None = None) -> Table:
+    """A plain table; columns whose name starts with '#' are right-aligned numbers."""
+    result = Table(title=title, title_justify="left", box=None, header_style="bold", pad_edge=False)
+    for header in headers:
+        result.add_column(header.lstrip("#"), justify="right" if header.startswith("#") else "left")
+    for row in rows:
+        result.add_row(*(str(cell) for cell in row))
+    return result
+
+
+@contextmanager
+def progress() -> Iterator[Progress]:
+    """A progress bar on standard error; silent when that is no terminal."""
+    with Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        console=progress_console,
+        disable=not progress_console.is_terminal,
+    ) as bar:
+        yield bar

@@ -1,0 +1,158 @@
+"""Atari 2600 games on the Arcade Learning Environment, one native frame a step.
+
+The emulator's own stickiness is off: its snapshots do not hold the last applied action, so a restored sticky game would
+drift. Stickiness (Machado et al. 2018, section 5.2), where a task asks for it, happens here, drawn from the seed, and
+the applied action is in `info["applied_action"]`.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, ClassVar
+
+import gymnasium
+import numpy as np
+import zstandard
+
+from interplay.envs.base import EnvError, Frame, FramePolicy, PlayableEnv
+from interplay.envs.palette import PALETTE
+from interplay.errors import unknown_name
+from interplay.tasks import Task
+
+try:
+    import ale_py
+    from ale_py import ALEInterface, ALEState, LoggerMode, roms
+except ModuleNotFoundError:
+    raise EnvError("Atari tasks need the Arcade Learning Environment.\nInstall it with:  pip install 'interplay[atari]'") from None
+
+ALEInterface.setLoggerMode(LoggerMode.Error)
+
+NUM_ACTIONS = 18
+"""All joystick positions, with and without the button; the same list for every game."""
+
+_OPTIONS = {"noop_max": 30, "sticky": 0.0, "mode": 0, "difficulty": 0}
+
+
+class AtariEnv(PlayableEnv):
+    """One game, one frame a step, all 18 actions.
+
+    Observations are the native screen: uint8, shape (210, 160), palette indices (`envs.palette.PALETTE` gives colours).
+    `reset` plays 0 to `noop_max` no-ops, the number drawn from the seed ("no-op starts", Mnih et al. 2015). Episodes end
+    (`terminated`) when the game is over and are truncated after `task.max_steps`.
+
+    Task options: `noop_max` (30), `sticky` (0.0, probability that the previous action is repeated), `mode`, `difficulty`.
+
+    Raises:
+        EnvError: If the ROM or an option is unknown.
+    """
+
+    observes_view: ClassVar[bool] = True
+    deterministic = True
+    frame_policy: FramePolicy = "indexed"
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["rgb_array"], "render_fps": 60}  # type: ignore[misc]
+
+    def __init__(self, task: Task, render_mode: str | None = "rgb_array") -> None:
+        self.task = task
+        self.render_mode = render_mode
+        options = dict(_OPTIONS)
+        for name, value in task.env.options.items():
+            if name not in options:
+                raise unknown_name(f"Atari option in task {task.id}", name, options)
+            options[name] = value
+        self._noop_max = int(options["noop_max"])
+        self._sticky = float(options["sticky"])
+        self.ale = ALEInterface()
+        self.ale.setFloat("repeat_action_probability", 0.0)
+        self.ale.setInt("random_seed", 0)  # the games draw nothing from it once stickiness is off
+        self.ale.loadROM(_rom_path(task.env.name))
+        for setting, apply, available in (
+            ("mode", self.ale.setMode, self.ale.getAvailableModes),
+            ("difficulty", self.ale.setDifficulty, self.ale.getAvailableDifficulties),
+        ):
+            if options[setting] not in available():
+                raise EnvError(f"task {task.id}: {setting} {options[setting]} does not exist; choose from {sorted(available())}")
+            apply(options[setting])
+        height, width = self.ale.getScreenDims()
+        self._screen = np.zeros((height, width), np.uint8)
+        self.observation_space = gymnasium.spaces.Box(0, 255, (height, width), np.uint8)
+        self.action_space = gymnasium.spaces.Discrete(NUM_ACTIONS)
+        self._previous_action = 0
+        self._num_steps = 0
+        self._sticky_rng = np.random.default_rng(0)
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[np.ndarray, dict[str, Any]]:
+        """Start an episode; the same seed starts the same one, whatever was played before."""
+        super().reset(seed=seed)
+        start_seed = int(self.np_random.integers(2**32)) if seed is None else seed
+        start = np.random.default_rng(start_seed)
+        self._sticky_rng = np.random.default_rng((start_seed, 1))
+        self._previous_action = 0
+        self._num_steps = 0
+        self.ale.reset_game()
+        for _ in range(int(start.integers(self._noop_max + 1))):
+            self.ale.act(0)
+        self.ale.getScreen(self._screen)
+        return self._screen.copy(), {"lives": self.ale.lives()}
+
+    def step(self, action: int) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
+        """Play one frame (1/60 s)."""
+        applied = int(action)
+        if not 0 <= applied < NUM_ACTIONS:
+            raise EnvError(f"Atari action must be 0 to {NUM_ACTIONS - 1}, got {action!r}")
+        info: dict[str, Any] = {}
+        if self._sticky > 0:
+            if self._sticky_rng.random() < self._sticky:
+                applied = self._previous_action
+            info["applied_action"] = applied
+        self._previous_action = applied
+        reward = float(self.ale.act(applied))
+        self._num_steps += 1
+        self.ale.getScreen(self._screen)
+        info["lives"] = self.ale.lives()
+        terminated = self.ale.game_over()
+        return self._screen.copy(), reward, terminated, self._num_steps >= self.task.max_steps, info
+
+    def view(self) -> Frame:
+        """The native screen and the console's palette."""
+        return Frame(self._screen, PALETTE)
+
+    def render(self) -> np.ndarray:  # type: ignore[override]
+        """The native screen as uint8, shape (210, 160, 3)."""
+        return PALETTE[self._screen]
+
+    def snapshot(self) -> bytes:
+        """Emulator state and what this class adds to it, compressed: about 7 kB."""
+        extra = {"previous": self._previous_action, "steps": self._num_steps, "sticky": self._sticky_rng.bit_generator.state}
+        head = json.dumps(extra).encode()
+        # The picture travels too: it is not part of the emulator's state, which only draws it while the next frame runs.
+        body = head + self._screen.tobytes() + self.ale.cloneSystemState().serialize()
+        return zstandard.compress(len(head).to_bytes(4, "little") + body)
+
+    def restore(self, snapshot: bytes) -> None:
+        """Continue from a snapshot of the same game."""
+        try:
+            data = zstandard.decompress(snapshot)
+            head_end = 4 + int.from_bytes(data[:4], "little")
+            extra = json.loads(data[4:head_end])
+            screen_end = head_end + self._screen.size
+            screen = np.frombuffer(data[head_end:screen_end], np.uint8).reshape(self._screen.shape)
+            state = ALEState(data[screen_end:])
+        except (zstandard.ZstdError, ValueError, RuntimeError) as error:
+            raise EnvError(f"this is not a snapshot of {self.task.env.id}: {error}") from None
+        self.ale.restoreSystemState(state)
+        self._screen[:] = screen
+        self._previous_action = extra["previous"]
+        self._num_steps = extra["steps"]
+        self._sticky_rng.bit_generator.state = extra["sticky"]
+
+    def versions(self) -> dict[str, str]:
+        """Versions of the emulator and of Gymnasium."""
+        return super().versions() | {"ale-py": ale_py.__version__}
+
+
+def _rom_path(rom: str) -> Any:
+    """Where the ROM lies, or the error that offers the nearest name."""
+    known = roms.get_all_rom_ids()
+    if rom not in known:
+        raise unknown_name("Atari game", rom, known)
+    return roms.get_rom_path(rom)

@@ -1,0 +1,73 @@
+"""Any registered Gymnasium environment as a task: `env.id = "gym:CartPole-v1"`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium
+import numpy as np
+
+from interplay.envs.base import EnvError, Frame, PlayableEnv
+from interplay.errors import unknown_name
+from interplay.tasks import Task
+
+
+class GymEnv(PlayableEnv):
+    """A Gymnasium environment behind Interplay's door; people see its `rgb_array` rendering.
+
+    Task options: `kwargs` (a table passed to `gymnasium.make`) and `deterministic` (default true: seed and actions decide
+    everything, which `interplay episodes verify` then proves; say false where they do not).
+
+    Raises:
+        NotFoundError: If the id is not registered; the nearest is offered.
+        EnvError: If it cannot be made or draws no picture.
+    """
+
+    def __init__(self, task: Task) -> None:
+        self.task = task
+        self.deterministic = bool(task.env.options.get("deterministic", True))
+        self.frame_policy = "replay" if self.deterministic else "video"
+        kwargs = dict(task.env.options.get("kwargs", {}))
+        env_id = task.env.name
+        if ":" not in env_id and env_id not in gymnasium.registry:
+            raise unknown_name("Gymnasium environment", env_id, gymnasium.registry.keys())
+        try:
+            self._env = gymnasium.make(env_id, render_mode="rgb_array", max_episode_steps=task.max_steps, **kwargs)
+        except (gymnasium.error.Error, TypeError, ImportError, ValueError) as error:
+            raise EnvError(f"task {task.id}: Gymnasium cannot make {env_id!r}: {error}") from error
+        self.observation_space = self._env.observation_space
+        self.action_space = self._env.action_space
+        self.render_mode = "rgb_array"
+        self.metadata = self._env.metadata
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        """Start an episode."""
+        super().reset(seed=seed)
+        if seed is not None:  # environments that draw starts from their action space would differ otherwise
+            self._env.action_space.seed(seed)
+        return self._env.reset(seed=seed, options=options)
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """One step; the reward becomes a Python float."""
+        observation, reward, terminated, truncated, info = self._env.step(action)
+        return observation, float(reward), bool(terminated), bool(truncated), info
+
+    def view(self) -> Frame:
+        """What `render` draws, uint8, shape (H, W, 3)."""
+        return Frame(self.render())
+
+    def render(self) -> np.ndarray:  # type: ignore[override]
+        """What the environment draws, uint8, shape (H, W, 3)."""
+        picture = self._env.render()
+        if not isinstance(picture, np.ndarray) or picture.ndim != 3:
+            raise EnvError(f"{self.task.env.id} draws no picture in render_mode 'rgb_array', so people cannot play it")
+        return np.ascontiguousarray(picture, np.uint8)
+
+    def versions(self) -> dict[str, str]:
+        """Gymnasium's version and the environment's own."""
+        spec = self._env.spec
+        return super().versions() | {self.task.env.name: str(spec.version if spec and spec.version is not None else "")}
+
+    def close(self) -> None:
+        """Close the environment within."""
+        self._env.close()

@@ -1,0 +1,33 @@
+"""Errors a user can meet: what was found, what was expected, and what to do next."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class InterplayError(Exception):
+    """An error whose text tells the reader what to do; the command line prints it without a traceback and exits 1."""
+
+
+class NotFoundError(InterplayError):
+    """A name that leads nowhere; the text offers the nearest one."""
+
+
+def unknown_name(kind: str, name: str, known: Iterable[str], *, hint: str = "") -> NotFoundError:
+    """The error for a mistyped name, with the nearest known names.
+
+    >>> print(unknown_name("task", "atari/breakot", ["atari/breakout", "atari/qbert"]))
+    unknown task 'atari/breakot'; did you mean 'atari/breakout'?
+    """
+    names = sorted(set(known))
+    near = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
+    if not near:  # a bare last part ("breakout") is the commonest slip
+        near = [known_name for known_name in names if name and known_name.rsplit("/", 1)[-1] == name.rsplit("/", 1)[-1]]
+    text = f"unknown {kind} {name!r}"
+    if near:
+        text += "; did you mean " + " or ".join(repr(candidate) for candidate in near) + "?"
+    elif names:
+        listed = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
+        text += f"; known: {listed}"
+    return NotFoundError(f"{text}\n{hint}" if hint else text)

@@ -1,0 +1,32 @@
+"""The database: what is small and shared. The only room that knows SQL.
+
+`Database.open(url)` gives sessions over the models in `interplay.store.models`, migrated to the newest schema. Ratings
+are never stored as truth: they are computed from the append-only answers.
+"""
+
+from interplay.store.database import Database, StoreError
+from interplay.store.models import (
+    Agent,
+    Answer,
+    Base,
+    EpisodeRow,
+    EpisodeStatistic,
+    Match,
+    Participant,
+    PlaySession,
+    TaskRow,
+)
+
+__all__ = [
+    "Agent",
+    "Answer",
+    "Base",
+    "Database",
+    "EpisodeRow",
+    "EpisodeStatistic",
+    "Match",
+    "Participant",
+    "PlaySession",
+    "StoreError",
+    "TaskRow",
+]

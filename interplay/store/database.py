@@ -1,0 +1,106 @@
+"""One engine for SQLite and PostgreSQL, one way to open a transaction, migrations applied when a database opens."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+
+from sqlalchemy import Engine, create_engine, event
+from sqlalchemy.exc import DatabaseError
+from sqlalchemy.orm import Session
+
+from interplay.errors import InterplayError
+
+_MIGRATIONS = Path(__file__).parent / "migrations"
+
+
+class StoreError(InterplayError):
+    """A database that cannot be opened or is not ours."""
+
+
+class Database:
+    """Sessions over one database; safe to share between threads.
+
+    Args:
+        engine: Made by `Database.open`.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        # SQLite has one writer at a time: waiting here is fair and silent, waiting in the driver is neither.
+        self._write_lock = threading.Lock() if engine.dialect.name == "sqlite" else nullcontext()
+
+    @classmethod
+    def open(cls, url: str) -> Database:
+        """Open, migrate and return a database.
+
+        Args:
+            url: SQLAlchemy address, `sqlite:///path/interplay.db` or `postgresql+psycopg://...`.
+        Raises:
+            StoreError: If it cannot be reached or is no Interplay database.
+        """
+        try:
+            engine = create_engine(url)
+        except ModuleNotFoundError as error:
+            raise StoreError(
+                f"the database {url.partition('://')[0]} needs a driver: {error}\n"
+                "Install it with:  pip install 'interplay[postgres]'"
+            ) from None
+        if engine.dialect.name == "sqlite":
+            event.listen(engine, "connect", _sqlite_settings)
+            event.listen(engine, "begin", _sqlite_begin)
+        try:
+            _migrate(engine)
+        except DatabaseError as error:
+            raise StoreError(
+                f"cannot open the database at {engine.url!r}: {error.orig}\n"
+                "Check the address, or choose another folder with --data; nothing was changed."
+            ) from error
+        return cls(engine)
+
+    @contextmanager
+    def read(self) -> Iterator[Session]:
+        """A session for reading; whatever it changes is rolled back."""
+        with Session(self.engine, expire_on_commit=False) as session:
+            yield session
+
+    @contextmanager
+    def write(self) -> Iterator[Session]:
+        """A session that commits when the block ends well and rolls back when it raises; one writer at a time on SQLite."""
+        with self._write_lock, Session(self.engine, expire_on_commit=False) as session, session.begin():
+            if self.engine.dialect.name == "sqlite":
+                session.connection(execution_options={"interplay_write": True})
+            yield session
+
+    def close(self) -> None:
+        """Close every connection."""
+        self.engine.dispose()
+
+
+def _sqlite_settings(connection, _record) -> None:  # noqa: ANN001 (the driver's own types)
+    connection.isolation_level = None  # we say BEGIN ourselves, see _sqlite_begin
+    cursor = connection.cursor()
+    for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON", "busy_timeout=30000"):
+        cursor.execute(f"PRAGMA {pragma}")
+    cursor.close()
+
+
+def _sqlite_begin(connection) -> None:  # noqa: ANN001
+    """Writers take the lock at once: a reader that turns writer halfway can fail with 'database is locked'."""
+    options = connection.get_execution_options()
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if options.get("interplay_write") else "BEGIN")
+
+
+def _migrate(engine: Engine) -> None:
+    """Bring the schema to the newest revision; does nothing when it is there."""
+    from alembic import command  # imported here: 0.1 s that read-only commands on a current database could not avoid anyway
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", str(_MIGRATIONS))
+    with engine.connect() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, "head")
+        connection.commit()

@@ -1,0 +1,193 @@
+"""Tables. One class a table, one line a column; times are UTC and timezone-aware."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import JSON, DateTime, ForeignKey, Index, MetaData, TypeDecorator, UniqueConstraint
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.orm import DeclarativeBase, Mapped, MappedAsDataclass, mapped_column, relationship
+
+
+class UTCDateTime(TypeDecorator[datetime]):
+    """A timezone-aware instant; SQLite keeps it as naive UTC, PostgreSQL as `timestamptz`."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Any) -> datetime | None:
+        """Refuse naive times: they are a bug waiting for another time zone."""
+        if value is None:
+            return None
+        if value.tzinfo is None:
+            raise ValueError(f"naive datetime {value!r}; pass datetime.now(UTC)")
+        return value.astimezone(UTC)
+
+    def process_result_value(self, value: datetime | None, dialect: Any) -> datetime | None:
+        """Give the zone back that SQLite drops."""
+        return value.replace(tzinfo=UTC) if value is not None and value.tzinfo is None else value
+
+
+class Base(MappedAsDataclass, DeclarativeBase, kw_only=True):
+    """All models are dataclasses with keyword arguments."""
+
+    metadata = MetaData(
+        naming_convention={
+            "ix": "ix_%(column_0_label)s",
+            "uq": "uq_%(table_name)s_%(column_0_name)s",
+            "fk": "fk_%(table_name)s_%(column_0_name)s_%(referred_table_name)s",
+            "pk": "pk_%(table_name)s",
+        }
+    )
+    type_annotation_map = {datetime: UTCDateTime(), dict[str, Any]: JSON().with_variant(JSONB(), "postgresql")}  # noqa: RUF012
+
+
+class TaskRow(Base):
+    """One version of a task that something was recorded or judged under; `definition` is `Task.to_json()`."""
+
+    __tablename__ = "tasks"
+    content_hash: Mapped[str] = mapped_column(primary_key=True)
+    task: Mapped[str] = mapped_column(index=True)
+    definition: Mapped[dict[str, Any]]
+    created_at: Mapped[datetime]
+
+
+class Participant(Base):
+    """A person who played or judged; `key` is the random value of their cookie."""
+
+    __tablename__ = "participants"
+    id: Mapped[int] = mapped_column(primary_key=True, init=False)
+    key: Mapped[str] = mapped_column(unique=True)
+    created_at: Mapped[datetime]
+    channel: Mapped[str] = mapped_column(default="local")
+
+
+class PlaySession(Base):
+    """One person's (or scripted client's) seat in one running task, until its episode is sealed."""
+
+    __tablename__ = "play_sessions"
+    id: Mapped[str] = mapped_column(primary_key=True)
+    task: Mapped[str] = mapped_column(index=True)
+    task_hash: Mapped[str]
+    seed: Mapped[int]
+    created_at: Mapped[datetime]
+    actor: Mapped[str]
+    actor_kind: Mapped[str]
+    participant_id: Mapped[int | None] = mapped_column(ForeignKey("participants.id"), default=None)
+    episode_id: Mapped[str | None] = mapped_column(default=None, index=True)
+    state: Mapped[str] = mapped_column(default="waiting")
+    """`waiting`, `playing`, `ended`, `interrupted`."""
+    ended_at: Mapped[datetime | None] = mapped_column(default=None)
+
+
+class EpisodeRow(Base):
+    """The catalogue: one sealed episode, as filters and lists need it; the file holds the rest."""
+
+    __tablename__ = "episodes"
+    __table_args__ = (Index("ix_episodes_task_seed", "task", "seed"),)
+    id: Mapped[str] = mapped_column(primary_key=True)
+    task: Mapped[str] = mapped_column(index=True)
+    task_hash: Mapped[str]
+    env: Mapped[str]
+    seed: Mapped[int]
+    actor: Mapped[str] = mapped_column(index=True)
+    """Name of who sat in the first seat: an agent's name, or `participant-<id>`."""
+    actor_kind: Mapped[str] = mapped_column(index=True)
+    """`human`, `agent` or `model` (a language model)."""
+    num_steps: Mapped[int]
+    duration_s: Mapped[float]
+    total_reward: Mapped[float] = mapped_column(index=True)
+    terminated: Mapped[bool]
+    truncated: Mapped[bool]
+    outcome: Mapped[str]
+    """Why it ended: `terminated`, `time_limit`, `quit`, `left`, `interrupted`."""
+    frames: Mapped[str]
+    """Frame policy: `replay`, `indexed` or `video`."""
+    created_at: Mapped[datetime] = mapped_column(index=True)
+    path: Mapped[str]
+    """Relative to the data directory, with forward slashes."""
+    size_bytes: Mapped[int]
+    sha256: Mapped[str]
+    participant_id: Mapped[int | None] = mapped_column(ForeignKey("participants.id"), default=None, index=True)
+    statistics: Mapped[list[EpisodeStatistic]] = relationship(
+        default_factory=list, cascade="all, delete-orphan", lazy="selectin"
+    )
+
+
+class EpisodeStatistic(Base):
+    """One final statistic of an episode: a number or a text, indexed by its value."""
+
+    __tablename__ = "episode_statistics"
+    __table_args__ = (
+        Index("ix_episode_statistics_number", "name", "number"),
+        Index("ix_episode_statistics_text", "name", "text"),
+    )
+    episode_id: Mapped[str] = mapped_column(ForeignKey("episodes.id"), primary_key=True, init=False)
+    name: Mapped[str] = mapped_column(primary_key=True)
+    number: Mapped[float | None] = mapped_column(default=None)
+    text: Mapped[str | None] = mapped_column(default=None)
+
+
+class Agent(Base):
+    """An agent whose episodes may be judged in one task; withdrawn ones keep their history."""
+
+    __tablename__ = "agents"
+    __table_args__ = (UniqueConstraint("name", "task"),)
+    id: Mapped[int] = mapped_column(primary_key=True, init=False)
+    name: Mapped[str] = mapped_column(index=True)
+    task: Mapped[str] = mapped_column(index=True)
+    kind: Mapped[str]
+    created_at: Mapped[datetime]
+    withdrawn_at: Mapped[datetime | None] = mapped_column(default=None)
+
+
+class Match(Base):
+    """Two episodes of one task and one seed, shown to one judge.
+
+    Open while `answered_at` and `released_at` are both empty. `left` and `right` are as the judge sees them.
+    """
+
+    __tablename__ = "matches"
+    __table_args__ = (Index("ix_matches_task_open", "task", "answered_at", "released_at"),)
+    id: Mapped[str] = mapped_column(primary_key=True)
+    task: Mapped[str]
+    task_hash: Mapped[str]
+    seed: Mapped[int]
+    left_episode_id: Mapped[str] = mapped_column(ForeignKey("episodes.id"))
+    right_episode_id: Mapped[str] = mapped_column(ForeignKey("episodes.id"))
+    left_agent: Mapped[str]
+    right_agent: Mapped[str]
+    judge: Mapped[str] = mapped_column(index=True)
+    """`participant-<id>` or the name of a scripted judge."""
+    served_at: Mapped[datetime]
+    seen_at: Mapped[datetime]
+    """Last sign of life from the judge's page; a match is released when this grows old."""
+    answered_at: Mapped[datetime | None] = mapped_column(default=None)
+    released_at: Mapped[datetime | None] = mapped_column(default=None)
+
+
+class Answer(Base):
+    """What a judge said about a match. Append-only: never updated, never deleted.
+
+    `sequence` orders answers as they were accepted; ratings replay them in that order.
+    """
+
+    __tablename__ = "answers"
+    sequence: Mapped[int] = mapped_column(primary_key=True, init=False)
+    match_id: Mapped[str] = mapped_column(ForeignKey("matches.id"), unique=True)
+    task: Mapped[str] = mapped_column(index=True)
+    seed: Mapped[int]
+    left_agent: Mapped[str] = mapped_column(index=True)
+    right_agent: Mapped[str] = mapped_column(index=True)
+    outcome: Mapped[str]
+    """`left`, `right` or `draw`: the answer to the overall question."""
+    responses: Mapped[dict[str, Any]]
+    """Question id -> answer: `{"left": bool, "right": bool}` for direct, `left|draw|right|na` for comparative."""
+    reason: Mapped[str]
+    judge: Mapped[str] = mapped_column(index=True)
+    created_at: Mapped[datetime]
+    duration_s: Mapped[float]
+    """From serving to answering, seconds."""
+    viewing: Mapped[dict[str, Any]] = mapped_column(default_factory=dict)
+    """What the judge's page reported: play, pause and seek events with times, seconds watched per side."""

@@ -1,0 +1,22 @@
+"""What is asked of a player: tasks, suites, key maps, judging questions and held-out seeds.
+
+A task is data (TOML), so a new one needs no code: `load_suite(path)` reads and checks a file, `find("atari/breakout")`
+looks one up among the built-in suites. This room knows nothing of the others.
+"""
+
+from interplay.tasks.keys import KeyMap
+from interplay.tasks.load import builtin_suites, find, load_suite, parse_suite
+from interplay.tasks.task import EnvSpec, Question, Suite, Task, TaskError
+
+__all__ = [
+    "EnvSpec",
+    "KeyMap",
+    "Question",
+    "Suite",
+    "Task",
+    "TaskError",
+    "builtin_suites",
+    "find",
+    "load_suite",
+    "parse_suite",
+]

@@ -1,0 +1,274 @@
+"""Read suites from TOML and refuse what cannot work, naming file, key and remedy."""
+
+from __future__ import annotations
+
+import difflib
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any, cast, get_args
+
+from interplay.errors import unknown_name
+from interplay.tasks.keys import MAX_BUTTONS, KeyMap
+from interplay.tasks.task import EnvSpec, Question, QuestionKind, Suite, Task, TaskError
+
+DOORS = ("ale", "gym")
+"""Kinds of environment a task file may name."""
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9_\-]*")
+
+
+def load_suite(path: str | Path) -> Suite:
+    """Read one suite from a TOML file.
+
+    Raises:
+        TaskError: If the file is missing, is not TOML, or says something a task cannot mean.
+    """
+    file = Path(path)
+    try:
+        text = file.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise TaskError(f"{file}: no such file\nGive the path of a task file; docs/tasks.md has one to copy.") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise TaskError(f"{file}: cannot be read as UTF-8 text: {error}") from error
+    return parse_suite(text, source=str(file))
+
+
+def parse_suite(text: str, *, source: str = "<text>") -> Suite:
+    """Build a suite from TOML text; `source` names it in errors.
+
+    Raises:
+        TaskError: As `load_suite`.
+    """
+    try:
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise TaskError(f"{source}: not valid TOML: {error}\nCheck quotes and brackets near that line.") from None
+    root = _Table(document, source, "")
+    head = root.table("suite")
+    suite_id = head.name("id")
+    defaults = root.raw("defaults", dict, {})
+    tasks: dict[str, Task] = {}
+    entries = root.raw("task", list, [])
+    if not entries:
+        raise root.error("task", "has no tasks", "add at least one [[task]] table")
+    for index, entry in enumerate(entries):
+        where = f"task[{index}]"
+        if not isinstance(entry, dict):
+            raise root.error(where, f"must be a table, got {entry!r}", "write [[task]] above it")
+        task = _task(_Table(_merged(defaults, entry), source, where), suite_id)
+        if task.id in tasks:
+            raise root.error(f"{where}.name", f"{task.name!r} is used twice", "give each task its own name")
+        tasks[task.id] = task
+    suite = Suite(suite_id, head.text("title"), head.text("description", ""), tuple(tasks.values()))
+    head.nothing_else()
+    root.nothing_else()
+    return suite
+
+
+@cache
+def builtin_suites() -> tuple[Suite, ...]:
+    """The suites that ship with the package."""
+    files = sorted(resources.files("interplay.tasks").iterdir(), key=lambda item: item.name)
+    return tuple(
+        parse_suite(item.read_text(encoding="utf-8"), source=item.name) for item in files if item.name.endswith(".toml")
+    )
+
+
+def find(task_id: str, suites: Iterable[Suite] | None = None) -> Task:
+    """Look up a task by id, or by path and name (`my.toml:my_task`).
+
+    Raises:
+        NotFoundError: With the nearest known id.
+        TaskError: If a file is named and cannot be used.
+    """
+    path, colon, name = task_id.rpartition(":")
+    if colon and path.endswith(".toml"):
+        tasks = {task.name: task for task in load_suite(path).tasks}
+        if name not in tasks:
+            raise unknown_name("task", name, tasks, hint=f"Tasks of {path} are listed by: interplay tasks check {path}")
+        return tasks[name]
+    tasks = {task.id: task for suite in (builtin_suites() if suites is None else suites) for task in suite.tasks}
+    if task_id not in tasks:
+        raise unknown_name("task", task_id, tasks, hint="All tasks:  interplay tasks list")
+    return tasks[task_id]
+
+
+def _merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+    """`over` laid on `base`, tables merged, everything else replaced."""
+    result = dict(base)
+    for key, value in over.items():
+        both_tables = isinstance(value, dict) and isinstance(result.get(key), dict)
+        result[key] = _merged(result[key], value) if both_tables else value
+    return result
+
+
+class _Table:
+    """One TOML table being read: takes values out one by one, and knows where it stands for error messages."""
+
+    def __init__(self, values: Mapping[str, Any], source: str, where: str) -> None:
+        self._values = dict(values)
+        self._source = source
+        self._where = where
+        self._seen: set[str] = set()
+
+    def error(self, key: str, problem: str, remedy: str) -> TaskError:
+        """The error of this file, at this key."""
+        place = ".".join(part for part in (self._where, key) if part)
+        return TaskError(f"{self._source}: {place}: {problem}\nRemedy: {remedy}.")
+
+    def raw(self, key: str, kind: type | tuple[type, ...], default: Any = ...) -> Any:
+        """A value of the given Python type; without a default it must be there."""
+        self._seen.add(key)
+        if key not in self._values:
+            if default is ...:
+                raise self.error(key, "is missing", f"add {key} = ...")
+            return default
+        value = self._values[key]
+        kinds = kind if isinstance(kind, tuple) else (kind,)
+        if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
+            wanted = " or ".join(_TYPE_NAMES[one] for one in kinds)
+            raise self.error(key, f"must be {wanted}, got {value!r}", f"write {wanted} there")
+        return value
+
+    def table(self, key: str, default: Any = ...) -> _Table:
+        place = ".".join(part for part in (self._where, key) if part)
+        return _Table(self.raw(key, dict, default), self._source, place)
+
+    def text(self, key: str, default: Any = ...) -> str:
+        value = self.raw(key, str, default).strip()
+        if not value and default is ...:
+            raise self.error(key, "is empty", f"write what {key} should say")
+        return value
+
+    def name(self, key: str) -> str:
+        value = self.text(key)
+        if not _NAME.fullmatch(value):
+            raise self.error(key, f"{value!r} is not a name", "use lower-case letters, digits, '_' and '-'")
+        return value
+
+    def number(self, key: str, default: Any = ..., *, low: float, high: float) -> float:
+        value = self.raw(key, (int, float), default)
+        if not low <= value <= high:
+            raise self.error(key, f"must lie between {low:g} and {high:g}, got {value!r}", "choose a value in that range")
+        return value
+
+    def texts(self, key: str, default: Any = ...) -> tuple[str, ...]:
+        values = self.raw(key, list, default)
+        if not all(isinstance(value, str) for value in values):
+            raise self.error(key, f"must hold texts only, got {values!r}", "put each entry in quotes")
+        return tuple(values)
+
+    def items(self) -> Iterable[tuple[str, Any]]:
+        self._seen.update(self._values)
+        return self._values.items()
+
+    def nothing_else(self) -> None:
+        """Refuse keys nobody asked for: most are typing slips."""
+        for key in self._values:
+            if key not in self._seen:
+                near = difflib.get_close_matches(key, self._seen, n=1)
+                remedy = f"did you mean {near[0]!r}?" if near else f"known keys here are {', '.join(sorted(self._seen))}"
+                raise self.error(key, "is not a known key", remedy.rstrip("."))
+
+
+_TYPE_NAMES = {str: "a text", int: "a whole number", float: "a number", list: "a list", dict: "a table", bool: "true or false"}
+
+
+def _task(table: _Table, suite_id: str) -> Task:
+    """One `[[task]]` table."""
+    name = table.name("name")
+    seeds = table.raw("held_out_seeds", list)
+    if not seeds or not all(isinstance(seed, int) and not isinstance(seed, bool) and 0 <= seed < 2**31 for seed in seeds):
+        raise table.error("held_out_seeds", f"must be whole numbers from 0 to 2**31 - 1, got {seeds!r}", "list at least one")
+    if len(set(seeds)) != len(seeds):
+        raise table.error("held_out_seeds", "holds the same seed twice", "keep each seed once")
+    frame_rate_hz = float(table.number("frame_rate_hz", 60, low=0.1, high=240))
+    time_limit_s = table.number("time_limit_s", low=0.1, high=24 * 3600)
+    questions = tuple(
+        _question(_Table(entry, table._source, f"{table._where}.questions[{index}]"))
+        for index, entry in enumerate(table.raw("questions", list))
+    )
+    if len({question.id for question in questions}) != len(questions):
+        raise table.error("questions", "two questions share an id", "give each its own id")
+    if sum(question.kind == "overall" for question in questions) != 1:
+        raise table.error("questions", "must hold exactly one of kind 'overall'", "it is the answer that moves ratings")
+    task = Task(
+        id=f"{suite_id}/{name}",
+        title=table.text("title"),
+        goal=table.text("goal"),
+        instructions=table.text("instructions"),
+        env=_env(table.table("env")),
+        frame_rate_hz=frame_rate_hz,
+        max_steps=max(1, round(time_limit_s * frame_rate_hz)),
+        held_out_seeds=tuple(seeds),
+        keys=_keys(table.table("keys")),
+        questions=questions,
+        tags=table.texts("tags", []),
+    )
+    table.nothing_else()
+    return task
+
+
+def _env(table: _Table) -> EnvSpec:
+    """The `env` table of a task."""
+    env_id = table.text("id")
+    door, colon, name = env_id.partition(":")
+    if door not in DOORS or not colon or not name:
+        near = difflib.get_close_matches(door, DOORS, n=1)
+        remedy = f"did you mean '{near[0]}:{name or '...'}'" if near else "write 'ale:<rom>' or 'gym:<registered id>'"
+        raise table.error("id", f"{env_id!r} names no known kind of environment", remedy)
+    options = table.raw("options", dict, {})
+    table.nothing_else()
+    return EnvSpec(env_id, options)
+
+
+def _question(table: _Table) -> Question:
+    kind = table.text("kind")
+    kinds = get_args(QuestionKind)
+    if kind not in kinds:
+        raise table.error("kind", f"{kind!r} is not a kind of question", f"choose one of {', '.join(kinds)}")
+    question = Question(table.name("id"), table.text("factor"), cast(QuestionKind, kind), table.text("text"))
+    table.nothing_else()
+    return question
+
+
+def _keys(table: _Table) -> KeyMap:
+    """The `keys` table: buttons, bindings, actions, opposites, labels."""
+    buttons = table.texts("buttons")
+    if not 1 <= len(buttons) <= MAX_BUTTONS or len(set(buttons)) != len(buttons):
+        raise table.error("buttons", f"must be 1 to {MAX_BUTTONS} different names, got {list(buttons)!r}", "name each button once")
+
+    def checked(key: str, button: object) -> str:
+        if button not in buttons:
+            near = difflib.get_close_matches(str(button), buttons, n=1)
+            remedy = f"did you mean {near[0]!r}" if near else f"buttons are {', '.join(buttons)}"
+            raise table.error(key, f"{button!r} is not a button of this task", remedy)
+        return cast(str, button)
+
+    bindings = {
+        code: checked(f"bindings.{code}", button) for code, button in table.table("bindings").items()
+    }
+    unbound = [button for button in buttons if button not in bindings.values()]
+    if unbound:
+        raise table.error("bindings", f"no key presses {unbound[0]!r}", f'bind one, for example KeyF = "{unbound[0]}"')
+    actions: dict[frozenset[str], Any] = {}
+    for combination, action in table.table("actions").items():
+        names = [part for part in combination.split("+") if part]
+        key = frozenset(checked(f"actions.{combination!r}", name) for name in names)
+        if key in actions:
+            raise table.error(f"actions.{combination!r}", "names a combination that stands there already", "keep one of them")
+        actions[key] = action
+    if frozenset() not in actions:
+        raise table.error("actions", "has no action for no keys at all", 'add "" = <the no-op action>')
+    opposites = []
+    for pair in table.raw("opposites", list, []):
+        if not isinstance(pair, list) or len(pair) != 2:
+            raise table.error("opposites", f"must hold pairs of buttons, got {pair!r}", 'write [["LEFT", "RIGHT"]]')
+        opposites.append((checked("opposites", pair[0]), checked("opposites", pair[1])))
+    labels = {checked("labels", button): str(text) for button, text in table.table("labels", {}).items()}
+    table.nothing_else()
+    return KeyMap(buttons, bindings, actions, tuple(opposites), labels)

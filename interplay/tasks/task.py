@@ -1,0 +1,148 @@
+"""The nouns of a task file: `Task`, `Suite`, `Question`, `EnvSpec`. Frozen, comparable, and hashed by content."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from types import MappingProxyType
+from typing import Any, Literal
+
+from interplay.errors import InterplayError
+from interplay.tasks.keys import KeyMap
+
+QuestionKind = Literal["direct", "comparative", "overall"]
+
+
+class TaskError(InterplayError):
+    """A task file that cannot be used; the text names the file, the key and the remedy."""
+
+
+@dataclass(frozen=True)
+class EnvSpec:
+    """Which world a task is played in.
+
+    Attributes:
+        id: `"<door>:<name>"`: `ale:space_invaders` (an Atari ROM) or `gym:CartPole-v1` (any registered Gymnasium id).
+        options: Keyword arguments of that door, JSON values only.
+    """
+
+    id: str
+    options: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+
+    @property
+    def door(self) -> str:
+        """The part before the colon."""
+        return self.id.partition(":")[0]
+
+    @property
+    def name(self) -> str:
+        """The part after the colon."""
+        return self.id.partition(":")[2]
+
+
+@dataclass(frozen=True)
+class Question:
+    """One question of the judging form.
+
+    Attributes:
+        id: Short name, unique in its task; the key of the answer.
+        factor: What the question measures (BEDD, Table 10), e.g. "task success".
+        kind: `direct` (yes or no, asked of each side), `comparative` (left, draw, right or not applicable), or `overall`
+            (left, draw or right: the answer that moves ratings; exactly one per task).
+        text: What the judge reads.
+    """
+
+    id: str
+    factor: str
+    kind: QuestionKind
+    text: str
+
+
+@dataclass(frozen=True)
+class Task:
+    """What an actor is asked to do, in which world, and how it is judged.
+
+    Attributes:
+        id: `"<suite>/<name>"`.
+        title, goal: A headline and one sentence for lists.
+        instructions: Plain text, paragraphs parted by empty lines.
+        env: Which world.
+        frame_rate_hz: Steps per second when a person plays.
+        max_steps: The episode is truncated after so many steps.
+        held_out_seeds: Seeds never used for demonstrations or training; agents are compared on them.
+        keys: How a person's keys become actions.
+        questions: The judging form, in order.
+        tags: Free words for search.
+    """
+
+    id: str
+    title: str
+    goal: str
+    instructions: str
+    env: EnvSpec
+    frame_rate_hz: float
+    max_steps: int
+    held_out_seeds: tuple[int, ...]
+    keys: KeyMap
+    questions: tuple[Question, ...]
+    tags: tuple[str, ...] = ()
+    seats: tuple[str, ...] = ("player",)
+
+    @property
+    def suite(self) -> str:
+        """The part of the id before the slash."""
+        return self.id.partition("/")[0]
+
+    @property
+    def name(self) -> str:
+        """The part of the id after the slash."""
+        return self.id.partition("/")[2]
+
+    @property
+    def time_limit_s(self) -> float:
+        """Longest possible episode at full speed, in seconds."""
+        return self.max_steps / self.frame_rate_hz
+
+    def to_json(self) -> dict[str, Any]:
+        """The whole task as JSON values, the form that `content_hash` digests and episodes keep."""
+        plain = {item.name: getattr(self, item.name) for item in fields(self) if item.name not in ("env", "keys", "questions")}
+        document = plain | {
+            "env": {"id": self.env.id, "options": dict(self.env.options)},
+            "keys": self.keys.to_json(),
+            "questions": [asdict(question) for question in self.questions],
+        }
+        return json.loads(json.dumps(document))
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any]) -> Task:
+        """The inverse of `to_json`: how a recording brings its task along."""
+        env = document["env"]
+        return cls(
+            **{
+                **document,
+                "env": EnvSpec(env["id"], env["options"]),
+                "held_out_seeds": tuple(document["held_out_seeds"]),
+                "keys": KeyMap.from_json(document["keys"]),
+                "questions": tuple(Question(**question) for question in document["questions"]),
+                "tags": tuple(document["tags"]),
+                "seats": tuple(document["seats"]),
+            }
+        )
+
+    @property
+    def content_hash(self) -> str:
+        """First 16 hex digits of the SHA-256 of everything the task says; changes when any of it does."""
+        text = json.dumps(self.to_json(), sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+@dataclass(frozen=True)
+class Suite:
+    """Tasks that belong together, as one TOML file defines them."""
+
+    id: str
+    title: str
+    description: str
+    tasks: tuple[Task, ...]
