@@ -1,0 +1,100 @@
+"""The application: rooms on `app.state`, routers, static files, headers, errors."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from importlib import import_module, util
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from fastapi import FastAPI
+from starlette.staticfiles import StaticFiles
+
+from interplay import __version__
+from interplay.tasks import Suite, builtin_suites
+from interplay.web import errors, pages
+from interplay.web.identity import IdentityMiddleware
+from interplay.web.security import SecurityMiddleware
+
+if TYPE_CHECKING:
+    from interplay.judge import Judging
+    from interplay.play import PlayServer
+    from interplay.record import Archive
+
+STATIC = Path(__file__).parent / "static"
+
+
+def create_app(
+    archive: Archive,
+    *,
+    play: PlayServer | None = None,
+    judging: Judging | None = None,
+    suites: Sequence[Suite] | None = None,
+    secret: bytes | None = None,
+) -> FastAPI:
+    """Build the application over one archive.
+
+    Args:
+        archive: Episodes and database.
+        play: The live server; the application starts and stops it with itself. Without one, pages only show.
+        judging: The judging room; made over the archive when not given.
+        suites: Tasks to offer; the built-in ones when not given.
+        secret: Signs cookies; the archive's own, kept in its folder, when not given.
+    """
+
+    @asynccontextmanager
+    async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
+        if play is not None:
+            await play.start()
+        yield
+        if play is not None:
+            await play.stop()
+
+    app = FastAPI(
+        title="Interplay",
+        version=__version__,
+        lifespan=lifespan,
+        docs_url=None,  # those pages load their scripts from other hosts
+        redoc_url=None,
+        openapi_url="/api/openapi.json",
+    )
+    app.state.archive = archive
+    app.state.play = play
+    app.state.judging = judging if judging is not None else _default_judging(archive)
+    app.state.suites = tuple(builtin_suites() if suites is None else suites)
+    app.state.secret = _secret(archive) if secret is None else secret
+    app.include_router(pages.router)
+    for name in ("episodes", "play", "judge"):
+        if util.find_spec(f"interplay.web.{name}") is not None:
+            app.include_router(import_module(f"interplay.web.{name}").router)
+    app.mount("/static", StaticFiles(directory=STATIC), name="static")
+    app.add_middleware(IdentityMiddleware)
+    app.add_middleware(SecurityMiddleware)
+    errors.install(app)
+    return app
+
+
+def _default_judging(archive: Archive) -> Judging | None:
+    try:
+        from interplay.judge import Judging
+    except ImportError:
+        return None
+    return Judging(archive, rng=np.random.default_rng())
+
+
+def _secret(archive: Archive) -> bytes:
+    """The key that signs cookies: in the data folder, readable by its owner only."""
+    import os
+    import secrets
+
+    path = archive.root / "secret.key"
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        return path.read_bytes()
+    with os.fdopen(descriptor, "wb") as file:
+        key = secrets.token_bytes(32)
+        file.write(key)
+    return key

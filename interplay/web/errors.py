@@ -1,0 +1,75 @@
+"""Errors in the house style: a page for people, `{"error", "message"}` for programs (everything under /api)."""
+
+from __future__ import annotations
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse, Response
+from starlette.exceptions import HTTPException
+
+from interplay.errors import InterplayError, NotFoundError
+
+_CODES = {
+    400: "bad_request",
+    401: "unauthorized",
+    403: "forbidden",
+    404: "not_found",
+    405: "method_not_allowed",
+    409: "conflict",
+    410: "gone",
+}
+_HEADLINES = {
+    403: "That is not yours to open",
+    404: "There is nothing here",
+    405: "That address is for another kind of request",
+    500: "Something went wrong on our side",
+}
+
+
+def install(app: FastAPI) -> None:
+    """Register the handlers."""
+    app.add_exception_handler(HTTPException, _http_error)
+    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(InterplayError, _interplay_error)
+    app.add_exception_handler(Exception, _crash)
+
+
+def _answer(request: Request, status: int, message: str, headers: dict[str, str] | None = None) -> Response:
+    """The error as JSON below /api, as a page elsewhere."""
+    if request.url.path.startswith("/api/"):
+        document = {"error": _CODES.get(status, "error" if status < 500 else "internal_error"), "message": message}
+        return JSONResponse(document, status, headers)
+    from interplay.web.pages import templates  # pages import nothing of this module; the other way round would be a ring
+
+    context = {"status": status, "headline": _HEADLINES.get(status, "That did not work"), "message": message}
+    return templates.TemplateResponse(request, "error.html", context, status_code=status, headers=headers)
+
+
+def _http_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    message = str(error.detail)
+    if error.status_code == 404 and message == "Not Found":
+        message = f"No page has the address {request.url.path}."
+    headers = dict(error.headers) if error.headers else None
+    if isinstance(error.detail, dict) and request.url.path.startswith("/api/"):
+        return JSONResponse(error.detail, error.status_code, headers)
+    return _answer(request, error.status_code, message, headers)
+
+
+def _invalid(request: Request, error: Exception) -> Response:
+    """Values of the wrong kind, named one by one."""
+    assert isinstance(error, RequestValidationError)
+    problems = [{"field": ".".join(str(part) for part in item["loc"][1:]), "message": item["msg"]} for item in error.errors()]
+    text = "; ".join(f"{item['field']}: {item['message']}" for item in problems)
+    if request.url.path.startswith("/api/"):
+        return JSONResponse({"error": "invalid", "message": text, "errors": problems}, 422)
+    return _answer(request, 422, text)
+
+
+def _interplay_error(request: Request, error: Exception) -> Response:
+    return _answer(request, 404 if isinstance(error, NotFoundError) else 400, str(error))
+
+
+def _crash(request: Request, _error: Exception) -> Response:
+    """An error nobody foresaw: the log has the traceback, the visitor gets a calm page."""
+    return _answer(request, 500, "The server met an error it did not expect. Its log says more; nothing recorded is lost.")

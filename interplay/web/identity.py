@@ -1,0 +1,98 @@
+"""Who is asking: a signed cookie that names a participant, made only when someone plays or judges.
+
+Reading pages leaves no trace. The first request that needs a person (`current_participant`) makes one, and the middleware
+puts the cookie on the answer. The cookie holds a random key, never the participant's number, and says nothing else.
+"""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from itsdangerous import BadSignature, URLSafeSerializer
+from starlette.datastructures import MutableHeaders
+from starlette.requests import HTTPConnection
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from interplay.store import Participant
+from interplay.store.participants import add_participant, participant_by_key
+
+COOKIE = "interplay_participant"
+ONE_YEAR_S = 365 * 24 * 3600
+_SCOPE_KEY = "interplay.identity"
+
+
+@dataclass
+class _Pending:
+    """What the middleware hands to the request and reads back: the cookie to set, if any."""
+
+    cookie: str | None = None
+
+
+class IdentityMiddleware:
+    """Sets the participant cookie on the answer to the request that made the participant."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass everything on; add one header when a participant was made."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        pending = scope[_SCOPE_KEY] = _Pending()
+        secure = "; Secure" if scope.get("scheme") == "https" else ""
+
+        async def send_with_cookie(message: Message) -> None:
+            if message["type"] == "http.response.start" and pending.cookie is not None:
+                MutableHeaders(scope=message).append(
+                    "Set-Cookie", f"{COOKIE}={pending.cookie}; Path=/; Max-Age={ONE_YEAR_S}; HttpOnly; SameSite=Lax{secure}"
+                )
+            await send(message)
+
+        await self.app(scope, receive, send_with_cookie)
+
+
+def known_participant(request: HTTPConnection) -> Participant | None:
+    """The participant of this request's cookie, or None; makes nothing."""
+    key = _key(request)
+    if key is None:
+        return None
+    with request.app.state.archive.database.read() as session:
+        return participant_by_key(session, key)
+
+
+def participant(request: HTTPConnection) -> Participant:
+    """The participant of this request, made on first need. Call it from plain `def` handlers: it reads the database."""
+    found = known_participant(request)
+    if found is not None:
+        return found
+    # A key this server signed stays the person's own even when the database is a new one.
+    key = _key(request) or secrets.token_urlsafe(16)
+    with request.app.state.archive.database.write() as session:
+        # Looked up again under the write lock: two requests of one page may arrive together.
+        found = participant_by_key(session, key) or add_participant(session, key, datetime.now(UTC))
+    request.scope[_SCOPE_KEY].cookie = _signer(request).dumps(key)
+    return found
+
+
+def current_participant(request: HTTPConnection) -> int:
+    """Number of the participant of this request, made on first need."""
+    return participant(request).id
+
+
+def _signer(request: HTTPConnection) -> URLSafeSerializer:
+    return URLSafeSerializer(request.app.state.secret, salt="interplay.participant")
+
+
+def _key(request: HTTPConnection) -> str | None:
+    """The key inside the cookie, if this server signed it."""
+    value = request.cookies.get(COOKIE)
+    if not value:
+        return None
+    try:
+        key = _signer(request).loads(value)
+    except BadSignature:
+        return None
+    return key if isinstance(key, str) else None
