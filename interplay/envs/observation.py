@@ -118,7 +118,31 @@ class Native:
         return frame.rgb()
 
 
-_PIPELINES: dict[str, Callable[[], Pipeline]] = {"dqn": DQN, "native": Native}
+class Pixels:
+    """Every native frame as episodes keep it: palette indices, uint8, shape (H, W), or RGB (H, W, 3) in worlds without a
+    palette. What scripted players look at: an Atari sprite is one index."""
+
+    name = "pixels"
+    frame_skip = 1
+
+    def __init__(self) -> None:
+        self._shape: tuple[int, ...] = (0, 0)
+
+    def space(self) -> gymnasium.Space:
+        """uint8, shape (H, W) or (H, W, 3); known after the first frame."""
+        return gymnasium.spaces.Box(0, 255, self._shape, np.uint8)
+
+    def reset(self, frame: Frame) -> np.ndarray:
+        """The first frame."""
+        self._shape = frame.pixels.shape
+        return frame.pixels.copy()
+
+    def push(self, frame: Frame, *, ended: bool) -> np.ndarray:  # noqa: ARG002 (the protocol's argument)
+        """The next frame."""
+        return frame.pixels.copy()
+
+
+_PIPELINES: dict[str, Callable[[], Pipeline]] = {"dqn": DQN, "native": Native, "pixels": Pixels}
 
 
 def pipeline_names() -> list[str]:
