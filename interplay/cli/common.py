@@ -48,7 +48,7 @@ def emit(document: Any, *, as_json: bool, text: Any = None) -> None:
 
         sys.stdout.write(json.dumps(document, default=_plain, indent=2) + "\n")
     elif text is not None:
-        Console().print(text)
+        Console().print(text, soft_wrap=isinstance(text, str))
 
 
 def _plain(value: Any) -> Any:

@@ -25,7 +25,9 @@ def list_tasks(as_json: JsonOption = False) -> None:
 
 
 @app.command()
-def show(task_id: Annotated[str, typer.Argument(metavar="TASK", help="Id, or my.toml:name.")], as_json: JsonOption = False) -> None:
+def show(
+    task_id: Annotated[str, typer.Argument(metavar="TASK", help="Id, or my.toml:name.")], as_json: JsonOption = False
+) -> None:
     """Show one task whole."""
     task = find(task_id)
     document = task.to_json() | {"content_hash": task.content_hash}
@@ -62,5 +64,6 @@ def check(file: Annotated[Path, typer.Argument(help="A task file (TOML).")], as_
     emit(
         {"suite": suite.id, "tasks": [task.id for task in suite.tasks]},
         as_json=as_json,
-        text=f"{file}: {len(suite.tasks)} tasks, all good.\nPlay one:  interplay play {file}:{suite.tasks[0].name} --agent random",
+        text=f"{file}: {len(suite.tasks)} tasks, all good.\n"
+        f"Play one:  interplay play {file}:{suite.tasks[0].name} --agent random",
     )

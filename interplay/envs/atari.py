@@ -23,7 +23,9 @@ try:
     import ale_py
     from ale_py import ALEInterface, ALEState, LoggerMode, roms
 except ModuleNotFoundError:
-    raise EnvError("Atari tasks need the Arcade Learning Environment.\nInstall it with:  pip install 'interplay[atari]'") from None
+    raise EnvError(
+        "Atari tasks need the Arcade Learning Environment.\nInstall it with:  pip install 'interplay[atari]'"
+    ) from None
 
 ALEInterface.setLoggerMode(LoggerMode.Error)
 
@@ -70,7 +72,9 @@ class AtariEnv(PlayableEnv):
             ("difficulty", self.ale.setDifficulty, self.ale.getAvailableDifficulties),
         ):
             if options[setting] not in available():
-                raise EnvError(f"task {task.id}: {setting} {options[setting]} does not exist; choose from {sorted(available())}")
+                raise EnvError(
+                    f"task {task.id}: {setting} {options[setting]} does not exist; choose from {sorted(available())}"
+                )
             apply(options[setting])
         height, width = self.ale.getScreenDims()
         self._screen = np.zeros((height, width), np.uint8)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import gymnasium
@@ -10,6 +11,8 @@ import numpy as np
 from interplay.envs.base import EnvError, Frame, PlayableEnv
 from interplay.errors import unknown_name
 from interplay.tasks import Task
+
+os.environ.setdefault("SDL_VIDEODRIVER", "dummy")  # worlds drawn with pygame need no screen
 
 
 class GymEnv(PlayableEnv):
@@ -58,7 +61,10 @@ class GymEnv(PlayableEnv):
 
     def render(self) -> np.ndarray:  # type: ignore[override]
         """What the environment draws, uint8, shape (H, W, 3)."""
-        picture = self._env.render()
+        try:
+            picture = self._env.render()
+        except gymnasium.error.DependencyNotInstalled as error:
+            raise EnvError(f"{self.task.env.id} cannot draw its picture: {error}") from error
         if not isinstance(picture, np.ndarray) or picture.ndim != 3:
             raise EnvError(f"{self.task.env.id} draws no picture in render_mode 'rgb_array', so people cannot play it")
         return np.ascontiguousarray(picture, np.uint8)

@@ -113,7 +113,7 @@ class Native:
         self._shape = rgb.shape
         return rgb
 
-    def push(self, frame: Frame, *, ended: bool) -> np.ndarray:  # noqa: ARG002 (the protocol's argument)
+    def push(self, frame: Frame, *, ended: bool) -> np.ndarray:
         """The next frame."""
         return frame.rgb()
 
@@ -137,7 +137,7 @@ class Pixels:
         self._shape = frame.pixels.shape
         return frame.pixels.copy()
 
-    def push(self, frame: Frame, *, ended: bool) -> np.ndarray:  # noqa: ARG002 (the protocol's argument)
+    def push(self, frame: Frame, *, ended: bool) -> np.ndarray:
         """The next frame."""
         return frame.pixels.copy()
 

@@ -240,7 +240,9 @@ def _keys(table: _Table) -> KeyMap:
     """The `keys` table: buttons, bindings, actions, opposites, labels."""
     buttons = table.texts("buttons")
     if not 1 <= len(buttons) <= MAX_BUTTONS or len(set(buttons)) != len(buttons):
-        raise table.error("buttons", f"must be 1 to {MAX_BUTTONS} different names, got {list(buttons)!r}", "name each button once")
+        raise table.error(
+            "buttons", f"must be 1 to {MAX_BUTTONS} different names, got {list(buttons)!r}", "name each button once"
+        )
 
     def checked(key: str, button: object) -> str:
         if button not in buttons:
@@ -249,9 +251,7 @@ def _keys(table: _Table) -> KeyMap:
             raise table.error(key, f"{button!r} is not a button of this task", remedy)
         return cast(str, button)
 
-    bindings = {
-        code: checked(f"bindings.{code}", button) for code, button in table.table("bindings").items()
-    }
+    bindings = {code: checked(f"bindings.{code}", button) for code, button in table.table("bindings").items()}
     unbound = [button for button in buttons if button not in bindings.values()]
     if unbound:
         raise table.error("bindings", f"no key presses {unbound[0]!r}", f'bind one, for example KeyF = "{unbound[0]}"')

@@ -1,0 +1,74 @@
+"""Documentation runs: Python blocks and `$ interplay` commands of every page are executed, links lead somewhere.
+
+A block marked ```console no-run is shown, not run (it would serve for ever or take minutes).
+"""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+_BLOCK = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    """The runnable blocks of a page in one language."""
+    found = _BLOCK.findall(page.read_text())
+    return [body for kind, options, body in found if kind == language and "no-run" not in options]
+
+
+def runnable(page: Path) -> list[tuple[str, str]]:
+    """All runnable blocks of a page in order, as (language, body)."""
+    found = _BLOCK.findall(page.read_text())
+    return [(kind, body) for kind, options, body in found if kind in ("python", "console") and "no-run" not in options]
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if runnable(page)], ids=lambda page: page.name)
+def test_the_code_of_a_page_runs(page, tmp_path):
+    environment = dict(os.environ, PATH=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}", COLUMNS="100")
+    for language, body in runnable(page):
+        if language == "python":
+            commands = [[sys.executable, "-c", body]]
+        else:
+            lines = [line[2:] for line in body.splitlines() if line.startswith("$ ")]
+            assert lines, f"{page.name}: a console block shows commands as '$ interplay ...'"
+            commands = [shlex.split(line, comments=True) for line in lines]
+        for command in commands:
+            result = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=180)
+            assert result.returncode == 0, f"{page.name}: {' '.join(command)[:300]}\n{result.stdout}\n{result.stderr}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_to_files_that_exist(page):
+    for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text()):
+        if not target.startswith(("http://", "https://", "mailto:")):
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+@pytest.mark.parametrize("example", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: path.name)
+def test_every_example_runs(example, tmp_path):
+    result = subprocess.run([sys.executable, str(example)], cwd=tmp_path, capture_output=True, text=True, timeout=180)
+    assert result.returncode == 0, f"{result.stdout}\n{result.stderr}"
+
+
+def test_examples_in_docstrings_hold():
+    import doctest
+    import importlib
+    import pkgutil
+
+    import interplay
+
+    tried = 0
+    for module in pkgutil.walk_packages(interplay.__path__, "interplay."):
+        if module.name.endswith("__main__") or ".migrations" in module.name:
+            continue
+        result = doctest.testmod(importlib.import_module(module.name))
+        assert result.failed == 0, module.name
+        tried += result.attempted
+    assert tried > 0

@@ -1,0 +1,179 @@
+"""Task files: what is read, what is refused and how it is said; keys become actions by the stated rule."""
+
+import json
+from itertools import combinations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from interplay.cli import main
+from interplay.errors import NotFoundError
+from interplay.tasks import Task, TaskError, builtin_suites, find, load_suite, parse_suite
+
+GOOD = """
+[suite]
+id = "mine"
+title = "My tasks"
+
+[[task]]
+name = "balance"
+title = "Balance"
+goal = "Keep the pole up."
+instructions = "Push the cart left and right."
+env.id = "gym:CartPole-v1"
+frame_rate_hz = 30
+time_limit_s = 10
+held_out_seeds = [1, 2]
+
+[task.keys]
+buttons = ["LEFT", "RIGHT"]
+bindings = { ArrowLeft = "LEFT", ArrowRight = "RIGHT" }
+actions = { "" = 0, "LEFT" = 0, "RIGHT" = 1 }
+
+[[task.questions]]
+id = "overall"
+factor = "overall"
+kind = "overall"
+text = "Who balanced better?"
+"""
+
+
+def test_a_good_file_is_read_whole(tmp_path):
+    file = tmp_path / "my.toml"
+    file.write_text(GOOD)
+    task = load_suite(file).tasks[0]
+    assert (task.id, task.max_steps, task.held_out_seeds, task.keys.noop) == ("mine/balance", 300, (1, 2), 0)
+    assert find(f"{file}:balance") == task
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("[suite]", "[suit", "not valid TOML"),
+        ('title = "My tasks"', "", "suite.title: is missing"),
+        ('id = "mine"', 'id = "My tasks"', "suite.id: 'My tasks' is not a name"),
+        ("time_limit_s = 10", "time_limit_s = -1", r"task\[0\].time_limit_s: must lie between 0.1 and 86400, got -1"),
+        (
+            "time_limit_s = 10",
+            'time_limit_s = "long"',
+            r"task\[0\].time_limit_s: must be a whole number or a number, got 'long'",
+        ),
+        ("time_limit_s = 10", "time_limit = 10\ntime_limit_s = 10", "did you mean 'time_limit_s'"),
+        ("held_out_seeds = [1, 2]", "held_out_seeds = []", "held_out_seeds: must be whole numbers"),
+        ("held_out_seeds = [1, 2]", "held_out_seeds = [1, 1]", "the same seed twice"),
+        ("held_out_seeds = [1, 2]", "held_out_seeds = [true]", "must be whole numbers"),
+        ('env.id = "gym:CartPole-v1"', 'env.id = "gim:CartPole-v1"', "did you mean 'gym:CartPole-v1'"),
+        ('"RIGHT" = 1', '"RIGTH" = 1', "'RIGTH' is not a button of this task\nRemedy: did you mean 'RIGHT'"),
+        ('"" = 0, ', "", "no action for no keys at all"),
+        (', ArrowRight = "RIGHT"', "", "no key presses 'RIGHT'"),
+        ('buttons = ["LEFT", "RIGHT"]', 'buttons = ["LEFT", "LEFT"]', "buttons: must be 1 to 12 different names"),
+        ('kind = "overall"', 'kind = "comparative"', "exactly one of kind 'overall'"),
+        ('kind = "overall"', 'kind = "overal"', "'overal' is not a kind of question"),
+        ('goal = "Keep the pole up."', 'goal = ""', "goal: is empty"),
+    ],
+)
+def test_a_bad_file_is_refused_with_file_key_and_remedy(old, new, message):
+    assert old in GOOD
+    with pytest.raises(TaskError, match=message) as caught:
+        parse_suite(GOOD.replace(old, new), source="my.toml")
+    assert str(caught.value).startswith("my.toml")
+    assert "\n" in str(caught.value), "an error says what to do on its second line"
+
+
+def test_two_tasks_of_one_name_are_refused():
+    body = GOOD[GOOD.index("[[task]]") :]
+    with pytest.raises(TaskError, match="'balance' is used twice"):
+        parse_suite(GOOD + body)
+
+
+def test_a_file_without_tasks_is_refused():
+    with pytest.raises(TaskError, match=r"task: has no tasks\nRemedy: add at least one \[\[task\]\] table"):
+        parse_suite(GOOD[: GOOD.index("[[task]]")])
+
+
+def test_files_that_are_missing_or_binary_are_refused(tmp_path):
+    with pytest.raises(TaskError, match="no such file"):
+        load_suite(tmp_path / "none.toml")
+    (tmp_path / "binary.toml").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(TaskError, match="cannot be read as UTF-8"):
+        load_suite(tmp_path / "binary.toml")
+
+
+def test_an_unknown_task_offers_the_nearest(tmp_path):
+    with pytest.raises(NotFoundError, match="did you mean 'atari/breakout'"):
+        find("atari/brekout")
+    with pytest.raises(NotFoundError, match="did you mean 'atari/breakout'"):
+        find("breakout")
+    file = tmp_path / "my.toml"
+    file.write_text(GOOD)
+    with pytest.raises(NotFoundError, match="did you mean 'balance'"):
+        find(f"{file}:balanse")
+
+
+@pytest.mark.parametrize("task", [task for suite in builtin_suites() for task in suite.tasks], ids=lambda task: task.id)
+def test_built_in_tasks_reach_all_18_actions_and_survive_json(task):
+    assert set(task.keys.table) == set(range(18))
+    assert all(task.keys.resolve(task.keys.mask_of_action(action)) == action for action in range(18))
+    copy = Task.from_json(json.loads(json.dumps(task.to_json())))
+    assert copy.content_hash == task.content_hash
+    assert copy.keys.table == task.keys.table
+
+
+def test_the_content_hash_changes_with_the_content():
+    document = find("atari/breakout").to_json()
+    document["goal"] += " Please."
+    assert Task.from_json(document).content_hash != find("atari/breakout").content_hash
+
+
+KEYS = find("atari/space_invaders").keys
+
+
+@pytest.mark.parametrize(
+    ("held", "action"),
+    [
+        ((), 0),
+        (("LEFT",), 4),
+        (("LEFT", "RIGHT"), 0),
+        (("LEFT", "RIGHT", "FIRE"), 1),
+        (("UP", "DOWN", "LEFT"), 4),
+        (("UP", "LEFT", "FIRE"), 15),
+        (("UP", "DOWN", "LEFT", "RIGHT", "FIRE"), 1),
+    ],
+)
+def test_opposite_keys_cancel_and_the_rest_counts(held, action):
+    assert KEYS.resolve(KEYS.mask(set(held))) == action
+
+
+@given(st.integers(0, 2**5 - 1))
+def test_every_combination_of_keys_has_an_action_made_of_held_buttons(mask):
+    action = KEYS.resolve(mask)
+    used = next(combination for combination, candidate in KEYS.actions.items() if candidate == action)
+    assert used <= KEYS.pressed(mask)
+
+
+def test_an_unlisted_combination_takes_the_largest_listed_part():
+    keys = (
+        parse_suite(
+            GOOD.replace('buttons = ["LEFT", "RIGHT"]', 'buttons = ["LEFT", "RIGHT", "JUMP"]')
+            .replace('ArrowRight = "RIGHT"', 'ArrowRight = "RIGHT", Space = "JUMP"')
+            .replace('"RIGHT" = 1', '"RIGHT" = 1, "JUMP" = 5, "RIGHT+JUMP" = 6')
+        )
+        .tasks[0]
+        .keys
+    )
+    assert keys.resolve(keys.mask({"LEFT", "JUMP"})) == 0  # equals: LEFT stands before JUMP
+    assert keys.resolve(keys.mask({"LEFT", "RIGHT", "JUMP"})) == 6
+    assert len({keys.mask(set(pair)) for pair in combinations(keys.buttons, 2)}) == 3
+
+
+def test_check_reports_a_good_file_and_refuses_an_impossible_action(tmp_path, capsys):
+    file = tmp_path / "my.toml"
+    file.write_text(GOOD)
+    with pytest.raises(SystemExit, match="0"):
+        main(["tasks", "check", str(file)])
+    assert "1 tasks, all good" in capsys.readouterr().out
+    file.write_text(GOOD.replace('"RIGHT" = 1', '"RIGHT" = 7'))
+    with pytest.raises(SystemExit, match="1"):
+        main(["tasks", "check", str(file)])
+    assert "7 is not an action of gym:CartPole-v1" in capsys.readouterr().err
