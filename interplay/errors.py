@@ -21,7 +21,7 @@ def unknown_name(kind: str, name: str, known: Iterable[str], *, hint: str = "") 
     unknown task 'atari/breakot'; did you mean 'atari/breakout'?
     """
     names = sorted(set(known))
-    near = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
+    near = _nearest(name, names)
     if not near:  # a bare last part ("breakout") is the commonest slip
         near = [known_name for known_name in names if name and known_name.rsplit("/", 1)[-1] == name.rsplit("/", 1)[-1]]
     text = f"unknown {kind} {name!r}"
@@ -31,3 +31,10 @@ def unknown_name(kind: str, name: str, known: Iterable[str], *, hint: str = "") 
         listed = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
         text += f"; known: {listed}"
     return NotFoundError(f"{text}\n{hint}" if hint else text)
+
+
+def _nearest(name: str, names: list[str]) -> list[str]:
+    """The closest names, best first; only those about as close as the best, so that a clear slip gets one answer."""
+    near = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
+    likeness = [difflib.SequenceMatcher(None, name, candidate).ratio() for candidate in near]
+    return [candidate for candidate, ratio in zip(near, likeness, strict=True) if ratio > likeness[0] - 0.1]

@@ -18,6 +18,7 @@ _VERBS = {
     "episodes": ("interplay.cli.episodes", "List, show, verify, replay, export and repair recorded episodes."),
     "learn": ("interplay.cli.learn", "Train an agent on recorded episodes."),
     "rank": ("interplay.cli.rank", "Compute the leaderboard from answers."),
+    "bench": ("interplay.cli.bench", "Measure against a baseline in the same run."),
 }
 """Verb -> module with `app`, a `typer.Typer` (one command, or a group), and its line of help. Modules load when used."""
 

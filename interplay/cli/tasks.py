@@ -10,7 +10,11 @@ import typer
 from interplay.cli.common import JsonOption, emit, table
 from interplay.tasks import builtin_suites, find, load_suite
 
-app = typer.Typer(help="Tasks: what is asked of a player.  Try:  interplay tasks show atari/breakout", no_args_is_help=True)
+app = typer.Typer(
+    add_completion=False,
+    help="Tasks: what is asked of a player.  Try:  interplay tasks show atari/breakout",
+    no_args_is_help=True,
+)
 
 
 @app.command("list")

@@ -1,0 +1,34 @@
+"""`interplay bench NAME`: run a measurement from the `bench/` folder of a checkout."""
+
+from __future__ import annotations
+
+import importlib.util
+import runpy
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from interplay.errors import InterplayError, unknown_name
+
+app = typer.Typer(add_completion=False)
+
+_ROOT = Path(__file__).parent.parent.parent
+
+
+@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+def bench(context: typer.Context, name: Annotated[str, typer.Argument(help="record, play, rank, ...")]) -> None:
+    """Measure something against its baseline in the same run.  Try:  interplay bench record --json"""
+    folder = _ROOT / "bench"
+    if not folder.is_dir():
+        raise InterplayError(
+            "measurements live in the `bench` folder of a checkout, and this is an installed package.\nClone the repository and run it there."
+        )
+    names = [path.stem for path in folder.glob("*.py") if path.stem != "__init__"]
+    if name not in names:
+        raise unknown_name("bench", name, names)
+    if importlib.util.find_spec("bench") is None:
+        sys.path.insert(0, str(_ROOT))
+    sys.argv = [f"bench.{name}", *context.args]
+    runpy.run_module(f"bench.{name}", run_name="__main__")

