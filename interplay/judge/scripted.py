@@ -1,0 +1,59 @@
+"""A judge that is a program: prefers the higher return, errs at a stated rate, and fills in the whole form."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class ScriptedJudge:
+    """Answers matches from the two episodes' returns, with noise.
+
+    Attributes:
+        name: Who answers, as the log shows it.
+        noise: Scale of the judge's doubt as a share of the larger return; the left side is preferred with probability
+            `1 / (1 + exp(-(left - right) / (noise * max(|left|, |right|, 1))))`.
+        draw_margin: Returns closer than this share of the larger one are called a draw.
+    """
+
+    name: str
+    noise: float = 0.15
+    draw_margin: float = 0.03
+
+    def outcome(self, left: float, right: float, rng: np.random.Generator) -> str:
+        """`left`, `right` or `draw` for two returns."""
+        scale = max(abs(left), abs(right), 1.0)
+        if abs(left - right) <= self.draw_margin * scale:
+            return "draw"
+        doubt = max(self.noise * scale, 1e-9)
+        preference = 1 / (1 + math.exp(min(700.0, max(-700.0, -(left - right) / doubt))))
+        return "left" if rng.random() < preference else "right"
+
+    def form(
+        self, questions: Sequence[Mapping[str, Any]], left: float, right: float, rng: np.random.Generator
+    ) -> dict[str, Any]:
+        """The whole answer to a match: outcome, one response a question, and a reason long enough to be accepted.
+
+        Args:
+            questions: As the match lists them, each with `id` and `kind`.
+            left, right: Returns of the two episodes.
+            rng: Source of the judge's errors; each question errs on its own.
+        """
+        outcome = self.outcome(left, right, rng)
+        responses: dict[str, Any] = {}
+        for question in questions:
+            if question["kind"] == "direct":
+                responses[question["id"]] = {"left": left > 0, "right": right > 0}
+            elif question["kind"] == "comparative":
+                responses[question["id"]] = self.outcome(left, right, rng)
+        better = {"left": "the left player", "right": "the right player", "draw": "neither player"}[outcome]
+        reason = (
+            f"This answer comes from a program, not from a person: going by the points each of them scored, and with some "
+            f"error added on purpose, {better} came out ahead in this comparison."
+        )
+        return {"outcome": outcome, "responses": responses, "reason": reason, "viewing": {"scripted": True}}
