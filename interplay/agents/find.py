@@ -1,0 +1,109 @@
+"""From a name on the command line to an agent."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from interplay.agents.base import Agent, AgentError, require_agent
+from interplay.agents.scripted import ScriptedPlayer
+from interplay.agents.simple import NoopAgent, RandomAgent
+from interplay.errors import unknown_name
+
+if TYPE_CHECKING:
+    from interplay.record import Archive
+
+BUILTIN: dict[str, tuple[Callable[[], Agent], str]] = {
+    "random": (RandomAgent, "draws its actions, a new one every four frames"),
+    "noop": (NoopAgent, "never touches a key"),
+    "scripted": (ScriptedPlayer, "a hand-written player for each built-in Atari game"),
+}
+"""Name -> (factory, one line)."""
+
+
+class AgentName(NamedTuple):
+    """A name that `find` takes.
+
+    Attributes:
+        name: The name.
+        kind: `builtin` or `policy`.
+        description: One line.
+        task: Id of the task a policy was trained for; None for built-in agents.
+    """
+
+    name: str
+    kind: str
+    description: str
+    task: str | None = None
+
+
+def names(archive: Archive | None = None) -> list[AgentName]:
+    """The built-in agents, then the trained policies of the archive, by name."""
+    from interplay.agents.policy import describe_policies
+
+    found = [AgentName(name, "builtin", description) for name, (_, description) in BUILTIN.items()]
+    if archive is not None:
+        found += [AgentName(name, "policy", line, task) for name, task, line in describe_policies(archive.root / "models")]
+    return found
+
+
+def find(name: str, archive: Archive | None = None) -> Agent:
+    """Build an agent.
+
+    Args:
+        name: `random`, `noop`, `scripted`; a trained policy by its name in the archive's `models/` or by the path of its
+            folder; or `module:factory`, a callable without arguments that returns an agent of your own.
+        archive: Where trained policies are looked up by name.
+    Raises:
+        NotFoundError: For a name that leads nowhere; the nearest is offered.
+        AgentError: If your factory cannot be imported, called, or gives something that is no agent.
+        PolicyError: If a policy's files are missing, damaged, or do not fit together.
+    """
+    if name in BUILTIN:
+        return BUILTIN[name][0]()
+    from interplay.agents.policy import is_policy_folder, load_policy
+
+    if archive is not None and "/" not in name and "\\" not in name and is_policy_folder(archive.root / "models" / name):
+        return load_policy(archive.root / "models" / name)
+    if is_policy_folder(Path(name)):
+        return load_policy(Path(name))
+    if ":" in name:
+        return _from_module(name)
+    hint = "All agents:  interplay agents list    Your own:  module:factory"
+    raise unknown_name("agent", name, [known.name for known in names(archive)], hint=hint)
+
+
+def _from_module(name: str) -> Agent:
+    """The agent that `module:factory` makes."""
+    module_name, _, attribute = name.partition(":")
+    try:
+        module = importlib.import_module(module_name)
+    except ModuleNotFoundError as error:
+        if error.name is not None and not (module_name + ".").startswith(error.name + "."):
+            raise AgentError(f"agent {name!r}: module {module_name!r} needs {error.name!r}, which is not installed") from error
+        raise AgentError(
+            f"agent {name!r}: there is no module {module_name!r}\n"
+            "It must be importable: install it, or put its folder on PYTHONPATH (PYTHONPATH=. interplay play ...)."
+        ) from None
+    except ValueError as error:  # an empty or relative module name
+        raise AgentError(f"agent {name!r}: {module_name!r} is no module name; write module:factory") from error
+    except Exception as error:
+        raise AgentError(f"agent {name!r}: importing {module_name!r} failed: {type(error).__name__}: {error}") from error
+    factory = getattr(module, attribute, None)
+    if factory is None:
+        raise unknown_name(
+            f"factory in module {module_name!r}:", attribute, [known for known in dir(module) if not known.startswith("_")]
+        )
+    if not callable(factory):
+        raise AgentError(
+            f"agent {name!r}: {attribute} is {type(factory).__name__}, which cannot be called; name a class or function"
+        )
+    try:
+        agent = factory()
+    except Exception as error:
+        raise AgentError(
+            f"agent {name!r}: {attribute}() failed: {type(error).__name__}: {error}\nA factory takes no arguments."
+        ) from error
+    return require_agent(agent, where=f"agent {name!r}")

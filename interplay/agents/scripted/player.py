@@ -1,0 +1,105 @@
+"""`ScriptedPlayer`: a hand-written player for each built-in Atari game, which sees only the pixels a person sees."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+
+from interplay.agents.base import AgentError
+from interplay.agents.scripted.space_invaders import SpaceInvaders
+from interplay.tasks import Task
+
+DECISION_FRAMES = 4
+"""A decision is held for so many frames, as a DQN's is: a network that decides as often can imitate it."""
+
+
+class Brain(Protocol):
+    """How to play one game; `ScriptedPlayer` does the rest."""
+
+    def reset(self, rng: np.random.Generator) -> None:
+        """Forget the last episode."""
+        ...
+
+    def see(self, pixels: np.ndarray) -> None:
+        """Look at a frame; called for every one, before `decide`."""
+        ...
+
+    def decide(self, pixels: np.ndarray) -> set[str]:
+        """The buttons to hold until the next decision."""
+        ...
+
+
+BRAINS: dict[str, Callable[[], Brain]] = {
+    "ale:space_invaders": SpaceInvaders,
+}
+"""Environment id -> its player."""
+
+
+class ScriptedPlayer:
+    """Plays a built-in Atari game from its palette frames alone, so it can sit at a live socket as well as in a rollout.
+
+    Decides every fourth frame and holds the buttons in between. As a person's, its hand slips: now and then it keeps the
+    last buttons a little too long, which makes every episode its own.
+
+    Args:
+        task: If given, the player is ready to act; otherwise `reset` must be called first.
+        rng: For that first episode.
+        slip: Probability, per decision, that the hand lags for a few decisions.
+
+    >>> import numpy as np
+    >>> from interplay import envs, tasks
+    >>> task = tasks.find("atari/space_invaders")
+    >>> env = envs.make(task)
+    >>> _ = env.reset(seed=1)
+    >>> player = ScriptedPlayer(task, rng=np.random.default_rng(1))
+    >>> player.act(env.view().pixels)
+    1
+    """
+
+    name = "scripted"
+    observation = "pixels"
+
+    def __init__(self, task: Task | None = None, *, rng: np.random.Generator | None = None, slip: float = 0.03) -> None:
+        if not 0 <= slip < 1:
+            raise ValueError(f"slip must be at least 0 and below 1, got {slip}")
+        self.slip = slip
+        self._brain: Brain | None = None
+        if task is not None:
+            self.reset(task, rng=rng or np.random.default_rng(0))
+
+    def reset(self, task: Task, *, rng: np.random.Generator) -> None:
+        """Begin an episode.
+
+        Raises:
+            AgentError: If nobody wrote a player for this environment.
+        """
+        if task.env.id not in BRAINS:
+            raise AgentError(
+                f"there is no scripted player for {task.env.id} (task {task.id}), only for {', '.join(sorted(BRAINS))}\n"
+                "Write your own agent and name it module:factory; docs/agents.md has one to copy."
+            )
+        self._brain = BRAINS[task.env.id]()
+        self._brain.reset(rng)
+        self._keys = task.keys
+        self._rng = rng
+        self._count = 0
+        self._lag = 0
+        self._action: Any = task.keys.noop
+
+    def act(self, observation: np.ndarray) -> Any:
+        """The action for one native frame: uint8, shape (H, W), palette indices."""
+        if self._brain is None:
+            raise AgentError("call reset(task, rng=...) before act()")
+        self._brain.see(observation)
+        if self._count % DECISION_FRAMES == 0:
+            buttons = self._brain.decide(observation)
+            if self._lag > 0:
+                self._lag -= 1
+            else:
+                self._action = self._keys.resolve(self._keys.mask(buttons))
+                if self._rng.random() < self.slip:
+                    self._lag = int(self._rng.integers(1, 6))
+        self._count += 1
+        return self._action

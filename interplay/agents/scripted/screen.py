@@ -1,0 +1,87 @@
+"""Finding things on a palette screen: a sprite is a colour index, so no vision is needed."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Box(NamedTuple):
+    """Where something is, in pixels, all ends included."""
+
+    left: int
+    top: int
+    right: int
+    bottom: int
+
+    @property
+    def x(self) -> float:
+        """Horizontal middle."""
+        return (self.left + self.right) / 2
+
+    @property
+    def y(self) -> float:
+        """Vertical middle."""
+        return (self.top + self.bottom) / 2
+
+
+def find(
+    pixels: np.ndarray, colours: int | tuple[int, ...], *, top: int = 0, bottom: int = 210, left: int = 0, right: int = 160
+) -> Box | None:
+    """The box around all pixels of some colours inside a window, or None.
+
+    Args:
+        pixels: uint8, shape (H, W), palette indices.
+        colours: One index or several.
+        top, bottom, left, right: The window, `bottom` and `right` excluded.
+    """
+    mask = _mask(pixels[top:bottom, left:right], colours)
+    rows = np.flatnonzero(mask.any(axis=1))
+    if not rows.size:
+        return None
+    columns = np.flatnonzero(mask.any(axis=0))
+    return Box(left + int(columns[0]), top + int(rows[0]), left + int(columns[-1]), top + int(rows[-1]))
+
+
+def find_all(
+    pixels: np.ndarray,
+    colours: int | tuple[int, ...],
+    *,
+    top: int = 0,
+    bottom: int = 210,
+    left: int = 0,
+    right: int = 160,
+    gap: int = 1,
+) -> list[Box]:
+    """Boxes of things that are parted by more than `gap` empty rows or columns, top to bottom, then left to right.
+
+    The window is cut into bands of rows, each band into runs of columns, each run trimmed to its rows: enough for sprites,
+    which never nest.
+    """
+    mask = _mask(pixels[top:bottom, left:right], colours)
+    boxes = []
+    for first, last in _runs(mask.any(axis=1), gap):
+        band = mask[first : last + 1]
+        for start, stop in _runs(band.any(axis=0), gap):
+            rows = np.flatnonzero(band[:, start : stop + 1].any(axis=1))
+            boxes.append(Box(left + start, top + first + int(rows[0]), left + stop, top + first + int(rows[-1])))
+    return boxes
+
+
+def _mask(window: np.ndarray, colours: int | tuple[int, ...]) -> np.ndarray:
+    """Where a window has one of some colours."""
+    if isinstance(colours, int):
+        return window == colours
+    return np.isin(window, colours)
+
+
+def _runs(present: np.ndarray, gap: int) -> list[tuple[int, int]]:
+    """First and last index of each run of True, runs parted by at most `gap` False joined."""
+    where = np.flatnonzero(present)
+    if not where.size:
+        return []
+    breaks = np.flatnonzero(np.diff(where) > gap + 1)
+    firsts = where[np.concatenate(([0], breaks + 1))]
+    lasts = where[np.concatenate((breaks, [where.size - 1]))]
+    return [(int(first), int(last)) for first, last in zip(firsts, lasts, strict=True)]

@@ -1,0 +1,59 @@
+"""The two agents everything is compared with: one that draws its actions, one that does nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from interplay.tasks import Task
+
+
+class RandomAgent:
+    """Draws uniformly from the actions that keys can give, a new one every `hold` native frames.
+
+    Holding for four frames is what "random" means in the Atari literature: a player that decides as often as a DQN.
+    """
+
+    name = "random"
+    observation = "pixels"
+
+    def __init__(self, *, hold: int = 4) -> None:
+        if hold < 1:
+            raise ValueError(f"hold must be at least 1 frame, got {hold}")
+        self.hold = hold
+        self._actions: list[Any] = []
+        self._action: Any = None
+        self._count = 0
+        self._rng = np.random.default_rng(0)
+
+    def reset(self, task: Task, *, rng: np.random.Generator) -> None:
+        """Take the task's actions, each once, and the generator."""
+        self._actions = [task.keys.noop, *(action for action in task.keys.actions.values() if action != task.keys.noop)]
+        self._rng = rng
+        self._count = 0
+
+    def act(self, observation: np.ndarray) -> Any:
+        """A fresh draw on every `hold`-th call, the last draw otherwise."""
+        if self._count % self.hold == 0:
+            self._action = self._actions[int(self._rng.integers(len(self._actions)))]
+        self._count += 1
+        return self._action
+
+
+class NoopAgent:
+    """Never touches a key."""
+
+    name = "noop"
+    observation = "pixels"
+
+    def __init__(self) -> None:
+        self._noop: Any = None
+
+    def reset(self, task: Task, *, rng: np.random.Generator) -> None:
+        """Remember the task's no-op."""
+        self._noop = task.keys.noop
+
+    def act(self, observation: np.ndarray) -> Any:
+        """The no-op."""
+        return self._noop
