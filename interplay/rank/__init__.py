@@ -1,0 +1,51 @@
+"""Ratings and leaderboards from a log of answers: pure arithmetic, no database, no clock, no other room.
+
+`rate_1vs1` is what one answer does to two ratings, `Standings` folds a log, `leaderboard(comparisons)` sorts agents by
+mu - 3 sigma, and `read_answers(path)` reads a log from CSV.
+
+>>> rows = leaderboard([Comparison("ada", "bob", "left"), Comparison("bob", "cyd", "draw")])
+>>> [(row.rank, row.agent, row.num_answers) for row in rows]
+[(1, 'ada', 1), (2, 'bob', 2), (3, 'cyd', 1)]
+"""
+
+from interplay.rank.answers_file import AnswersError, read_answers
+from interplay.rank.leaderboard import Comparison, LeaderboardRow, Standings, TaskStandings, leaderboard, rate_all
+from interplay.rank.trueskill import (
+    DEFAULTS,
+    OUTCOMES,
+    Outcome,
+    OutcomeProbabilities,
+    Rating,
+    RatingPair,
+    Settings,
+    anticipate,
+    expected_drop,
+    outcome_probabilities,
+    quality,
+    rate_1vs1,
+    win_probability,
+)
+
+__all__ = [
+    "DEFAULTS",
+    "OUTCOMES",
+    "AnswersError",
+    "Comparison",
+    "LeaderboardRow",
+    "Outcome",
+    "OutcomeProbabilities",
+    "Rating",
+    "RatingPair",
+    "Settings",
+    "Standings",
+    "TaskStandings",
+    "anticipate",
+    "expected_drop",
+    "leaderboard",
+    "outcome_probabilities",
+    "quality",
+    "rate_1vs1",
+    "rate_all",
+    "read_answers",
+    "win_probability",
+]

@@ -1,0 +1,175 @@
+"""Read a CSV of answers: columns left, right, outcome and, if there, task, judge, time; every fault is named by its line."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO
+
+from interplay.errors import InterplayError
+from interplay.rank.leaderboard import Comparison
+from interplay.rank.trueskill import OUTCOMES, Outcome
+
+_REQUIRED = ("left", "right", "outcome")
+_OPTIONAL = ("task", "judge", "time")
+_EXAMPLE = "left,right,outcome\nada,bob,left\n"
+_REPORT_EVERY = 2000
+"""Rows between two calls of `on_progress`."""
+_OUTCOME: dict[str, Outcome] = {outcome: outcome for outcome in OUTCOMES}
+
+
+class AnswersError(InterplayError):
+    """An answers file that cannot be used; the text names the file, the line and the remedy."""
+
+
+def read_answers(path: Path | str, *, on_progress: Callable[[int, int], None] | None = None) -> list[Comparison]:
+    """Read answers, in order of `time` if that column is there and as recorded otherwise.
+
+    Args:
+        path: A UTF-8 CSV file (RFC 4180) with a header line. Columns `left`, `right` (agents' names) and `outcome`
+            (`left`, `right`, `draw`) are needed; `task`, `judge` and `time` are optional, others are ignored. `time` is
+            ISO 8601 (UTC if it names no zone) or seconds since 1970; answers of one instant keep the file's order.
+        on_progress: Called now and then with bytes read and bytes in all.
+    Returns:
+        At least one answer.
+    Raises:
+        AnswersError: If the file cannot be read or a line is at fault.
+    """
+    path = Path(path)
+    try:
+        size_bytes = path.stat().st_size
+        with path.open("rb") as stream:
+            _refuse_utf16(path, stream)
+            comparisons = list(_parse(path, stream, lambda done: on_progress(done, size_bytes) if on_progress else None))
+    except OSError as error:
+        raise AnswersError(f"cannot read {path}: {error.strerror or error}\nRemedy: give a CSV file like\n{_EXAMPLE}") from None
+    if not comparisons:
+        raise AnswersError(f"{path}: no answers below the header\nRemedy: add one line for each answer, such as\nada,bob,left")
+    if comparisons[0].time is not None:
+        comparisons.sort(key=lambda comparison: comparison.time or datetime.max.replace(tzinfo=UTC))  # stable
+    return comparisons
+
+
+def _parse(path: Path, stream: IO[bytes], report: Callable[[int], None]) -> Iterator[Comparison]:
+    """Rows as comparisons, in the file's order."""
+    rows = csv.reader(_lines(path, stream), strict=True)
+    columns: dict[str, int] | None = None
+    width = 0
+    # Judges, agents and tasks repeat on every line: one string each keeps memory flat and comparisons quick.
+    names: dict[str, str] = {}
+    num_rows = 0
+    while True:
+        start = rows.line_num + 1  # a quoted field may span lines; the line where the row begins is the useful one
+        try:
+            row = next(rows, None)
+        except csv.Error as error:
+            raise AnswersError(
+                f"{path}: line {start}: not CSV: {error}\n"
+                'Remedy: put names with commas, quotes or line breaks in double quotes; write a quote inside them twice ("").'
+            ) from None
+        if row is None:
+            break
+        if not any(cell.strip() for cell in row):
+            continue  # an empty line
+        if columns is None:
+            columns, width = _columns(path, start, row), len(row)
+            continue
+        if len(row) != width:
+            raise AnswersError(
+                f"{path}: line {start}: {len(row)} columns where the header has {width}\n"
+                "Remedy: put names that hold a comma in double quotes, and leave no column out."
+            )
+        yield _comparison(path, start, columns, row, names)
+        num_rows += 1
+        if num_rows % _REPORT_EVERY == 0:
+            report(stream.tell())
+    if columns is None:
+        raise AnswersError(f"{path}: line 1: the file is empty\nRemedy: give a CSV file like\n{_EXAMPLE}")
+    report(stream.tell())
+
+
+def _lines(path: Path, stream: IO[bytes]) -> Iterator[str]:
+    """Lines as text, a byte order mark dropped."""
+    for number, line in enumerate(stream, start=1):
+        try:
+            text = line.decode()
+        except UnicodeDecodeError as error:
+            raise AnswersError(
+                f"{path}: line {number}: byte {line[error.start]:#04x} is not UTF-8 text\n"
+                "Remedy: save the file as UTF-8 (in a spreadsheet: 'CSV UTF-8'), or:  iconv -f latin1 -t utf8 FILE > NEW"
+            ) from None
+        if "\0" in text:
+            raise AnswersError(
+                f"{path}: line {number}: a zero byte, so this is no text file\nRemedy: export the answers as CSV."
+            )
+        yield text.removeprefix("\ufeff") if number == 1 else text
+
+
+def _refuse_utf16(path: Path, stream: IO[bytes]) -> None:
+    """UTF-16 is what spreadsheets call 'Unicode text'; say so instead of complaining about one byte."""
+    if stream.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+        raise AnswersError(
+            f"{path}: line 1: the text is UTF-16, not UTF-8\n"
+            "Remedy: save the file as 'CSV UTF-8', or:  iconv -f utf16 -t utf8 FILE > NEW"
+        )
+    stream.seek(0)
+
+
+def _columns(path: Path, line: int, header: list[str]) -> dict[str, int]:
+    """Name of each known column -> its place."""
+    names = [cell.strip().lower() for cell in header]
+    missing = [name for name in _REQUIRED if name not in names]
+    if missing:
+        hint = "the first line must name the columns"
+        if len(names) == 1 and any(mark in names[0] for mark in ";\t|"):
+            hint = "columns are parted by commas, not by semicolons or tabs"
+        raise AnswersError(
+            f"{path}: line {line}: missing column{'s' if len(missing) > 1 else ''} {', '.join(missing)}; "
+            f"found {', '.join(repr(cell) for cell in header)}\n"
+            f"Remedy: {hint}: left, right, outcome and, if you have them, task, judge, time."
+        )
+    for name in (*_REQUIRED, *_OPTIONAL):
+        if names.count(name) > 1:
+            raise AnswersError(f"{path}: line {line}: column {name!r} is there {names.count(name)} times\nRemedy: keep one.")
+    return {name: names.index(name) for name in (*_REQUIRED, *_OPTIONAL) if name in names}
+
+
+def _comparison(path: Path, line: int, columns: dict[str, int], row: list[str], names: dict[str, str]) -> Comparison:
+    """One checked row."""
+    cells = {name: row[place].strip() for name, place in columns.items()}
+    for name in ("left", "right"):
+        if not cells[name]:
+            raise AnswersError(f"{path}: line {line}: column {name!r} is empty\nRemedy: write the agent's name there.")
+    left, right = (names.setdefault(cells[side], cells[side]) for side in ("left", "right"))
+    if left == right:
+        raise AnswersError(
+            f"{path}: line {line}: agent {left!r} is on both sides\n"
+            "Remedy: an agent cannot be compared with itself; correct or remove the line."
+        )
+    outcome = _OUTCOME.get(cells["outcome"].lower())
+    if outcome is None:
+        raise AnswersError(
+            f"{path}: line {line}: unknown outcome {cells['outcome']!r}\n"
+            "Remedy: write left, right (the side that was better) or draw."
+        )
+    task, judge = cells.get("task", ""), cells.get("judge", "")
+    time = _time(path, line, cells["time"]) if "time" in cells else None
+    return Comparison(left, right, outcome, names.setdefault(task, task), names.setdefault(judge, judge), time)
+
+
+def _time(path: Path, line: int, text: str) -> datetime:
+    """An instant from ISO 8601 or from seconds since 1970."""
+    try:
+        try:
+            time = datetime.fromtimestamp(float(text), UTC)
+        except ValueError:
+            time = datetime.fromisoformat(text)
+        return (time if time.tzinfo else time.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError, OSError):
+        raise AnswersError(
+            f"{path}: line {line}: cannot read the time {text!r}\n"
+            "Remedy: write 2026-02-28T13:30:00Z or seconds since 1970 on every line, or drop the column to keep the order."
+        ) from None

@@ -1,0 +1,154 @@
+"""From a log of answers to a leaderboard: ratings replayed in order, nothing else remembered."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple
+
+from interplay.rank.trueskill import DEFAULTS, Outcome, Rating, Settings, rate_1vs1
+
+
+class Comparison(NamedTuple):
+    """One answer, as far as ratings care: which of two agents was better."""
+
+    left: str
+    right: str
+    outcome: Outcome
+    task: str = ""
+    judge: str = ""
+    time: datetime | None = None
+
+
+@dataclass(frozen=True)
+class LeaderboardRow:
+    """One agent's place. Agents with the same score share a rank; `score` is mu - 3 sigma."""
+
+    rank: int
+    agent: str
+    mu: float
+    sigma: float
+    score: float
+    won: int
+    drew: int
+    lost: int
+    num_answers: int
+
+
+class Standings:
+    """Ratings and counts after a log of answers, to be carried on as answers arrive.
+
+    Adding answers one by one or all at once gives the same standings; leaving answers out (of a banned judge, of a removed
+    agent) means making new standings from the others.
+
+    >>> standings = Standings()
+    >>> standings.add("ada", "bob", "left")
+    >>> [(row.rank, row.agent, round(row.mu, 3)) for row in standings.leaderboard()]
+    [(1, 'ada', 29.396), (2, 'bob', 20.604)]
+    """
+
+    def __init__(self, settings: Settings = DEFAULTS) -> None:
+        self.settings = settings
+        self.num_answers = 0
+        self._ratings: dict[str, Rating] = {}
+        self._won: Counter[str] = Counter()
+        self._drew: Counter[str] = Counter()
+        self._lost: Counter[str] = Counter()
+
+    def add(self, left: str, right: str, outcome: Outcome) -> None:
+        """Take one answer into account.
+
+        Raises:
+            ValueError: If both sides are the same agent, or `outcome` is none of `left`, `right`, `draw`.
+        """
+        if left == right:
+            raise ValueError(f"an agent cannot be compared with itself, got {left!r} on both sides")
+        pair = rate_1vs1(self.rating(left), self.rating(right), outcome, self.settings)
+        self._ratings[left], self._ratings[right] = pair
+        if outcome == "draw":
+            self._drew[left] += 1
+            self._drew[right] += 1
+        else:
+            winner, loser = (left, right) if outcome == "left" else (right, left)
+            self._won[winner] += 1
+            self._lost[loser] += 1
+        self.num_answers += 1
+
+    def rating(self, agent: str) -> Rating:
+        """The agent's rating; the prior if nobody has judged it."""
+        return self._ratings.get(agent, self.settings.prior)
+
+    def leaderboard(self) -> list[LeaderboardRow]:
+        """Every agent in the log, highest score first (then higher mu, then name)."""
+        order = sorted(self._ratings, key=lambda agent: (-self._ratings[agent].score, -self._ratings[agent].mu, agent))
+        rows: list[LeaderboardRow] = []
+        for place, agent in enumerate(order, start=1):
+            rating = self._ratings[agent]
+            shares_rank = bool(rows) and rows[-1].score == rating.score
+            won, drew, lost = self._won[agent], self._drew[agent], self._lost[agent]
+            rows.append(
+                LeaderboardRow(
+                    rank=rows[-1].rank if shares_rank else place,
+                    agent=agent,
+                    mu=rating.mu,
+                    sigma=rating.sigma,
+                    score=rating.score,
+                    won=won,
+                    drew=drew,
+                    lost=lost,
+                    num_answers=won + drew + lost,
+                )
+            )
+        return rows
+
+
+class TaskStandings:
+    """Standings overall and of each task, from one log; a task's ratings come from that task's answers alone."""
+
+    def __init__(self, settings: Settings = DEFAULTS) -> None:
+        self.settings = settings
+        self.overall = Standings(settings)
+        self.by_task: dict[str, Standings] = {}
+        self.judges: dict[str, set[str]] = {}
+
+    def add(self, comparison: Comparison) -> None:
+        """Take one answer into account, overall and in its task."""
+        left, right, outcome, task, judge, _ = comparison
+        self.overall.add(left, right, outcome)
+        self.task(task).add(left, right, outcome)
+        if judge:
+            self.judges.setdefault(task, set()).add(judge)
+
+    def task(self, task: str) -> Standings:
+        """One task's standings, empty if it has no answers."""
+        if task not in self.by_task:
+            self.by_task[task] = Standings(self.settings)
+        return self.by_task[task]
+
+    def num_judges(self, task: str | None = None) -> int:
+        """How many different judges answered, in one task or overall."""
+        if task is not None:
+            return len(self.judges.get(task, ()))
+        return len(set().union(*self.judges.values()))
+
+
+def rate_all(comparisons: Iterable[Comparison], settings: Settings = DEFAULTS) -> TaskStandings:
+    """Replay a log in its order."""
+    standings = TaskStandings(settings)
+    for comparison in comparisons:
+        standings.add(comparison)
+    return standings
+
+
+def leaderboard(comparisons: Iterable[Comparison], settings: Settings = DEFAULTS) -> list[LeaderboardRow]:
+    """The overall leaderboard of a log, replayed in its order.
+
+    >>> [row.agent for row in leaderboard([Comparison("ada", "bob", "right")])]
+    ['bob', 'ada']
+    """
+    standings = Standings(settings)
+    for comparison in comparisons:
+        standings.add(comparison.left, comparison.right, comparison.outcome)
+    return standings.leaderboard()
