@@ -1,0 +1,130 @@
+"""`interplay serve`: the web server, live play, judging and the leaderboard in one process and its workers."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import signal
+import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from interplay.cli.common import DEFAULT_DATA, DatabaseOption, DataOption, open_archive
+
+if TYPE_CHECKING:
+    from interplay.record import Archive
+
+app = typer.Typer(help="Start the web server.  Try:  interplay serve --port 8000")
+
+
+@app.callback(invoke_without_command=True)
+def serve(
+    host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 lets other machines in.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 takes any free one.")] = 8000,
+    workers: Annotated[int | None, typer.Option(min=1, help="Environment workers; default: one per core.")] = None,
+    suite: Annotated[list[Path] | None, typer.Option("--suite", help="A task file to offer as well; may be repeated.")] = None,
+    warm: Annotated[
+        bool,
+        typer.Option(
+            "--warm-up/--no-warm-up", help="On first start, let the built-in agents play, so there are pairs to judge."
+        ),
+    ] = True,
+    verbose: Annotated[bool, typer.Option("--verbose", help="Log every request.")] = False,
+    data: DataOption = DEFAULT_DATA,
+    database: DatabaseOption = None,
+) -> None:
+    """Serve play, judging, replays and the leaderboard until Ctrl-C.
+
+    Example:  interplay serve --port 8000 --data interplay-data
+    """
+    from interplay.play.sockets import listen
+    from interplay.tasks import builtin_suites, load_suite
+
+    suites = [*builtin_suites(), *(load_suite(path) for path in suite or [])]
+    listener = listen(host, port)  # first of all: a taken port must not cost the time of a warm-up
+    logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s", level=logging.INFO if verbose else logging.WARNING)
+    archive = open_archive(data, database)
+    _recover(archive)
+    if warm:
+        warm_up(archive)
+    _serve(archive, listener, suites=suites, num_workers=workers, host=host, verbose=verbose)
+
+
+def warm_up(archive: Archive) -> None:
+    """Prepare a new data folder before the first visitor comes."""
+
+
+def _recover(archive: Archive) -> None:
+    """Seal what a server that died has left."""
+    from interplay.store import sessions
+
+    recovered = archive.recover()
+    with archive.database.write() as database:
+        sessions.interrupt_open_sessions(database, datetime.now(UTC))
+    if recovered:
+        steps = sum(episode.num_steps for episode in recovered)
+        print(f"Recovered {len(recovered)} interrupted episodes ({steps} steps) of an earlier run.", file=sys.stderr)
+
+
+def _serve(archive: Archive, listener, *, suites, num_workers: int | None, host: str, verbose: bool) -> None:
+    """Run until a signal comes."""
+    import asyncio
+
+    import uvicorn
+    import uvloop
+
+    from interplay.play import PlayServer
+    from interplay.play.sockets import PlaySocketProtocol
+    from interplay.play.tokens import operator_token, server_secret
+    from interplay.web.app import create_app
+
+    secret = server_secret(archive.root)
+    operator_token(archive.root)
+    play = PlayServer(archive, secret=secret, num_workers=num_workers, suites=suites)
+    application = create_app(archive, play=play, suites=suites, secret=secret)
+    port = listener.getsockname()[1]
+    shown = f"[{host}]" if ":" in host else host
+
+    class Server(uvicorn.Server):
+        """Stops play before it closes the sockets, so that players read how their episode ended."""
+
+        async def startup(self, sockets=None) -> None:
+            await super().startup(sockets)
+            if not self.should_exit:
+                print(f"Interplay is at http://{shown}:{port}  (data: {archive.root}; stop with Ctrl-C)", flush=True)
+
+        async def shutdown(self, sockets=None) -> None:
+            for server in self.servers:
+                server.close()
+            print("Stopping: closing what is being played ...", file=sys.stderr, flush=True)
+            await play.stop()
+            await super().shutdown(sockets)
+
+        @contextlib.contextmanager
+        def capture_signals(self) -> Iterator[None]:
+            before = {number: signal.signal(number, self.handle_exit) for number in (signal.SIGINT, signal.SIGTERM)}
+            try:
+                yield
+            finally:
+                for number, handler in before.items():
+                    signal.signal(number, handler)
+
+    config = uvicorn.Config(
+        application,
+        ws=PlaySocketProtocol,
+        ws_per_message_deflate=False,
+        ws_ping_interval=20.0,
+        ws_ping_timeout=20.0,
+        access_log=verbose,
+        log_level="info" if verbose else "warning",
+        timeout_graceful_shutdown=5,
+        server_header=False,
+    )
+    sys.setswitchinterval(0.001)  # sealing runs in a thread beside the sockets
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(Server(config).serve(sockets=[listener]))
+    archive.close()

@@ -1,0 +1,254 @@
+"""A player that is a program: it speaks the protocol of docs/protocol.md over a real socket, and sees only what players see.
+
+async with await PlayClient.open("http://127.0.0.1:8000", "atari/breakout") as player:
+    await player.start()
+    async for frame in player.frames():
+        await player.press(choose_buttons(frame))
+    print(player.ended)
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+import urllib.error
+import urllib.request
+from collections.abc import AsyncIterator
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed
+from websockets.typing import Subprotocol
+
+from interplay.envs import Frame
+from interplay.errors import InterplayError
+from interplay.play import wire
+from interplay.play.codec import FrameDecoder, OutOfStepError, palette_from_text
+
+HEARTBEAT_S = 0.25
+
+
+class PlayClientError(InterplayError):
+    """The server refused, or ended the seat with an error.
+
+    Attributes:
+        code: The `error` message's code, the HTTP status, or the socket's close code.
+    """
+
+    def __init__(self, code: str | int, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class PlayClient:
+    """One seat, from hello to the end.
+
+    Args:
+        address: Of the server, `http://host:port`.
+        grant: The answer to `POST /api/sessions`.
+
+    Attributes:
+        welcome: The server's welcome message.
+        decoder: Holds the picture; `decoder.pixels` is reused by the next frame.
+        header: Head of the newest frame.
+        hud: The newest facts.
+        ended: The `ended` message, once the episode is over.
+        num_frames, num_bytes: Received.
+        messages: Every JSON message but `hud`, in order.
+    """
+
+    def __init__(self, address: str, grant: dict[str, Any]) -> None:
+        self.address = address.rstrip("/")
+        self.grant = grant
+        self.welcome: dict[str, Any] = {}
+        self.decoder = FrameDecoder(1, 1, None)
+        self.header: wire.FrameHeader | None = None
+        self.hud: dict[str, Any] = {}
+        self.ended: dict[str, Any] | None = None
+        self.messages: list[dict[str, Any]] = []
+        self.num_frames = 0
+        self.num_bytes = 0
+        self.state = "connecting"
+        self._socket: ClientConnection | None = None
+        self._buttons = 0
+        self._sent_at = 0.0
+
+    @classmethod
+    async def open(
+        cls, address: str, task: str, *, operator: str | None = None, connect: bool = True, **wanted: Any
+    ) -> PlayClient:
+        """Ask for a seat and take it.
+
+        Args:
+            operator: The operator's token; needed to set anything in `wanted`.
+            connect: Whether to open the socket too.
+            wanted: `actor`, `actor_kind`, `seed`, `countdown_s`.
+        Raises:
+            PlayClientError: If the server refuses.
+        """
+        client = cls(address, await asyncio.to_thread(request_session, address, task, operator=operator, **wanted))
+        if connect:
+            await client.connect()
+        return client
+
+    async def connect(self) -> None:
+        """Open the socket (again: a second one takes the seat over) and wait for the welcome."""
+        address = "ws" + self.address.removeprefix("http") + self.grant["socket"]
+        self._socket = await connect(
+            address, subprotocols=[Subprotocol(wire.SUBPROTOCOL)], compression=None, ping_interval=None, max_size=1 << 24
+        )
+        await self.send("hello", token=self.grant["token"])
+        while True:
+            message = await self.receive()
+            if isinstance(message, dict) and message["type"] == "welcome":
+                return
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Close the socket; the server keeps the seat for a while."""
+        if self._socket is not None:
+            await self._socket.close()
+
+    async def send(self, kind: str, **fields: Any) -> None:
+        """Send a JSON message."""
+        await self.socket.send(json.dumps({"type": kind, **fields}))
+
+    async def start(self) -> None:
+        """The player is ready."""
+        await self.send("start")
+
+    async def pause(self) -> None:
+        """As when the page loses the focus."""
+        self._buttons = 0
+        await self.send("pause")
+
+    async def resume(self) -> None:
+        """As when it has it again."""
+        await self.send("resume")
+
+    async def quit(self) -> None:
+        """End the episode."""
+        await self.send("quit")
+
+    async def press(self, buttons: int) -> None:
+        """Hold exactly these buttons from now on: a bit mask, `task.keys.mask({"LEFT"})`."""
+        if buttons != self._buttons:
+            self._buttons = buttons
+            await self._send_input(time.perf_counter())
+
+    async def frames(self) -> AsyncIterator[Frame]:
+        """Every frame until the episode has ended; the arrays are reused by the next frame.
+
+        Raises:
+            PlayClientError: If the seat ended with an error or the socket closed.
+        """
+        decoder = self.decoder
+        while self.ended is None:
+            message = await self.receive()
+            if isinstance(message, wire.FrameHeader):
+                decoder = self.decoder
+                yield decoder.frame()
+
+    async def receive(self) -> wire.FrameHeader | dict[str, Any] | None:
+        """Take the next message: a frame, already applied to `decoder`, or a JSON message; None for a frame that could not be
+        applied, after which a key frame was asked for.
+
+        Raises:
+            PlayClientError: As `frames`.
+        """
+        try:
+            message = await self.socket.recv()
+        except ConnectionClosed as closed:
+            code, reason = (closed.rcvd.code, closed.rcvd.reason) if closed.rcvd else (1006, "the connection was lost")
+            raise PlayClientError(code, f"the server closed the socket ({code}): {reason}") from None
+        if isinstance(message, str):
+            return self._take(json.loads(message))
+        try:
+            header = self.decoder.apply(message)
+        except OutOfStepError:
+            await self.send("key")
+            return None
+        self.header = header
+        self.num_frames += 1
+        self.num_bytes += len(message)
+        now = time.perf_counter()
+        if now - self._sent_at >= HEARTBEAT_S:
+            await self._send_input(now)
+        return header
+
+    def _take(self, message: dict[str, Any]) -> dict[str, Any]:
+        """Note what a JSON message says."""
+        match message["type"]:
+            case "hud":
+                self.hud = message
+                return message
+            case "welcome":
+                self.welcome = message
+                self.state = message["state"]
+                self.decoder = FrameDecoder(message["width"], message["height"], palette_from_text(message["palette"]))
+            case "palette":
+                self.decoder.palette = palette_from_text(message["palette"])
+            case "started" | "resumed":
+                self.state = "playing"
+            case "paused":
+                self.state = "paused"
+            case "ended":
+                self.state = "ended"
+                self.ended = message
+            case "error":
+                self.messages.append(message)
+                raise PlayClientError(message["code"], message["message"])
+        self.messages.append(message)
+        return message
+
+    async def _send_input(self, now: float) -> None:
+        self._sent_at = now
+        await self.socket.send(wire.pack_input(self._buttons, max(self.decoder.step, 0), now * 1000))
+
+    @property
+    def socket(self) -> ClientConnection:
+        """The open socket."""
+        if self._socket is None:
+            raise PlayClientError("not_connected", "call connect() first")
+        return self._socket
+
+
+def request_session(address: str, task: str, *, operator: str | None = None, **wanted: Any) -> dict[str, Any]:
+    """`POST /api/sessions`.
+
+    Raises:
+        PlayClientError: With the server's own words, if it refuses or cannot be reached.
+    """
+    headers = {"Content-Type": "application/json"}
+    if operator is not None:
+        headers["Authorization"] = f"Bearer {operator}"
+    body = json.dumps({"task": task, **wanted}).encode()
+    request = urllib.request.Request(f"{address.rstrip('/')}/api/sessions", body, headers)
+    try:
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return json.load(answer)
+    except urllib.error.HTTPError as error:
+        try:
+            message = json.load(error)["message"]
+        except (ValueError, KeyError, TypeError):
+            message = str(error)
+        raise PlayClientError(error.code, message) from None
+    except urllib.error.URLError as error:
+        raise PlayClientError("unreachable", f"no server at {address}: {error.reason}\nStart one:  interplay serve") from None
+
+
+def read_operator_token(data: Path) -> str:
+    """The operator's token of a server on this machine."""
+    from interplay.play.tokens import operator_token
+
+    return operator_token(data)

@@ -1,0 +1,194 @@
+"""The workers as the web process sees them: started, spoken to, replaced when they die."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Protocol, cast
+
+from interplay.play.channel import ToWeb, ToWorker, Unpacker, decode, pack, pack_json
+
+log = logging.getLogger("interplay.play")
+
+
+class Seated(Protocol):
+    """What a worker's messages are for: a seat."""
+
+    number: int
+
+    def on_frame(self, message: bytes, *, last: bool) -> None:
+        """A frame for the player."""
+        ...
+
+    def on_text(self, message: str) -> None:
+        """A JSON message for the player."""
+        ...
+
+    def on_event(self, event: dict[str, Any]) -> None:
+        """Something happened to the episode."""
+        ...
+
+
+class WorkerLink(asyncio.Protocol):
+    """One worker process and the socket to it.
+
+    Attributes:
+        process: The child.
+        seats: Number -> seat, of every seat it holds.
+        alone: It holds one slow world and gets no second.
+        statistics: Its newest report.
+    """
+
+    def __init__(self, process: subprocess.Popen[bytes], on_death: Callable[[WorkerLink], None], *, alone: bool) -> None:
+        self.process = process
+        self.alone = alone
+        self.seats: dict[int, Seated] = {}
+        self.statistics: dict[str, Any] = {}
+        self.stopping = False
+        self.gone = asyncio.get_running_loop().create_future()
+        self._on_death = on_death
+        self._unpacker = Unpacker()
+        self._transport: asyncio.Transport | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """The socket is up."""
+        self._transport = cast(asyncio.Transport, transport)
+
+    def data_received(self, data: bytes) -> None:
+        """Hand messages to their seats."""
+        seats = self.seats
+        for number, kind, payload in self._unpacker.feed(data):
+            seat = seats.get(number)
+            if seat is None:
+                if number == 0 and kind == ToWeb.EVENT:
+                    self.statistics = decode(payload)
+            elif kind == ToWeb.FRAME:
+                seat.on_frame(payload, last=False)
+            elif kind == ToWeb.TEXT:
+                seat.on_text(payload.decode())
+            elif kind == ToWeb.EVENT:
+                seat.on_event(decode(payload))
+            elif kind == ToWeb.LAST_FRAME:
+                seat.on_frame(payload, last=True)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The worker ended, or was killed."""
+        self._transport = None
+        if not self.gone.done():
+            self.gone.set_result(None)
+        self._on_death(self)
+
+    def send(self, number: int, kind: ToWorker, payload: bytes = b"") -> None:
+        """Send one message; silently nothing once the worker is gone, since its seats move away."""
+        if self._transport is not None:
+            self._transport.write(pack(number, kind, payload))
+
+    def command(self, number: int, do: str, **fields: Any) -> None:
+        """Send a JSON command."""
+        if self._transport is not None:
+            self._transport.write(pack_json(number, ToWorker.COMMAND, {"do": do, **fields}))
+
+    def close(self) -> None:
+        """Let go of the socket; the worker then ends by itself."""
+        if self._transport is not None:
+            self._transport.close()
+
+
+class WorkerPool:
+    """As many workers as asked for, and one more for each slow world.
+
+    Args:
+        num_workers: Shared workers.
+        data, database: What workers record into.
+        on_orphans: Called with the seats of a worker that died.
+    """
+
+    def __init__(self, num_workers: int, *, data: Path, database: str, on_orphans: Callable[[list[Seated]], None]) -> None:
+        self.links: list[WorkerLink] = []
+        self.num_deaths = 0
+        self._num_workers = num_workers
+        self._data = data
+        self._database = database
+        self._on_orphans = on_orphans
+        self._stopping = False
+
+    async def start(self) -> None:
+        """Start the shared workers; they take commands at once and load behind."""
+        await asyncio.gather(*(self._spawn(alone=False) for _ in range(self._num_workers)))
+
+    async def choose(self, *, alone: bool) -> WorkerLink:
+        """The worker for the next seat: the shared one with fewest seats, or a new one."""
+        if alone:
+            return await self._spawn(alone=True)
+        shared = [link for link in self.links if not link.alone and not link.stopping]
+        if not shared:
+            return await self._spawn(alone=False)
+        return min(shared, key=lambda link: len(link.seats))
+
+    def leave(self, link: WorkerLink, number: int) -> None:
+        """A seat leaves its worker; a worker that was its alone ends."""
+        link.seats.pop(number, None)
+        if link.alone and not link.seats and not link.stopping:
+            link.stopping = True
+            link.command(0, "stop")
+
+    async def stop(self, *, timeout_s: float = 10.0) -> None:
+        """End all workers, after they have closed their journals; kill those that do not."""
+        self._stopping = True
+        for link in self.links:
+            link.stopping = True
+            link.command(0, "stop")
+        if self.links:
+            await asyncio.wait([link.gone for link in self.links], timeout=timeout_s)
+        for link in list(self.links):
+            link.close()
+            if not link.gone.done():
+                log.warning("worker %d did not end in %g s and is killed", link.process.pid, timeout_s)
+                link.process.kill()
+        self.links.clear()
+
+    async def _spawn(self, *, alone: bool) -> WorkerLink:
+        ours, theirs = socket.socketpair()
+        for end in (ours, theirs):
+            for option in (socket.SO_SNDBUF, socket.SO_RCVBUF):
+                end.setsockopt(socket.SOL_SOCKET, option, 1 << 20)
+        with theirs:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "interplay.play.worker", str(theirs.fileno())],
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                # One thread each: workers share the machine, and idle threads of number libraries would spin on it.
+                env=os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
+            )
+        link = WorkerLink(process, self._died, alone=alone)
+        ours.setblocking(False)
+        await asyncio.get_running_loop().create_unix_connection(lambda: link, sock=ours)
+        # Over the socket, not on the command line: an address may hold a password.
+        link.command(0, "configure", data=str(self._data), database=self._database)
+        self.links.append(link)
+        return link
+
+    def _died(self, link: WorkerLink) -> None:
+        loop = asyncio.get_running_loop()
+        loop.run_in_executor(None, link.process.wait)
+        if self._stopping:
+            return
+        if link in self.links:
+            self.links.remove(link)
+        if link.stopping:
+            return
+        self.num_deaths += 1
+        orphans = list(link.seats.values())
+        log.error("worker %d died; its %d seats move to another", link.process.pid, len(orphans))
+        link.seats.clear()
+        if not link.alone:
+            task = loop.create_task(self._spawn(alone=False))
+            task.add_done_callback(lambda _: self._on_orphans(orphans))
+        else:
+            self._on_orphans(orphans)

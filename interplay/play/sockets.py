@@ -1,0 +1,111 @@
+"""What live play asks of the socket: nothing hidden in buffers, small messages only, a reason with every close."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import logging
+import socket
+from typing import Any, cast
+
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets.frames import CloseCode
+from websockets.server import ServerProtocol
+
+from interplay.errors import InterplayError
+from interplay.play import wire
+
+_NOT_SENT_BYTES = 16 * 1024
+_DRAIN_S = 1.0
+_TCP_NOTSENT_LOWAT = getattr(socket, "TCP_NOTSENT_LOWAT", 25)  # Linux; Python names it only in newer versions
+
+
+class ListenError(InterplayError):
+    """An address that cannot be listened on."""
+
+
+class _SmallMessages(ServerProtocol):
+    """Closes with this protocol's own code when a message is too long."""
+
+    def fail(self, code: CloseCode | int, reason: str = "") -> None:
+        """Fail the connection."""
+        if code == CloseCode.MESSAGE_TOO_BIG:
+            code, reason = wire.CLOSE_TOO_LONG, f"messages may have {wire.MAX_MESSAGE_BYTES} bytes"
+        super().fail(code, reason)
+
+
+class PlaySocketProtocol(WebSocketsSansIOProtocol):
+    """uvicorn's WebSocket with an honest buffer.
+
+    The transport asks its writer to wait as soon as anything is left unsent, so frames wait where they can be counted. After a
+    failed connection what the client still sends is read and thrown away for a second: closing with unread bytes would reset
+    the connection, and the client would never see the close code.
+    """
+
+    _draining = False
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.conn = _SmallMessages(max_size=wire.MAX_MESSAGE_BYTES, logger=logging.getLogger("uvicorn.error"))
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Set up the connection."""
+        super().connection_made(transport)
+        stream = cast(asyncio.Transport, transport)
+        stream.set_write_buffer_limits(high=0)
+        raw = stream.get_extra_info("socket")
+        if raw is not None and raw.family in (socket.AF_INET, socket.AF_INET6):
+            raw.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            try:
+                raw.setsockopt(socket.IPPROTO_TCP, _TCP_NOTSENT_LOWAT, _NOT_SENT_BYTES)
+            except OSError:
+                pass  # an older kernel: the acknowledgement window alone bounds what is under way
+
+    def data_received(self, data: bytes) -> None:
+        """Take bytes in."""
+        if not self._draining:
+            super().data_received(data)
+
+    def handle_parser_exception(self) -> None:
+        """Close after a message that breaks the rules."""
+        assert self.conn.close_sent is not None
+        closing = {"type": "websocket.disconnect", "code": self.conn.close_sent.code, "reason": self.conn.close_sent.reason}
+        self.queue.put_nowait(cast(Any, closing))
+        self.transport.write(b"".join(self.conn.data_to_send()))
+        self.close_sent = True
+        self._draining = True
+        if self.read_paused:
+            self.read_paused = False
+            self.transport.resume_reading()
+        self.close_timer = self.loop.call_later(_DRAIN_S, self.transport.close)
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A listening socket.
+
+    Raises:
+        ListenError: If the port is in use or the address is not this machine's.
+    """
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+    except (socket.gaierror, OverflowError) as error:
+        raise ListenError(
+            f"cannot listen on {host}:{port}: {error}\nUse --host 127.0.0.1 (this machine only) or 0.0.0.0, and a port below 65536."
+        ) from None
+    listener = socket.socket(family, kind, protocol)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind(address)
+        listener.listen(1024)
+    except OSError as error:
+        listener.close()
+        if error.errno == errno.EADDRINUSE:
+            raise ListenError(
+                f"port {port} on {host} is in use, probably by another `interplay serve`.\n"
+                f"Stop that one, or take the next port:  interplay serve --port {port + 1}"
+            ) from None
+        raise ListenError(
+            f"cannot listen on {host}:{port}: {error.strerror}\nChoose another:  interplay serve --host 127.0.0.1 --port 8000"
+        ) from None
+    listener.setblocking(False)
+    return listener

@@ -1,0 +1,92 @@
+"""Signed seat tokens, and the two secrets kept in the data folder: the signing key and the operator's token."""
+
+from __future__ import annotations
+
+import hmac
+import os
+import secrets
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+from itsdangerous import BadSignature, URLSafeSerializer
+
+SECRET_FILE = "secret.key"
+OPERATOR_FILE = "operator.token"
+
+
+class TokenError(ValueError):
+    """A token this server did not sign."""
+
+
+class ExpiredTokenError(TokenError):
+    """A token that was good once."""
+
+
+class SeatTokens:
+    """Signs and checks the tokens that bind a socket to a seat.
+
+    Args:
+        secret: The signing key.
+        ttl_s: How long a token is good for, seconds.
+        clock: Seconds since the epoch.
+    """
+
+    def __init__(self, secret: bytes, *, ttl_s: float, clock: Callable[[], float] = time.time) -> None:
+        self._signer = URLSafeSerializer(secret, salt="interplay.seat")
+        self._ttl_s = ttl_s
+        self._clock = clock
+
+    def sign(self, session: str) -> tuple[str, datetime]:
+        """A token for a seat, and when it expires (UTC)."""
+        expires = self._clock() + self._ttl_s
+        return self._signer.dumps([session, round(expires, 3)]), datetime.fromtimestamp(expires, UTC)
+
+    def verify(self, token: str) -> str:
+        """The session a token is for.
+
+        Raises:
+            ExpiredTokenError: If its time is over.
+            TokenError: If this server did not sign it.
+        """
+        try:
+            session, expires = self._signer.loads(token)
+        except (BadSignature, ValueError, TypeError):
+            raise TokenError("this seat token was not signed by this server; open the task again") from None
+        if self._clock() >= expires:
+            raise ExpiredTokenError("this seat token has expired; open the task again")
+        return session
+
+
+def server_secret(root: Path) -> bytes:
+    """The signing key of a data folder, made on first use, readable by its owner only."""
+    return _kept(root / SECRET_FILE, lambda: secrets.token_bytes(32))
+
+
+def operator_token(root: Path) -> str:
+    """The operator's bearer token of a data folder, made on first use, readable by its owner only."""
+    return _kept(root / OPERATOR_FILE, lambda: secrets.token_urlsafe(32).encode() + b"\n").decode().strip()
+
+
+def is_operator(authorization: str | None, token: str) -> bool:
+    """Whether an `Authorization` header carries the operator's token; compared in constant time."""
+    scheme, _, value = (authorization or "").partition(" ")
+    return scheme.lower() == "bearer" and hmac.compare_digest(value.strip().encode(), token.encode())
+
+
+def _kept(path: Path, make: Callable[[], bytes]) -> bytes:
+    """What a file holds; written whole under another name first, so that two processes starting at once agree."""
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(make())
+        try:
+            os.link(draft, path)  # unlike a rename, this leaves the file of whoever came first
+        except FileExistsError:
+            pass
+        finally:
+            draft.unlink()
+    return path.read_bytes()

@@ -1,0 +1,135 @@
+"""The messages of docs/protocol.md: their numbers, their packing, and the checks on what a client sends."""
+
+from __future__ import annotations
+
+import math
+import struct
+from typing import Any, Literal, NamedTuple
+
+import msgspec
+
+VERSION = 1
+SUBPROTOCOL = "interplay.v1"
+MAX_MESSAGE_BYTES = 1024
+"""Longest message a client may send."""
+MAX_MESSAGES_PER_S = 300
+MAX_UNSENT_FRAMES = 2
+"""Frames that may wait in the server for one client."""
+MAX_UNACKNOWLEDGED_FRAMES = 45
+"""Frames that may be under way without the client having painted one of them."""
+HELLO_TIMEOUT_S = 5.0
+
+KEY_FRAME, DELTA_FRAME, JPEG_FRAME = 1, 2, 3
+LAST_FRAME = 1
+"""Flag: the episode ended with this frame."""
+
+CLOSE_GARBAGE = 4400
+CLOSE_UNSIGNED = 4401
+CLOSE_EXPIRED = 4403
+CLOSE_TAKEN_OVER = 4409
+CLOSE_TOO_LONG = 4413
+CLOSE_TOO_MANY = 4429
+
+Command = Literal["hello", "start", "pause", "resume", "key", "quit"]
+COMMANDS: frozenset[str] = frozenset(("hello", "start", "pause", "resume", "key", "quit"))
+
+_HEADER = struct.Struct("<BBHIIIf")
+_INPUT = struct.Struct("<BBHId")
+HEADER_BYTES = _HEADER.size
+INPUT_BYTES = _INPUT.size
+
+pack_header = _HEADER.pack
+"""(kind, flags, 0, step, base step, server time in ms, reward) -> 20 bytes."""
+
+
+class FrameHeader(NamedTuple):
+    """The head of a frame message."""
+
+    kind: int
+    flags: int
+    zero: int
+    step: int
+    base_step: int
+    time_ms: int
+    reward: float
+
+
+class PlayerInput(NamedTuple):
+    """What a player holds down: bit i of `buttons` is button i; `painted_step` is the newest frame on their screen."""
+
+    buttons: int
+    painted_step: int
+    client_ms: float
+
+
+class ProtocolError(ValueError):
+    """A message that is not of this protocol."""
+
+
+def unpack_header(message: bytes) -> FrameHeader:
+    """The head of a frame message.
+
+    Raises:
+        ProtocolError: If it is shorter than a header.
+    """
+    if len(message) < HEADER_BYTES:
+        raise ProtocolError(f"a frame message has at least {HEADER_BYTES} bytes, got {len(message)}")
+    return FrameHeader._make(_HEADER.unpack_from(message))
+
+
+def pack_input(buttons: int, painted_step: int, client_ms: float) -> bytes:
+    """The 16 bytes of an input message.
+
+    >>> parse_input(pack_input(0b101, 7, 12.5))
+    PlayerInput(buttons=5, painted_step=7, client_ms=12.5)
+    """
+    return _INPUT.pack(1, 0, buttons, painted_step, client_ms)
+
+
+def parse_input(message: bytes) -> PlayerInput:
+    """Read an input message.
+
+    Raises:
+        ProtocolError: If it is anything else.
+    """
+    if len(message) != INPUT_BYTES:
+        raise ProtocolError(f"a binary message has {INPUT_BYTES} bytes, got {len(message)}")
+    kind, zero, buttons, painted_step, client_ms = _INPUT.unpack(message)
+    if kind != 1 or zero != 0 or not math.isfinite(client_ms):
+        raise ProtocolError("a binary message starts with 1, 0 and has a finite time")
+    return PlayerInput(buttons, painted_step, client_ms)
+
+
+class _ClientCommand(msgspec.Struct):
+    type: str
+    token: str = ""
+
+
+_decode_command = msgspec.json.Decoder(_ClientCommand).decode
+
+
+def parse_command(message: str | bytes) -> tuple[str, str]:
+    """Read a JSON message of a client: its type, and the token a `hello` carries.
+
+    Raises:
+        ProtocolError: If it is no JSON object of a known type.
+    """
+    try:
+        command = _decode_command(message)
+    except (msgspec.DecodeError, UnicodeEncodeError) as error:
+        raise ProtocolError(f"a text message is a JSON object with a type: {error}") from None
+    if command.type not in COMMANDS:
+        raise ProtocolError(f"unknown message type {command.type[:40]!r}; known: {', '.join(sorted(COMMANDS))}")
+    return command.type, command.token
+
+
+_encode = msgspec.json.Encoder().encode
+
+
+def text(kind: str, **fields: Any) -> str:
+    """A JSON message of the server.
+
+    >>> text("started", step=0)
+    '{"type":"started","step":0}'
+    """
+    return _encode({"type": kind, **fields}).decode()

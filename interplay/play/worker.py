@@ -1,0 +1,392 @@
+"""An environment worker: a process that holds many episodes and steps each when it is due.
+
+One thread ticks. It sleeps in `select` on the channel to the web process with a timeout of microseconds, so an input that
+arrives is in place before the step it is for. A second thread builds worlds, because building an emulator takes a tenth
+of a second. When the web process goes away, journals are flushed and the worker ends.
+
+    python -m interplay.play.worker FD        (started by interplay.play.pool, FD is its end of a socket pair)
+"""
+
+from __future__ import annotations
+
+import gc
+import heapq
+import logging
+import os
+import queue
+import select
+import signal
+import socket
+import statistics
+import sys
+import threading
+import time
+from collections import defaultdict, deque
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import interplay.record
+from interplay.envs import PlayableEnv, make
+from interplay.errors import InterplayError
+from interplay.play.channel import ToWeb, ToWorker, Unpacker, decode, pack_json, unpack_input
+from interplay.play.clock import Lateness
+from interplay.play.live import NUM_TIMED_STEPS, LiveEpisode
+from interplay.tasks import Task
+
+SLOW_STEP_MS = 8.0
+"""A world whose median step takes longer gets a worker to itself."""
+STATISTICS_EVERY_S = 0.5
+_MAX_IDLE_WORLDS = 4
+"""Worlds of ended episodes kept for the next one, per task."""
+_MAX_BACKLOG_BYTES = 1 << 20
+"""When the web process has not read so much, frames are skipped."""
+
+log = logging.getLogger("interplay.play.worker")
+
+
+class Worker:
+    """The loop of the process.
+
+    Args:
+        channel: Connected to the web process.
+    """
+
+    def __init__(self, channel: socket.socket) -> None:
+        self._channel = channel
+        channel.setblocking(False)
+        self._unpacker = Unpacker()
+        self._out: list[bytes] = []
+        self._backlog = b""
+        self._episodes: dict[int, LiveEpisode] = {}
+        self._due: list[tuple[int, int]] = []
+        self._idle_worlds: dict[str, list[PlayableEnv]] = defaultdict(list)
+        self._cancelled: set[int] = set()
+        self._archive: interplay.record.Archive | None = None
+        self._lateness = Lateness()
+        self._num_steps = 0
+        self._open = True
+        self._stopping = False
+        self._jobs: queue.SimpleQueue[Callable[[], Callable[[], None]] | None] = queue.SimpleQueue()
+        self._built: deque[Callable[[], None]] = deque()
+        self._wake = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
+        threading.Thread(target=self._build_worlds, name="world builder", daemon=True).start()
+
+    def run(self) -> None:
+        """Tick until the web process says stop or is gone."""
+        report_at = _now_us()
+        while self._open and not (self._stopping and not self._episodes):
+            now = _now_us()
+            while self._due and self._due[0][0] <= now:
+                due, number = heapq.heappop(self._due)
+                episode = self._episodes.get(number)
+                if episode is not None and episode.running and episode.clock.due_us == due:
+                    self._tick(episode, now)
+                    now = _now_us()
+            if now >= report_at:
+                self._report()
+                report_at = now + round(STATISTICS_EVERY_S * 1e6)
+            self._flush()
+            wait_us = min(self._due[0][0] if self._due else report_at, report_at) - _now_us()
+            readable, _, _ = select.select(
+                [self._channel, self._wake], [self._channel] if self._backlog else [], [], max(wait_us, 0) / 1e6
+            )
+            if self._wake in readable:
+                os.eventfd_read(self._wake)
+                while self._built:
+                    self._built.popleft()()
+            if self._channel in readable:
+                self._read()
+        self._leave()
+
+    def _tick(self, episode: LiveEpisode, now_us: int) -> None:
+        try:
+            late_us = episode.tick(now_us, skip=len(self._backlog) > _MAX_BACKLOG_BYTES)
+        except Exception as error:
+            self._fail(episode.number, error)
+            return
+        self._lateness.add(late_us)
+        self._num_steps += 1
+        if episode.outcome is not None:
+            self._finish(episode, episode.outcome)
+            return
+        heapq.heappush(self._due, (episode.clock.due_us, episode.number))
+        if episode.step == NUM_TIMED_STEPS:
+            step_ms = statistics.median(episode.step_costs_us) / 1000
+            if step_ms > SLOW_STEP_MS:
+                movable = episode.env.deterministic
+                self._event(episode.number, event="slow", step_ms=round(step_ms, 2), movable=movable)
+
+    def _read(self) -> None:
+        try:
+            data = self._channel.recv(1 << 16)
+        except BlockingIOError:
+            return
+        except ConnectionError:
+            data = b""
+        if not data:
+            self._open = False
+            return
+        for number, kind, payload in self._unpacker.feed(data):
+            if kind == ToWorker.COMMAND:
+                self._command(number, decode(payload))
+                continue
+            episode = self._episodes.get(number)
+            if episode is None:
+                continue
+            if kind == ToWorker.INPUT:
+                episode.input(*unpack_input(payload))
+            elif kind == ToWorker.HOLD:
+                episode.hold()
+            elif kind == ToWorker.GO:
+                episode.go(key=payload == b"\x01")
+            elif kind == ToWorker.KEY:
+                self._guard(number, lambda episode=episode: episode.show(_now_us()))
+
+    def _command(self, number: int, command: dict[str, Any]) -> None:
+        """Do what a JSON message says."""
+        episode = self._episodes.get(number)
+        match command["do"]:
+            case "configure":
+                self._archive = interplay.record.open(Path(command["data"]), database=command["database"])
+                gc.collect()
+                gc.freeze()  # what is loaded now stays: collections need not look at it again
+            case "open":
+                self._jobs.put(lambda: self._build(number, command))
+            case "go_on":
+                self._jobs.put(lambda: self._rebuild(number, command))
+            case "stop":
+                self._stopping = True
+                for live in self._episodes.values():
+                    self._finish(live, "interrupted")
+            case "close" if episode is None:
+                self._cancelled.add(number)
+            case _ if episode is None:
+                return
+            case "welcome":
+                self._event(number, event="welcome", **episode.welcome())
+                self._guard(number, lambda: episode.show(_now_us()))
+            case "start":
+                self._guard(number, lambda: self._start(episode))
+            case "pause":
+                self._guard(number, lambda: episode.pause(_now_us()))
+            case "finish":
+                self._finish(episode, command["outcome"])
+            case "release":
+                self._guard(number, lambda: self._release(episode))
+            case "close":
+                self._drop(number, reusable=True)
+
+    def _start(self, episode: LiveEpisode) -> None:
+        if episode.running:
+            return
+        episode.start(_now_us())
+        heapq.heappush(self._due, (episode.clock.due_us, episode.number))
+
+    def _guard(self, number: int, act: Callable[[], None]) -> None:
+        """Do something for one seat; if it fails, only that seat ends."""
+        try:
+            act()
+        except Exception as error:
+            self._fail(number, error)
+
+    def _finish(self, episode: LiveEpisode, outcome: str) -> None:
+        """End an episode; its journal is closed by the second thread, because that waits for the disk."""
+        if episode.closing:
+            return
+        episode.closing = True
+        episode.running = False
+        if episode.recorder is not None:
+            episode.send_hud()
+        self._jobs.put(lambda: self._close_journal(episode, outcome))
+
+    def _close_journal(self, episode: LiveEpisode, outcome: str) -> Callable[[], None]:
+        try:
+            event = episode.finish(outcome)
+        except Exception as error:
+            return lambda failure=error: self._fail(episode.number, failure)
+
+        def finished() -> None:
+            self._event(episode.number, **event)
+            self._drop(episode.number, reusable=True)
+
+        return finished
+
+    def _release(self, episode: LiveEpisode) -> None:
+        """Let another worker go on with an episode."""
+        episode.abandon()
+        self._event(episode.number, event="released")
+        self._drop(episode.number, reusable=False)
+
+    def _fail(self, number: int, error: Exception) -> None:
+        """End one seat after an error; what was recorded stays."""
+        episode = self._episodes.get(number)
+        path = None
+        code = "world_failed"
+        if isinstance(error, interplay.record.RecordingError):
+            code = "recording_failed"
+        if episode is not None:
+            log.error("seat %d, task %s, step %d", number, episode.env.task.id, episode.step, exc_info=error)
+            if episode.recorder is not None:
+                try:
+                    path = str(episode.recorder.finish("interrupted"))
+                except InterplayError:
+                    episode.recorder.abandon()
+        else:
+            log.error("seat %d could not be opened", number, exc_info=error)
+        message = str(error) if isinstance(error, InterplayError) else f"the world stopped with {type(error).__name__}: {error}"
+        episode_id = episode.recorder.episode_id if episode is not None and episode.recorder is not None else None
+        self._event(number, event="failed", code=code, message=message, path=path, episode=episode_id)
+        self._drop(number, reusable=False)
+
+    def _drop(self, number: int, *, reusable: bool) -> None:
+        """Forget a seat, keep its world for the next."""
+        episode = self._episodes.pop(number, None)
+        if episode is None:
+            return
+        idle = self._idle_worlds[episode.env.task.content_hash]
+        if reusable and episode.env.deterministic and len(idle) < _MAX_IDLE_WORLDS:
+            idle.append(episode.env)
+        else:
+            try:
+                episode.env.close()
+            except Exception:
+                log.exception("seat %d: closing its world failed", number)
+
+    # The second thread: everything below it runs beside the ticks, and hands over by `_built`.
+
+    def _build_worlds(self) -> None:
+        while (job := self._jobs.get()) is not None:
+            self._built.append(job())
+            os.eventfd_write(self._wake, 1)
+
+    def _build(self, number: int, command: dict[str, Any]) -> Callable[[], None]:
+        """Make or reuse a world and reset it."""
+        try:
+            task = Task.from_json(command["task"])
+            idle = self._idle_worlds[task.content_hash]
+            env = idle.pop() if idle else make(task)
+            start = env.reset(seed=command["seed"])
+
+            def open_recorder() -> interplay.record.Recorder:
+                assert self._archive is not None
+                return self._archive.recorder(
+                    task,
+                    env,
+                    seed=command["seed"],
+                    actor=command["actor"],
+                    actor_kind=command["actor_kind"],
+                    participant_id=command["participant_id"],
+                    session_id=command["session"],
+                    episode_id=command["episode"],
+                )
+
+            live = LiveEpisode(
+                number, env, start=start, open_recorder=open_recorder, send=self._out.append, owner=command["actor"]
+            )
+        except Exception as error:
+            return lambda failure=error: self._fail(number, failure)
+        return lambda: self._opened(live)
+
+    def _rebuild(self, number: int, command: dict[str, Any]) -> Callable[[], None]:
+        """Rebuild a world from its journal."""
+        try:
+            assert self._archive is not None
+            resumed = interplay.record.resume(self._archive, command["episode"])
+            live = LiveEpisode(
+                number, resumed.env, start=None, open_recorder=None, send=self._out.append, owner=command["actor"]
+            )
+            state = resumed.state
+            live.go_on_from(resumed.recorder, state)
+        except Exception as error:
+            return lambda failure=error: self._fail(number, failure)
+        return lambda: self._opened(live)
+
+    def _opened(self, live: LiveEpisode) -> None:
+        """Take a world over from the builder."""
+        if self._stopping:
+            live.abandon()
+            return
+        self._episodes[live.number] = live
+        if live.number in self._cancelled:
+            self._cancelled.discard(live.number)
+            if live.recorder is None:
+                self._drop(live.number, reusable=True)
+            else:
+                self._finish(live, "left")
+            return
+        if live.outcome is not None:
+            self._finish(live, live.outcome)
+            return
+        self._event(live.number, event="opened", step=live.step)
+
+    def _event(self, number: int, **fields: Any) -> None:
+        self._out.append(pack_json(number, ToWeb.EVENT, fields))
+
+    def _report(self) -> None:
+        """Tell the web process how this worker is doing."""
+        counts = {str(index): count for index, count in enumerate(self._lateness.counts) if count}
+        episodes = self._episodes.values()
+        self._event(
+            0,
+            event="statistics",
+            num_steps=self._num_steps,
+            num_running=sum(episode.running for episode in episodes),
+            num_reanchors=sum(episode.clock.num_reanchors for episode in episodes),
+            late_0_1ms=counts,
+            cpu_s=round(time.process_time(), 3),
+        )
+
+    def _flush(self) -> None:
+        """Write what is waiting, as much as the channel takes."""
+        if self._out:
+            data = b"".join(self._out) if not self._backlog else b"".join((self._backlog, *self._out))
+            self._out.clear()
+        elif self._backlog:
+            data = self._backlog
+        else:
+            return
+        try:
+            sent = self._channel.send(data)
+        except BlockingIOError:
+            sent = 0
+        except ConnectionError:
+            self._open = False
+            sent = len(data)
+        self._backlog = data[sent:]
+
+    def _leave(self) -> None:
+        """Get every recorded step to disk and every event out, then end."""
+        for episode in self._episodes.values():
+            try:
+                episode.abandon()
+            except InterplayError as error:
+                log.error("seat %d: %s", episode.number, error)
+        self._channel.setblocking(True)
+        self._channel.settimeout(5.0)
+        try:
+            self._channel.sendall(self._backlog + b"".join(self._out))
+        except OSError:
+            pass
+        self._channel.close()
+
+
+def _now_us() -> int:
+    return time.monotonic_ns() // 1000
+
+
+def main(descriptor: int) -> None:
+    """Run a worker on its end of the socket pair."""
+    # A Ctrl-C in the terminal reaches every process of the group; the web process decides when its workers end.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # a file over its limit is an error to report, not a reason to die
+    sys.setswitchinterval(0.0005)  # the builder must not keep a due step waiting
+    logging.basicConfig(format="%(asctime)s worker %(process)d: %(message)s", level=logging.WARNING)
+    Worker(socket.socket(fileno=descriptor)).run()
+    logging.shutdown()
+    os._exit(0)  # everything is on disk; taking hundreds of emulators apart one by one helps nobody
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))

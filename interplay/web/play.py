@@ -1,0 +1,95 @@
+"""Live play over HTTP: a seat is asked for here, and taken over the socket."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Header, HTTPException, Request, WebSocket
+from pydantic import BaseModel, ConfigDict, Field
+
+from interplay.play import PlayServer
+from interplay.play.server import COUNTDOWN_S
+from interplay.play.tokens import is_operator, operator_token
+from interplay.web.identity import current_participant
+
+router = APIRouter(tags=["play"])
+
+_OPERATOR_FIELDS = ("actor", "actor_kind", "seed", "countdown_s")
+
+
+class SessionRequest(BaseModel):
+    """Who wants to play what; all but the task is for operators."""
+
+    model_config = ConfigDict(extra="forbid")
+    task: str = Field(max_length=200)
+    actor: str | None = Field(None, min_length=1, max_length=100)
+    actor_kind: Literal["human", "agent", "model"] | None = None
+    seed: int | None = Field(None, ge=0, lt=2**31)
+    countdown_s: int | None = Field(None, ge=0, le=10)
+
+
+class SessionGrant(BaseModel):
+    """A seat, and where to take it."""
+
+    session: str
+    token: str
+    socket: str
+    subprotocol: str
+    expires_at: str
+
+
+@router.post("/api/sessions", status_code=201)
+def open_session(
+    request: Request, wanted: SessionRequest, authorization: Annotated[str | None, Header()] = None
+) -> SessionGrant:
+    """Grant a seat in a task."""
+    play = _play(request)
+    operator = authorization is not None
+    if operator:
+        _require_operator(request, authorization)
+    for name in _OPERATOR_FIELDS:
+        if getattr(wanted, name) is not None and not operator:
+            raise HTTPException(
+                403,
+                f"{name} may only be set by an operator: send the token in operator.token of the data folder as "
+                "'Authorization: Bearer <token>'",
+            )
+    task = play.task(wanted.task)
+    grant = play.create_session(
+        task,
+        participant_id=None if operator else current_participant(request),
+        actor=wanted.actor or ("operator" if operator else None),
+        actor_kind=wanted.actor_kind or "human",
+        seed=wanted.seed,
+        countdown_s=COUNTDOWN_S if wanted.countdown_s is None else wanted.countdown_s,
+    )
+    return SessionGrant(**grant.to_json())
+
+
+@router.get("/api/play/statistics")
+def statistics(request: Request, authorization: Annotated[str | None, Header()] = None) -> dict[str, Any]:
+    """How the live server is doing; for operators."""
+    _require_operator(request, authorization)
+    return _play(request).statistics()
+
+
+@router.websocket("/api/play")
+async def play_socket(websocket: WebSocket) -> None:
+    """One seat's socket: docs/protocol.md."""
+    play: PlayServer | None = websocket.app.state.play
+    if play is None:
+        await websocket.close()
+        return
+    await play.handle_socket(websocket)
+
+
+def _play(request: Request) -> PlayServer:
+    play: PlayServer | None = request.app.state.play
+    if play is None:
+        raise HTTPException(503, "this server only shows; start `interplay serve` to play")
+    return play
+
+
+def _require_operator(request: Request, authorization: str | None) -> None:
+    if not is_operator(authorization, operator_token(request.app.state.archive.root)):
+        raise HTTPException(401, "this is not the operator's token; it is in operator.token of the data folder")
