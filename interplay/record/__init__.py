@@ -1,0 +1,28 @@
+"""Episodes on disk: journal while they run, sealed Parquet file afterwards, catalogue, replay and proof, export.
+
+>>> import tempfile, interplay.record
+>>> archive = interplay.record.open(tempfile.mkdtemp())
+>>> archive.episodes(task="atari/breakout", actor="human", where=["score >= 200"])
+[]
+"""
+
+from interplay.record.archive import Archive, open
+from interplay.record.errors import RecordingError
+from interplay.record.frames import Frames
+from interplay.record.recorder import Recorder
+from interplay.record.replay import Resumed, ResumedState, resume
+from interplay.record.schema import InputTiming
+from interplay.record.sealed import Episode
+
+__all__ = [
+    "Archive",
+    "Episode",
+    "Frames",
+    "InputTiming",
+    "Recorder",
+    "RecordingError",
+    "Resumed",
+    "ResumedState",
+    "open",
+    "resume",
+]

@@ -1,0 +1,220 @@
+"""The archive: a data folder, its catalogue, and what moves episodes between them."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from interplay.envs.base import PlayableEnv
+from interplay.errors import unknown_name
+from interplay.record import catalogue, journal
+from interplay.record.errors import RecordingError
+from interplay.record.recorder import Recorder, new_header
+from interplay.record.seal import seal
+from interplay.record.sealed import Episode
+from interplay.store import Database, TaskRow
+from interplay.store import episodes as queries
+from interplay.tasks import Task
+
+
+def open(data: str | Path = "interplay-data", database: str | None = None) -> Archive:
+    """Open a data folder, making it where it is missing.
+
+    Args:
+        data: The folder.
+        database: SQLAlchemy address; SQLite inside the folder by default.
+    Raises:
+        StoreError: If the database cannot be opened.
+        RecordingError: If the folder cannot be made.
+    """
+    root = Path(data)
+    try:
+        for name in ("journal", "episodes", "media", "models"):
+            (root / name).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RecordingError(
+            f"cannot use {root} as a data folder: {error.strerror or error}.\nChoose another one with --data."
+        ) from error
+    return Archive(root, Database.open(database or f"sqlite:///{(root / 'interplay.db').resolve()}"))
+
+
+class Archive:
+    """Episodes on disk and their catalogue; safe to share between threads.
+
+    Attributes:
+        root: The data folder: `journal/`, `episodes/`, `media/`, `models/`.
+        database: The catalogue's database.
+    """
+
+    def __init__(self, root: Path, database: Database) -> None:
+        self.root = root
+        self.database = database
+
+    def episodes(
+        self,
+        *,
+        task: str | Task | None = None,
+        actor: str | None = None,
+        agent: str | None = None,
+        seeds: Iterable[int] | None = None,
+        outcome: str | None = None,
+        where: Sequence[str] = (),
+        task_hash: str | None = None,
+        newest_first: bool = False,
+        limit: int | None = None,
+    ) -> list[Episode]:
+        """Sealed episodes, oldest first; their files are opened when read.
+
+        Args:
+            task: Task id.
+            actor: `human`, `agent` or `model` is a kind of actor, anything else a name.
+            agent: Name of an agent or model.
+            where: Comparisons over numbers and statistics, `score >= 200`; all must hold.
+            task_hash: Only this version of the task.
+        Raises:
+            RecordingError: If a condition cannot be read.
+            NotFoundError: If it names a value that no episode has.
+        """
+        with self.database.read() as session:
+            names = queries.statistic_names(session) if where else []
+            query = queries.EpisodeQuery(
+                task=task.id if isinstance(task, Task) else task,
+                task_hash=task_hash,
+                actor=actor,
+                agent=agent,
+                seeds=None if seeds is None else list(seeds),
+                outcome=outcome,
+                where=[catalogue.parse_condition(text, names) for text in where],
+                newest_first=newest_first,
+                limit=limit,
+            )
+            return [catalogue.from_row(row, self.root) for row in queries.find_episodes(session, query)]
+
+    def get(self, episode_id: str) -> Episode:
+        """One episode by id.
+
+        Raises:
+            NotFoundError: With the nearest known id.
+        """
+        with self.database.read() as session:
+            row = queries.get_episode(session, episode_id)
+            if row is None:
+                hint = "All episodes:  interplay episodes list --data " + str(self.root)
+                raise unknown_name("episode", episode_id, queries.episode_ids(session), hint=hint)
+            return catalogue.from_row(row, self.root)
+
+    def recorder(
+        self,
+        task: Task,
+        env: PlayableEnv,
+        *,
+        seed: int,
+        actor: str,
+        actor_kind: str,
+        participant_id: int | None = None,
+        session_id: str | None = None,
+        episode_id: str | None = None,
+    ) -> Recorder:
+        """A recorder for one new episode; call its `start` after `env.reset(seed=seed)`.
+
+        Args:
+            task: The task of `env`.
+            actor: Name of who sits in the first seat.
+            actor_kind: `human`, `agent` or `model`.
+        """
+        if task.content_hash != env.task.content_hash:
+            raise RecordingError(f"the environment plays {env.task.id}, not {task.id}; make it with interplay.envs.make(task)")
+        if actor_kind not in queries.ACTOR_KINDS:
+            raise RecordingError(f"actor_kind must be one of {', '.join(queries.ACTOR_KINDS)}, got {actor_kind!r}")
+        header = new_header(
+            env,
+            episode=episode_id or new_episode_id(),
+            seed=seed,
+            actor=actor,
+            actor_kind=actor_kind,
+            participant_id=participant_id,
+            session_id=session_id,
+        )
+        return Recorder(self.journal_folder / f"{header.episode}.0.arrows", env, header)
+
+    @property
+    def journal_folder(self) -> Path:
+        """Where episodes are written while they run."""
+        return self.root / "journal"
+
+    def episode_path(self, task_id: str, episode_id: str) -> Path:
+        """Where a sealed episode lies: `episodes/<suite>/<task>/<id>.parquet`."""
+        return self.root.joinpath("episodes", *task_id.split("/"), f"{episode_id}.parquet")
+
+    def seal(self, path: Path) -> Episode:
+        """Turn a journal into a sealed episode in the catalogue; the journal is removed when both are safe.
+
+        Args:
+            path: Any segment of the journal.
+        Raises:
+            RecordingError: If it holds nothing, or the disk is full; the journal then stays.
+        """
+        paths = journal.segments(path.parent, journal.episode_of(path))
+        if not paths:
+            raise RecordingError(f"{path}: no such journal; perhaps it was sealed before:  interplay episodes list")
+        for segment in paths:
+            if journal.is_live(segment):
+                raise RecordingError(f"{segment} is being written by a running process; finish or stop it before sealing")
+        header = journal.read_header(paths[0])
+        target = self.episode_path(header.task.id, header.episode)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        episode = seal(paths, target)
+        self.catalogue(episode)
+        for segment in reversed(paths):
+            segment.unlink(missing_ok=True)
+        return episode
+
+    def catalogue(self, episode: Episode) -> None:
+        """Enter a sealed episode into the database, or bring its entry up to date."""
+        task = episode.task
+        with self.database.write() as session:
+            row = TaskRow(
+                content_hash=episode.task_hash, task=episode.task_id, definition=task.to_json(), created_at=datetime.now(UTC)
+            )
+            queries.save_episode(session, catalogue.to_row(episode, self.root), row)
+
+    def abandoned(self) -> list[str]:
+        """Ids of episodes whose journal no running process writes."""
+        ids = {journal.episode_of(path) for path in self.journal_folder.glob("*.arrows")}
+        return sorted(name for name in ids if not any(map(journal.is_live, journal.segments(self.journal_folder, name))))
+
+    def recover(self) -> list[Episode]:
+        """Seal every abandoned journal as far as it can be read; ones that hold nothing readable stay where they are."""
+        recovered = []
+        for name in self.abandoned():
+            try:
+                recovered.append(self.seal(journal.segments(self.journal_folder, name)[0]))
+            except RecordingError:
+                continue
+        return recovered
+
+    def video_path(self, episode_id: str) -> Path:
+        """Where the mp4 of an episode lies once it is made."""
+        return self.root / "media" / f"{episode_id}.mp4"
+
+    def video(self, episode: Episode | str) -> Path:
+        """The mp4 of an episode, made when missing."""
+        if isinstance(episode, str):
+            episode = self.get(episode)
+        path = self.video_path(episode.id)
+        if not path.exists():
+            from interplay.record.export import write_mp4
+
+            write_mp4(episode, path)
+        return path
+
+    def close(self) -> None:
+        """Close the database's connections."""
+        self.database.close()
+
+
+def new_episode_id() -> str:
+    """A fresh name that sorts by time: `20260131T120000-3f9c21ab`."""
+    return f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{secrets.token_hex(4)}"

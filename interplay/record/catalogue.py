@@ -1,0 +1,132 @@
+"""Between episodes and their rows in the database, and the little language of `where`."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable
+from pathlib import Path, PurePosixPath
+from typing import cast
+
+from interplay.envs.base import FramePolicy
+from interplay.errors import unknown_name
+from interplay.record.errors import RecordingError
+from interplay.record.sealed import Episode
+from interplay.store import EpisodeRow, EpisodeStatistic
+from interplay.store.episodes import NUMBER_COLUMNS, TEXT_COLUMNS, Condition, Operator
+
+_CONDITION = re.compile(r"\s*([A-Za-z_][\w.\-]*)\s*(<=|>=|!=|==|=|<|>)\s*(.+?)\s*", re.DOTALL)
+
+
+def parse_condition(text: str, statistics: Iterable[str] = ()) -> Condition:
+    """Read one comparison, `name operator value`.
+
+    A value that is a number is compared as a number; anything else, and anything in quotes, as a text.
+
+    Args:
+        text: For example `score >= 200`, `lives = 0`, `outcome = quit`, `skin = "7"`.
+        statistics: Names known beside the catalogue's columns; a name that is neither is refused.
+    Raises:
+        RecordingError: If it cannot be read.
+        NotFoundError: If the name is unknown; the nearest is offered.
+
+    >>> parse_condition("num_steps < 1e3")
+    Condition(name='num_steps', operator='<', value=1000.0)
+    """
+    match = _CONDITION.fullmatch(text)
+    if match is None:
+        raise _bad(text, "it is not of the form NAME OPERATOR VALUE")
+    name, operator, raw = match.groups()
+    value: float | str
+    if raw[0] in "'\"":
+        if len(raw) < 2 or raw[-1] != raw[0]:
+            raise _bad(text, "the quotes do not match")
+        value = raw[1:-1]
+    else:
+        try:
+            value = float(raw)
+        except ValueError:
+            value = raw
+            if re.search(r"[<>=!]", raw):
+                raise _bad(text, f"{raw!r} is no value; put it in quotes if it is meant") from None
+        else:
+            if math.isnan(value):
+                raise _bad(text, "nothing compares with nan")
+    known = {*NUMBER_COLUMNS, *TEXT_COLUMNS, *statistics}
+    if name not in known:
+        raise unknown_name("episode value", name, known, hint="Values of one episode:  interplay episodes show ID")
+    if isinstance(value, str) and name in NUMBER_COLUMNS:
+        raise _bad(text, f"{name} is a number and {value!r} is not")
+    if not isinstance(value, str) and name in TEXT_COLUMNS:
+        value = raw  # an actor may be called "7"
+    return Condition(name, cast(Operator, "=" if operator == "==" else operator), value)
+
+
+def _bad(text: str, problem: str) -> RecordingError:
+    return RecordingError(
+        f"cannot read the condition {text!r}: {problem}.\n"
+        "Write a name, one of = != < <= > >= and a value:  --where 'score >= 200' --where 'outcome = quit'"
+    )
+
+
+def to_row(episode: Episode, root: Path) -> EpisodeRow:
+    """The catalogue row of a sealed episode."""
+    return EpisodeRow(
+        id=episode.id,
+        task=episode.task_id,
+        task_hash=episode.task_hash,
+        env=episode.env,
+        seed=episode.seed,
+        actor=episode.actor,
+        actor_kind=episode.actor_kind,
+        num_steps=episode.num_steps,
+        duration_s=episode.duration_s,
+        total_reward=episode.total_reward,
+        terminated=episode.terminated,
+        truncated=episode.truncated,
+        outcome=episode.outcome,
+        frames=episode.frame_policy,
+        created_at=episode.created_at,
+        path=PurePosixPath(episode.path.relative_to(root)).as_posix(),
+        size_bytes=episode.size_bytes or 0,
+        sha256=episode.sha256 or "",
+        participant_id=episode.participant_id,
+        statistics=[
+            EpisodeStatistic(name=name, text=value)
+            if isinstance(value, str)
+            else EpisodeStatistic(name=name, number=float(value))
+            for name, value in episode.statistics.items()
+        ],
+    )
+
+
+def from_row(row: EpisodeRow, root: Path) -> Episode:
+    """The episode of a catalogue row; its file is not opened yet."""
+    statistics: dict[str, float | str] = {}
+    for item in row.statistics:
+        if item.number is not None:
+            statistics[item.name] = item.number
+        elif item.text is not None:
+            statistics[item.name] = item.text
+    return Episode(
+        id=row.id,
+        task_id=row.task,
+        task_hash=row.task_hash,
+        env=row.env,
+        seed=row.seed,
+        actor=row.actor,
+        actor_kind=row.actor_kind,
+        participant_id=row.participant_id,
+        num_steps=row.num_steps,
+        total_reward=row.total_reward,
+        terminated=row.terminated,
+        truncated=row.truncated,
+        outcome=row.outcome,
+        duration_s=row.duration_s,
+        frame_policy=cast(FramePolicy, row.frames),
+        created_at=row.created_at,
+        statistics=statistics,
+        path=root / row.path,
+        sha256=row.sha256,
+        size_bytes=row.size_bytes,
+    )

@@ -1,0 +1,131 @@
+"""The frames of a sealed episode as a lazy sequence: stored, replayed or decoded, but always `frames[i]`."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Protocol, overload
+
+import numpy as np
+import pyarrow.parquet as pq
+
+from interplay.envs.base import Frame, PlayableEnv
+from interplay.record.spaces import binary_to_numpy
+
+
+class Source(Protocol):
+    """Where frames come from; `read(start, stop)` yields the pixels of frames start to stop - 1, valid until the next one."""
+
+    def read(self, start: int, stop: int) -> Iterator[np.ndarray]: ...
+
+
+class Frames(Sequence[Frame]):
+    """T + 1 frames: `frames[t]` is what the player saw before action t, the last one the final view."""
+
+    def __init__(self, length: int, palette: np.ndarray | None, source: Callable[[], Source]) -> None:
+        self._length = length
+        self._palette = palette
+        self._make = source
+        self._source: Source | None = None
+        self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        return self._length
+
+    @overload
+    def __getitem__(self, index: int) -> Frame: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Frame]: ...
+    def __getitem__(self, index: int | slice) -> Frame | list[Frame]:
+        if isinstance(index, slice):
+            start, stop, step = index.indices(self._length)
+            return [self[position] for position in range(start, stop, step)] if step != 1 else list(self.range(start, stop))
+        position = index + self._length if index < 0 else index
+        if not 0 <= position < self._length:
+            raise IndexError(f"frame {index} of an episode with {self._length} frames")
+        return next(self.range(position, position + 1))
+
+    def __iter__(self) -> Iterator[Frame]:
+        return self.range(0, self._length)
+
+    def range(self, start: int, stop: int) -> Iterator[Frame]:
+        """Frames start to stop - 1 in order: the fast way to read many."""
+        stop = min(stop, self._length)
+        block = 240
+        for first in range(start, stop, block):  # the lock is let go between blocks, and while the caller works
+            with self._lock:
+                if self._source is None:
+                    self._source = self._make()
+                pixels = [picture.copy() for picture in self._source.read(first, min(first + block, stop))]
+            for picture in pixels:
+                yield Frame(picture, self._palette)
+
+    def stack(self, index: int, n: int = 4) -> np.ndarray:
+        """The n frames up to and including `index`, oldest first; before the start the first frame is repeated.
+
+        Returns:
+            uint8, shape (n, H, W), or (n, H, W, 3) for RGB views.
+        """
+        first = max(0, index - n + 1)
+        pictures = [frame.pixels for frame in self.range(first, index + 1)]
+        return np.stack([pictures[0]] * (n - len(pictures)) + pictures)
+
+
+class IndexedSource:
+    """Palette indices stored in the file, a row group at a time."""
+
+    def __init__(self, file: pq.ParquetFile, shape: tuple[int, int]) -> None:
+        self._file = file
+        self._shape = shape
+        counts = [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]
+        self._starts = np.concatenate([[0], np.cumsum(counts)])
+        self._group = -1
+        self._pixels = np.zeros((0, *shape), np.uint8)
+
+    def read(self, start: int, stop: int) -> Iterator[np.ndarray]:
+        """Frames from memory or from their row group."""
+        for index in range(start, stop):
+            group = int(np.searchsorted(self._starts, index, side="right")) - 1
+            if group != self._group:
+                column = self._file.read_row_group(group, columns=["frame"]).column(0).combine_chunks()
+                self._pixels = binary_to_numpy(column).reshape(-1, *self._shape)
+                self._group = group
+            yield self._pixels[index - self._starts[group]]
+
+
+class ReplaySource:
+    """Frames rebuilt by playing the recorded actions, from the nearest snapshot."""
+
+    def __init__(
+        self,
+        make: Callable[[], PlayableEnv],
+        seed: int,
+        actions: Sequence[Any],
+        snapshots: Callable[[], dict[int, bytes]],
+    ) -> None:
+        self._env = make()
+        self._seed = seed
+        self._actions = actions
+        self._snapshots = snapshots()
+        self._position: int | None = None
+
+    def read(self, start: int, stop: int) -> Iterator[np.ndarray]:
+        """Go to `start`, forward where that is nearest, then step."""
+        best = max((step for step in self._snapshots if step <= start), default=0)
+        if self._position is None or self._position > start or self._position < best:
+            if best:
+                self._env.restore(self._snapshots[best])
+            else:
+                self._env.reset(seed=self._seed)
+            self._position = best
+        while self._position < start:
+            self._forward()
+        for index in range(start, stop):
+            while self._position < index:
+                self._forward()
+            yield self._env.view().pixels
+
+    def _forward(self) -> None:
+        assert self._position is not None
+        self._env.step(self._actions[self._position])
+        self._position += 1

@@ -1,0 +1,250 @@
+"""The journal of a running episode: an Arrow IPC stream in segments `<episode>.<n>.arrows`.
+
+Each batch is one `write` of whole bytes, so whatever kills the writer, every batch before the last is readable; the reader
+stops at the first torn one. The writer holds a lock on its file while it lives, which tells abandoned journals from running
+ones. A segment written after a resume may begin at a step that an earlier one already has: the later one wins.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+
+from interplay.record.errors import RecordingError
+from interplay.record.schema import METADATA_KEY, Header, journal_schema
+
+_OPTIONS = pa.ipc.IpcWriteOptions(compression="zstd")
+_END = "outcome"
+
+
+class JournalWriter:
+    """Appends batches to one segment.
+
+    Args:
+        path: The segment; must not exist.
+        header: Written first.
+    Raises:
+        RecordingError: When the disk is full or the file cannot be written; what was written stays readable.
+    """
+
+    def __init__(self, path: Path, header: Header) -> None:
+        self.path = path
+        self.schema = journal_schema(header)
+        self._size = 0
+        self._rows = 0
+        try:
+            self._fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
+        except FileExistsError:
+            raise RecordingError(
+                f"{path} exists already: another recorder writes this episode, or its name was used before"
+            ) from None
+        except OSError as error:
+            raise _cannot_write(path, 0, error) from error
+        fcntl.flock(self._fd, fcntl.LOCK_EX)
+        self._sink = _Collect()
+        self._stream = pa.ipc.new_stream(self._sink, self.schema, options=_OPTIONS)
+        self._commit()
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Append a batch; when this returns it has left the process."""
+        self._stream.write_batch(batch)
+        self._commit()
+        self._rows += batch.num_rows
+
+    def finish(self, outcome: str) -> None:
+        """Write the end marker (an empty batch that carries the outcome) and close, on disk for good."""
+        empty = pa.RecordBatch.from_pylist([], schema=self.schema)
+        self._stream.write_batch(empty, custom_metadata={_END: outcome})
+        self._stream.close()
+        self._commit()
+        os.fsync(self._fd)
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the file and its lock; without `finish` the journal counts as abandoned."""
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd = -1
+
+    def _commit(self) -> None:
+        """Write out what the stream produced since the last call, or leave the file as it was."""
+        if self._fd < 0:
+            raise RecordingError(f"{self.path} is closed; this recorder has finished or failed before")
+        data = self._sink.take()
+        try:
+            done = 0
+            while done < len(data):
+                done += os.write(self._fd, memoryview(data)[done:])
+        except OSError as error:
+            os.ftruncate(self._fd, self._size)  # drop the torn batch: giving space back works on a full disk
+            self.close()
+            raise _cannot_write(self.path, self._rows, error) from error
+        self._size += len(data)
+
+
+class _Collect:
+    """A sink for Arrow that keeps bytes until they are written in one go."""
+
+    closed = False
+
+    def __init__(self) -> None:
+        self._parts: list[bytes] = []
+
+    def write(self, data: bytes) -> int:
+        self._parts.append(bytes(data))
+        return len(data)
+
+    def flush(self) -> None:
+        """Nothing to do: `take` decides when bytes leave."""
+
+    def close(self) -> None:
+        self.closed = True
+
+    def take(self) -> bytes:
+        data = b"".join(self._parts)
+        self._parts.clear()
+        return data
+
+
+def _cannot_write(path: Path, rows: int, error: OSError) -> RecordingError:
+    full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+    cause = "the disk is full" if full else error.strerror or str(error)
+    kept = f"The {rows} observations written before are kept" if rows else "Nothing of this episode was written yet"
+    return RecordingError(
+        f"cannot write {path}: {cause} ({errno.errorcode.get(error.errno or 0, error.errno)}).\n{kept}; "
+        f"free some space, then seal what is there:  interplay episodes repair --data {path.parent.parent}"
+    )
+
+
+@dataclass(frozen=True)
+class Segment:
+    """One readable segment: header, where it ends, and how."""
+
+    path: Path
+    header: Header
+    outcome: str | None
+
+
+def segments(folder: Path, episode_id: str) -> list[Path]:
+    """The segment files of an episode, oldest first."""
+    found = [path for path in folder.glob(f"{episode_id}.*.arrows") if path.name.split(".")[-2].isdigit()]
+    return sorted(found, key=lambda path: int(path.name.split(".")[-2]))
+
+
+def episode_of(path: Path) -> str:
+    """The episode a segment belongs to."""
+    return path.name.rsplit(".", 2)[0]
+
+
+def is_live(path: Path) -> bool:
+    """Whether a running process holds this segment open for writing."""
+    try:
+        with path.open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except FileNotFoundError:
+        pass
+    return False
+
+
+def read_header(path: Path) -> Header:
+    """The header of a segment.
+
+    Raises:
+        RecordingError: If the file is empty, cut off before its header ended, or no journal.
+    """
+    try:
+        with pa.OSFile(str(path)) as file:
+            metadata: Mapping[bytes, bytes] = pa.ipc.open_stream(file).schema.metadata or {}
+        return Header.from_json(json.loads(metadata[METADATA_KEY]))
+    except (pa.ArrowException, OSError, KeyError, ValueError, TypeError) as error:
+        raise unreadable(path, error) from error
+
+
+def unreadable(path: Path, error: Exception) -> RecordingError:
+    """The error for a file that is no journal."""
+    size = path.stat().st_size if path.exists() else 0
+    found = "an empty file" if size == 0 else f"{size} bytes that do not begin like a journal"
+    return RecordingError(
+        f"{path}: {found}; expected an Arrow stream written by Interplay ({type(error).__name__}).\n"
+        "Its writer was probably stopped before the first observation. Set it aside with:  "
+        f"interplay episodes repair --data {path.parent.parent}"
+    )
+
+
+def read_batches(path: Path, columns: Sequence[str] | None = None) -> Iterator[tuple[pa.RecordBatch, str | None]]:
+    """The whole batches of a segment, in order, each with the outcome if it is the end marker; stops at a torn one."""
+    with pa.OSFile(str(path)) as file:
+        try:
+            schema = pa.ipc.open_stream(file).schema
+            file.seek(0)
+            included = None if columns is None else [schema.get_field_index(name) for name in columns]
+            options = pa.ipc.IpcReadOptions(included_fields=included)
+            stream = pa.ipc.open_stream(file, options=options)
+        except (pa.ArrowException, OSError, ValueError) as error:
+            raise unreadable(path, error) from error
+        while True:
+            try:
+                batch, metadata = stream.read_next_batch_with_custom_metadata()
+            except (StopIteration, pa.ArrowException, OSError):
+                return
+            yield batch, metadata[_END].decode() if metadata and _END in metadata else None
+
+
+class Journal:
+    """All segments of one episode, read as one.
+
+    Args:
+        paths: Segments, oldest first.
+    Raises:
+        RecordingError: If the first one cannot be read. A later unreadable one counts as not written.
+    """
+
+    def __init__(self, paths: Sequence[Path]) -> None:
+        if not paths:
+            raise RecordingError("there is no journal to read")
+        self.header = read_header(paths[0])
+        self.paths = [paths[0]]
+        firsts = [self.header.first_step]
+        for path in paths[1:]:
+            try:
+                firsts.append(read_header(path).first_step)
+            except RecordingError:
+                continue
+            self.paths.append(path)
+        self.outcome: str | None = None
+        self._ends: list[int] = []
+        """For each segment the step at which a later one takes over."""
+        for index in range(len(self.paths)):
+            later = [firsts[other] for other in range(index + 1, len(self.paths)) if self._has_rows(self.paths[other])]
+            self._ends.append(min(later, default=2**31 - 1))
+
+    @staticmethod
+    def _has_rows(path: Path) -> bool:
+        return any(batch.num_rows for batch, _ in read_batches(path, ["step"]))
+
+    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """Batches of these columns over all segments, without what later segments replace."""
+        names = ["step", *(name for name in columns if name != "step")]
+        for path, end in zip(self.paths, self._ends, strict=True):
+            for batch, outcome in read_batches(path, names):
+                self.outcome = outcome
+                steps = batch.column("step").to_numpy()
+                if len(steps) and steps[-1] >= end:
+                    batch = batch.slice(0, int((steps < end).sum()))
+                if batch.num_rows:
+                    yield batch.select(list(columns))
+
+    def table(self, columns: Sequence[str] | None = None) -> pa.Table:
+        """Everything but frames (or the named columns) as one table in memory; sets `outcome`."""
+        schema = journal_schema(self.header)
+        names = [name for name in schema.names if name != "frame"] if columns is None else list(columns)
+        return pa.Table.from_batches(list(self.batches(names)), pa.schema([schema.field(name) for name in names]))

@@ -1,0 +1,243 @@
+"""The recorder: takes steps as they happen, writes a journal batch every half second."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from interplay.envs.base import PlayableEnv
+from interplay.record import spaces
+from interplay.record.errors import RecordingError
+from interplay.record.journal import JournalWriter
+from interplay.record.schema import Header, InputTiming, frame_hash, seat_spaces
+
+BATCH_STEPS = 120
+BATCH_US = 500_000
+SNAPSHOT_STEPS = 600
+"""Steps between snapshots in a journal: what a resumed session plays again at most, 0.1 s for an Atari game."""
+
+JPEG_QUALITY = 95
+
+
+def new_header(
+    env: PlayableEnv,
+    *,
+    episode: str,
+    seed: int,
+    actor: str,
+    actor_kind: str,
+    participant_id: int | None,
+    session_id: str | None,
+) -> Header:
+    """The header of an episode about to start; the size of the view is filled in by `Recorder.start`."""
+    return Header(
+        episode=episode,
+        task=env.task,
+        env_versions=env.versions(),
+        seed=seed,
+        actor=actor,
+        actor_kind=actor_kind,
+        participant_id=participant_id,
+        session_id=session_id,
+        created_at=datetime.now(UTC),
+        frames=env.frame_policy,
+        deterministic=env.deterministic,
+        height=0,
+        width=0,
+        palette=None,
+        action_spaces=seat_spaces(env),
+        observation_space=None if env.observes_view else env.observation_space,
+    )
+
+
+class Recorder:
+    """Writes one episode (or the rest of one, after a resume) to a journal.
+
+    Call `start` after `env.reset`, `step` after each `env.step`, then `finish`. Nothing is held back longer than half a
+    second of the clock that `step` is given; whoever pauses an episode calls `flush` first.
+
+    Args:
+        path: The segment to write.
+        env: The environment; its `view()` and `snapshot()` are read after each step.
+        header: From `new_header`, or of the journal that is continued.
+        num_steps: Steps made before this recorder takes over.
+    """
+
+    def __init__(self, path: Path, env: PlayableEnv, header: Header, *, num_steps: int = 0) -> None:
+        self.path = path
+        self.episode_id = header.episode
+        self.num_steps = num_steps
+        self._env = env
+        self._header = header
+        self._seats = header.seats
+        self._writer: JournalWriter | None = None
+        self._names: list[str] = []
+        self._rows: list[tuple[Any, ...]] = []
+        self._pixels = np.zeros((0, 0), np.uint8)
+        self._palette: np.ndarray | None = None
+        self._oldest_us: int | None = None
+        self._info: dict[str, Any] | None = None
+        self._info_text = "{}"
+
+    def start(self, observation: Any, info: dict[str, Any]) -> None:
+        """Open the journal and record the first observation; it reaches the disk at once.
+
+        Raises:
+            RecordingError: If the view does not fit the frame policy, or the file cannot be written.
+        """
+        if self._writer is not None:
+            raise RecordingError(f"episode {self.episode_id} has been started already")
+        self.open()
+        nothing = (None,) * len(self._seats)
+        self._add(nothing, nothing, None, None, nothing, None, None, observation, info)
+        self.flush()
+
+    def open(self) -> None:
+        """Look at the view, then open the journal; a resumed recorder starts here, without a first observation."""
+        frame = self._env.view()
+        self._palette = frame.palette
+        policy = self._header.frames
+        if policy == "indexed":
+            if frame.palette is None:
+                raise RecordingError(
+                    f"task {self._header.task.id}: frames='indexed' needs a view with a palette, and this one is RGB; "
+                    "use frames='replay' or 'video'"
+                )
+            self._pixels = np.zeros((BATCH_STEPS + 1, frame.pixels.size), np.uint8)
+        height, width = frame.pixels.shape[:2]
+        header = Header(**{**vars(self._header), "height": height, "width": width, "palette": frame.palette})
+        self._header = header
+        self._writer = JournalWriter(self.path, header)
+        self._names = self._writer.schema.names
+
+    def step(
+        self,
+        action: Any,
+        result: tuple[Any, Any, bool, bool, dict[str, Any]],
+        *,
+        owner: Any = None,
+        timing: InputTiming | None = None,
+        clock_us: int,
+    ) -> None:
+        """Record one step and the view it led to.
+
+        Args:
+            action: What `env.step` was given; with several seats a mapping seat -> action.
+            result: What it returned: observation, reward, terminated, truncated, info.
+            owner: Who held the seat; the episode's actor when None. With several seats a mapping.
+            timing: Of the player's input in force.
+            clock_us: The caller's clock when the step was made, in microseconds; decides when a batch is written.
+        Raises:
+            RecordingError: If the journal cannot be written. What was written before is kept.
+        """
+        observation, reward, terminated, truncated, info = result
+        if len(self._seats) == 1:
+            actions, rewards, owners = (action,), (float(reward),), (owner or self._header.actor,)
+        else:
+            actions = tuple(action[seat] for seat in self._seats)
+            rewards = tuple(float(reward[seat]) for seat in self._seats)
+            owned: Mapping[str, str] = owner or {}
+            owners = tuple(owned.get(seat, self._header.actor) for seat in self._seats)
+        self.num_steps += 1
+        self._add(actions, rewards, terminated, truncated, owners, timing, clock_us, observation, info)
+        if self._oldest_us is None:
+            self._oldest_us = clock_us
+        if len(self._rows) >= BATCH_STEPS or clock_us - self._oldest_us >= BATCH_US:
+            self.flush()
+
+    def _add(self, actions, rewards, terminated, truncated, owners, timing, clock_us, observation, info) -> None:
+        """Keep one row until the next flush."""
+        if self._writer is None:
+            raise RecordingError(f"episode {self.episode_id} has not been started; call recorder.start after env.reset")
+        frame = self._env.view()
+        pixels = frame.pixels
+        if info != self._info:
+            self._info = dict(info)
+            self._info_text = _json(self._env.info_to_record(info))
+        row = (
+            self.num_steps,
+            *actions,
+            *rewards,
+            terminated,
+            truncated,
+            *owners,
+            *(timing or (None, None, None, None, None)),
+            clock_us,
+            frame_hash(pixels),
+            self._info_text,
+        )
+        if self._header.observation_space is not None:
+            row += (np.array(observation, copy=True) if isinstance(observation, np.ndarray) else observation,)
+        row += (self._env.snapshot() if self.num_steps % SNAPSHOT_STEPS == 0 and self.num_steps else None,)
+        if self._header.frames == "indexed":
+            if frame.palette is not self._palette and not np.array_equal(frame.palette, self._palette):  # type: ignore[arg-type]
+                raise RecordingError(
+                    f"task {self._header.task.id} changed its palette; record it with frames='video' or 'replay'"
+                )
+            self._pixels[len(self._rows)] = pixels.reshape(-1)
+        elif self._header.frames == "video":
+            row += (_jpeg(frame.rgb()),)
+        self._rows.append(row)
+
+    def flush(self) -> None:
+        """Write what is waiting, so that it survives the end of this process."""
+        if not self._rows or self._writer is None:
+            return
+        rows, self._rows = self._rows, []
+        self._oldest_us = None
+        self._writer.write(self._batch(rows, self._writer.schema))
+
+    def _batch(self, rows: list[tuple[Any, ...]], schema: pa.Schema) -> pa.RecordBatch:
+        """Rows as an Arrow batch."""
+        values = dict(zip(self._names, zip(*rows, strict=True), strict=False))
+        arrays: list[pa.Array] = []
+        for field in schema:
+            name = field.name
+            if name == "frame" and self._header.frames == "indexed":
+                data = pa.py_buffer(self._pixels[: len(rows)])
+                arrays.append(pa.FixedSizeBinaryArray.from_buffers(field.type, len(rows), [None, data]))
+            elif name.startswith("action."):
+                arrays.append(spaces.to_arrow(self._header.action_spaces[name.removeprefix("action.")], values[name]))
+            elif name == "observation" and self._header.observation_space is not None:
+                arrays.append(spaces.to_arrow(self._header.observation_space, values[name]))
+            else:
+                arrays.append(pa.array(values[name], field.type))
+        return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+    def finish(self, outcome: str) -> Path:
+        """Write the end marker; hand the path to `Archive.seal`.
+
+        Args:
+            outcome: Why it ended: `terminated`, `time_limit`, `quit`, `left` or `interrupted`.
+        """
+        if self._writer is None:
+            raise RecordingError(f"episode {self.episode_id} has not been started; there is nothing to finish")
+        self.flush()
+        self._writer.finish(outcome)
+        return self.path
+
+    def abandon(self) -> None:
+        """Close the file without an end marker or another write, as a crash would."""
+        self._rows.clear()
+        if self._writer is not None:
+            self._writer.close()
+
+
+def _json(info: dict[str, Any]) -> str:
+    """JSON text; NaN and infinities, which JSON lacks, become null."""
+    plain = {key: None if isinstance(value, float) and not math.isfinite(value) else value for key, value in info.items()}
+    return json.dumps(plain, separators=(",", ":"))
+
+
+def _jpeg(rgb: np.ndarray) -> bytes:
+    """One picture for the journal of a world whose frames cannot be rebuilt."""
+    import simplejpeg
+
+    return simplejpeg.encode_jpeg(rgb, quality=JPEG_QUALITY, colorsubsampling="444")

@@ -1,0 +1,121 @@
+"""Play recorded actions again: to prove a recording exact, or to go on where a dead worker stopped."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from interplay.envs import make
+from interplay.envs.base import PlayableEnv
+from interplay.record import journal, spaces
+from interplay.record.errors import RecordingError
+from interplay.record.journal import Journal
+from interplay.record.recorder import Recorder
+from interplay.record.schema import frame_hash
+
+if TYPE_CHECKING:
+    from interplay.record.archive import Archive
+
+
+@dataclass(frozen=True)
+class ResumedState:
+    """Where a resumed episode stands.
+
+    Attributes:
+        num_steps: Steps made so far.
+        total_reward: Sum of the first seat's rewards.
+        last_action: The last one taken, or None before the first step.
+        terminated, truncated: Of the last step; when set there is nothing left to play.
+        info: What was recorded of the last info.
+        clock_us: Time of the last step on the recorder's clock; 0 before the first.
+        seed: Of the episode.
+    """
+
+    num_steps: int
+    total_reward: float
+    last_action: Any
+    terminated: bool
+    truncated: bool
+    info: dict[str, Any]
+    clock_us: int
+    seed: int
+
+
+class Resumed(NamedTuple):
+    """An environment at the last recorded step, a recorder that continues the journal, and where things stand."""
+
+    env: PlayableEnv
+    recorder: Recorder
+    state: ResumedState
+
+
+def resume(archive: Archive, episode_id: str, *, env: PlayableEnv | None = None) -> Resumed:
+    """Rebuild a running episode from its journal after its process died.
+
+    Args:
+        env: An unused environment of the same task, to save making one (an emulator takes 0.1 s).
+    Raises:
+        RecordingError: If there is no journal, its process still runs, the world cannot be replayed, or the replay
+            does not show what was recorded.
+    """
+    import json
+
+    paths = journal.segments(archive.journal_folder, episode_id)
+    if not paths:
+        raise RecordingError(f"episode {episode_id} has no journal in {archive.journal_folder}; it ended, or never started")
+    if any(map(journal.is_live, paths)):
+        raise RecordingError(f"episode {episode_id} is being recorded by a running process; it cannot be resumed beside it")
+    record = Journal(paths)
+    header = record.header
+    table = record.table()
+    if table.num_rows == 0:
+        raise RecordingError(f"the journal of episode {episode_id} holds no observation; start the episode anew")
+    if not header.deterministic:
+        raise RecordingError(
+            f"episode {episode_id}: {header.task.env.id} is not deterministic, so it cannot be rebuilt.\n"
+            "What was recorded is kept; seal it with:  interplay episodes repair"
+        )
+    num_steps = table.num_rows - 1
+    world = make(header.task, frames=header.frames) if env is None else env
+    world.frame_policy = header.frames
+    by_seat = [
+        spaces.from_arrow(space, table.column(f"action.{seat}").combine_chunks().slice(1))
+        for seat, space in header.action_spaces.items()
+    ]
+    snapshots = table.select(["step", "snapshot"]).drop_null()
+    position = 0
+    world.reset(seed=header.seed)
+    if snapshots.num_rows:
+        position = snapshots.column("step")[-1].as_py()
+        world.restore(snapshots.column("snapshot")[-1].as_py())
+    for step in range(position, num_steps):
+        if len(by_seat) == 1:
+            action = by_seat[0][step]
+            world.step(action.item() if isinstance(action, np.generic) else action)
+        else:
+            world.step({seat: actions[step] for seat, actions in zip(header.seats, by_seat, strict=True)})
+    if frame_hash(world.view().pixels) != table.column("frame_hash")[-1].as_py():
+        raise RecordingError(
+            f"episode {episode_id}: playing its {num_steps} steps again shows another picture than the one recorded, so it "
+            "cannot go on.\nWas the environment's version changed? What was recorded is kept; seal it with:  "
+            "interplay episodes repair"
+        )
+    number = int(paths[-1].name.split(".")[-2]) + 1
+    path = archive.journal_folder / f"{episode_id}.{number}.arrows"
+    recorder = Recorder(path, world, header.at(num_steps + 1), num_steps=num_steps)
+    recorder.open()
+    rewards = table.column(f"reward.{header.seats[0]}").slice(1).to_numpy()
+    last = table.slice(num_steps).to_pylist()[0]
+    state = ResumedState(
+        num_steps=num_steps,
+        total_reward=float(rewards.sum()),
+        last_action=by_seat[0][-1] if num_steps else None,
+        terminated=bool(last["terminated"]),
+        truncated=bool(last["truncated"]),
+        info=json.loads(last["info"]),
+        clock_us=last["time_us"] or 0,
+        seed=header.seed,
+    )
+    return Resumed(world, recorder, state)

@@ -1,0 +1,218 @@
+"""What a recording holds: its header and its columns. `docs/episode-format.md` is the page for readers.
+
+A journal row is written when an observation arrives: row k is observation k together with the step that led to it. So any
+prefix of a journal is a whole episode (k actions, k + 1 observations). A sealed row is a step as learners read it: row t is
+observation t and the action taken on it; the last row holds the final observation alone.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from datetime import datetime
+from typing import Any, NamedTuple
+
+import gymnasium
+import numpy as np
+import pyarrow as pa
+import xxhash
+
+from interplay.envs.base import FramePolicy, PlayableEnv
+from interplay.envs.palette import PALETTE
+from interplay.record import spaces
+from interplay.record.errors import RecordingError
+from interplay.tasks import Task
+
+SCHEMA_VERSION = 1
+METADATA_KEY = b"interplay"
+
+
+class InputTiming(NamedTuple):
+    """What is known about the input that was in force during a step.
+
+    Attributes:
+        painted_step: Step of the frame the player had on screen when the input was made.
+        client_ms: The browser's clock when it was made, in ms.
+        received_us: The server's clock when it arrived, in microseconds.
+        buttons: Pressed buttons as a bit mask.
+        latency_ms: From painting to taking effect as measured, or None.
+    """
+
+    painted_step: int
+    client_ms: float
+    received_us: int
+    buttons: int
+    latency_ms: float | None
+
+
+@dataclass(frozen=True)
+class Header:
+    """What is known when an episode starts; the metadata of journal and sealed file.
+
+    Attributes:
+        height, width: Of the player's view.
+        palette: uint8, shape (256, 3), or None for RGB views.
+        action_spaces: Seat -> space.
+        observation_space: None when the observation is the view itself.
+        first_step: Step of the first row of this journal segment; 0 but for resumed episodes.
+    """
+
+    episode: str
+    task: Task
+    env_versions: Mapping[str, str]
+    seed: int
+    actor: str
+    actor_kind: str
+    participant_id: int | None
+    session_id: str | None
+    created_at: datetime
+    frames: FramePolicy
+    deterministic: bool
+    height: int
+    width: int
+    palette: np.ndarray | None
+    action_spaces: Mapping[str, gymnasium.Space]
+    observation_space: gymnasium.Space | None
+    first_step: int = 0
+
+    @property
+    def seats(self) -> tuple[str, ...]:
+        """The places in the environment, in the task's order."""
+        return self.task.seats
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON values, `schema_version` first."""
+        plain = {item.name: getattr(self, item.name) for item in fields(self)}
+        return (
+            {"schema_version": SCHEMA_VERSION}
+            | plain
+            | {
+                "task": self.task.to_json(),
+                "task_hash": self.task.content_hash,
+                "env": self.task.env.id,
+                "env_versions": dict(self.env_versions),
+                "seats": list(self.seats),
+                "created_at": self.created_at.isoformat(),
+                "palette": None if self.palette is None else base64.b64encode(self.palette.tobytes()).decode(),
+                "action_spaces": {seat: spaces.to_json(space) for seat, space in self.action_spaces.items()},
+                "observation_space": None if self.observation_space is None else spaces.to_json(self.observation_space),
+            }
+        )
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any]) -> Header:
+        """The inverse of `to_json`.
+
+        Raises:
+            RecordingError: If the file is of a newer schema.
+        """
+        version = document.get("schema_version")
+        if version != SCHEMA_VERSION:
+            raise RecordingError(
+                f"the recording has schema version {version}; this version of Interplay reads version {SCHEMA_VERSION}.\n"
+                "Read it with the version that wrote it, or upgrade:  pip install --upgrade interplay"
+            )
+        palette = None
+        if document["palette"] is not None:
+            palette = np.frombuffer(base64.b64decode(document["palette"]), np.uint8).reshape(256, 3)
+            if np.array_equal(palette, PALETTE):
+                palette = PALETTE  # pipelines know the console's own table by identity
+        observation = document["observation_space"]
+        values = {item.name: document[item.name] for item in fields(cls)}
+        return cls(
+            **values
+            | {
+                "task": Task.from_json(document["task"]),
+                "created_at": datetime.fromisoformat(document["created_at"]),
+                "palette": palette,
+                "action_spaces": {seat: spaces.from_json(space) for seat, space in document["action_spaces"].items()},
+                "observation_space": None if observation is None else spaces.from_json(observation),
+            }
+        )
+
+    def at(self, first_step: int) -> Header:
+        """The header of a segment that begins at a later step."""
+        return replace(self, first_step=first_step)
+
+
+def seat_spaces(env: PlayableEnv) -> dict[str, gymnasium.Space]:
+    """Seat -> action space; with several seats the environment's action space is a Dict of them."""
+    seats = env.task.seats
+    if len(seats) == 1:
+        return {seats[0]: env.action_space}
+    if not isinstance(env.action_space, gymnasium.spaces.Dict) or set(env.action_space.spaces) != set(seats):
+        raise RecordingError(
+            f"task {env.task.id} has seats {', '.join(seats)}, so its environment's action space must be a Dict with "
+            f"those keys; got {env.action_space}"
+        )
+    return {seat: env.action_space.spaces[seat] for seat in seats}
+
+
+def columns(header: Header) -> list[pa.Field]:
+    """Every column but `frame` and `snapshot`, of journal and sealed file alike."""
+    result = [pa.field("step", pa.int32())]
+    result += [pa.field(f"action.{seat}", spaces.arrow_type(space)) for seat, space in header.action_spaces.items()]
+    result += [pa.field(f"reward.{seat}", pa.float64()) for seat in header.seats]
+    result += [pa.field("terminated", pa.bool_()), pa.field("truncated", pa.bool_())]
+    result += [pa.field(f"owner.{seat}", pa.string()) for seat in header.seats]
+    result += [
+        pa.field("input.painted_step", pa.int32()),
+        pa.field("input.client_ms", pa.float64()),
+        pa.field("input.received_us", pa.int64()),
+        pa.field("input.buttons", pa.int32()),
+        pa.field("input.latency_ms", pa.float32()),
+        pa.field("time_us", pa.int64()),
+        pa.field("frame_hash", pa.uint32()),
+        pa.field("info", pa.string()),
+    ]
+    if header.observation_space is not None:
+        result.append(pa.field("observation", spaces.arrow_type(header.observation_space)))
+    return result
+
+
+def step_columns(header: Header) -> list[str]:
+    """Columns that belong to the step, not to the observation: what moves up by one row when a journal is sealed."""
+    return [
+        *(f"action.{seat}" for seat in header.seats),
+        *(f"reward.{seat}" for seat in header.seats),
+        "terminated",
+        "truncated",
+        *(f"owner.{seat}" for seat in header.seats),
+        "input.painted_step",
+        "input.client_ms",
+        "input.received_us",
+        "input.buttons",
+        "input.latency_ms",
+        "time_us",
+    ]
+
+
+def journal_schema(header: Header) -> pa.Schema:
+    """Columns of a journal: frames are palette indices (`indexed`) or JPEG (`video`); snapshots come now and then."""
+    kinds = [*columns(header), pa.field("snapshot", pa.binary())]
+    if header.frames == "indexed":
+        kinds.append(pa.field("frame", pa.binary(header.height * header.width)))
+    elif header.frames == "video":
+        kinds.append(pa.field("frame", pa.binary()))
+    return pa.schema(kinds, {METADATA_KEY: json.dumps(header.to_json()).encode()})
+
+
+def sealed_schema(header: Header, metadata: Mapping[str, Any]) -> pa.Schema:
+    """Columns of a sealed episode: frames are palette indices (`indexed`) or H.264 access units (`video`)."""
+    kinds = columns(header)
+    if header.frames == "replay":
+        kinds.append(pa.field("snapshot", pa.binary()))
+    elif header.frames == "indexed":
+        kinds.append(pa.field("frame", pa.binary(header.height * header.width)))
+    else:
+        kinds += [pa.field("video_hash", pa.uint32()), pa.field("frame", pa.binary())]
+    return pa.schema(kinds, {METADATA_KEY: json.dumps(dict(metadata)).encode()})
+
+
+def frame_hash(pixels: np.ndarray) -> int:
+    """The low 32 bits of XXH3 over the pixels of a view, row-major."""
+    if not pixels.flags.c_contiguous:
+        pixels = np.ascontiguousarray(pixels)
+    return xxhash.xxh3_64_intdigest(pixels) & 0xFFFFFFFF

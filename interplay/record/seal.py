@@ -1,0 +1,215 @@
+"""From a journal to a sealed episode: one pass for the facts, one for the frames, then an atomic rename."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from interplay.record.errors import RecordingError
+from interplay.record.journal import Journal
+from interplay.record.schema import Header, sealed_schema, step_columns
+from interplay.record.sealed import Episode
+
+GROUP_ROWS = {"indexed": 120, "replay": 1200, "video": 120}
+"""Rows of a Parquet row group, which is what one random access reads."""
+
+SNAPSHOT_STEPS = 1200
+"""Least distance of the snapshots a sealed episode keeps."""
+
+
+def seal(paths: list[Path], target: Path) -> Episode:
+    """Write the sealed file of a journal; the journal stays.
+
+    Args:
+        paths: Its segments, oldest first.
+        target: The Parquet file to make; its folder exists.
+    Returns:
+        The episode, with `sha256` and `size_bytes` set.
+    Raises:
+        RecordingError: If the journal holds no observation, or the disk is full (then nothing is left of the target).
+    """
+    journal = Journal(paths)
+    table = journal.table()
+    if table.num_rows == 0:
+        raise RecordingError(
+            f"the journal of episode {journal.header.episode} holds no observation yet; there is nothing to seal"
+        )
+    facts, rows = _shift(journal.header, table, journal.outcome)
+    episode = Episode(**facts, path=target)
+    schema = sealed_schema(journal.header, {"header": journal.header.to_json(), "summary": episode.to_json()})
+    part = target.with_name(f".{target.name}.part")
+    try:
+        _write(part, schema, rows, _frames(journal), journal.header)
+        digest, size = _digest_to_disk(part)
+        os.replace(part, target)
+        _fsync(target.parent)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        raise RecordingError(
+            f"cannot seal episode {episode.id} as {target}: {error.strerror or error}.\n"
+            f"Its journal is whole and stays; free some space, then:  interplay episodes repair --data {paths[0].parent.parent}"
+        ) from error
+    return Episode(**facts, path=target, sha256=digest, size_bytes=size)
+
+
+def _shift(header: Header, table: pa.Table, outcome: str | None) -> tuple[dict[str, Any], pa.Table]:
+    """Facts of the episode, and its rows as learners read them: the step beside the observation it was taken on."""
+    num_steps = table.num_rows - 1
+    for name in step_columns(header):
+        index = table.schema.get_field_index(name)
+        column = table.column(name).combine_chunks()
+        moved = pa.concat_arrays([column.slice(1), pa.nulls(1, column.type)])
+        table = table.set_column(index, table.schema.field(index), moved)
+    terminated = bool(num_steps and table.column("terminated")[num_steps - 1].as_py())
+    truncated = bool(num_steps and table.column("truncated")[num_steps - 1].as_py())
+    if outcome is None:  # no end marker: the writer died, perhaps just after the last step of the world
+        outcome = "terminated" if terminated else "time_limit" if truncated else "interrupted"
+    if not terminated and not truncated:  # stopped by us: the player left, or a crash
+        truncated = True
+        if num_steps:
+            flags = table.column("truncated").to_pylist()
+            flags[num_steps - 1] = True
+            table = table.set_column(
+                table.schema.get_field_index("truncated"), table.schema.field("truncated"), pa.array(flags, pa.bool_())
+            )
+    table = _thin_snapshots(header, table)
+    rewards = table.column(f"reward.{header.seats[0]}").slice(0, num_steps).to_numpy()
+    times = table.column("time_us").slice(0, num_steps).to_numpy()
+    duration_s = float(times[-1] - times[0]) / 1e6 + 1 / header.task.frame_rate_hz if num_steps else 0.0
+    total_reward = float(rewards.sum())
+    facts = {
+        "id": header.episode,
+        "task_id": header.task.id,
+        "task_hash": header.task.content_hash,
+        "env": header.task.env.id,
+        "seed": header.seed,
+        "actor": header.actor,
+        "actor_kind": header.actor_kind,
+        "participant_id": header.participant_id,
+        "num_steps": num_steps,
+        "total_reward": total_reward,
+        "terminated": terminated,
+        "truncated": truncated,
+        "outcome": outcome,
+        "duration_s": duration_s,
+        "frame_policy": header.frames,
+        "created_at": header.created_at,
+        "statistics": _statistics(table, num_steps, total_reward, duration_s),
+    }
+    return facts, table
+
+
+def _statistics(table: pa.Table, num_steps: int, total_reward: float, duration_s: float) -> dict[str, float | int | str]:
+    """Final values: the last of each info key, then what every episode has."""
+    result: dict[str, float | int | str] = {}
+    for text in pc.unique(table.column("info")).to_pylist():  # type: ignore[attr-defined]
+        for name in json.loads(text):
+            result.setdefault(name, "")
+    last = json.loads(table.column("info")[-1].as_py())
+    for name in list(result):
+        value = last.get(name)
+        if value is None or isinstance(value, list | dict):
+            del result[name]
+        else:
+            result[name] = int(value) if isinstance(value, bool) else value
+    result |= {"score": total_reward, "num_steps": num_steps, "duration_s": duration_s}
+    latencies = table.column("input.latency_ms").drop_null()
+    if len(latencies):
+        result["latency_ms"] = float(np.median(latencies.to_numpy()))
+    return result
+
+
+def _thin_snapshots(header: Header, table: pa.Table) -> pa.Table:
+    """Keep a snapshot in each `SNAPSHOT_STEPS` for `replay`, none otherwise."""
+    index = table.schema.get_field_index("snapshot")
+    if header.frames != "replay":
+        return table.remove_column(index)
+    kept: list[bytes | None] = []
+    next_step = SNAPSHOT_STEPS
+    for step, snapshot in zip(table.column("step").to_pylist(), table.column("snapshot").to_pylist(), strict=True):
+        keep = snapshot is not None and step >= next_step
+        kept.append(snapshot if keep else None)
+        if keep:
+            next_step = step + SNAPSHOT_STEPS
+    return table.set_column(index, table.schema.field(index), pa.array(kept, pa.binary()))
+
+
+def _frames(journal: Journal) -> Iterator[pa.Array]:
+    """The frame column, batch by batch."""
+    for batch in journal.batches(["frame"]):
+        yield batch.column(0)
+
+
+def _write(part: Path, schema: pa.Schema, rows: pa.Table, frames: Iterator[pa.Array], header: Header) -> None:
+    """Row groups of steps and their frames."""
+    group_rows = GROUP_ROWS[header.frames]
+    with pq.ParquetWriter(
+        part,
+        schema,
+        compression="zstd",
+        compression_level=3,
+        write_page_checksum=True,
+        write_statistics=False,
+        use_dictionary=[name for name in schema.names if name == "info" or name.startswith("owner.")],  # type: ignore[arg-type]
+        column_encoding=_encodings(schema),
+        data_page_size=1 << 24,
+    ) as writer:
+        grouped = _regroup(frames, group_rows) if header.frames != "replay" else None
+        for start in range(0, rows.num_rows, group_rows):
+            group = rows.slice(start, group_rows)
+            if grouped is not None:
+                if header.frames == "video":
+                    from interplay.record.video import encode_group
+
+                    packets, hashes = encode_group(next(grouped), header)
+                    group = group.append_column("video_hash", hashes).append_column("frame", packets)
+                else:
+                    group = group.append_column("frame", next(grouped))
+            writer.write_table(group.cast(schema), row_group_size=group_rows)
+
+
+def _encodings(schema: pa.Schema) -> dict[str, str]:
+    """Delta coding where values climb."""
+    return {name: "DELTA_BINARY_PACKED" for name in ("step", "time_us") if name in schema.names}
+
+
+def _regroup(arrays: Iterator[pa.Array], size: int) -> Iterator[pa.ChunkedArray]:
+    """Cut a stream of arrays into runs of `size`."""
+    waiting: list[pa.Array] = []
+    count = 0
+    for array in arrays:
+        while len(array):
+            taken = array.slice(0, size - count)
+            waiting.append(taken)
+            count += len(taken)
+            array = array.slice(len(taken))
+            if count == size:
+                yield pa.chunked_array(waiting)
+                waiting, count = [], 0
+    if waiting:
+        yield pa.chunked_array(waiting)
+
+
+def _digest_to_disk(path: Path) -> tuple[str, int]:
+    """SHA-256 and size of a file, after its bytes are on disk."""
+    with path.open("r+b") as file:
+        os.fsync(file.fileno())
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+        return digest, file.tell()
+
+
+def _fsync(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,226 @@
+"""A sealed episode: a Parquet file, read lazily."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from interplay.envs.base import FramePolicy
+from interplay.record import spaces
+from interplay.record.errors import RecordingError
+from interplay.record.frames import Frames, IndexedSource, ReplaySource
+from interplay.record.schema import METADATA_KEY, Header
+from interplay.tasks import Task
+
+_NOT_IN_FILE = ("path", "sha256", "size_bytes")
+
+
+@dataclass(frozen=True, eq=False)
+class Episode:
+    """One recorded episode. Its facts are at hand; steps, frames and observations are read when asked for.
+
+    Attributes:
+        id: Unique name, also of the file.
+        task_id, task_hash, env: The task, the hash of everything it said, and its environment.
+        actor, actor_kind: Who sat in the first seat, and whether `human`, `agent` or `model`.
+        total_reward: Sum of the first seat's rewards.
+        terminated, truncated: How it ended: the world, or we (time limit, player left, crash).
+        outcome: Why it ended: `terminated`, `time_limit`, `quit`, `left` or `interrupted`.
+        duration_s: By the recording clock, first to last step and one frame's time.
+        frame_policy: How frames are kept: `replay`, `indexed` or `video`.
+        statistics: Name -> final number or text (score, num_steps, lives, ...).
+        path: The Parquet file.
+        sha256, size_bytes: Of the file as the catalogue knows it; None when opened by path.
+    """
+
+    id: str
+    task_id: str
+    task_hash: str
+    env: str
+    seed: int
+    actor: str
+    actor_kind: str
+    participant_id: int | None
+    num_steps: int
+    total_reward: float
+    terminated: bool
+    truncated: bool
+    outcome: str
+    duration_s: float
+    frame_policy: FramePolicy
+    created_at: datetime
+    statistics: Mapping[str, float | int | str] = field(repr=False)
+    path: Path = field(repr=False)
+    sha256: str | None = field(default=None, repr=False)
+    size_bytes: int | None = field(default=None, repr=False)
+
+    @classmethod
+    def open(cls, path: Path | str) -> Episode:
+        """Open a sealed file without a catalogue.
+
+        Raises:
+            RecordingError: If it is missing, empty, cut off or no episode.
+        """
+        file = Path(path)
+        metadata = _metadata(_open(file), file)
+        summary = metadata["summary"]
+        return cls(**{**summary, "created_at": datetime.fromisoformat(summary["created_at"])}, path=file)
+
+    def to_json(self) -> dict[str, Any]:
+        """The facts as JSON values, without where the file lies."""
+        facts = {item.name: getattr(self, item.name) for item in fields(self) if item.name not in _NOT_IN_FILE}
+        return facts | {"created_at": self.created_at.isoformat(), "statistics": dict(self.statistics)}
+
+    @cached_property
+    def _file(self) -> pq.ParquetFile:
+        return _open(self.path)
+
+    @cached_property
+    def header(self) -> Header:
+        """What was known when it started: task, versions, seats, palette, spaces."""
+        return Header.from_json(_metadata(self._file, self.path)["header"])
+
+    @property
+    def task(self) -> Task:
+        """The task as it was when this was recorded."""
+        return self.header.task
+
+    @property
+    def has_video(self) -> bool:
+        """Whether frames are stored as H.264."""
+        return self.frame_policy == "video"
+
+    @cached_property
+    def _steps(self) -> pa.Table:
+        names = [name for name in self._file.schema_arrow.names if name not in ("frame", "snapshot", "video_hash")]
+        return read(self._file, self.path, names)
+
+    def steps(self) -> pa.Table:
+        """All columns but frames and snapshots: T + 1 rows, the last one holding the final observation only."""
+        return self._steps
+
+    def actions(self, seat: str | None = None) -> np.ndarray:
+        """Actions of a seat (the first by default), shape (T, ...) in the dtype of its space."""
+        seat = self._seat(seat)
+        column = self._steps.column(f"action.{seat}").combine_chunks().slice(0, self.num_steps)
+        return spaces.from_arrow(self.header.action_spaces[seat], column)
+
+    def rewards(self, seat: str | None = None) -> np.ndarray:
+        """Rewards of a seat (the first by default), float64, shape (T,)."""
+        return self._steps.column(f"reward.{self._seat(seat)}").slice(0, self.num_steps).to_numpy()
+
+    def raw_observations(self) -> np.ndarray:
+        """What the environment itself returned, shape (T + 1, ...); for worlds whose observation is not the view.
+
+        Raises:
+            RecordingError: If the observation is the view; use `frames`.
+        """
+        if self.header.observation_space is None:
+            raise RecordingError(f"episode {self.id}: observations of {self.env} are its view; use episode.frames")
+        return spaces.from_arrow(self.header.observation_space, self._steps.column("observation").combine_chunks())
+
+    def _seat(self, seat: str | None) -> str:
+        seats = self.header.seats
+        if seat is None:
+            return seats[0]
+        if seat not in seats:
+            raise RecordingError(f"episode {self.id} has no seat {seat!r}; seats are {', '.join(seats)}")
+        return seat
+
+    @cached_property
+    def frames(self) -> Frames:
+        """What the player saw: T + 1 frames, read or rebuilt when asked for."""
+        header = self.header
+
+        def source() -> Any:
+            if self.frame_policy == "indexed":
+                return IndexedSource(self._file, (header.height, header.width))
+            if self.frame_policy == "video":
+                from interplay.record.video import VideoSource
+
+                return VideoSource(self._file)
+            from interplay.envs import make
+
+            return ReplaySource(lambda: make(header.task), self.seed, self.joint_actions(), self._snapshots)
+
+        return Frames(self.num_steps + 1, header.palette, source)
+
+    def joint_actions(self) -> list[Any]:
+        """What `env.step` was given at each step: the action, or with several seats a mapping seat -> action."""
+        by_seat = {seat: self.actions(seat) for seat in self.header.seats}
+        if len(by_seat) == 1:
+            (actions,) = by_seat.values()
+            return actions.tolist() if actions.ndim == 1 and actions.dtype != object else list(actions)
+        return [dict(zip(by_seat, row, strict=True)) for row in zip(*by_seat.values(), strict=True)]
+
+    def _snapshots(self) -> dict[int, bytes]:
+        """Step -> snapshot, where any are kept."""
+        if "snapshot" not in self._file.schema_arrow.names:
+            return {}
+        rows = read(self._file, self.path, ["step", "snapshot"]).drop_null()
+        return dict(zip(rows.column("step").to_pylist(), rows.column("snapshot").to_pylist(), strict=True))
+
+    def observations(self, pipeline: str = "dqn") -> Iterator[tuple[int, np.ndarray]]:
+        """What an agent with this observation pipeline would have seen: `(t, observation)` at each of its decisions."""
+        from interplay.envs.observation import observe
+        from interplay.envs.observation import pipeline as find
+
+        return observe(find(pipeline), self.frames, ended=self.terminated or self.truncated)
+
+
+def read(file: pq.ParquetFile, path: Path, columns: list[str]) -> pa.Table:
+    """Columns of a sealed file.
+
+    Raises:
+        RecordingError: If the file is damaged.
+    """
+    try:
+        return file.read(columns=columns)
+    except (pa.ArrowException, OSError) as error:
+        raise _damaged(path, error) from error
+
+
+def _damaged(path: Path, error: Exception) -> RecordingError:
+    return RecordingError(
+        f"{path} is damaged: {str(error).splitlines()[0]}\n"
+        "To see from which step on, and what can still be read:  "
+        f"interplay episodes verify {path.stem} --data DIR"
+    )
+
+
+def _open(path: Path) -> pq.ParquetFile:
+    try:
+        return pq.ParquetFile(path, memory_map=True, page_checksum_verification=True)
+    except FileNotFoundError:
+        raise RecordingError(
+            f"{path}: no such file; the episode was moved or deleted outside Interplay.\n"
+            "List what is left with:  interplay episodes repair --data DIR"
+        ) from None
+    except (pa.ArrowException, OSError) as error:
+        size = path.stat().st_size
+        found = (
+            "is an empty file" if not size else f"({size} bytes) has no readable footer; it was cut off or is no Parquet file"
+        )
+        raise RecordingError(
+            f"{path} {found}: {str(error).splitlines()[0]}\n"
+            "Restore the file from a backup; to see what else is affected:  interplay episodes verify --all --data DIR"
+        ) from error
+
+
+def _metadata(file: pq.ParquetFile, path: Path) -> dict[str, Any]:
+    try:
+        return json.loads((file.schema_arrow.metadata or {})[METADATA_KEY])
+    except (KeyError, ValueError) as error:
+        raise RecordingError(
+            f"{path} is a Parquet file but holds no Interplay episode ({type(error).__name__}).\n"
+            "Move it out of the episodes folder, or restore it from a backup."
+        ) from error

@@ -1,0 +1,147 @@
+"""Queries of the episode catalogue."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from sqlalchemy import ColumnElement, select
+from sqlalchemy.orm import Session
+
+from interplay.store.models import EpisodeRow, EpisodeStatistic, Participant, TaskRow
+
+ACTOR_KINDS = ("human", "agent", "model")
+
+NUMBER_COLUMNS = {
+    "seed": EpisodeRow.seed,
+    "num_steps": EpisodeRow.num_steps,
+    "duration_s": EpisodeRow.duration_s,
+    "total_reward": EpisodeRow.total_reward,
+    "score": EpisodeRow.total_reward,
+    "size_bytes": EpisodeRow.size_bytes,
+    "participant_id": EpisodeRow.participant_id,
+}
+TEXT_COLUMNS = {
+    "actor": EpisodeRow.actor,
+    "actor_kind": EpisodeRow.actor_kind,
+    "env": EpisodeRow.env,
+    "frames": EpisodeRow.frames,
+    "outcome": EpisodeRow.outcome,
+    "task": EpisodeRow.task,
+    "task_hash": EpisodeRow.task_hash,
+}
+
+Operator = Literal["=", "!=", "<", "<=", ">", ">="]
+
+
+@dataclass(frozen=True)
+class Condition:
+    """One comparison: a column or statistic, an operator, a number or a text."""
+
+    name: str
+    operator: Operator
+    value: float | str
+
+
+@dataclass(frozen=True)
+class EpisodeQuery:
+    """Which episodes to list; everything given must hold."""
+
+    task: str | None = None
+    task_hash: str | None = None
+    actor: str | None = None
+    agent: str | None = None
+    seeds: Sequence[int] | None = None
+    outcome: str | None = None
+    where: Sequence[Condition] = ()
+    newest_first: bool = False
+    limit: int | None = None
+
+
+def _compared(left: Any, operator: Operator, value: Any) -> ColumnElement[bool]:
+    match operator:
+        case "=":
+            return left == value
+        case "!=":
+            return left != value
+        case "<":
+            return left < value
+        case "<=":
+            return left <= value
+        case ">":
+            return left > value
+        case ">=":
+            return left >= value
+
+
+def _holds(condition: Condition) -> ColumnElement[bool]:
+    """A condition in SQL. Numbers meet numbers and texts meet texts; an episode without the value never matches."""
+    numeric = not isinstance(condition.value, str)
+    column = (NUMBER_COLUMNS if numeric else TEXT_COLUMNS).get(condition.name)
+    if column is not None:
+        return _compared(column, condition.operator, condition.value)
+    value = EpisodeStatistic.number if numeric else EpisodeStatistic.text
+    return (
+        select(EpisodeStatistic.episode_id)
+        .where(
+            EpisodeStatistic.episode_id == EpisodeRow.id,
+            EpisodeStatistic.name == condition.name,
+            _compared(value, condition.operator, condition.value),
+        )
+        .exists()
+    )
+
+
+def find_episodes(session: Session, query: EpisodeQuery) -> list[EpisodeRow]:
+    """Rows that match, oldest first unless asked otherwise, statistics loaded."""
+    statement = select(EpisodeRow)
+    if query.task is not None:
+        statement = statement.where(EpisodeRow.task == query.task)
+    if query.task_hash is not None:
+        statement = statement.where(EpisodeRow.task_hash == query.task_hash)
+    if query.actor is not None:
+        column = EpisodeRow.actor_kind if query.actor in ACTOR_KINDS else EpisodeRow.actor
+        statement = statement.where(column == query.actor)
+    if query.agent is not None:
+        statement = statement.where(EpisodeRow.actor == query.agent, EpisodeRow.actor_kind != "human")
+    if query.seeds is not None:
+        statement = statement.where(EpisodeRow.seed.in_(list(query.seeds)))
+    if query.outcome is not None:
+        statement = statement.where(EpisodeRow.outcome == query.outcome)
+    statement = statement.where(*(_holds(condition) for condition in query.where))
+    order = (EpisodeRow.created_at, EpisodeRow.id)
+    statement = statement.order_by(*(column.desc() if query.newest_first else column for column in order))
+    if query.limit is not None:
+        statement = statement.limit(query.limit)
+    return list(session.scalars(statement))
+
+
+def get_episode(session: Session, episode_id: str) -> EpisodeRow | None:
+    """One row, or None."""
+    return session.get(EpisodeRow, episode_id)
+
+
+def episode_ids(session: Session) -> list[str]:
+    """Ids of all episodes."""
+    return list(session.scalars(select(EpisodeRow.id)))
+
+
+def statistic_names(session: Session) -> list[str]:
+    """Names of all statistics any episode has."""
+    return list(session.scalars(select(EpisodeStatistic.name).distinct()))
+
+
+def save_episode(session: Session, row: EpisodeRow, task: TaskRow) -> None:
+    """Add an episode to the catalogue, or replace what it said about it; its task version is kept once.
+
+    A participant this database does not know (the file came from elsewhere, or the database was lost) is left out.
+    """
+    if session.get(TaskRow, task.content_hash) is None:
+        session.add(task)
+    if row.participant_id is not None and session.get(Participant, row.participant_id) is None:
+        row.participant_id = None
+    if session.get(EpisodeRow, row.id) is not None:
+        session.merge(row)
+    else:
+        session.add(row)
