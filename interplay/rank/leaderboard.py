@@ -117,15 +117,13 @@ class TaskStandings:
         """Take one answer into account, overall and in its task."""
         left, right, outcome, task, judge, _ = comparison
         self.overall.add(left, right, outcome)
-        self.task(task).add(left, right, outcome)
+        self.by_task.setdefault(task, Standings(self.settings)).add(left, right, outcome)
         if judge:
             self.judges.setdefault(task, set()).add(judge)
 
     def task(self, task: str) -> Standings:
         """One task's standings, empty if it has no answers."""
-        if task not in self.by_task:
-            self.by_task[task] = Standings(self.settings)
-        return self.by_task[task]
+        return self.by_task.get(task) or Standings(self.settings)
 
     def num_judges(self, task: str | None = None) -> int:
         """How many different judges answered, in one task or overall."""

@@ -1,0 +1,38 @@
+"""Judging: matches between two episodes, forms, answers, matchmaking.
+
+`Judging(archive, rng=...)` is the room: `serve` gives a judge the match expected to tell most, `answer` adds to the
+append-only log, `leaderboard` shows what the log says. `matchmaking.py` and `form.py` are the rules, without a database.
+"""
+
+from interplay.judge.board import NextPair
+from interplay.judge.errors import (
+    AlreadyAnsweredError,
+    FieldError,
+    ForeignMatchError,
+    InvalidAnswerError,
+    JudgingError,
+    NothingToJudgeError,
+    SupersededError,
+    UnknownMatchError,
+)
+from interplay.judge.form import MIN_REASON_CHARS, check_form
+from interplay.judge.judging import AcceptedAnswer, Judging, ServedMatch
+from interplay.judge.scripted import ScriptedJudge
+
+__all__ = [
+    "MIN_REASON_CHARS",
+    "AcceptedAnswer",
+    "AlreadyAnsweredError",
+    "FieldError",
+    "ForeignMatchError",
+    "InvalidAnswerError",
+    "Judging",
+    "JudgingError",
+    "NextPair",
+    "NothingToJudgeError",
+    "ScriptedJudge",
+    "ServedMatch",
+    "SupersededError",
+    "UnknownMatchError",
+    "check_form",
+]

@@ -1,0 +1,70 @@
+"""The leaderboard as pages and programs get it: rows by score, who waits for answers, and the pair to ask about next."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any, NamedTuple
+
+import numpy as np
+from sqlalchemy.orm import Session
+
+from interplay.judge.matchmaking import agent_pairs
+from interplay.judge.pool import Pool
+from interplay.judge.ratings import Ratings
+from interplay.rank import Rating
+from interplay.store import judging as store
+
+
+class NextPair(NamedTuple):
+    """The two agents whose next answer is expected to tell most, if nobody were judging now."""
+
+    task: str
+    agents: tuple[str, str]
+    expected_drop: float
+
+
+def leaderboard(session: Session, pool: Pool, ratings: Ratings, task: str | None = None) -> dict[str, Any]:
+    """Agents by score, of one task or over all tasks.
+
+    Returns:
+        `task`; `rows`, each a `rank.LeaderboardRow` as a dict plus `kind` and `withdrawn`; `unrated`, names of agents that
+        wait for their first answer; `num_answers`; `num_judges`; `next_pair`, a `NextPair` as a dict, or None.
+    Raises:
+        NotFoundError: If no such task is known.
+    """
+    if task is not None:
+        pool.check_task(session, task)
+    agents = store.agents(session, task)
+    tasks = [task] if task is not None else store.judged_tasks(session)
+    names = {one: sorted({candidate.agent for candidate in pool.candidates(session, one)}) for one in tasks}
+    with ratings.current(session) as standings:
+        board = standings.overall if task is None else standings.task(task)
+        rows, num_answers, num_judges = board.leaderboard(), board.num_answers, standings.num_judges(task)
+        pair = next_pair(names, {one: standings.task(one).rating for one in tasks})
+    kinds = {agent.name: agent.kind for agent in agents}
+    active = {agent.name for agent in agents if agent.withdrawn_at is None}
+    return {
+        "task": task,
+        "rows": [asdict(row) | {"kind": kinds.get(row.agent, "agent"), "withdrawn": row.agent not in active} for row in rows],
+        "unrated": sorted(active - {row.agent for row in rows}),
+        "num_answers": num_answers,
+        "num_judges": num_judges,
+        "next_pair": pair and pair._asdict(),
+    }
+
+
+def next_pair(names: Mapping[str, Sequence[str]], rating: Mapping[str, Callable[[str], Rating]]) -> NextPair | None:
+    """The most telling pair of agents over tasks; the first by task and name among equals, so that a reload changes nothing.
+
+    Args:
+        names: Task -> agents that can be shown.
+        rating: Task -> the rating of an agent in it.
+    """
+    rng = np.random.default_rng(0)  # its order of equals is undone below
+    pairs = [
+        NextPair(task, (pair.a, pair.b), pair.expected_drop)
+        for task, agents in names.items()
+        for pair in agent_pairs(agents, rating[task], (), rng)
+    ]
+    return min(pairs, key=lambda pair: (-round(pair.expected_drop, 9), pair.task, pair.agents), default=None)

@@ -1,0 +1,60 @@
+"""Why a judge's request is refused; each error knows the short code that programs read."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from interplay.errors import InterplayError
+
+
+class JudgingError(InterplayError):
+    """A refusal; `code` is its name for programs."""
+
+    code = "refused"
+
+
+class NothingToJudgeError(JudgingError):
+    """No pair can be served now."""
+
+    code = "nothing_to_judge"
+
+
+class UnknownMatchError(JudgingError):
+    """No match has this id."""
+
+    code = "unknown_match"
+
+
+class ForeignMatchError(JudgingError):
+    """The match was served to another judge."""
+
+    code = "foreign_match"
+
+
+class AlreadyAnsweredError(JudgingError):
+    """The match has its answer; the log is never changed."""
+
+    code = "already_answered"
+
+
+class SupersededError(JudgingError):
+    """A late answer about videos that the same judge has answered about since."""
+
+    code = "superseded"
+
+
+class FieldError(NamedTuple):
+    """One fault of a form: which field, and what to do about it."""
+
+    field: str
+    message: str
+
+
+class InvalidAnswerError(JudgingError):
+    """A form with faults, all of them listed in `errors`."""
+
+    code = "invalid"
+
+    def __init__(self, errors: list[FieldError]) -> None:
+        self.errors = errors
+        super().__init__("\n".join(f"{field}: {message}" for field, message in errors))

@@ -1,0 +1,165 @@
+"""Check a judge's form field by field, against the questions of the task it is about."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from interplay.judge.errors import FieldError, InvalidAnswerError
+from interplay.rank import OUTCOMES, Outcome
+from interplay.tasks import Question
+
+MIN_REASON_CHARS = 100
+MAX_REASON_CHARS = 10_000
+MAX_VIEWING_BYTES = 64 * 1024
+COMPARATIVE_CHOICES = ("left", "draw", "right", "na")
+_OUTCOME: dict[str, Outcome] = {outcome: outcome for outcome in OUTCOMES}
+
+
+@dataclass(frozen=True)
+class Form:
+    """A checked form.
+
+    Attributes:
+        outcome: The overall answer, the one that moves ratings.
+        responses: Question id -> `{"left": bool, "right": bool}` (direct) or one of `COMPARATIVE_CHOICES`.
+        reason: In the judge's words, stripped.
+        viewing: What the judge's page reported about watching.
+    """
+
+    outcome: Outcome
+    responses: dict[str, Any]
+    reason: str
+    viewing: dict[str, Any]
+
+
+def check_form(questions: Sequence[Question], *, outcome: Any, responses: Any, reason: Any, viewing: Any) -> Form:
+    """The form, if every field is in order.
+
+    The overall question may be repeated in `responses` if it says the same as `outcome`.
+
+    Args:
+        questions: All questions of the task.
+        outcome, responses, reason, viewing: As they came in; any JSON value.
+    Raises:
+        InvalidAnswerError: Listing every fault at once.
+    """
+    errors: list[FieldError] = []
+    checked_outcome = _OUTCOME.get(outcome) if isinstance(outcome, str) else None
+    if checked_outcome is None:
+        errors.append(FieldError("outcome", f"choose left, right or draw; got {_shown(outcome)}"))
+    checked_responses = _check_responses(questions, outcome, responses, errors)
+    checked_reason = _check_reason(reason, errors)
+    checked_viewing = _check_viewing(viewing, errors)
+    if errors or checked_outcome is None:
+        raise InvalidAnswerError(errors)
+    return Form(checked_outcome, checked_responses, checked_reason, checked_viewing)
+
+
+def _check_responses(questions: Sequence[Question], outcome: Any, responses: Any, errors: list[FieldError]) -> dict[str, Any]:
+    """Answers to every question but the overall one, in the form's order."""
+    if not isinstance(responses, Mapping):
+        errors.append(FieldError("responses", f"expected an object, question id -> answer; got {_shown(responses)}"))
+        return {}
+    checked: dict[str, Any] = {}
+    for question in questions:
+        field = f"responses.{question.id}"
+        if question.kind == "overall":
+            if question.id in responses and responses[question.id] != outcome:
+                errors.append(FieldError(field, "the overall answer belongs in outcome, and this one says otherwise"))
+            continue
+        if question.id not in responses:
+            errors.append(FieldError(field, f"please answer: {question.text}"))
+            continue
+        answer = responses[question.id]
+        if question.kind == "direct":
+            if _is_yes_or_no_of_both_sides(answer):
+                checked[question.id] = {"left": answer["left"], "right": answer["right"]}
+            else:
+                errors.append(
+                    FieldError(
+                        field, f'answer yes or no for both sides: {{"left": true, "right": false}}; got {_shown(answer)}'
+                    )
+                )
+        elif isinstance(answer, str) and answer in COMPARATIVE_CHOICES:
+            checked[question.id] = answer
+        else:
+            errors.append(FieldError(field, f"choose left, draw, right or na; got {_shown(answer)}"))
+    known = {question.id for question in questions}
+    errors += [
+        FieldError(f"responses.{_plain(name)}", "this form has no such question") for name in responses if name not in known
+    ]
+    return checked
+
+
+def _is_yes_or_no_of_both_sides(answer: Any) -> bool:
+    return (
+        isinstance(answer, Mapping)
+        and set(answer) == {"left", "right"}
+        and all(isinstance(value, bool) for value in answer.values())
+    )
+
+
+def _check_reason(reason: Any, errors: list[FieldError]) -> str:
+    """The reason without space around it."""
+    if not isinstance(reason, str):
+        errors.append(FieldError("reason", f"expected text; got {_shown(reason)}"))
+        return ""
+    reason = reason.strip()
+    if len(reason) < MIN_REASON_CHARS:
+        errors.append(
+            FieldError("reason", f"please write at least {MIN_REASON_CHARS} characters; there are {len(reason)} so far")
+        )
+    elif len(reason) > MAX_REASON_CHARS:
+        errors.append(FieldError("reason", f"please keep it under {MAX_REASON_CHARS:,} characters; there are {len(reason):,}"))
+    elif not _can_be_stored(reason):
+        errors.append(FieldError("reason", "it holds characters that are no text (a zero byte or half of a character pair)"))
+    return reason
+
+
+def _check_viewing(viewing: Any, errors: list[FieldError]) -> dict[str, Any]:
+    """The page's report about watching; an object of bounded size, otherwise free."""
+    if viewing is None:
+        return {}
+    if not isinstance(viewing, dict):
+        errors.append(FieldError("viewing", f"expected an object; got {_shown(viewing)}"))
+        return {}
+    try:
+        written = json.dumps(viewing, allow_nan=False, ensure_ascii=False)
+    except (TypeError, ValueError, RecursionError):
+        errors.append(FieldError("viewing", "it is not plain JSON (infinite numbers and bottomless nesting are not)"))
+        return {}
+    if not _can_be_stored(written) or "\\u0000" in written:
+        errors.append(FieldError("viewing", "it holds characters that are no text (a zero byte or half of a character pair)"))
+    elif len(written.encode()) > MAX_VIEWING_BYTES:
+        errors.append(
+            FieldError("viewing", f"at most {MAX_VIEWING_BYTES // 1024} KiB; got {len(written.encode()) // 1024} KiB")
+        )
+    return viewing
+
+
+def _can_be_stored(value: str) -> bool:
+    """Whether both databases take this text: PostgreSQL refuses zero bytes, UTF-8 refuses lone surrogates."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return "\0" not in value
+
+
+def _plain(value: str) -> str:
+    """Up to 40 characters of a text, safe to send back."""
+    return value[:40].encode("ascii", "backslashreplace").decode()
+
+
+def _shown(value: Any) -> str:
+    """What was found, short."""
+    if value is None:
+        return "nothing"
+    if isinstance(value, str):
+        return repr(_plain(value))
+    if isinstance(value, bool | int | float):
+        return _plain(json.dumps(value)) if not isinstance(value, int) or abs(value) < 2**64 else "a huge number"
+    return "a list" if isinstance(value, list) else "an object"

@@ -1,0 +1,143 @@
+"""Which two episodes to show next: the pair of agents whose answer is expected to tell most. Pure rules; no database."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from interplay.rank import DEFAULTS, Rating, Settings, anticipate, expected_drop
+
+EpisodePair = frozenset[str]
+"""Ids of two episodes, in no order."""
+
+
+class Candidate(NamedTuple):
+    """An episode that may be shown."""
+
+    agent: str
+    task_hash: str
+    seed: int
+    episode_id: str
+
+
+class Pairing(NamedTuple):
+    """Two episodes of one task version and one seed, sides drawn."""
+
+    left: Candidate
+    right: Candidate
+
+
+class AgentPair(NamedTuple):
+    """Two agents and the drop in uncertainty their next answer is expected to bring, in skill points squared."""
+
+    a: str
+    b: str
+    expected_drop: float
+
+
+class JudgeHistory(NamedTuple):
+    """What a judge was shown in one task."""
+
+    pairs: frozenset[EpisodePair]
+    times_seed: Mapping[int, int]
+
+    @classmethod
+    def of(cls, shown: Iterable[tuple[int, EpisodePair]]) -> JudgeHistory:
+        """From the seed and episodes of every match."""
+        shown = list(shown)
+        return cls(frozenset(pair for _, pair in shown), Counter(seed for seed, _ in shown))
+
+
+def agent_pairs(
+    agents: Sequence[str],
+    rating: Callable[[str], Rating],
+    awaited: Iterable[tuple[str, str]],
+    rng: np.random.Generator,
+    settings: Settings = DEFAULTS,
+) -> list[AgentPair]:
+    """Every pair of agents, the most telling first, equals in an order drawn from `rng`.
+
+    Args:
+        agents: Names, each once.
+        rating: An agent's rating in this task.
+        awaited: Agents of the matches that judges have before them. Their answers are counted at their average effect, so
+            that judges who work side by side are given different pairs.
+        rng: Decides between pairs that tell the same.
+    """
+    names = sorted(agents)
+    ratings = {name: rating(name) for name in names}
+    for left, right in awaited:
+        # An awaited answer may be about an agent that has left the pool; it still tells about the other one.
+        pair = anticipate(ratings.get(left) or rating(left), ratings.get(right) or rating(right), settings)
+        ratings |= {left: pair.left, right: pair.right}
+    pairs = [AgentPair(a, b, expected_drop(ratings[a], ratings[b], settings)) for a, b in itertools.combinations(names, 2)]
+    shuffled = [pairs[place] for place in rng.permutation(len(pairs))]
+    return sorted(shuffled, key=lambda pair: -round(pair.expected_drop, 9))  # stable; rounding hides the last bits' noise
+
+
+def choose(
+    pool: Iterable[Candidate],
+    pairs: Sequence[AgentPair],
+    *,
+    taken: frozenset[EpisodePair],
+    history: JudgeHistory,
+    times_shown: Callable[[str, str], Mapping[EpisodePair, int]],
+    can_show: Callable[[Candidate], bool],
+    rng: np.random.Generator,
+) -> Pairing | None:
+    """The next two episodes for one judge, or None when nothing is left to show.
+
+    Pairs of agents are tried in the order given; the first one with episodes this judge has not seen together wins. Only
+    a judge who has seen everything is shown something again. Among the episode pairs of the chosen agents, seeds this
+    judge has met least come first, then pairs shown least to anyone, then chance.
+
+    Args:
+        pool: Episodes that may be shown; several task versions may be mixed, they are never paired.
+        pairs: From `agent_pairs`.
+        taken: Episode pairs that are before a judge now.
+        history: What this judge was shown in this task.
+        times_shown: Two agents -> how often each of their episode pairs was served.
+        can_show: Whether an episode's video is there.
+        rng: Breaks ties and draws the sides.
+    """
+    by_agent: dict[str, dict[tuple[str, int], list[Candidate]]] = defaultdict(lambda: defaultdict(list))
+    for candidate in pool:
+        by_agent[candidate.agent][candidate.task_hash, candidate.seed].append(candidate)
+    for again in (False, True):
+        for pair in pairs:
+            options = [
+                option
+                for option in _options(by_agent.get(pair.a, {}), by_agent.get(pair.b, {}))
+                if _ids(option) not in taken and (_ids(option) in history.pairs) == again
+            ]
+            if not options:
+                continue
+            shown = times_shown(pair.a, pair.b)
+            draw = rng.permutation(len(options))
+            ranked = sorted(
+                range(len(options)),
+                key=lambda i: (
+                    history.times_seed.get(options[i].left.seed, 0),
+                    shown.get(_ids(options[i]), 0),
+                    draw[i],
+                ),
+            )
+            for place in ranked:
+                option = options[place]
+                if can_show(option.left) and can_show(option.right):
+                    # Sides are drawn given the pair: judges prefer one side slightly (docs/judging.md, "Sides").
+                    return option if rng.random() < 0.5 else Pairing(option.right, option.left)
+    return None
+
+
+def _options(a: Mapping[tuple[str, int], list[Candidate]], b: Mapping[tuple[str, int], list[Candidate]]) -> list[Pairing]:
+    """All pairs of episodes of two agents that share task version and seed."""
+    return [Pairing(*both) for key in sorted(a.keys() & b.keys()) for both in itertools.product(a[key], b[key])]
+
+
+def _ids(pairing: Pairing) -> EpisodePair:
+    return frozenset((pairing.left.episode_id, pairing.right.episode_id))

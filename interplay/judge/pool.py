@@ -1,0 +1,50 @@
+"""What may be shown: agents' episodes on held-out seeds, by version of the task they were recorded under."""
+
+from __future__ import annotations
+
+from sqlalchemy.orm import Session
+
+from interplay.errors import unknown_name
+from interplay.judge.matchmaking import Candidate
+from interplay.store import judging as store
+from interplay.tasks import Task, builtin_suites
+
+
+class Pool:
+    """Tasks and candidates; remembers task versions, which never change."""
+
+    def __init__(self) -> None:
+        self._versions: dict[str, Task] = {}
+
+    def candidates(self, session: Session, task: str) -> list[Candidate]:
+        """Episodes on held-out seeds of agents that may be judged, under every version of the task that is known."""
+        found: list[Candidate] = []
+        for task_hash in store.pool_versions(session, task):
+            version = self.task(session, task, task_hash)
+            if version is not None:
+                found += [Candidate(*row) for row in store.pool(session, task, task_hash, version.held_out_seeds)]
+        return found
+
+    def task(self, session: Session, task: str, task_hash: str) -> Task | None:
+        """One version of a task: as the database keeps it, or the built-in one if it is the same; None if neither."""
+        if task_hash not in self._versions:
+            definition = store.task_definition(session, task_hash)
+            version = Task.from_json(definition) if definition is not None else _builtin_tasks().get(task)
+            if version is None or version.content_hash != task_hash:
+                return None
+            self._versions[task_hash] = version
+        return self._versions[task_hash]
+
+    def check_task(self, session: Session, task: str) -> None:
+        """Refuse a task that nobody knows.
+
+        Raises:
+            NotFoundError: With the nearest known ids.
+        """
+        known = {agent.task for agent in store.agents(session)} | set(_builtin_tasks())
+        if task not in known:
+            raise unknown_name("task", task[:100], known)
+
+
+def _builtin_tasks() -> dict[str, Task]:
+    return {task.id: task for suite in builtin_suites() for task in suite.tasks}
