@@ -13,6 +13,7 @@ from fastapi import FastAPI
 from starlette.staticfiles import StaticFiles
 
 from interplay import __version__
+from interplay.play.tokens import server_secret
 from interplay.tasks import Suite, builtin_suites
 from interplay.web import errors, pages
 from interplay.web.identity import IdentityMiddleware
@@ -64,7 +65,7 @@ def create_app(
     app.state.play = play
     app.state.judging = judging if judging is not None else _default_judging(archive)
     app.state.suites = tuple(builtin_suites() if suites is None else suites)
-    app.state.secret = _secret(archive) if secret is None else secret
+    app.state.secret = server_secret(archive.root) if secret is None else secret
     app.include_router(pages.router)
     for name in ("episodes", "play", "judge"):
         if util.find_spec(f"interplay.web.{name}") is not None:
@@ -82,19 +83,3 @@ def _default_judging(archive: Archive) -> Judging | None:
     except ImportError:
         return None
     return Judging(archive, rng=np.random.default_rng())
-
-
-def _secret(archive: Archive) -> bytes:
-    """The key that signs cookies: in the data folder, readable by its owner only."""
-    import os
-    import secrets
-
-    path = archive.root / "secret.key"
-    try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        return path.read_bytes()
-    with os.fdopen(descriptor, "wb") as file:
-        key = secrets.token_bytes(32)
-        file.write(key)
-    return key

@@ -1,18 +1,123 @@
-"""The pages."""
+"""The pages people see. What they show of games, replays and matches, their scripts fetch from the API."""
 
 from __future__ import annotations
 
+import csv
+import io
+import math
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+from urllib.parse import urlencode
 
-from fastapi import APIRouter, Request
-from fastapi.responses import Response
+from fastapi import APIRouter, HTTPException, Query, Request
+from fastapi.responses import FileResponse, Response
 from fastapi.templating import Jinja2Templates
 
-templates = Jinja2Templates(directory=Path(__file__).parent / "templates")
+from interplay.errors import unknown_name
+from interplay.record import Archive
+from interplay.store.catalogue import EpisodeFilter, agent_names, count_by_task, count_episodes, newest_episodes
+from interplay.store.judging import agents
+from interplay.tasks import Suite, Task
+from interplay.web.board import board_view
+from interplay.web.pictures import task_picture
+
+if TYPE_CHECKING:
+    from interplay.judge import Judging
+
 router = APIRouter(include_in_schema=False)
+templates = Jinja2Templates(directory=Path(__file__).parent / "templates")
+
+ROWS_PER_PAGE = 50
+
+_KEY_NAMES = {"ArrowUp": "↑", "ArrowDown": "↓", "ArrowLeft": "←", "ArrowRight": "→", "Space": "space"}
 
 
-@router.get("/healthz", include_in_schema=False)
+def duration(seconds: float) -> str:
+    """A length of time in words.
+
+    >>> duration(600), duration(90), duration(20)
+    ('10 min', '1 min 30 s', '20 s')
+    """
+    minutes, rest = divmod(round(seconds), 60)
+    parts = [f"{minutes} min"] if minutes else []
+    return " ".join(parts + ([f"{rest} s"] if rest or not minutes else []))
+
+
+def clock(seconds: float) -> str:
+    """A length of time as m:ss.
+
+    >>> clock(83.2)
+    '1:23'
+    """
+    minutes, rest = divmod(math.floor(seconds), 60)
+    return f"{minutes}:{rest:02d}"
+
+
+def plain_number(value: float) -> str:
+    """A number as people write it: no decimals where there are none, thousands apart.
+
+    >>> plain_number(1240.0), plain_number(0.5)
+    ('1,240', '0.5')
+    """
+    return f"{int(value):,}" if float(value).is_integer() else f"{value:,.3g}"
+
+
+def ago(instant: datetime) -> str:
+    """How long ago, roughly."""
+    seconds = max(0.0, (datetime.now(UTC) - instant).total_seconds())
+    for size, name in ((86400, "day"), (3600, "hour"), (60, "minute")):
+        if seconds >= size:
+            count = int(seconds // size)
+            return f"{count} {name}{'s' if count != 1 else ''} ago"
+    return "just now"
+
+
+def actor_name(row: Any) -> str:
+    """People are numbered, not named; a program's own name is shown even where it sat in a person's seat."""
+    name = row.actor.removeprefix("participant-")
+    return f"person {name}" if row.actor_kind == "human" and name != row.actor else row.actor
+
+
+OUTCOMES = {
+    "terminated": "game over",
+    "time_limit": "time was up",
+    "quit": "finished early",
+    "left": "player left",
+    "interrupted": "interrupted",
+}
+
+templates.env.trim_blocks = templates.env.lstrip_blocks = True
+templates.env.filters |= {
+    "duration": duration,
+    "clock": clock,
+    "thousands": lambda value: f"{value:,}",
+    "plain": plain_number,
+    "ago": ago,
+    "actor": actor_name,
+    "outcome": lambda name: OUTCOMES.get(name, name),
+}
+
+
+def _page(request: Request, name: str, here: str, /, **context: Any) -> Response:
+    return templates.TemplateResponse(request, name, {"here": here, **context})
+
+
+def find_task(request: Request, task_id: str) -> tuple[Suite, Task]:
+    """A task on offer.
+
+    Raises:
+        NotFoundError: With the nearest id.
+    """
+    suites: tuple[Suite, ...] = request.app.state.suites
+    for suite in suites:
+        for task in suite.tasks:
+            if task.id == task_id:
+                return suite, task
+    raise unknown_name("task", task_id, (task.id for suite in suites for task in suite.tasks))
+
+
+@router.get("/healthz")
 def health() -> dict[str, str]:
     """Alive: answers as soon as the application does."""
     return {"status": "ok"}
@@ -21,4 +126,126 @@ def health() -> dict[str, str]:
 @router.get("/")
 def library(request: Request) -> Response:
     """The tasks, by suite."""
-    return templates.TemplateResponse(request, "library.html", {"suites": request.app.state.suites})
+    with request.app.state.archive.database.read() as session:
+        counts = count_by_task(session)
+    return _page(request, "library.html", "Play", suites=request.app.state.suites, counts=counts, total=sum(counts.values()))
+
+
+@router.get("/tasks/{suite}/{name}/picture.png")
+def picture(request: Request, suite: str, name: str) -> FileResponse:
+    """A frame of the task's world."""
+    _, task = find_task(request, f"{suite}/{name}")
+    path = task_picture(task, request.app.state.archive.root / "media" / "tasks")
+    return FileResponse(path, media_type="image/png", headers={"Cache-Control": "public, max-age=3600"})
+
+
+@router.get("/play/{suite}/{name}")
+def play(request: Request, suite: str, name: str) -> Response:
+    """Instructions, then the game."""
+    found, task = find_task(request, f"{suite}/{name}")
+    task_json = {
+        "id": task.id,
+        "title": task.title,
+        "frame_rate_hz": task.frame_rate_hz,
+        "time_limit_s": task.time_limit_s,
+        "buttons": list(task.keys.buttons),
+        "bindings": dict(task.keys.bindings),
+        "labels": dict(task.keys.labels),
+    }
+    return _page(request, "play.html", "Play", suite=found, task=task, task_json=task_json, key_rows=key_rows(task))
+
+
+def key_rows(task: Task) -> list[tuple[str, str, list[str]]]:
+    """Button, what it does, and the keys that press it; buttons without effect are left out."""
+    keys = task.keys
+    rows = []
+    for button in keys.buttons:
+        label = keys.labels.get(button, button.lower().replace("_", " "))
+        codes = [code for code, bound in keys.bindings.items() if bound == button]
+        names = [_KEY_NAMES.get(code, code.removeprefix("Key").removeprefix("Digit")) for code in codes]
+        if label != "no effect":
+            rows.append((button, label, names))
+    return rows
+
+
+@router.get("/episodes")
+def episodes(request: Request, task: str = "", actor: str = "", page: Annotated[int, Query(ge=1, le=100_000)] = 1) -> Response:
+    """The catalogue, newest first."""
+    wanted = EpisodeFilter(task=task, actor=actor)
+    with request.app.state.archive.database.read() as session:
+        total = count_episodes(session, wanted)
+        num_pages = max(1, math.ceil(total / ROWS_PER_PAGE))
+        page = min(page, num_pages)
+        rows = newest_episodes(session, wanted, limit=ROWS_PER_PAGE, offset=(page - 1) * ROWS_PER_PAGE)
+        names = agent_names(session)
+        task_ids = sorted(count_by_task(session))
+    titles = {task.id: task.title for suite in request.app.state.suites for task in suite.tasks}
+    link = lambda number: "/episodes?" + urlencode({"task": task, "actor": actor, "page": number})  # noqa: E731
+    return _page(
+        request, "episodes.html", "Episodes",
+        rows=rows, total=total, wanted=wanted, names=names, task_ids=task_ids, titles=titles,
+        page=page, num_pages=num_pages, link=link,
+    )  # fmt: skip
+
+
+@router.get("/episodes/{episode_id}")
+def episode(request: Request, episode_id: str) -> Response:
+    """One episode: its replay and its facts."""
+    archive: Archive = request.app.state.archive
+    found = archive.get(episode_id)
+    return _page(request, "episode.html", "Episodes", episode=found, task=found.task, latency_ms=_median_latency(found))
+
+
+def _median_latency(found: Any) -> float | None:
+    """Median input latency over the steps that measured one, ms."""
+    table = found.steps()
+    if "latency_ms" not in table.column_names:
+        return None
+    import pyarrow.compute as pc
+
+    column = table.column("latency_ms").drop_null()
+    return round(float(pc.quantile(column, 0.5)[0].as_py()), 1) if len(column) else None
+
+
+@router.get("/judge")
+def judge(request: Request, task: str = "") -> Response:
+    """Two videos and the form; the match comes from the API."""
+    if task:
+        find_task(request, task)
+    return _page(request, "judge.html", "Judge", task=task)
+
+
+@router.get("/leaderboard")
+def leaderboard(request: Request, task: str = "") -> Response:
+    """Agents by score, with their doubt."""
+    if task:
+        find_task(request, task)
+    board = _judging(request).leaderboard(task or None)
+    titles = {task.id: task.title for suite in request.app.state.suites for task in suite.tasks}
+    with request.app.state.archive.database.read() as session:
+        tasks = sorted({agent.task for agent in agents(session)})
+    return _page(
+        request, "leaderboard.html", "Leaderboard",
+        task=task, tasks=tasks, titles=titles, board=board, view=board_view(board["rows"]),
+    )  # fmt: skip
+
+
+@router.get("/leaderboard.csv")
+def leaderboard_csv(request: Request, task: str = "") -> Response:
+    """The same rows for a spreadsheet."""
+    if task:
+        find_task(request, task)
+    names = ("rank", "agent", "kind", "mu", "sigma", "score", "num_answers", "won", "drew", "lost")
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(names)
+    writer.writerows([row[name] for name in names] for row in _judging(request).leaderboard(task or None)["rows"])
+    name = f"leaderboard-{task.replace('/', '-') or 'all'}.csv"
+    return Response(text.getvalue(), media_type="text/csv", headers={"Content-Disposition": f'attachment; filename="{name}"'})
+
+
+def _judging(request: Request) -> Judging:
+    judging: Judging | None = request.app.state.judging
+    if judging is None:
+        raise HTTPException(503, "this server has no judging room")
+    return judging

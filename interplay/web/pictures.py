@@ -1,0 +1,81 @@
+"""A picture of each task for the library: a real frame of its world, drawn once and kept in the data folder."""
+
+from __future__ import annotations
+
+import os
+import struct
+import tempfile
+import threading
+import zlib
+from pathlib import Path
+
+import numpy as np
+
+from interplay.envs import Frame, make
+from interplay.tasks import Task
+
+NUM_STEPS = 420
+"""Seven seconds of Atari: long enough that title screens are gone and something is going on."""
+_HOLD_STEPS = 12
+
+_one_at_a_time = threading.Lock()
+
+
+def task_picture(task: Task, folder: Path) -> Path:
+    """The PNG of a task, made when missing (some 0.2 s); the name holds the task's hash, so a changed task gets a new one.
+
+    Args:
+        folder: Where pictures are kept.
+    Raises:
+        EnvError: If the world cannot be built.
+    """
+    path = folder / f"{task.suite}-{task.name}-{task.content_hash}.png"
+    if not path.exists():
+        # One at a time: six cards ask at once, and live games share these cores.
+        with _one_at_a_time:
+            if not path.exists():
+                folder.mkdir(parents=True, exist_ok=True)
+                _write_atomically(path, png(_a_moment(task)))
+    return path
+
+
+def _a_moment(task: Task) -> Frame:
+    """A frame some seconds into a game of random key presses, or the last one if the game is over sooner."""
+    env = make(task)
+    try:
+        rng = np.random.default_rng(0)
+        env.reset(seed=0)
+        action = task.keys.noop
+        for step in range(min(NUM_STEPS, task.max_steps)):
+            if step % _HOLD_STEPS == 0:
+                action = task.keys.table[int(rng.integers(len(task.keys.table)))]
+            _, _, terminated, truncated, _ = env.step(action)
+            if terminated or truncated:
+                break
+        view = env.view()
+        return Frame(view.pixels.copy(), view.palette)
+    finally:
+        env.close()
+
+
+def png(frame: Frame) -> bytes:
+    """A frame as PNG, with its palette where it has one."""
+    pixels = np.ascontiguousarray(frame.pixels)
+    height, width = pixels.shape[:2]
+    colour_type = 2 if frame.palette is None else 3
+    rows = np.concatenate([np.zeros((height, 1), np.uint8), pixels.reshape(height, -1)], axis=1)  # each row: filter 0, data
+    chunks = [(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, colour_type, 0, 0, 0))]
+    if frame.palette is not None:
+        chunks.append((b"PLTE", frame.palette.tobytes()))
+    chunks += [(b"IDAT", zlib.compress(rows.tobytes(), 9)), (b"IEND", b"")]
+    body = b"".join(
+        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data)) for kind, data in chunks
+    )
+    return b"\x89PNG\r\n\x1a\n" + body
+
+
+def _write_atomically(path: Path, data: bytes) -> None:
+    descriptor, draft = tempfile.mkstemp(dir=path.parent, prefix=".picture-")
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(data)
+    os.replace(draft, path)

@@ -1,0 +1,168 @@
+// From compressed messages to pixels. Decoding is asynchronous (the browser inflates off the main thread) but its results
+// come out in the order the messages went in, because each delta needs the picture before it.
+
+import { KIND } from "./protocol.js";
+
+/** @typedef {import("./protocol.js").FrameMessage} FrameMessage */
+
+/**
+ * A decoded picture: palette indices, or a bitmap for JPEG.
+ * @typedef {object} Picture
+ * @property {number} step
+ * @property {Uint8Array} [pixels]
+ * @property {ImageBitmap} [bitmap]
+ * @property {FrameMessage} message
+ */
+
+/**
+ * Inflate raw deflate data (RFC 1951).
+ * @param {Uint8Array<ArrayBuffer>} bytes
+ * @param {number} size what it must come to, in bytes
+ * @returns {Promise<Uint8Array>}
+ */
+export async function inflateRaw(bytes, size) {
+  const stream = new DecompressionStream("deflate-raw");
+  const writer = stream.writable.getWriter();
+  // Broken data fails the reader as well, so the writer's copy of the error would only be reported twice.
+  writer.write(bytes).catch(() => {});
+  writer.close().catch(() => {});
+  const result = new Uint8Array(size);
+  let length = 0;
+  const reader = stream.readable.getReader();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    if (length + value.length > size) {
+      reader.cancel().catch(() => {});
+      throw new RangeError(`a frame inflates to more than ${size} bytes`);
+    }
+    result.set(value, length);
+    length += value.length;
+  }
+  if (length !== size) throw new RangeError(`a frame inflates to ${length} bytes, expected ${size}`);
+  return result;
+}
+
+/**
+ * `delta` becomes the new picture: delta XOR base. Four bytes at a time where the length allows.
+ * @param {Uint8Array} delta changed in place
+ * @param {Uint8Array} base
+ */
+export function xorInto(delta, base) {
+  const words = delta.length >> 2;
+  const target = new Uint32Array(delta.buffer, delta.byteOffset, words);
+  const source = new Uint32Array(base.buffer, base.byteOffset, words);
+  for (let i = 0; i < words; i++) target[i] ^= source[i];
+  for (let i = words << 2; i < delta.length; i++) delta[i] ^= base[i];
+  return delta;
+}
+
+/** Raised when a delta's base is not the picture we have; the cure is a key frame. */
+export class MissingBase extends Error {}
+
+/** Decodes one stream of frames. */
+export class FrameDecoder {
+  /**
+   * @param {number} width
+   * @param {number} height
+   */
+  constructor(width, height) {
+    this.size = width * height;
+    /** @type {Picture | null} */
+    this.last = null;
+    /** @type {Promise<unknown>} */
+    this.queue = Promise.resolve();
+  }
+
+  /**
+   * Decode the next message. Inflating starts at once; the result waits for those before it.
+   * @param {FrameMessage} message
+   * @returns {Promise<Picture>} rejected with MissingBase when a key frame is needed
+   */
+  push(message) {
+    const work = message.kind === KIND.JPEG ? decodeJpeg(message) : inflateRaw(message.payload, this.size);
+    work.catch(() => {}); // reported below, in order
+    const result = this.queue.then(async () => {
+      this.last = await this.#finish(message, work);
+      return this.last;
+    });
+    this.queue = result.catch(() => {});
+    return result;
+  }
+
+  /**
+   * @param {FrameMessage} message
+   * @param {Promise<Uint8Array | ImageBitmap>} work
+   * @returns {Promise<Picture>}
+   */
+  async #finish(message, work) {
+    const data = await work;
+    if (!(data instanceof Uint8Array)) return { step: message.step, bitmap: data, message };
+    if (message.kind === KIND.DELTA) {
+      const base = this.last;
+      if (!base?.pixels || base.step !== message.baseStep) {
+        throw new MissingBase(`frame ${message.step} needs frame ${message.baseStep}, we have ${base?.step ?? "none"}`);
+      }
+      xorInto(data, base.pixels);
+    }
+    return { step: message.step, pixels: data, message };
+  }
+}
+
+/** @param {FrameMessage} message */
+function decodeJpeg(message) {
+  return createImageBitmap(new Blob([message.payload], { type: "image/jpeg" }));
+}
+
+/** A canvas that shows pictures, one 32-bit word a pixel. */
+export class Screen {
+  /** @param {HTMLCanvasElement} canvas */
+  constructor(canvas) {
+    this.canvas = canvas;
+    const context = canvas.getContext("2d", { alpha: false });
+    if (!context) throw new Error("this browser draws no canvas");
+    this.context = context;
+    /** @type {Uint32Array} */
+    this.palette = new Uint32Array(256);
+    this.image = context.createImageData(canvas.width, canvas.height);
+    this.words = new Uint32Array(this.image.data.buffer);
+  }
+
+  /**
+   * @param {number} width
+   * @param {number} height
+   */
+  resize(width, height) {
+    this.canvas.width = width;
+    this.canvas.height = height;
+    this.image = this.context.createImageData(width, height);
+    this.words = new Uint32Array(this.image.data.buffer);
+  }
+
+  /** @param {Picture} picture */
+  paint(picture) {
+    if (picture.bitmap) {
+      this.context.drawImage(picture.bitmap, 0, 0);
+    } else if (picture.pixels) {
+      const { words, palette } = this;
+      const { pixels } = picture;
+      for (let i = 0; i < pixels.length; i++) words[i] = palette[pixels[i]];
+      this.context.putImageData(this.image, 0, 0);
+    }
+  }
+}
+
+/**
+ * The size to show a picture at: the largest whole number of device pixels per pixel that fits, so every pixel is equally
+ * large; when not even one fits, whatever fits.
+ * @param {number} width of the picture
+ * @param {number} height
+ * @param {number} roomWidth in CSS pixels
+ * @param {number} roomHeight
+ * @param {number} [pixelRatio] device pixels per CSS pixel
+ */
+export function fitSize(width, height, roomWidth, roomHeight, pixelRatio = 1) {
+  const fit = Math.min(roomWidth / width, roomHeight / height) * pixelRatio;
+  const scale = (fit >= 1 ? Math.floor(fit) : fit) / pixelRatio;
+  return { width: width * scale, height: height * scale };
+}

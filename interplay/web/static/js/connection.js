@@ -1,0 +1,78 @@
+// One seat at the live server: opens the socket, says hello, and comes back by itself when the connection breaks.
+
+import { SUBPROTOCOL, backoffMs, closeReason } from "./protocol.js";
+
+/**
+ * @typedef {object} SeatHandlers
+ * @property {(message: {type: string, [field: string]: any}) => void} onMessage JSON messages
+ * @property {(buffer: ArrayBuffer) => void} onFrame binary messages
+ * @property {(message: string) => void} onLost the socket is gone, another attempt is under way
+ * @property {(message: string, code: number) => void} onClosed it is gone for good
+ */
+
+/** A socket that stays open. */
+export class Seat {
+  /**
+   * @param {string} path of the socket on this host
+   * @param {string} token
+   * @param {SeatHandlers} handlers
+   */
+  constructor(path, token, handlers) {
+    this.path = path;
+    this.token = token;
+    this.handlers = handlers;
+    this.attempt = 0;
+    this.done = false;
+    this.open = false;
+    /** @type {string | null} what the server said before it closed */
+    this.lastError = null;
+    this.#connect();
+  }
+
+  #connect() {
+    const address = new URL(this.path, location.href);
+    address.protocol = location.protocol === "https:" ? "wss:" : "ws:";
+    const socket = new WebSocket(address, SUBPROTOCOL);
+    socket.binaryType = "arraybuffer";
+    this.socket = socket;
+    socket.onopen = () => {
+      this.open = true;
+      this.send({ type: "hello", token: this.token });
+    };
+    socket.onmessage = (event) => {
+      if (event.data instanceof ArrayBuffer) {
+        this.handlers.onFrame(event.data);
+        return;
+      }
+      const message = JSON.parse(event.data);
+      if (message.type === "welcome") this.attempt = 0;
+      if (message.type === "error") this.lastError = message.message;
+      this.handlers.onMessage(message);
+    };
+    socket.onclose = (event) => {
+      this.open = false;
+      if (this.done) return;
+      const reason = closeReason(event.code);
+      // The seat is kept for 30 s after the socket is gone; 10 attempts take a little longer than that.
+      if (this.lastError || !reason.retry || this.attempt >= 10) {
+        this.done = true;
+        const gone = this.lastError ?? (reason.retry ? "The server cannot be reached. Is it still running?" : reason.message);
+        this.handlers.onClosed(gone, event.code);
+        return;
+      }
+      this.handlers.onLost(reason.message);
+      setTimeout(() => this.done || this.#connect(), backoffMs(this.attempt++));
+    };
+  }
+
+  /** @param {ArrayBuffer | object} message */
+  send(message) {
+    if (!this.open || !this.socket) return;
+    this.socket.send(message instanceof ArrayBuffer ? message : JSON.stringify(message));
+  }
+
+  close() {
+    this.done = true;
+    this.socket?.close(1000);
+  }
+}

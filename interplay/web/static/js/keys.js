@@ -1,0 +1,101 @@
+// From keys and fingers to the mask of pressed buttons. What a combination means is the server's to say (KeyMap.resolve).
+
+/**
+ * Which buttons are held, by keyboard and by touch.
+ */
+export class HeldButtons {
+  /**
+   * @param {string[]} buttons bit i of the mask is buttons[i]
+   * @param {Record<string, string>} bindings KeyboardEvent.code -> button
+   */
+  constructor(buttons, bindings) {
+    this.buttons = buttons;
+    this.bindings = bindings;
+    /** @type {Set<string>} */
+    this.codes = new Set();
+    /** @type {Map<number, string[]>} pointer id -> buttons under that finger */
+    this.pointers = new Map();
+  }
+
+  /** @param {string} code */
+  isBound(code) {
+    return Object.hasOwn(this.bindings, code);
+  }
+
+  /**
+   * @param {string} code
+   * @returns {boolean} whether the mask changed
+   */
+  press(code) {
+    return this.#change(() => this.isBound(code) && this.codes.add(code));
+  }
+
+  /** @param {string} code */
+  release(code) {
+    return this.#change(() => this.codes.delete(code));
+  }
+
+  /**
+   * A finger holds these buttons now; none when it is lifted.
+   * @param {number} pointer
+   * @param {string[]} buttons
+   */
+  touch(pointer, buttons) {
+    return this.#change(() => (buttons.length ? this.pointers.set(pointer, buttons) : this.pointers.delete(pointer)));
+  }
+
+  releaseAll() {
+    return this.#change(() => {
+      this.codes.clear();
+      this.pointers.clear();
+    });
+  }
+
+  /** Bit i is set while any key or finger of button i is down. */
+  get mask() {
+    let mask = 0;
+    const add = (/** @type {string} */ button) => {
+      const index = this.buttons.indexOf(button);
+      if (index >= 0) mask |= 1 << index;
+    };
+    for (const code of this.codes) add(this.bindings[code]);
+    for (const buttons of this.pointers.values()) buttons.forEach(add);
+    return mask;
+  }
+
+  /** @param {() => unknown} action */
+  #change(action) {
+    const before = this.mask;
+    action();
+    return this.mask !== before;
+  }
+}
+
+/**
+ * The directions a finger on a round pad means: eight sectors of 45 degrees, and nothing near the middle.
+ * @param {number} dx from the middle, right is positive
+ * @param {number} dy down is positive
+ * @param {number} radius of the pad
+ * @returns {string[]}
+ */
+export function padDirections(dx, dy, radius) {
+  if (Math.hypot(dx, dy) < radius * 0.22) return [];
+  const sector = (Math.round(Math.atan2(dy, dx) / (Math.PI / 4)) + 8) % 8;
+  const names = [["RIGHT"], ["DOWN", "RIGHT"], ["DOWN"], ["DOWN", "LEFT"], ["LEFT"], ["UP", "LEFT"], ["UP"], ["UP", "RIGHT"]];
+  return names[sector];
+}
+
+const KEY_NAMES = new Map([
+  ["ArrowUp", "↑"],
+  ["ArrowDown", "↓"],
+  ["ArrowLeft", "←"],
+  ["ArrowRight", "→"],
+]);
+
+/**
+ * What is printed on the key with this code.
+ * @param {string} code
+ */
+export function keyName(code) {
+  return KEY_NAMES.get(code) ?? code.replace(/^(Key|Digit)/, "");
+}

@@ -1,0 +1,52 @@
+// Small helpers every page's script uses.
+
+/**
+ * The one element that must be there.
+ * @template {Element} [T=HTMLElement]
+ * @param {ParentNode} root
+ * @param {string} selector
+ * @returns {T}
+ */
+export function need(root, selector) {
+  const found = root.querySelector(selector);
+  if (!found) throw new Error(`this page lacks ${selector}`);
+  return /** @type {T} */ (/** @type {unknown} */ (found));
+}
+
+/** An answer of the server that is not 2xx. */
+export class ApiError extends Error {
+  /**
+   * @param {number} status
+   * @param {{message?: string, error?: string, errors?: {field: string, message: string}[]}} body
+   */
+  constructor(status, body) {
+    super(body.message ?? `the server answered ${status}`);
+    this.status = status;
+    this.body = body;
+  }
+}
+
+/**
+ * Call the server's JSON API.
+ * @param {string} address
+ * @param {unknown} [body] sent as JSON by POST; without it, GET
+ * @returns {Promise<any>}
+ */
+export async function api(address, body) {
+  const options = body === undefined ? {} : { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
+  const response = await fetch(address, options);
+  const text = await response.text();
+  let document = {};
+  try {
+    document = text ? JSON.parse(text) : {};
+  } catch {
+    // Not JSON: a proxy's page, perhaps. The status says enough.
+  }
+  if (!response.ok) throw new ApiError(response.status, document);
+  return document;
+}
+
+/** Whether a key press belongs to the element that has the focus rather than to the page. @param {EventTarget | null} target */
+export function isTyping(target) {
+  return target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement || (target instanceof HTMLInputElement && target.type !== "range");
+}

@@ -1,0 +1,119 @@
+// The messages of docs/protocol.md, version 1: nothing here touches the page or the network.
+
+export const SUBPROTOCOL = "interplay.v1";
+export const HEADER_BYTES = 20;
+export const KIND = Object.freeze({ KEY: 1, DELTA: 2, JPEG: 3 });
+const FLAG_ENDED = 1;
+
+/**
+ * One frame message.
+ * @typedef {object} FrameMessage
+ * @property {number} kind 1 key frame, 2 delta, 3 JPEG
+ * @property {boolean} ended the episode ended with this frame
+ * @property {number} step the frame shows the world after this many steps
+ * @property {number} baseStep the frame a delta is against
+ * @property {number} serverMs since the episode's clock started
+ * @property {number} reward since the last frame sent
+ * @property {Uint8Array<ArrayBuffer>} payload
+ */
+
+/**
+ * Take a binary message apart.
+ * @param {ArrayBuffer} buffer
+ * @param {number} [start] where the message begins in the buffer
+ * @param {number} [length] its length in bytes
+ * @returns {FrameMessage}
+ */
+export function parseFrame(buffer, start = 0, length = buffer.byteLength - start) {
+  if (length < HEADER_BYTES) throw new RangeError(`a frame has at least ${HEADER_BYTES} bytes, got ${length}`);
+  const view = new DataView(buffer, start, length);
+  const kind = view.getUint8(0);
+  if (kind < 1 || kind > 3) throw new RangeError(`unknown kind of frame ${kind}`);
+  return {
+    kind,
+    ended: (view.getUint8(1) & FLAG_ENDED) !== 0,
+    step: view.getUint32(4, true),
+    baseStep: view.getUint32(8, true),
+    serverMs: view.getUint32(12, true),
+    reward: view.getFloat32(16, true),
+    payload: new Uint8Array(buffer, start + HEADER_BYTES, length - HEADER_BYTES),
+  };
+}
+
+/**
+ * The frames of `GET /api/episodes/{id}/frames`: each with its length before it.
+ * @param {ArrayBuffer} buffer
+ * @returns {FrameMessage[]}
+ */
+export function splitFrames(buffer) {
+  const view = new DataView(buffer);
+  const frames = [];
+  for (let at = 0; at < buffer.byteLength; ) {
+    if (at + 4 > buffer.byteLength) throw new RangeError("the list of frames is cut off");
+    const length = view.getUint32(at, true);
+    if (at + 4 + length > buffer.byteLength) throw new RangeError("the last frame is cut off");
+    frames.push(parseFrame(buffer, at + 4, length));
+    at += 4 + length;
+  }
+  return frames;
+}
+
+/**
+ * The 16 bytes that say which buttons are held.
+ * @param {number} buttons bit i is button i of the task
+ * @param {number} paintedStep the newest step the player can have seen
+ * @param {number} clientMs
+ */
+export function inputMessage(buttons, paintedStep, clientMs) {
+  const buffer = new ArrayBuffer(16);
+  const view = new DataView(buffer);
+  view.setUint8(0, 1);
+  view.setUint16(2, buttons, true);
+  view.setUint32(4, paintedStep, true);
+  view.setFloat64(8, clientMs, true);
+  return buffer;
+}
+
+/**
+ * A palette as the canvas wants it: 256 pixels, each one 32-bit word (RGBA in memory, so ABGR as a little-endian number).
+ * @param {string} base64 of 768 bytes
+ */
+export function paletteFromBase64(base64) {
+  const bytes = atob(base64);
+  if (bytes.length !== 768) throw new RangeError(`a palette has 768 bytes, got ${bytes.length}`);
+  const table = new Uint32Array(256);
+  for (let i = 0; i < 256; i++) {
+    const [red, green, blue] = [0, 1, 2].map((channel) => bytes.charCodeAt(3 * i + channel));
+    table[i] = (0xff000000 | (blue << 16) | (green << 8) | red) >>> 0;
+  }
+  return table;
+}
+
+/** Close codes after which trying again with the same token cannot help. */
+const FINAL = new Map([
+  [4400, "This page and the server do not understand each other. Reload the page; if that does not help, the server was updated while you played."],
+  [4401, "The server does not know this seat. Start a new game."],
+  [4403, "This game is over or its time to join has run out. Start a new game."],
+  [4409, "The game goes on in another window of yours. Close it there, or play on in it."],
+  [4413, "This page sent a message that is too long. Reload the page."],
+]);
+
+/**
+ * What to do and say when the socket closes.
+ * @param {number} code
+ * @returns {{retry: boolean, message: string}}
+ */
+export function closeReason(code) {
+  const final = FINAL.get(code);
+  if (final) return { retry: false, message: final };
+  if (code === 4429) return { retry: true, message: "Too many key presses at once for the server. Connecting again ..." };
+  return { retry: true, message: "The connection was lost. Connecting again ..." };
+}
+
+/**
+ * Wait before attempt number `attempt` (0 is the first), in ms: doubling from a quarter of a second to five seconds.
+ * @param {number} attempt
+ */
+export function backoffMs(attempt) {
+  return Math.min(5000, 250 * 2 ** attempt);
+}
