@@ -42,22 +42,27 @@ class GymEnv(PlayableEnv):
         self.action_space = self._env.action_space
         self.render_mode = "rgb_array"
         self.metadata = self._env.metadata
+        self._picture: np.ndarray | None = None
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Start an episode."""
         super().reset(seed=seed)
         if seed is not None:  # environments that draw starts from their action space would differ otherwise
             self._env.action_space.seed(seed)
+        self._picture = None
         return self._env.reset(seed=seed, options=options)
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """One step; the reward becomes a Python float."""
+        self._picture = None
         observation, reward, terminated, truncated, info = self._env.step(action)
         return observation, float(reward), bool(terminated), bool(truncated), info
 
     def view(self) -> Frame:
-        """What `render` draws, uint8, shape (H, W, 3)."""
-        return Frame(self.render())
+        """What `render` draws, uint8, shape (H, W, 3); drawn once a step, whoever asks."""
+        if self._picture is None:
+            self._picture = self.render()
+        return Frame(self._picture)
 
     def render(self) -> np.ndarray:  # type: ignore[override]
         """What the environment draws, uint8, shape (H, W, 3)."""

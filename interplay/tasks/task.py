@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -131,7 +132,7 @@ class Task:
             }
         )
 
-    @property
+    @cached_property
     def content_hash(self) -> str:
         """First 16 hex digits of the SHA-256 of everything the task says; changes when any of it does."""
         text = json.dumps(self.to_json(), sort_keys=True, separators=(",", ":"))
