@@ -19,6 +19,7 @@ from interplay.play import wire
 Codec = Literal["palette", "jpeg"]
 JPEG_QUALITY = 85
 _RAW_DEFLATE = -15
+_InflateError: type[Exception] = isal_zlib.error  # type: ignore[assignment] (its stub calls it a value)
 
 
 class FrameEncoder:
@@ -246,7 +247,7 @@ class FrameDecoder:
             raise OutOfStepError(f"frame {header.step} is a delta against {header.base_step}; at hand is {self.step}")
         try:
             payload = isal_zlib.decompress(memoryview(message)[wire.HEADER_BYTES :], _RAW_DEFLATE, self._flat.size)
-        except isal_zlib.error as error:
+        except _InflateError as error:
             raise wire.ProtocolError(f"frame {header.step} does not inflate: {error}") from None
         if len(payload) != self._flat.size:
             raise wire.ProtocolError(f"frame {header.step} holds {len(payload)} pixels, expected {self._flat.size}")

@@ -61,6 +61,7 @@ class LiveEpisode:
         self.outcome: str | None = None
         self._start = start
         self._open_recorder = open_recorder
+        self._has_played = start is None
         self._send = send
         self._owner = owner
         task = env.task
@@ -94,21 +95,22 @@ class LiveEpisode:
         """What the web process tells a client about this seat."""
         return self.encoder.welcome() | {"step": self.step}
 
-    def start(self, now_us: int) -> None:
-        """Turn the clock on; the first time, begin the recording.
+    def open_journal(self) -> None:
+        """Begin the recording. It takes milliseconds, so it is done beside the ticks.
 
         Raises:
             RecordingError: If the journal cannot be written.
         """
-        if self.recorder is None:
-            assert self._open_recorder is not None
-            assert self._start is not None
-            self.recorder = self._open_recorder()
-            self.recorder.start(*self._start)
-            self._start = None
-            self._text("started", step=self.step)
-        else:
-            self._text("resumed", step=self.step)
+        assert self._open_recorder is not None
+        assert self._start is not None
+        recorder = self._open_recorder()
+        recorder.start(*self._start)
+        self.recorder, self._start = recorder, None
+
+    def start(self, now_us: int) -> None:
+        """Turn the clock on."""
+        self._text("resumed" if self._has_played else "started", step=self.step)
+        self._has_played = True
         # What was painted before the pause says nothing about how fast the player reacts after it.
         self._made_us.clear()
         self._unacknowledged.clear()

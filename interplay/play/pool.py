@@ -14,6 +14,8 @@ from typing import Any, Protocol, cast
 
 from interplay.play.channel import ToWeb, ToWorker, Unpacker, decode, pack, pack_json
 
+WORKER_MODULE = "interplay.play.worker"
+
 log = logging.getLogger("interplay.play")
 
 
@@ -160,7 +162,7 @@ class WorkerPool:
                 end.setsockopt(socket.SOL_SOCKET, option, 1 << 20)
         with theirs:
             process = subprocess.Popen(
-                [sys.executable, "-m", "interplay.play.worker", str(theirs.fileno())],
+                [sys.executable, "-m", WORKER_MODULE, str(theirs.fileno())],
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 # One thread each: workers share the machine, and idle threads of number libraries would spin on it.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import itertools
 import logging
 import os
@@ -284,10 +285,9 @@ class PlayServer:
 
     @staticmethod
     async def _refuse(websocket: WebSocket, refusal: _Refusal) -> None:
-        try:
+        # The client may have left first, or read nothing at all.
+        with contextlib.suppress(RuntimeError, WebSocketDisconnect, TimeoutError):
             await asyncio.wait_for(websocket.close(refusal.code, refusal.reason[:120]), 5.0)
-        except (RuntimeError, WebSocketDisconnect, TimeoutError):
-            pass  # the client left first, or reads nothing at all
 
     # What seats need
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import errno
 import logging
 import socket
@@ -56,10 +57,9 @@ class PlaySocketProtocol(WebSocketsSansIOProtocol):
         raw = stream.get_extra_info("socket")
         if raw is not None and raw.family in (socket.AF_INET, socket.AF_INET6):
             raw.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            try:
+            # Where the kernel does not know the option, the acknowledgement window alone bounds what is under way.
+            with contextlib.suppress(OSError):
                 raw.setsockopt(socket.IPPROTO_TCP, _TCP_NOTSENT_LOWAT, _NOT_SENT_BYTES)
-            except OSError:
-                pass  # an older kernel: the acknowledgement window alone bounds what is under way
 
     def data_received(self, data: bytes) -> None:
         """Take bytes in."""
@@ -90,7 +90,8 @@ def listen(host: str, port: int) -> socket.socket:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
     except (socket.gaierror, OverflowError) as error:
         raise ListenError(
-            f"cannot listen on {host}:{port}: {error}\nUse --host 127.0.0.1 (this machine only) or 0.0.0.0, and a port below 65536."
+            f"cannot listen on {host}:{port}: {error}\n"
+            "Use --host 127.0.0.1 (this machine only) or 0.0.0.0, and a port below 65536."
         ) from None
     listener = socket.socket(family, kind, protocol)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -9,6 +9,7 @@ of a second. When the web process goes away, journals are flushed and the worker
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import heapq
 import logging
@@ -166,6 +167,8 @@ class Worker:
             case "welcome":
                 self._event(number, event="welcome", **episode.welcome())
                 self._guard(number, lambda: episode.show(_now_us()))
+            case "start" if episode.recorder is None:
+                self._jobs.put(lambda: self._open_journal(episode))
             case "start":
                 self._guard(number, lambda: self._start(episode))
             case "pause":
@@ -178,7 +181,7 @@ class Worker:
                 self._drop(number, reusable=True)
 
     def _start(self, episode: LiveEpisode) -> None:
-        if episode.running:
+        if episode.running or episode.closing:
             return
         episode.start(_now_us())
         heapq.heappush(self._due, (episode.clock.due_us, episode.number))
@@ -288,6 +291,15 @@ class Worker:
             return lambda failure=error: self._fail(number, failure)
         return lambda: self._opened(live)
 
+    def _open_journal(self, episode: LiveEpisode) -> Callable[[], None]:
+        """Begin a recording; the clock starts when it is there."""
+        try:
+            if episode.recorder is None:
+                episode.open_journal()
+        except Exception as error:
+            return lambda failure=error: self._fail(episode.number, failure)
+        return lambda: self._guard(episode.number, lambda: self._start(episode))
+
     def _rebuild(self, number: int, command: dict[str, Any]) -> Callable[[], None]:
         """Rebuild a world from its journal."""
         try:
@@ -364,10 +376,8 @@ class Worker:
                 log.error("seat %d: %s", episode.number, error)
         self._channel.setblocking(True)
         self._channel.settimeout(5.0)
-        try:
+        with contextlib.suppress(OSError):
             self._channel.sendall(self._backlog + b"".join(self._out))
-        except OSError:
-            pass
         self._channel.close()
 
 

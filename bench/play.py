@@ -1,0 +1,339 @@
+"""How many people can play at once: real server, real sockets, every frame decoded and checked.
+
+    python -m bench.play --sessions 60 --seconds 20 --json
+
+A server is started as its own process on a fresh data folder; the players are WebSocket clients in another process. Each
+holds random buttons for a third of a second at a time, decodes every frame and takes its hash; a player whose game ends opens
+another one. Afterwards the hashes are compared with the sealed recordings, so decoding and recording are proved together.
+
+fps of a player: frames over the time between the first and the last, within the window that starts when all play.
+Lateness: a frame's arrival against a grid of exact frame times through that player's earliest frame.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import base64
+import gc
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+MIN_FPS = 59.9
+MAX_LATENESS_P99_MS = 8.0
+HELD_FRAMES = 20
+
+
+def main() -> None:
+    """Parse the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sessions", type=int, default=60)
+    parser.add_argument("--seconds", type=float, default=20.0)
+    parser.add_argument("--task", default="atari/space_invaders")
+    parser.add_argument("--workers", type=int, default=None)
+    parser.add_argument("--baseline-sessions", type=int, default=20, help="players of the JPEG rig; 0 leaves it out")
+    parser.add_argument("--baseline-seconds", type=float, default=8.0)
+    parser.add_argument("--search", action="store_true", help="find the most players each coding sustains (minutes)")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--role", choices=["bench", "players", "crowdplay-server"], default="bench", help=argparse.SUPPRESS)
+    parser.add_argument("--address", help=argparse.SUPPRESS)
+    parser.add_argument("--data", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--out", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--crowdplay", action="store_true", help=argparse.SUPPRESS)
+    options, rest = parser.parse_known_args()
+    if options.role == "players":
+        gc.disable()
+        _run(_players(options))
+    elif options.role == "crowdplay-server":
+        from interplay.cli import main as interplay
+        from interplay.play import pool
+
+        pool.WORKER_MODULE = "bench.crowdplay_worker"
+        interplay(["serve", *rest])
+    else:
+        _bench(options)
+
+
+def _new_loop() -> asyncio.AbstractEventLoop:
+    import uvloop
+
+    return uvloop.new_event_loop()
+
+
+def _run(coroutine: Any) -> None:
+    with asyncio.Runner(loop_factory=_new_loop) as runner:
+        runner.run(coroutine)
+
+
+# The bench
+
+
+def _bench(options: argparse.Namespace) -> None:
+    load = os.getloadavg()
+    result: dict[str, Any] = {
+        "cores": len(os.sched_getaffinity(0)),
+        "load_before": [round(value, 2) for value in load],
+        "interplay": measure(options, options.sessions, options.seconds, crowdplay=False),
+    }
+    ours = result["interplay"]
+    ours["meets_bars"] = _meets_bars(ours)
+    if options.baseline_sessions:
+        theirs = measure(options, options.baseline_sessions, options.baseline_seconds, crowdplay=True)
+        theirs["meets_bars"] = _meets_bars(theirs)
+        result["jpeg_base64_json"] = theirs
+        result["ratio"] = {
+            "server_cpu_per_frame": round(theirs["server_cpu_us_per_frame"] / ours["server_cpu_us_per_frame"], 2),
+            "bytes_per_frame": round(theirs["bytes_per_frame"] / ours["bytes_per_frame"], 1),
+            "client_cpu_per_frame": round(theirs["client_cpu_us_per_frame"] / ours["client_cpu_us_per_frame"], 2),
+        }
+    if options.search:
+        result["sustained_sessions"] = {
+            name: _search(options, crowdplay=crowdplay)
+            for name, crowdplay in (("interplay", False), ("jpeg_base64_json", True))
+        }
+    if options.json:
+        print(json.dumps(result, indent=2))
+    else:
+        for key, value in result.items():
+            print(key)
+            for name, number in value.items() if isinstance(value, dict) else [("", value)]:
+                print(f"  {name:28} {number}")
+
+
+def _meets_bars(measured: dict[str, Any]) -> bool:
+    late = measured["lateness_ms"]["p99"]
+    return bool(measured["fps"]["min"] >= MIN_FPS and late <= MAX_LATENESS_P99_MS and measured["frames_wrong"] == 0)
+
+
+def _search(options: argparse.Namespace, *, crowdplay: bool) -> int:
+    """The largest of a few numbers of players that meets the bars."""
+    best = 0
+    for sessions in (10, 20, 30, 40, 50, 60, 80, 100, 120):
+        measured = measure(options, sessions, 6.0, crowdplay=crowdplay)
+        print(
+            f"{'jpeg' if crowdplay else 'interplay'} {sessions}: {measured['fps']} {measured['lateness_ms']}", file=sys.stderr
+        )
+        if not _meets_bars(measured):
+            break
+        best = sessions
+    return best
+
+
+def measure(options: argparse.Namespace, sessions: int, seconds: float, *, crowdplay: bool) -> dict[str, Any]:
+    """One run: start a server, let players play, compare what they saw with what was recorded."""
+    with tempfile.TemporaryDirectory(prefix="interplay-bench-") as folder:
+        data, out = Path(folder, "data"), Path(folder, "players")
+        out.mkdir()
+        command = ["-m", "bench.play", "--role", "crowdplay-server"] if crowdplay else ["-m", "interplay.cli", "serve"]
+        command += ["--port", "0", "--data", str(data), "--no-warm-up"]
+        if options.workers:
+            command += ["--workers", str(options.workers)]
+        with subprocess.Popen([sys.executable, *command], stdout=subprocess.PIPE, text=True) as server:
+            try:
+                assert server.stdout is not None
+                address = next(word for word in server.stdout.readline().split() if word.startswith("http"))
+                players = [sys.executable, "-m", "bench.play", "--role", "players", "--address", address, "--data", str(data)]
+                players += ["--out", str(out), "--sessions", str(sessions), "--seconds", str(seconds), "--task", options.task]
+                players += ["--seed", str(options.seed)] + (["--crowdplay"] if crowdplay else [])
+                subprocess.run(players, check=True, timeout=seconds + 120)
+            finally:
+                server.terminate()
+                server.wait(60)
+        return _report(data, out, check=not crowdplay)
+
+
+def _report(data: Path, out: Path, *, check: bool) -> dict[str, Any]:
+    """Numbers of one run, from what the players wrote down and what the server recorded."""
+    import interplay.record
+
+    facts = json.loads((out / "facts.json").read_text())
+    fps, lateness = [], []
+    wrong = checked = 0
+    archive = interplay.record.open(data)
+    for path in sorted(out.glob("*.npz")):
+        seen = np.load(path)
+        steps, arrivals, hashes = seen["steps"], seen["arrivals_s"], seen["hashes"]
+        inside = (arrivals >= facts["window_s"][0]) & (arrivals <= facts["window_s"][1])
+        if inside.sum() > 60:
+            times, numbers = arrivals[inside], steps[inside]
+            fps.append((len(times) - 1) / (times[-1] - times[0]))
+            offset = times - numbers / facts["frame_rate_hz"]
+            lateness.append((offset - offset.min()) * 1000)
+        if check:
+            recorded = archive.get(path.stem).steps().column("frame_hash").to_numpy()
+            wrong += int((recorded[steps] != hashes).sum())
+            checked += len(steps)
+    late = np.concatenate(lateness)
+    frames = facts["frames"]
+    return {
+        "sessions": facts["sessions"],
+        "episodes": len(list(out.glob("*.npz"))),
+        "window_s": round(facts["window_s"][1] - facts["window_s"][0], 2),
+        "load": facts["load"],
+        "fps": {"min": round(min(fps), 3), "median": round(float(np.median(fps)), 3)},
+        "lateness_ms": {f"p{q:g}": round(float(np.percentile(late, q)), 2) for q in (50, 90, 99, 99.9)},
+        "tick_lateness_ms": facts["tick_lateness_ms"],
+        "reanchors": facts["reanchors"],
+        "bytes_per_frame": round(facts["bytes"] / frames, 1),
+        "server_cpu_us_per_frame": round(facts["server_cpu_s"] * 1e6 / frames, 1),
+        "client_cpu_us_per_frame": round(facts["client_cpu_s"] * 1e6 / frames, 1),
+        "cpu_percent": {name: round(100 * value / facts["elapsed_s"], 1) for name, value in facts["cpu_s"].items()},
+        "frames_checked": checked,
+        "frames_wrong": wrong,
+    }
+
+
+# The players
+
+
+async def _players(options: argparse.Namespace) -> None:
+    """Play until the time is over; write what was seen to files."""
+    from interplay.play.client import PlayClient, read_operator_token
+    from interplay.play.clock import Lateness
+    from interplay.record.schema import frame_hash
+    from interplay.tasks import find
+
+    token = read_operator_token(options.data)
+    task = find(options.task)
+    rng = np.random.default_rng(options.seed)
+    num_masks = len(task.keys.table)
+    ready = asyncio.Event()
+    over = asyncio.Event()
+    totals = {"frames": 0, "bytes": 0}
+    waiting = options.sessions
+
+    async def player(index: int) -> None:
+        nonlocal waiting
+        first = True
+        while not over.is_set():
+            client = await PlayClient.open(
+                options.address, options.task, operator=token, actor=f"bench-{index}", actor_kind="agent", countdown_s=0
+            )
+            if options.crowdplay:
+                client.decoder = _CrowdPlayDecoder()  # type: ignore[assignment]
+            if first:
+                first = False
+                waiting -= 1
+                if waiting == 0:
+                    ready.set()
+                await ready.wait()
+                await asyncio.sleep(index / options.sessions)  # not all in one instant
+            await play(client)
+
+    async def play(client: PlayClient) -> None:
+        steps: list[int] = []
+        arrivals: list[float] = []
+        hashes: list[int] = []
+        clock = time.perf_counter
+        hashing = not options.crowdplay
+        await client.start()
+        leaving = False
+        num_bytes = 0
+        async with client:
+            async for frame in client.frames():
+                arrivals.append(clock())
+                assert client.header is not None
+                steps.append(client.header.step)
+                hashes.append(frame_hash(frame.pixels) if hashing else 0)
+                totals["frames"] += 1
+                totals["bytes"] += client.num_bytes - num_bytes
+                num_bytes = client.num_bytes
+                if len(steps) % HELD_FRAMES == 0:
+                    await client.press(int(rng.integers(num_masks)))
+                if over.is_set() and not leaving:
+                    leaving = True
+                    await client.quit()
+            assert client.ended is not None
+            np.savez(
+                options.out / f"{client.ended['episode']}.npz",
+                steps=np.array(steps),
+                arrivals_s=np.array(arrivals),
+                hashes=np.array(hashes, np.uint32),
+            )
+
+    players = [asyncio.create_task(player(index)) for index in range(options.sessions)]
+    all_ready = asyncio.create_task(ready.wait())
+    done, _ = await asyncio.wait([all_ready, *players], return_when=asyncio.FIRST_COMPLETED)
+    for task_done in done:
+        task_done.result()  # a player that failed ends the run
+    await asyncio.sleep(3.0)  # the last has started a second ago, and everything is warm
+    before, begin, own_before, counted = (
+        _statistics(options.address, token),
+        time.perf_counter(),
+        time.process_time(),
+        dict(totals),
+    )
+    await asyncio.sleep(options.seconds)
+    own_after, end, counted_after = time.process_time(), time.perf_counter(), dict(totals)
+    after = await asyncio.to_thread(_statistics, options.address, token)
+    load = os.getloadavg()[0]
+    over.set()
+    await asyncio.gather(*players)
+
+    late: list[int] = [0] * (Lateness.BINS + 1)
+    for sign, report in ((-1, before), (1, after)):
+        for worker in report["workers"]:
+            for index, count in worker["late_0_1ms"].items():
+                late[int(index)] += sign * count
+    ticks = Lateness(late)
+    workers = sum(w["cpu_s"] for w in after["workers"]) - sum(w["cpu_s"] for w in before["workers"])
+    web = after["cpu_s"] - before["cpu_s"]
+    facts = {
+        "sessions": options.sessions,
+        "window_s": [begin, end],
+        "elapsed_s": end - begin,
+        "frame_rate_hz": task.frame_rate_hz,
+        "load": round(load, 2),
+        "frames": counted_after["frames"] - counted["frames"],
+        "bytes": counted_after["bytes"] - counted["bytes"],
+        "server_cpu_s": workers + web,
+        "client_cpu_s": own_after - own_before,
+        "cpu_s": {"workers": workers, "web": web, "clients": own_after - own_before},
+        "tick_lateness_ms": {f"p{q:g}": ticks.quantile_ms(q / 100) for q in (50, 99, 99.9)},
+        "reanchors": sum(worker["num_reanchors"] for worker in after["workers"]),
+    }
+    (options.out / "facts.json").write_text(json.dumps(facts))
+
+
+class _CrowdPlayDecoder:
+    """What a browser does with CrowdPlay's messages: parse, undo base64, decode the JPEG."""
+
+    step = 0
+
+    def apply(self, message: bytes) -> Any:
+        """Decode one message."""
+        import simplejpeg
+
+        from interplay.play import wire
+
+        header = wire.unpack_header(message)
+        document = json.loads(message[wire.HEADER_BYTES :])
+        self.pixels = simplejpeg.decode_jpeg(base64.b64decode(document["obs"]["image"].partition(",")[2]))
+        self.step = header.step
+        return header
+
+    def frame(self) -> Any:
+        """The picture now."""
+        from interplay.envs import Frame
+
+        return Frame(self.pixels)
+
+
+def _statistics(address: str, token: str) -> dict[str, Any]:
+    request = urllib.request.Request(f"{address}/api/play/statistics", headers={"Authorization": f"Bearer {token}"})
+    with urllib.request.urlopen(request, timeout=10) as answer:
+        return json.load(answer)
+
+
+if __name__ == "__main__":
+    main()
