@@ -26,7 +26,7 @@ from interplay.judge.matchmaking import JudgeHistory, Pairing, agent_pairs, choo
 from interplay.judge.pool import Pool
 from interplay.judge.ratings import Ratings
 from interplay.rank import TaskStandings
-from interplay.store import Answer, Database, Match
+from interplay.store import Database, Match
 from interplay.store import judging as store
 from interplay.tasks import Question
 
@@ -136,7 +136,7 @@ class Judging:
                     pairing = self._pairing(session, standings, judge, candidate_task)
                     if pairing is not None:
                         match = self._new_match(judge, candidate_task, pairing, now)
-                        session.add(match)
+                        store.add_match(session, match)
                         return self._served(session, match)
             raise NothingToJudgeError(self._why_nothing(session, task))
 
@@ -285,22 +285,9 @@ class Judging:
             )
             now = self._clock()
             sequence = store.append_answer(
-                session,
-                Answer(
-                    match_id=match.id,
-                    task=match.task,
-                    seed=match.seed,
-                    left_agent=match.left_agent,
-                    right_agent=match.right_agent,
-                    judge=judge,
-                    created_at=now,
-                    duration_s=(now - match.served_at).total_seconds(),
-                    **asdict(form),
-                ),
+                session, match, created_at=now, duration_s=(now - match.served_at).total_seconds(), **asdict(form)
             )
-            match.answered_at = match.seen_at = now
-            session.flush()
-            return AcceptedAnswer(sequence, store.num_answers(session, judge=judge))
+            return AcceptedAnswer(sequence, store.num_answers_by(session, judge))
 
     def _own(self, session: Session, match_id: str, judge: str) -> Match:
         match = store.match_by_id(session, match_id)

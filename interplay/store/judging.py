@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import and_, func, or_, select, text, update
+from sqlalchemy import and_, bindparam, func, insert, or_, select, text, update
 from sqlalchemy.orm import Session
 
 from interplay.store.models import Agent, Answer, EpisodeRow, Match, TaskRow
@@ -17,6 +17,60 @@ _LOCK_KEY = 0x696E746572706C79
 _ANSWERS_PER_FETCH = 5000
 
 _IS_OPEN = and_(Match.answered_at.is_(None), Match.released_at.is_(None))
+
+# Statements of every serve and every answer are built once, here: building one takes longer than running it.
+
+_JUDGED_TASKS = (
+    select(Agent.task).where(Agent.withdrawn_at.is_(None)).group_by(Agent.task).having(func.count() > 1).order_by(Agent.task)
+)
+_POOL_VERSIONS = (
+    select(EpisodeRow.task_hash)
+    .distinct()
+    .join(Agent, and_(Agent.task == EpisodeRow.task, Agent.name == EpisodeRow.actor))
+    .where(EpisodeRow.task == bindparam("task"), Agent.withdrawn_at.is_(None))
+    .order_by(EpisodeRow.task_hash)
+)
+_POOL = (
+    select(Agent.name, EpisodeRow.task_hash, EpisodeRow.seed, EpisodeRow.id)
+    .join(EpisodeRow, and_(EpisodeRow.task == Agent.task, EpisodeRow.actor == Agent.name))
+    .where(Agent.task == bindparam("task"), Agent.withdrawn_at.is_(None))
+    .where(EpisodeRow.task_hash == bindparam("task_hash"), EpisodeRow.seed.in_(bindparam("seeds", expanding=True)))
+    .order_by(EpisodeRow.id)
+)
+_OPEN_PAIRS = (
+    select(Match.left_agent, Match.right_agent, Match.left_episode_id, Match.right_episode_id)
+    .where(Match.task == bindparam("task"), _IS_OPEN)
+    .order_by(Match.served_at, Match.id)
+)
+_SHOWN_TO = select(Match.seed, Match.left_episode_id, Match.right_episode_id).where(
+    Match.judge == bindparam("judge"), Match.task == bindparam("task")
+)
+_TIMES_SHOWN = (
+    select(Match.left_episode_id, Match.right_episode_id, func.count())
+    .where(
+        Match.task == bindparam("task"),
+        or_(
+            and_(Match.left_agent == bindparam("a"), Match.right_agent == bindparam("b")),
+            and_(Match.left_agent == bindparam("b"), Match.right_agent == bindparam("a")),
+        ),
+    )
+    .group_by(Match.left_episode_id, Match.right_episode_id)
+)
+_OPEN_OF_JUDGE = select(Match).where(Match.judge == bindparam("judge"), _IS_OPEN).order_by(Match.served_at.desc()).limit(1)
+_TOUCH = (
+    update(Match)
+    .where(Match.id == bindparam("match_id"), Match.judge == bindparam("of_judge"), _IS_OPEN)
+    .values(seen_at=bindparam("now"))
+)
+_RELEASE_UNSEEN = update(Match).where(_IS_OPEN, Match.seen_at < bindparam("seen_before")).values(released_at=bindparam("now"))
+_MARK_ANSWERED = update(Match).where(Match.id == bindparam("match_id")).values(answered_at=bindparam("now"))
+_NUM_BY_JUDGE = select(func.count()).select_from(Answer).where(Answer.judge == bindparam("judge"))
+_LOG = (
+    select(Answer.sequence, Answer.task, Answer.left_agent, Answer.right_agent, Answer.outcome, Answer.judge, Answer.created_at)
+    .where(Answer.sequence > bindparam("after"))
+    .order_by(Answer.sequence)
+)
+_LOG_OF_TASK = _LOG.where(Answer.task == bindparam("task"))
 
 
 class PoolEpisode(NamedTuple):
@@ -74,7 +128,7 @@ def admit(session: Session, *, name: str, task: str, kind: str, now: datetime) -
 
 
 def withdraw(session: Session, *, name: str, now: datetime, task: str | None = None) -> int:
-    """Take an agent out of matchmaking, in one task or all; its answers stay. Returns in how many tasks it was in."""
+    """Take an agent out of matchmaking, in one task or all; its answers stay. Returns out of how many tasks it went."""
     query = update(Agent).where(Agent.name == name, Agent.withdrawn_at.is_(None)).values(withdrawn_at=now)
     return _rowcount(session, query if task is None else query.where(Agent.task == task))
 
@@ -87,8 +141,7 @@ def agents(session: Session, task: str | None = None) -> Sequence[Agent]:
 
 def judged_tasks(session: Session) -> list[str]:
     """Tasks with two or more agents to compare, by id."""
-    query = select(Agent.task).where(Agent.withdrawn_at.is_(None)).group_by(Agent.task).having(func.count() > 1)
-    return list(session.scalars(query.order_by(Agent.task)))
+    return list(session.scalars(_JUDGED_TASKS))
 
 
 def task_definition(session: Session, task_hash: str) -> dict[str, Any] | None:
@@ -101,27 +154,18 @@ def task_definition(session: Session, task_hash: str) -> dict[str, Any] | None:
 
 def pool_versions(session: Session, task: str) -> list[str]:
     """Content hashes under which agents of the pool were recorded in a task."""
-    query = select(EpisodeRow.task_hash).distinct().where(EpisodeRow.task == task)
-    query = query.join(Agent, and_(Agent.task == EpisodeRow.task, Agent.name == EpisodeRow.actor))
-    return list(session.scalars(query.where(Agent.withdrawn_at.is_(None)).order_by(EpisodeRow.task_hash)))
+    return list(session.scalars(_POOL_VERSIONS, {"task": task}))
 
 
 def pool(session: Session, task: str, task_hash: str, seeds: Sequence[int]) -> list[PoolEpisode]:
     """Episodes of agents that may be judged, recorded under one version of a task on the given seeds."""
-    query = (
-        select(Agent.name, EpisodeRow.task_hash, EpisodeRow.seed, EpisodeRow.id)
-        .join(EpisodeRow, and_(EpisodeRow.task == Agent.task, EpisodeRow.actor == Agent.name))
-        .where(Agent.task == task, Agent.withdrawn_at.is_(None))
-        .where(EpisodeRow.task_hash == task_hash, EpisodeRow.seed.in_(seeds))
-        .order_by(EpisodeRow.id)
-    )
-    return [PoolEpisode(*row) for row in session.execute(query)]
+    rows = session.execute(_POOL, {"task": task, "task_hash": task_hash, "seeds": list(seeds)})
+    return [PoolEpisode(*row) for row in rows]
 
 
 def open_pairs(session: Session, task: str) -> list[tuple[str, str, frozenset[str]]]:
     """Open matches of a task, oldest first: left agent, right agent, their two episodes."""
-    columns = select(Match.left_agent, Match.right_agent, Match.left_episode_id, Match.right_episode_id)
-    rows = session.execute(columns.where(Match.task == task, _IS_OPEN).order_by(Match.served_at, Match.id))
+    rows = session.execute(_OPEN_PAIRS, {"task": task})
     return [(left, right, frozenset((left_id, right_id))) for left, right, left_id, right_id in rows]
 
 
@@ -132,22 +176,13 @@ def is_pair_open(session: Session, match: Match) -> bool:
 
 def pairs_shown_to(session: Session, judge: str, task: str) -> list[tuple[int, frozenset[str]]]:
     """Seed and the two episodes of every match this judge was ever served in a task."""
-    rows = session.execute(
-        select(Match.seed, Match.left_episode_id, Match.right_episode_id).where(Match.judge == judge, Match.task == task)
-    )
-    return [(seed, frozenset(pair)) for seed, *pair in rows]
+    return [(seed, frozenset(pair)) for seed, *pair in session.execute(_SHOWN_TO, {"judge": judge, "task": task})]
 
 
 def times_shown(session: Session, task: str, a: str, b: str) -> Counter[frozenset[str]]:
     """How often each pair of episodes of two agents was served to anyone."""
-    both = or_(and_(Match.left_agent == a, Match.right_agent == b), and_(Match.left_agent == b, Match.right_agent == a))
-    rows = session.execute(
-        select(Match.left_episode_id, Match.right_episode_id, func.count())
-        .where(Match.task == task, both)
-        .group_by(Match.left_episode_id, Match.right_episode_id)
-    )
     counts: Counter[frozenset[str]] = Counter()
-    for left, right, count in rows:
+    for left, right, count in session.execute(_TIMES_SHOWN, {"task": task, "a": a, "b": b}):
         counts[frozenset((left, right))] += count
     return counts
 
@@ -160,21 +195,25 @@ def match_by_id(session: Session, match_id: str) -> Match | None:
     return session.get(Match, match_id)
 
 
+def add_match(session: Session, match: Match) -> None:
+    """Open a match. The transaction must hold `lock`."""
+    session.add(match)
+    session.flush()
+
+
 def open_match_of(session: Session, judge: str) -> Match | None:
     """The match this judge has before them."""
-    return session.scalar(select(Match).where(Match.judge == judge, _IS_OPEN).order_by(Match.served_at.desc()).limit(1))
+    return session.scalar(_OPEN_OF_JUDGE, {"judge": judge})
 
 
 def touch(session: Session, match_id: str, judge: str, now: datetime) -> bool:
     """Note a sign of life of an open match; False if there is no such open match of this judge."""
-    return (
-        _rowcount(session, update(Match).where(Match.id == match_id, Match.judge == judge, _IS_OPEN).values(seen_at=now)) == 1
-    )
+    return _rowcount(session, _TOUCH, {"match_id": match_id, "of_judge": judge, "now": now}) == 1
 
 
 def release_unseen(session: Session, *, seen_before: datetime, now: datetime) -> int:
     """Release every open match without a sign of life since `seen_before`; returns how many."""
-    return _rowcount(session, update(Match).where(_IS_OPEN, Match.seen_at < seen_before).values(released_at=now))
+    return _rowcount(session, _RELEASE_UNSEEN, {"seen_before": seen_before, "now": now})
 
 
 def has_answered_since(session: Session, match: Match) -> bool:
@@ -200,11 +239,25 @@ def _same_episodes(match: Match):
 # The log
 
 
-def append_answer(session: Session, answer: Answer) -> int:
-    """Add an answer to the log; returns its sequence number. The transaction must hold `lock`."""
-    session.add(answer)
-    session.flush()
-    return answer.sequence
+def append_answer(session: Session, match: Match, **fields: Any) -> int:
+    """Add the answer to a match to the log; returns its sequence number. The transaction must hold `lock`.
+
+    Args:
+        match: The match, not answered yet.
+        fields: The other columns of `Answer`; what the match knows is taken from it.
+    """
+    values = {
+        "match_id": match.id,
+        "task": match.task,
+        "seed": match.seed,
+        "left_agent": match.left_agent,
+        "right_agent": match.right_agent,
+        "judge": match.judge,
+    }
+    sequence = session.scalar(insert(Answer).returning(Answer.sequence), values | fields)
+    _rowcount(session, _MARK_ANSWERED, {"match_id": match.id, "now": fields["created_at"]})
+    assert sequence is not None  # RETURNING gives one row or raises
+    return sequence
 
 
 def answers(session: Session, task: str | None = None, *, after: int = 0) -> Iterator[LoggedAnswer]:
@@ -212,26 +265,23 @@ def answers(session: Session, task: str | None = None, *, after: int = 0) -> Ite
 
     Every rating is computed from what this yields and from nothing else, so whatever is left out here has never been.
     """
-    columns = select(
-        Answer.sequence, Answer.task, Answer.left_agent, Answer.right_agent, Answer.outcome, Answer.judge, Answer.created_at
-    )
-    query = columns.where(Answer.sequence > after).order_by(Answer.sequence)
-    if task is not None:
-        query = query.where(Answer.task == task)
-    for row in session.execute(query, execution_options={"yield_per": _ANSWERS_PER_FETCH}):
+    statement, values = (_LOG, {"after": after}) if task is None else (_LOG_OF_TASK, {"after": after, "task": task})
+    for row in session.execute(statement, values, execution_options={"yield_per": _ANSWERS_PER_FETCH}):
         yield LoggedAnswer(*row)
 
 
-def num_answers(session: Session, *, task: str | None = None, judge: str | None = None) -> int:
-    """How many answers the log holds, of one task or judge or of all."""
+def num_answers_by(session: Session, judge: str) -> int:
+    """How many answers a judge has given."""
+    return session.scalar(_NUM_BY_JUDGE, {"judge": judge}) or 0
+
+
+def num_answers(session: Session, task: str | None = None) -> int:
+    """How many answers the log holds, of one task or of all."""
     query = select(func.count()).select_from(Answer)
-    if task is not None:
-        query = query.where(Answer.task == task)
-    if judge is not None:
-        query = query.where(Answer.judge == judge)
-    return session.scalar(query) or 0
+    return session.scalar(query if task is None else query.where(Answer.task == task)) or 0
 
 
-def _rowcount(session: Session, statement: Any) -> int:
-    """Rows a change touched."""
-    return session.execute(statement, execution_options={"synchronize_session": False}).rowcount  # type: ignore[attr-defined]
+def _rowcount(session: Session, statement: Any, values: dict[str, Any] | None = None) -> int:
+    """Rows a change touched; objects the session already holds are not told of it."""
+    result = session.execute(statement, values, execution_options={"synchronize_session": False})
+    return result.rowcount  # type: ignore[attr-defined]

@@ -1,0 +1,110 @@
+"""Agents to judge: catalogue rows and stand-in videos, good forms, a clock that is told, many threads at once."""
+
+import threading
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+
+from interplay.store import EpisodeRow, TaskRow
+from interplay.store import judging as store
+from interplay.tasks import find
+
+TASKS = ("atari/breakout", "atari/qbert", "atari/space_invaders", "atari/beam_rider")
+START = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+REASON = "The left player kept moving towards the ball and caught it again and again, while the other one stood in its corner."
+LONG = 30.0
+
+
+class Clock:
+    """A clock that moves when told."""
+
+    def __init__(self) -> None:
+        self.now = START
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    def advance(self, seconds: float) -> None:
+        self.now += timedelta(seconds=seconds)
+
+
+def episode_id(task: str, agent: str, seed: int, copy: int = 0) -> str:
+    return f"{task.rpartition('/')[2]}-{agent}-{seed}-{copy}"
+
+
+def add_episode(archive, task_id: str, agent: str, seed: int, *, copy: int = 0, task_hash: str | None = None, video=True):
+    """One catalogue row and, if wanted, a file where its video would be."""
+    task = find(task_id)
+    name = episode_id(task_id, agent, seed, copy) + (f"-{task_hash}" if task_hash else "")
+    with archive.database.write() as session:
+        if session.get(TaskRow, task.content_hash) is None:
+            session.add(TaskRow(content_hash=task.content_hash, task=task.id, definition=task.to_json(), created_at=START))
+        session.add(
+            EpisodeRow(
+                id=name,
+                task=task.id,
+                task_hash=task_hash or task.content_hash,
+                env=task.env.id,
+                seed=seed,
+                actor=agent,
+                actor_kind="agent",
+                num_steps=100,
+                duration_s=1.7,
+                total_reward=3.0,
+                terminated=True,
+                truncated=False,
+                outcome="terminated",
+                frames="indexed",
+                created_at=START,
+                path=f"episodes/{name}.parquet",
+                size_bytes=1000,
+                sha256="0" * 64,
+            )
+        )
+    if video:
+        path = archive.video_path(name)
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(b"\0\0\0\x18ftypmp42" + name.encode() * 20)
+    return name
+
+
+def fill(archive, *, tasks: Iterable[str] = TASKS[:1], agents: Iterable[str] = ("ada", "bob", "cyd"), num_seeds: int = 3):
+    """Admit agents and give each one episode on the first held-out seeds of every task."""
+    for task_id in tasks:
+        for agent in agents:
+            for seed in find(task_id).held_out_seeds[:num_seeds]:
+                add_episode(archive, task_id, agent, seed)
+            with archive.database.write() as session:
+                store.admit(session, name=agent, task=task_id, kind="agent", now=START)
+    return archive
+
+
+def form(task_id: str, outcome: str = "left") -> dict:
+    """A whole, good answer."""
+    responses = {
+        question.id: {"left": True, "right": False} if question.kind == "direct" else "left"
+        for question in find(task_id).questions
+        if question.kind != "overall"
+    }
+    return {"outcome": outcome, "responses": responses, "reason": REASON, "viewing": {"left_s": 12.5}}
+
+
+def in_threads(num: int, work) -> list:
+    """Run `work(number)` in `num` threads that begin together; returns the results, raises the first error."""
+    results, errors = [None] * num, []
+    barrier = threading.Barrier(num)
+
+    def run(number: int) -> None:
+        try:
+            barrier.wait(LONG)
+            results[number] = work(number)
+        except Exception as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=run, args=(number,)) for number in range(num)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if errors:
+        raise errors[0]
+    return results

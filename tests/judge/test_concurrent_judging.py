@@ -1,0 +1,151 @@
+"""Twenty judges at once, on SQLite and on PostgreSQL: nothing is mixed up, served twice, lost or unfair."""
+
+import math
+import time
+from collections import defaultdict
+
+import numpy as np
+import pytest
+import sqlalchemy as sa
+from judging_world import TASKS, fill, form, in_threads
+
+import interplay.record
+from interplay.judge import Judging, NothingToJudgeError
+from interplay.rank import Comparison, rate_all
+from interplay.store import Answer, EpisodeRow, Match
+from interplay.store import judging as store
+
+NUM_JUDGES = 20
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def study(request, tmp_path):
+    """A full data folder on either database, and how many answers to collect on it."""
+    is_postgres = request.param == "postgresql"
+    url = request.getfixturevalue("postgres_url") if is_postgres else None
+    archive = interplay.record.open(tmp_path / "data", database=url)
+    fill(archive, tasks=TASKS, agents=[f"agent-{number}" for number in range(6)], num_seeds=5)
+    yield archive, 400 if is_postgres else 2000
+    archive.database.close()
+
+
+def test_twenty_judges_at_once(study, clock):
+    archive, num_answers = study
+    judging = Judging(archive, rng=np.random.default_rng(1), clock=clock, release_after_s=600)
+    outcomes = ("left", "right", "draw")
+
+    def judge(number: int) -> int:
+        rng = np.random.default_rng(number)
+        answered = 0
+        while answered < num_answers // NUM_JUDGES:
+            try:
+                match = judging.serve(f"judge-{number}")
+            except NothingToJudgeError:
+                time.sleep(0.001)
+                continue
+            if rng.random() < 0.05:
+                judging.release(match.id, f"judge-{number}")
+                continue
+            if rng.random() < 0.1:  # a reload
+                assert judging.serve(f"judge-{number}").id == match.id
+            judging.answer(match.id, f"judge-{number}", **form(match.task, rng.choice(outcomes, p=[0.45, 0.45, 0.1]).item()))
+            answered += 1
+        return answered
+
+    begin = time.perf_counter()
+    assert sum(in_threads(NUM_JUDGES, judge)) == num_answers
+    print(f"{num_answers} answers by {NUM_JUDGES} judges in {time.perf_counter() - begin:.1f} s")
+
+    with archive.database.read() as session:
+        matches = session.scalars(sa.select(Match)).all()
+        episodes = {episode.id: episode for episode in session.scalars(sa.select(EpisodeRow))}
+        answers = list(store.answers(session))
+        answered_matches = session.scalars(sa.select(Answer.match_id)).all()
+
+    assert len(answers) == num_answers
+    assert len(set(answered_matches)) == num_answers
+    for match in matches:
+        left, right = episodes[match.left_episode_id], episodes[match.right_episode_id]
+        assert left.actor == match.left_agent != match.right_agent == right.actor
+        assert left.task == right.task == match.task
+        assert left.task_hash == right.task_hash == match.task_hash
+        assert left.seed == right.seed == match.seed
+
+    # Left and right: of every pair of agents, and of all matches by the agents' order, within three standard deviations.
+    sides = defaultdict(lambda: [0, 0])
+    for match in matches:
+        a, b = sorted((match.left_agent, match.right_agent))
+        sides[a, b][match.left_agent == b] += 1
+    num = len(matches)
+    assert abs(sum(first for first, _ in sides.values()) - num / 2) < 3 * math.sqrt(num) / 2
+    for agent in {agent for pair in sides for agent in pair}:
+        on_left = sum(match.left_agent == agent for match in matches)
+        total = sum(agent in (match.left_agent, match.right_agent) for match in matches)
+        assert abs(on_left - total / 2) < 4 * math.sqrt(total) / 2, agent  # six agents are looked at, hence four
+
+    # What the room carried along equals a replay of the log.
+    replay = rate_all(Comparison(a.left, a.right, a.outcome, a.task, a.judge) for a in answers)
+    for task in (None, *TASKS):
+        expected = (replay.overall if task is None else replay.task(task)).leaderboard()
+        found = judging.leaderboard(task)["rows"]
+        assert [(row["agent"], row["mu"], row["sigma"]) for row in found] == [(r.agent, r.mu, r.sigma) for r in expected]
+        fresh = Judging(archive, rng=np.random.default_rng(0)).leaderboard(task)["rows"]
+        assert fresh == found
+
+
+def test_a_pair_is_never_before_two_judges(study, clock):
+    archive, _ = study
+    rooms = [Judging(archive, rng=np.random.default_rng(number), clock=clock) for number in range(4)]  # as four processes would
+
+    def take(number: int):
+        return rooms[number % 4].serve(f"judge-{number}", TASKS[0])
+
+    in_threads(NUM_JUDGES, take)
+    with archive.database.read() as session:
+        pairs = [episodes for _, _, episodes in store.open_pairs(session, TASKS[0])]
+    assert len(pairs) == len(set(pairs)) == NUM_JUDGES
+
+
+def test_when_pairs_are_scarce_each_is_given_once_and_comes_back(study, clock):
+    archive, _ = study
+    judging = Judging(archive, rng=np.random.default_rng(1), clock=clock, release_after_s=600)
+    with archive.database.write() as session:  # two agents of one task and five seeds are left: five pairs
+        for number in range(2, 6):
+            store.withdraw(session, name=f"agent-{number}", now=clock())
+
+    def try_to_take(number: int):
+        try:
+            return judging.serve(f"judge-{number}", TASKS[0]).id
+        except NothingToJudgeError:
+            return None
+
+    served = [match for match in in_threads(NUM_JUDGES, try_to_take) if match]
+    assert len(served) == len(set(served)) == 5
+    clock.advance(601)
+    again = [match for match in in_threads(NUM_JUDGES, lambda number: try_to_take(100 + number)) if match]
+    assert len(again) == len(set(again)) == 5
+    assert not set(again) & set(served)
+
+
+def test_one_judge_in_many_windows_has_one_match(study, clock):
+    archive, _ = study
+    judging = Judging(archive, rng=np.random.default_rng(1), clock=clock)
+    assert len({match.id for match in in_threads(NUM_JUDGES, lambda _: judging.serve("ada", TASKS[1]))}) == 1
+
+
+def test_many_answers_to_one_match_leave_one(study, clock):
+    archive, _ = study
+    judging = Judging(archive, rng=np.random.default_rng(1), clock=clock)
+    match = judging.serve("ada", TASKS[0])
+
+    def answer(number: int) -> str:
+        try:
+            judging.answer(match.id, "ada", **form(match.task, "left" if number % 2 else "right"))
+        except Exception as error:
+            return type(error).__name__
+        return "accepted"
+
+    results = in_threads(NUM_JUDGES, answer)
+    assert sorted(results) == ["AlreadyAnsweredError"] * (NUM_JUDGES - 1) + ["accepted"]
+    with archive.database.read() as session:
+        assert store.num_answers(session) == 1
