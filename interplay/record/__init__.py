@@ -13,6 +13,7 @@ from interplay.record.recorder import Recorder
 from interplay.record.replay import Resumed, ResumedState, resume
 from interplay.record.schema import InputTiming
 from interplay.record.sealed import Episode
+from interplay.record.verify import Verdict, verify
 
 __all__ = [
     "Archive",
@@ -23,6 +24,8 @@ __all__ = [
     "RecordingError",
     "Resumed",
     "ResumedState",
+    "Verdict",
     "open",
     "resume",
+    "verify",
 ]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import secrets
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -38,6 +40,25 @@ def open(data: str | Path = "interplay-data", database: str | None = None) -> Ar
             f"cannot use {root} as a data folder: {error.strerror or error}.\nChoose another one with --data."
         ) from error
     return Archive(root, Database.open(database or f"sqlite:///{(root / 'interplay.db').resolve()}"))
+
+
+@dataclass(frozen=True)
+class Repair:
+    """What `Archive.repair` did.
+
+    Attributes:
+        sealed: Episodes made from abandoned journals.
+        catalogued: Sealed files entered into the catalogue.
+        set_aside: Episode id -> why its journal was renamed: nothing in it can be read.
+        failed: Episode id -> why it could not be sealed or entered; its file stays as it is.
+        missing: Ids in the catalogue whose file is gone.
+    """
+
+    sealed: list[Episode] = field(default_factory=list)
+    catalogued: list[Episode] = field(default_factory=list)
+    set_aside: dict[str, str] = field(default_factory=dict)
+    failed: dict[str, str] = field(default_factory=dict)
+    missing: list[str] = field(default_factory=list)
 
 
 class Archive:
@@ -187,13 +208,55 @@ class Archive:
 
     def recover(self) -> list[Episode]:
         """Seal every abandoned journal as far as it can be read; ones that hold nothing readable stay where they are."""
-        recovered = []
+        return self.repair(catalogue_files=False).sealed
+
+    def repair(self, *, catalogue_files: bool = True) -> Repair:
+        """Bring the folder in order after a crash: seal abandoned journals, enter files the catalogue does not know.
+
+        Nothing is deleted: a journal in which no observation can be read is renamed to `<name>.unreadable`.
+
+        Args:
+            catalogue_files: Also look through `episodes/` for files without an entry, which is how a lost database is rebuilt.
+        """
+        result = Repair()
         for name in self.abandoned():
-            try:
-                recovered.append(self.seal(journal.segments(self.journal_folder, name)[0]))
-            except RecordingError:
+            paths = journal.segments(self.journal_folder, name)
+            if not paths:  # sealed by someone else a moment ago
                 continue
-        return recovered
+            try:
+                result.sealed.append(self.seal(paths[0]))
+            except RecordingError as error:
+                if not catalogue_files or journal.holds_observations(paths):
+                    result.failed[name] = str(error)
+                    continue
+                for path in paths:
+                    path.rename(path.with_name(path.name + ".unreadable"))
+                result.set_aside[name] = str(error)
+        if catalogue_files:
+            self._catalogue_files(result)
+        return result
+
+    def _catalogue_files(self, result: Repair) -> None:
+        """Compare the files with the catalogue, both ways."""
+        with self.database.read() as session:
+            known = set(queries.episode_ids(session))
+        seen = set()
+        for path in sorted((self.root / "episodes").rglob("*.parquet")):
+            if path.name.startswith("."):
+                continue
+            seen.add(path.stem)
+            if path.stem in known:
+                continue
+            try:
+                with path.open("rb") as file:
+                    digest = hashlib.file_digest(file, "sha256").hexdigest()
+                episode = replace(Episode.open(path), sha256=digest, size_bytes=path.stat().st_size)
+                self.catalogue(episode)
+            except RecordingError as error:
+                result.failed[path.stem] = str(error)
+            else:
+                result.catalogued.append(episode)
+        result.missing += sorted(known - seen)
 
     def video_path(self, episode_id: str) -> Path:
         """Where the mp4 of an episode lies once it is made."""

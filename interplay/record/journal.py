@@ -20,7 +20,9 @@ import pyarrow as pa
 from interplay.record.errors import RecordingError
 from interplay.record.schema import METADATA_KEY, Header, journal_schema
 
-_OPTIONS = pa.ipc.IpcWriteOptions(compression="zstd")
+# LZ4, on one thread: a batch is 30 frames and some 20 tiny buffers, where zstd spends 10 us a buffer on setting itself up and a
+# thread pool more than that on a busy machine. The sealed file is compressed again.
+_OPTIONS = pa.ipc.IpcWriteOptions(compression=pa.Codec("zstd", compression_level=1), use_threads=False)
 _END = "outcome"
 
 
@@ -180,6 +182,17 @@ def unreadable(path: Path, error: Exception) -> RecordingError:
     )
 
 
+def holds_observations(paths: Sequence[Path]) -> bool:
+    """Whether anything was recorded in any of these segments."""
+    for path in paths:
+        try:
+            if any(batch.num_rows for batch, _ in read_batches(path, ["step"])):
+                return True
+        except RecordingError:
+            continue
+    return False
+
+
 def read_batches(path: Path, columns: Sequence[str] | None = None) -> Iterator[tuple[pa.RecordBatch, str | None]]:
     """The whole batches of a segment, in order, each with the outcome if it is the end marker; stops at a torn one."""
     with pa.OSFile(str(path)) as file:
@@ -224,12 +237,8 @@ class Journal:
         self._ends: list[int] = []
         """For each segment the step at which a later one takes over."""
         for index in range(len(self.paths)):
-            later = [firsts[other] for other in range(index + 1, len(self.paths)) if self._has_rows(self.paths[other])]
+            later = [firsts[other] for other in range(index + 1, len(self.paths)) if holds_observations([self.paths[other]])]
             self._ends.append(min(later, default=2**31 - 1))
-
-    @staticmethod
-    def _has_rows(path: Path) -> bool:
-        return any(batch.num_rows for batch, _ in read_batches(path, ["step"]))
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """Batches of these columns over all segments, without what later segments replace."""

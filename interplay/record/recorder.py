@@ -160,7 +160,7 @@ class Recorder:
         pixels = frame.pixels
         if info != self._info:
             self._info = dict(info)
-            self._info_text = _json(self._env.info_to_record(info))
+            self._info_text = info_text(self._env.info_to_record(info))
         row = (
             self.num_steps,
             *actions,
@@ -207,6 +207,8 @@ class Recorder:
                 arrays.append(spaces.to_arrow(self._header.action_spaces[name.removeprefix("action.")], values[name]))
             elif name == "observation" and self._header.observation_space is not None:
                 arrays.append(spaces.to_arrow(self._header.observation_space, values[name]))
+            elif all(value is None for value in values[name]):
+                arrays.append(pa.nulls(len(rows), field.type))
             else:
                 arrays.append(pa.array(values[name], field.type))
         return pa.RecordBatch.from_arrays(arrays, schema=schema)
@@ -230,8 +232,8 @@ class Recorder:
             self._writer.close()
 
 
-def _json(info: dict[str, Any]) -> str:
-    """JSON text; NaN and infinities, which JSON lacks, become null."""
+def info_text(info: dict[str, Any]) -> str:
+    """An info as JSON text; NaN and infinities, which JSON lacks, become null."""
     plain = {key: None if isinstance(value, float) and not math.isfinite(value) else value for key, value in info.items()}
     return json.dumps(plain, separators=(",", ":"))
 

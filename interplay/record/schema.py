@@ -28,6 +28,9 @@ from interplay.tasks import Task
 SCHEMA_VERSION = 1
 METADATA_KEY = b"interplay"
 
+DIGESTS_KEY = b"interplay.digests"
+"""Footer entry of a sealed file: for each row group the offset where it ends and the XXH3-64 of its bytes."""
+
 
 class InputTiming(NamedTuple):
     """What is known about the input that was in force during a step.
@@ -199,7 +202,7 @@ def journal_schema(header: Header) -> pa.Schema:
     return pa.schema(kinds, {METADATA_KEY: json.dumps(header.to_json()).encode()})
 
 
-def sealed_schema(header: Header, metadata: Mapping[str, Any]) -> pa.Schema:
+def sealed_schema(header: Header) -> pa.Schema:
     """Columns of a sealed episode: frames are palette indices (`indexed`) or H.264 access units (`video`)."""
     kinds = columns(header)
     if header.frames == "replay":
@@ -208,11 +211,11 @@ def sealed_schema(header: Header, metadata: Mapping[str, Any]) -> pa.Schema:
         kinds.append(pa.field("frame", pa.binary(header.height * header.width)))
     else:
         kinds += [pa.field("video_hash", pa.uint32()), pa.field("frame", pa.binary())]
-    return pa.schema(kinds, {METADATA_KEY: json.dumps(dict(metadata)).encode()})
+    return pa.schema(kinds)
 
 
 def frame_hash(pixels: np.ndarray) -> int:
     """The low 32 bits of XXH3 over the pixels of a view, row-major."""
     if not pixels.flags.c_contiguous:
         pixels = np.ascontiguousarray(pixels)
-    return xxhash.xxh3_64_intdigest(pixels) & 0xFFFFFFFF
+    return xxhash.xxh3_64_intdigest(pixels.data) & 0xFFFFFFFF

@@ -13,10 +13,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+import xxhash
 
 from interplay.record.errors import RecordingError
 from interplay.record.journal import Journal
-from interplay.record.schema import Header, sealed_schema, step_columns
+from interplay.record.schema import DIGESTS_KEY, METADATA_KEY, Header, sealed_schema, step_columns
 from interplay.record.sealed import Episode
 
 GROUP_ROWS = {"indexed": 120, "replay": 1200, "video": 120}
@@ -45,11 +46,15 @@ def seal(paths: list[Path], target: Path) -> Episode:
         )
     facts, rows = _shift(journal.header, table, journal.outcome)
     episode = Episode(**facts, path=target)
-    schema = sealed_schema(journal.header, {"header": journal.header.to_json(), "summary": episode.to_json()})
+    metadata = {"header": journal.header.to_json(), "summary": episode.to_json()}
     part = target.with_name(f".{target.name}.part")
     try:
-        _write(part, schema, rows, _frames(journal), journal.header)
-        digest, size = _digest_to_disk(part)
+        file = _HashingFile(part)
+        try:
+            _write(file, sealed_schema(journal.header), metadata, rows, _frames(journal), journal.header)
+            digest, size = file.to_disk()
+        finally:
+            file.close()
         os.replace(part, target)
         _fsync(target.parent)
     except OSError as error:
@@ -149,37 +154,78 @@ def _frames(journal: Journal) -> Iterator[pa.Array]:
         yield batch.column(0)
 
 
-def _write(part: Path, schema: pa.Schema, rows: pa.Table, frames: Iterator[pa.Array], header: Header) -> None:
+class _HashingFile:
+    """A file that knows the SHA-256 of all its bytes and the XXH3-64 of those since the last mark."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = path.open("wb", buffering=1 << 20)
+        self._sha256 = hashlib.sha256()
+        self._since_mark = xxhash.xxh3_64()
+        self._size = 0
+        self.marks: list[tuple[int, str]] = []
+
+    @property
+    def closed(self) -> bool:
+        return self._file.closed
+
+    def write(self, data: bytes) -> int:
+        self._sha256.update(data)
+        self._since_mark.update(data)
+        self._size += len(data)
+        return self._file.write(data)
+
+    def tell(self) -> int:
+        return self._size
+
+    def flush(self) -> None:
+        self._file.flush()
+
+    def mark(self) -> None:
+        """Note where a row group ended and the digest of its bytes."""
+        self.marks.append((self._size, self._since_mark.hexdigest()))
+        self._since_mark.reset()
+
+    def close(self) -> None:
+        """Close, leaving it to the system when the bytes reach the disk."""
+        self._file.close()
+
+    def to_disk(self) -> tuple[str, int]:
+        """Force every byte to the disk, close, and return SHA-256 and size."""
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        self._file.close()
+        return self._sha256.hexdigest(), self._size
+
+
+def _write(
+    file: _HashingFile, schema: pa.Schema, metadata: dict[str, Any], rows: pa.Table, frames: Iterator[pa.Array], header: Header
+) -> None:
     """Row groups of steps and their frames."""
     group_rows = GROUP_ROWS[header.frames]
     with pq.ParquetWriter(
-        part,
+        file,
         schema,
         compression="zstd",
         compression_level=3,
         write_page_checksum=True,
-        write_statistics=False,
+        write_statistics=False,  # they would double the footer; the catalogue answers what they are for
         use_dictionary=[name for name in schema.names if name == "info" or name.startswith("owner.")],  # type: ignore[arg-type]
-        column_encoding=_encodings(schema),
+        column_encoding=dict.fromkeys(("step", "time_us"), "DELTA_BINARY_PACKED"),
         data_page_size=1 << 24,
     ) as writer:
         grouped = _regroup(frames, group_rows) if header.frames != "replay" else None
         for start in range(0, rows.num_rows, group_rows):
             group = rows.slice(start, group_rows)
-            if grouped is not None:
-                if header.frames == "video":
-                    from interplay.record.video import encode_group
+            if grouped is not None and header.frames == "video":
+                from interplay.record.video import encode_group
 
-                    packets, hashes = encode_group(next(grouped), header)
-                    group = group.append_column("video_hash", hashes).append_column("frame", packets)
-                else:
-                    group = group.append_column("frame", next(grouped))
+                packets, hashes = encode_group(next(grouped), header)
+                group = group.append_column("video_hash", hashes).append_column("frame", packets)
+            elif grouped is not None:
+                group = group.append_column("frame", next(grouped))
             writer.write_table(group.cast(schema), row_group_size=group_rows)
-
-
-def _encodings(schema: pa.Schema) -> dict[str, str]:
-    """Delta coding where values climb."""
-    return {name: "DELTA_BINARY_PACKED" for name in ("step", "time_us") if name in schema.names}
+            file.mark()
+        writer.add_key_value_metadata({METADATA_KEY: json.dumps(metadata), DIGESTS_KEY: json.dumps(file.marks)})
 
 
 def _regroup(arrays: Iterator[pa.Array], size: int) -> Iterator[pa.ChunkedArray]:
@@ -197,14 +243,6 @@ def _regroup(arrays: Iterator[pa.Array], size: int) -> Iterator[pa.ChunkedArray]
                 waiting, count = [], 0
     if waiting:
         yield pa.chunked_array(waiting)
-
-
-def _digest_to_disk(path: Path) -> tuple[str, int]:
-    """SHA-256 and size of a file, after its bytes are on disk."""
-    with path.open("r+b") as file:
-        os.fsync(file.fileno())
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-        return digest, file.tell()
 
 
 def _fsync(folder: Path) -> None:

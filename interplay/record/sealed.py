@@ -218,7 +218,7 @@ def _open(path: Path) -> pq.ParquetFile:
 
 def _metadata(file: pq.ParquetFile, path: Path) -> dict[str, Any]:
     try:
-        return json.loads((file.schema_arrow.metadata or {})[METADATA_KEY])
+        return json.loads((file.metadata.metadata or {})[METADATA_KEY])
     except (KeyError, ValueError) as error:
         raise RecordingError(
             f"{path} is a Parquet file but holds no Interplay episode ({type(error).__name__}).\n"

@@ -39,8 +39,12 @@ def arrow_type(space: spaces.Space) -> pa.DataType:
         return pa.string()
     if isinstance(space, spaces.Dict | spaces.Tuple):
         return pa.struct([(name, arrow_type(part)) for name, part in _parts(space)])
-    raise RecordingError(
-        f"values of {space} cannot be recorded; supported are Discrete, Box, MultiDiscrete, MultiBinary, Text, Dict and Tuple.\n"
+    raise _unsupported(space)
+
+
+def _unsupported(space: spaces.Space) -> RecordingError:
+    return RecordingError(
+        f"values of {space} cannot be recorded; spaces may be Discrete, Box, MultiDiscrete, MultiBinary, Text, Dict, Tuple.\n"
         "Wrap the environment so that its actions and observations use those."
     )
 
@@ -123,8 +127,9 @@ def to_json(space: spaces.Space) -> dict[str, Any]:
         return {"kind": kind, "shape": list(space.shape)}
     if isinstance(space, spaces.Text):
         return {"kind": kind, "max_length": space.max_length}
-    arrow_type(space)  # refuses what is not supported
-    return {"kind": kind, "parts": {name: to_json(part) for name, part in _parts(space)}}
+    if isinstance(space, spaces.Dict | spaces.Tuple):
+        return {"kind": kind, "parts": {name: to_json(part) for name, part in _parts(space)}}
+    raise _unsupported(space)
 
 
 def from_json(document: Mapping[str, Any]) -> spaces.Space:

@@ -1,0 +1,276 @@
+"""Proof that a sealed episode is what was recorded, and that playing it again shows the same.
+
+Two questions, in this order. Are the file's bytes those that were sealed? The catalogue keeps the SHA-256 of the file, and
+the file itself a digest of each row group, so a changed byte is traced to its row group, or to the footer. And does the
+episode replay? Frames, rewards, endings, infos and observations of a fresh run are compared with the recorded ones.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import xxhash
+
+from interplay.envs import make
+from interplay.errors import InterplayError
+from interplay.record import spaces
+from interplay.record.errors import RecordingError
+from interplay.record.recorder import info_text
+from interplay.record.schema import DIGESTS_KEY, frame_hash
+from interplay.record.sealed import Episode
+from interplay.record.spaces import binary_to_numpy
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What verifying one episode found.
+
+    Attributes:
+        episode: Its id.
+        equal: Whether the file and its replay are what was recorded.
+        step: First step that differs (of the damaged part, where nothing finer can be told), or None when equal.
+        reason: One sentence.
+        replayed: Whether the episode was played again; worlds that are not deterministic cannot be.
+    """
+
+    episode: str
+    equal: bool
+    step: int | None
+    reason: str
+    replayed: bool
+
+
+@dataclass(frozen=True)
+class _Difference:
+    """The first step that differs, and how."""
+
+    step: int
+    reason: str
+
+
+def verify(episode: Episode, *, advance: Callable[[int], None] | None = None) -> Verdict:
+    """Compare a sealed episode with its catalogue entry and with a fresh run.
+
+    Args:
+        advance: Called with a number of steps as they are done.
+    """
+    return verify_file(episode.path, episode.id, episode.sha256, advance=advance)
+
+
+def verify_file(path: Path, episode_id: str, sha256: str | None, *, advance: Callable[[int], None] | None = None) -> Verdict:
+    """As `verify`, for a file.
+
+    Args:
+        sha256: What the catalogue knows; None when there is none, then the footer is taken on trust.
+    """
+
+    def different(step: int, reason: str, *, replayed: bool = False) -> Verdict:
+        return Verdict(episode_id, False, step, reason, replayed)
+
+    try:
+        with path.open("rb") as file:
+            intact = sha256 is None or hashlib.file_digest(file, "sha256").hexdigest() == sha256
+        episode = Episode.open(path)
+        num_rows = episode.num_steps + 1
+        damage = _damaged_group(path)
+        if damage is None and not intact:
+            return different(0, "the file's footer (task, seed, facts, layout) is not the one that was sealed")
+        file = pq.ParquetFile(path, page_checksum_verification=False)
+        if file.metadata.num_rows != num_rows:
+            return different(0, f"the file has {file.metadata.num_rows} rows where {num_rows} were sealed")
+        if episode.id != episode_id:
+            return different(0, f"the file holds episode {episode.id}")
+    except (RecordingError, OSError, pa.ArrowException) as error:
+        return different(0, str(error).splitlines()[0])
+    except Exception as error:  # a changed byte in the footer can make any reader stumble, in any way
+        return different(0, f"the file's footer cannot be read: {type(error).__name__}: {error}")
+    try:
+        found = _first_difference(episode, file, damage, advance)
+    except InterplayError as error:
+        return different(0, f"the replay could not run: {str(error).splitlines()[0]}")
+    replayed = episode.header.deterministic
+    if found is None:
+        reason = "file and replay equal the recording"
+        if not replayed:
+            reason = "the file equals the recording; no replay, because the environment is not deterministic"
+        return Verdict(episode_id, True, None, reason, replayed)
+    return different(found.step, found.reason, replayed=replayed)
+
+
+@dataclass(frozen=True)
+class _Damage:
+    """The first row group whose bytes are not those that were written."""
+
+    group: int
+    start: int
+    stop: int
+
+
+def _damaged_group(path: Path) -> _Damage | None:
+    """Hash the bytes of each row group and compare with the digests in the footer."""
+    metadata = pq.read_metadata(path)
+    digests = json.loads((metadata.metadata or {})[DIGESTS_KEY])
+    start = 0
+    with path.open("rb") as file:
+        for group, (end, digest) in enumerate(digests):
+            rows = metadata.row_group(group).num_rows
+            if xxhash.xxh3_64_hexdigest(file.read(end - file.tell())) != digest:
+                return _Damage(group, start, start + rows)
+            start += rows
+    return None
+
+
+def _first_difference(
+    episode: Episode, file: pq.ParquetFile, damage: _Damage | None, advance: Callable[[int], None] | None
+) -> _Difference | None:
+    """Go through the row groups in order, beside a replay where there can be one."""
+    if damage is not None and damage.group == 0 and episode.num_steps == 0:
+        return _Difference(0, "the bytes of the only row group were changed")
+    replay = _Replay(episode) if episode.header.deterministic else None
+    start = 0
+    for group in range(file.num_row_groups):
+        hurt = damage is not None and damage.group == group
+        try:
+            table = file.read_row_group(group)
+            found = _compare(episode, table, start, replay)
+        except Exception as error:
+            if not hurt:
+                raise
+            return _Difference(start, f"row group {group} (steps from {start}) does not decode: {str(error).splitlines()[0]}")
+        if found is not None:
+            return found
+        if hurt:
+            return _Difference(start, f"bytes of row group {group} (steps from {start}) were changed, in what no replay shows")
+        start += table.num_rows
+        if advance is not None:
+            advance(table.num_rows)
+    return None
+
+
+def _compare(episode: Episode, table: pa.Table, start: int, replay: _Replay | None) -> _Difference | None:
+    """One row group against its own hashes and against the replay."""
+    if table.column("step").to_pylist() != list(range(start, start + table.num_rows)):
+        return _Difference(start, "the step numbers do not count up")
+    hashes = table.column("frame_hash").to_pylist()
+    stored = _stored_differences(episode, table, hashes)
+    for row, difference in enumerate(_replayed(table, start, hashes, replay)):
+        if stored is not None and stored[0] == row:
+            return _Difference(start + row, stored[1])
+        if difference is not None:
+            return difference
+    return None
+
+
+def _stored_differences(episode: Episode, table: pa.Table, hashes: list[int]) -> tuple[int, str] | None:
+    """First row whose stored frame is not the one that was hashed."""
+    if episode.frame_policy == "indexed":
+        pictures = binary_to_numpy(table.column("frame").combine_chunks())
+        for row, (picture, expected) in enumerate(zip(pictures, hashes, strict=True)):
+            if frame_hash(picture) != expected:
+                return row, "the stored frame is not the one that was recorded"
+    elif episode.frame_policy == "video":
+        from interplay.record.video import decode, plane_hash
+
+        row = 0
+        expected_hashes = table.column("video_hash").to_pylist()
+        try:
+            for frame in decode(table.column("frame").to_pylist()):
+                if plane_hash(frame) != expected_hashes[row]:
+                    return row, "the stored video frame is not the one that was sealed"
+                row += 1
+        except RecordingError as error:
+            return row, str(error)
+        if row < len(hashes):
+            return row, "the stored video ends early"
+    return None
+
+
+def _replayed(table: pa.Table, start: int, hashes: list[int], replay: _Replay | None) -> Iterator[_Difference | None]:
+    """For each row, how the replay differs, or None."""
+    if replay is None:
+        yield from [None] * table.num_rows
+        return
+    rows = replay.columns(table)
+    for row in range(table.num_rows):
+        reason = replay.differs(rows, row, hashes[row], start + row)
+        yield None if reason is None else _Difference(start + row, reason)
+
+
+class _Replay:
+    """The episode played again, a step behind the rows it is compared with."""
+
+    def __init__(self, episode: Episode) -> None:
+        header = episode.header
+        self._episode = episode
+        self._header = header
+        self._env = make(header.task)
+        self._observation, self._info = self._env.reset(seed=header.seed)
+        # our own ending (quit, left, a crash) is no business of the world's
+        self._cut = episode.truncated and episode.outcome not in ("time_limit", "terminated")
+
+    def columns(self, table: pa.Table) -> dict[str, Any]:
+        """What is compared, as plain values."""
+        header = self._header
+        result: dict[str, Any] = {name: table.column(name).to_pylist() for name in ("terminated", "truncated", "info")}
+        acted = min(table.num_rows, self._episode.num_steps - table.column("step")[0].as_py())
+        for seat, space in header.action_spaces.items():
+            column = table.column(f"action.{seat}").combine_chunks().slice(0, acted)
+            if column.null_count:
+                raise RecordingError("an action is missing")
+            result[f"action.{seat}"] = spaces.from_arrow(space, column)
+            result[f"reward.{seat}"] = table.column(f"reward.{seat}").to_pylist()
+        if header.observation_space is not None:
+            result["observation"] = table.column("observation").to_pylist()
+        return result
+
+    def differs(self, rows: dict[str, Any], row: int, recorded_hash: int, step: int) -> str | None:
+        """Compare the world before this step, then take the step and compare what it gave."""
+        if frame_hash(self._env.view().pixels) != recorded_hash:
+            return "the replay shows another frame than the recorded one"
+        header = self._header
+        if header.observation_space is not None:
+            seen = spaces.to_arrow(header.observation_space, [self._observation])[0].as_py()
+            if not _same(seen, rows["observation"][row]):
+                return "the replay gives another observation than the recorded one"
+        if info_text(self._env.info_to_record(self._info)) != rows["info"][row]:
+            return "the replay gives another info than the recorded one"
+        if step == self._episode.num_steps:
+            return None
+        last = step == self._episode.num_steps - 1
+        actions = [plain_action(rows[f"action.{seat}"][row]) for seat in header.seats]
+        try:
+            result = self._env.step(actions[0] if len(actions) == 1 else dict(zip(header.seats, actions, strict=True)))
+        except Exception as error:  # an action no recording could hold
+            return f"the world refuses the recorded action: {str(error).splitlines()[0]}"
+        reward: Any  # a number, or with several seats a mapping seat -> number
+        self._observation, reward, terminated, truncated, self._info = result
+        rewards = [reward] if len(actions) == 1 else [reward[seat] for seat in header.seats]
+        for seat, value in zip(header.seats, rewards, strict=True):
+            recorded = rows[f"reward.{seat}"][row]
+            if not _same(float(value), recorded):
+                return f"the replay gives reward {float(value):g}, the recording {recorded}"
+        if terminated != rows["terminated"][row] or (truncated != rows["truncated"][row] and not (last and self._cut)):
+            return "the replay ends at another step than the recording"
+        return None
+
+
+def _same(first: Any, second: Any) -> bool:
+    """Equality where NaN equals NaN."""
+    if isinstance(first, list) and isinstance(second, list):
+        return len(first) == len(second) and all(map(_same, first, second))
+    if isinstance(first, dict) and isinstance(second, dict):
+        return first.keys() == second.keys() and all(_same(first[key], second[key]) for key in first)
+    return first == second or (isinstance(first, float) and isinstance(second, float) and np.isnan(first) and np.isnan(second))
+
+
+def plain_action(action: Any) -> Any:
+    """A numpy scalar as a Python number, everything else as it is."""
+    return action.item() if isinstance(action, np.generic) else action
