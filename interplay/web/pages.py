@@ -193,18 +193,7 @@ def episode(request: Request, episode_id: str) -> Response:
     """One episode: its replay and its facts."""
     archive: Archive = request.app.state.archive
     found = archive.get(episode_id)
-    return _page(request, "episode.html", "Episodes", episode=found, task=found.task, latency_ms=_median_latency(found))
-
-
-def _median_latency(found: Any) -> float | None:
-    """Median input latency over the steps that measured one, ms."""
-    table = found.steps()
-    if "latency_ms" not in table.column_names:
-        return None
-    import pyarrow.compute as pc
-
-    column = table.column("latency_ms").drop_null()
-    return round(float(pc.quantile(column, 0.5)[0].as_py()), 1) if len(column) else None
+    return _page(request, "episode.html", "Episodes", episode=found, task=found.task)
 
 
 @router.get("/judge")

@@ -84,18 +84,3 @@ export function padDirections(dx, dy, radius) {
   const names = [["RIGHT"], ["DOWN", "RIGHT"], ["DOWN"], ["DOWN", "LEFT"], ["LEFT"], ["UP", "LEFT"], ["UP"], ["UP", "RIGHT"]];
   return names[sector];
 }
-
-const KEY_NAMES = new Map([
-  ["ArrowUp", "↑"],
-  ["ArrowDown", "↓"],
-  ["ArrowLeft", "←"],
-  ["ArrowRight", "→"],
-]);
-
-/**
- * What is printed on the key with this code.
- * @param {string} code
- */
-export function keyName(code) {
-  return KEY_NAMES.get(code) ?? code.replace(/^(Key|Digit)/, "");
-}

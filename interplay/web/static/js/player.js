@@ -324,7 +324,7 @@ class Player {
   }
 
   askToFinish() {
-    if (this.state !== "playing" && this.state !== "paused") return;
+    if (this.state !== "playing" && this.state !== "paused" && this.state !== "countdown") return;
     this.pause();
     this.ask.showModal();
   }
@@ -426,6 +426,7 @@ class Player {
     const title = need(cover, "h2");
     title.textContent = headline;
     title.classList.toggle("count", count);
+    cover.classList.toggle("thin", count); // one should see the game one is about to play
     need(cover, "p").textContent = text;
     cover.hidden = false;
   }

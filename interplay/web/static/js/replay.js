@@ -133,6 +133,7 @@ export class Replay {
     this.shown = -1;
     this.fit();
     this.#message("");
+    this.#controls();
     await this.#show(0);
   }
 

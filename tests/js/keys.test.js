@@ -1,0 +1,56 @@
+// Which buttons are held.
+
+import assert from "node:assert/strict";
+import test from "node:test";
+
+import { HeldButtons, padDirections } from "../../interplay/web/static/js/keys.js";
+
+const held = () => new HeldButtons(["FIRE", "UP", "RIGHT", "LEFT"], { Space: "FIRE", KeyJ: "FIRE", ArrowRight: "RIGHT", ArrowLeft: "LEFT" });
+
+test("a button is pressed while any of its keys is down", () => {
+  const keys = held();
+  assert.equal(keys.press("Space"), true);
+  assert.equal(keys.press("KeyJ"), false); // no change: the button was down already
+  assert.equal(keys.release("Space"), false);
+  assert.equal(keys.mask, 0b0001);
+  assert.equal(keys.release("KeyJ"), true);
+  assert.equal(keys.mask, 0);
+});
+
+test("opposite buttons are both reported: the server decides what they mean", () => {
+  const keys = held();
+  keys.press("ArrowLeft");
+  keys.press("ArrowRight");
+  assert.equal(keys.mask, 0b1100);
+});
+
+test("keys of the browser and of Object.prototype are not ours", () => {
+  const keys = held();
+  for (const code of ["F5", "Tab", "constructor", "toString"]) {
+    assert.equal(keys.isBound(code), false);
+    assert.equal(keys.press(code), false);
+  }
+});
+
+test("several fingers hold several buttons, and letting go of all lets go of keys and fingers", () => {
+  const keys = held();
+  keys.touch(1, ["UP", "RIGHT"]);
+  keys.touch(2, ["FIRE"]);
+  keys.press("ArrowLeft");
+  assert.equal(keys.mask, 0b1111);
+  keys.touch(1, []);
+  assert.equal(keys.mask, 0b1001);
+  assert.equal(keys.releaseAll(), true);
+  assert.equal(keys.mask, 0);
+  assert.equal(keys.releaseAll(), false);
+});
+
+test("the round pad has eight directions and a still middle", () => {
+  assert.deepEqual(padDirections(3, 3, 70), []);
+  assert.deepEqual(padDirections(60, 2, 70), ["RIGHT"]);
+  assert.deepEqual(padDirections(-60, -2, 70), ["LEFT"]);
+  assert.deepEqual(padDirections(0, -60, 70), ["UP"]);
+  assert.deepEqual(padDirections(0, 60, 70), ["DOWN"]);
+  assert.deepEqual(padDirections(40, 40, 70), ["DOWN", "RIGHT"]);
+  assert.deepEqual(padDirections(-40, -40, 70), ["UP", "LEFT"]);
+});

@@ -1,0 +1,74 @@
+// The wire messages as docs/protocol.md writes them.
+
+import assert from "node:assert/strict";
+import test from "node:test";
+
+import { backoffMs, closeReason, inputMessage, paletteFromBase64, parseFrame, splitFrames } from "../../interplay/web/static/js/protocol.js";
+
+/** A frame message, built by hand from the table in docs/protocol.md. */
+export function frame({ kind = 1, flags = 0, step = 0, base = 0, ms = 0, reward = 0, payload = new Uint8Array() } = {}) {
+  const buffer = new ArrayBuffer(20 + payload.length);
+  const view = new DataView(buffer);
+  view.setUint8(0, kind);
+  view.setUint8(1, flags);
+  view.setUint32(4, step, true);
+  view.setUint32(8, base, true);
+  view.setUint32(12, ms, true);
+  view.setFloat32(16, reward, true);
+  new Uint8Array(buffer, 20).set(payload);
+  return buffer;
+}
+
+test("a frame's header is read field by field", () => {
+  const message = parseFrame(frame({ kind: 2, flags: 1, step: 70000, base: 69999, ms: 1234, reward: -2.5, payload: Uint8Array.of(9, 8) }));
+  assert.deepEqual(
+    { ...message, payload: [...message.payload] },
+    { kind: 2, ended: true, step: 70000, baseStep: 69999, serverMs: 1234, reward: -2.5, payload: [9, 8] },
+  );
+});
+
+test("a message that is too short or of an unknown kind is refused", () => {
+  assert.throws(() => parseFrame(new ArrayBuffer(19)), /at least 20 bytes, got 19/);
+  assert.throws(() => parseFrame(frame({ kind: 7 })), /unknown kind of frame 7/);
+});
+
+test("an input message has the sixteen bytes of the protocol", () => {
+  const bytes = inputMessage(0b101, 258, 1.5);
+  // 1, 0, buttons u16, step u32, f64 1.5 = 0x3ff8000000000000; all little-endian
+  assert.deepEqual([...new Uint8Array(bytes)], [1, 0, 5, 0, 2, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0xf8, 0x3f]);
+});
+
+test("frames with their lengths before them are split, and a cut-off list is noticed", () => {
+  const first = new Uint8Array(frame({ step: 1, payload: Uint8Array.of(1, 2, 3) }));
+  const second = new Uint8Array(frame({ step: 2 }));
+  const body = new Uint8Array(8 + first.length + second.length);
+  new DataView(body.buffer).setUint32(0, first.length, true);
+  body.set(first, 4);
+  new DataView(body.buffer).setUint32(4 + first.length, second.length, true);
+  body.set(second, 8 + first.length);
+  assert.deepEqual(splitFrames(body.buffer).map(({ step, payload }) => [step, payload.length]), [[1, 3], [2, 0]]);
+  assert.deepEqual(splitFrames(new ArrayBuffer(0)), []);
+  assert.throws(() => splitFrames(body.buffer.slice(0, body.length - 1)), /cut off/);
+  assert.throws(() => splitFrames(body.buffer.slice(0, 2)), /cut off/);
+});
+
+test("a palette becomes opaque little-endian pixels", () => {
+  const bytes = new Uint8Array(768);
+  bytes.set([0x11, 0x22, 0x33], 3);
+  const table = paletteFromBase64(Buffer.from(bytes).toString("base64"));
+  assert.equal(table[0], 0xff000000);
+  assert.equal(table[1], 0xff332211);
+  assert.deepEqual([...new Uint8Array(table.buffer, 4, 4)], [0x11, 0x22, 0x33, 0xff]); // RGBA in memory
+  assert.throws(() => paletteFromBase64("AAAA"), /768 bytes, got 3/);
+});
+
+test("only close codes that time can heal are tried again", () => {
+  for (const code of [4400, 4401, 4403, 4409, 4413]) assert.equal(closeReason(code).retry, false, String(code));
+  for (const code of [1001, 1006, 1012, 4429]) assert.equal(closeReason(code).retry, true, String(code));
+  const messages = new Set([4400, 4401, 4403, 4409, 4413, 4429, 1006].map((code) => closeReason(code).message));
+  assert.equal(messages.size, 7); // each says its own thing
+});
+
+test("attempts to connect come further and further apart, five seconds at most", () => {
+  assert.deepEqual([0, 1, 2, 3, 4, 5, 20].map(backoffMs), [250, 500, 1000, 2000, 4000, 5000, 5000]);
+});

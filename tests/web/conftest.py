@@ -1,0 +1,126 @@
+"""A real server on a free port with recorded episodes in it, and a real Chromium."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import interplay.record
+from interplay.agents import find as find_agent
+from interplay.agents import rollout
+from interplay.store import judging as judging_store
+from interplay.tasks import builtin_suites, parse_suite
+
+CHROMIUM = os.environ.get("INTERPLAY_CHROMIUM") or shutil.which("chromium") or "/usr/bin/chromium"
+CHROMIUM_ARGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+
+SHORT_SUITE = """
+[suite]
+id = "short"
+title = "Short games"
+description = "A few seconds each."
+
+[[task]]
+name = "breakout"
+title = "Three seconds of Breakout"
+goal = "Serve the ball."
+instructions = "Press space."
+time_limit_s = 3
+held_out_seeds = [1, 2]
+env.id = "ale:breakout"
+[task.keys]
+buttons = ["FIRE", "RIGHT", "LEFT"]
+opposites = [["LEFT", "RIGHT"]]
+bindings = { Space = "FIRE", ArrowRight = "RIGHT", ArrowLeft = "LEFT" }
+actions = { "" = 0, FIRE = 1, RIGHT = 3, LEFT = 4, "RIGHT+FIRE" = 11, "LEFT+FIRE" = 12 }
+labels = { FIRE = "serve the ball" }
+[[task.questions]]
+id = "overall"
+factor = "overall"
+kind = "overall"
+text = "Who played better?"
+"""
+
+
+@pytest.fixture(scope="session")
+def suites():
+    """The built-in tasks and one that is over in three seconds."""
+    return [*builtin_suites(), parse_suite(SHORT_SUITE)]
+
+
+@pytest.fixture(scope="session")
+def recorded(tmp_path_factory):
+    """An archive in which two agents each have played four seeds of Breakout and one of Space Invaders, with videos."""
+    archive = interplay.record.open(tmp_path_factory.mktemp("web"))
+    rng = np.random.default_rng(0)
+    for task, seeds, agents in (
+        ("atari/breakout", (9001, 9002, 9003, 9004), ("random", "noop")),
+        ("atari/space_invaders", (9001,), ("random", "scripted")),
+    ):
+        for name in agents:
+            for seed in seeds:
+                played = next(t for suite in builtin_suites() for t in suite.tasks if t.id == task)
+                episode = rollout(archive, played, find_agent(name, archive), seed, rng=rng, max_steps=240)
+                archive.video(episode)
+            with archive.database.write() as session:
+                judging_store.admit(session, name=name, task=task, kind="agent", now=datetime.now(UTC))
+    yield archive
+    archive.close()
+
+
+@pytest.fixture(scope="session")
+def server(recorded, tmp_path_factory):
+    """The address of a real `interplay serve` on that archive, the three-second task on offer as well."""
+    folder = tmp_path_factory.mktemp("serve")
+    (folder / "short.toml").write_text(SHORT_SUITE)
+    command = [sys.executable, "-m", "interplay.cli", "serve", "--port", "0", "--workers", "1", "--no-warm-up"]
+    command += ["--suite", str(folder / "short.toml"), "--data", str(recorded.root)]
+    log = (folder / "log.txt").open("w+")
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True)
+    try:
+        line = process.stdout.readline()
+        address = re.search(r"http://\S+", line)
+        assert address, f"the server did not start: {line}{(folder / 'log.txt').read_text()}"
+        yield address.group()
+    finally:
+        process.terminate()
+        process.wait(20)
+        log.close()
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    """A headless browser."""
+    if not Path(CHROMIUM).exists():
+        pytest.skip("no Chromium: install it (apt-get install chromium) or name it in INTERPLAY_CHROMIUM")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(CHROMIUM_ARGS))
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def screenshots(tmp_path_factory):
+    """Where pictures of pages go."""
+    named = os.environ.get("INTERPLAY_SCREENSHOTS")
+    folder = Path(named) if named else tmp_path_factory.mktemp("screenshots")
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder

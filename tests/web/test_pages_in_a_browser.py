@@ -1,0 +1,202 @@
+"""The pages in a real Chromium, on a real server: a game is played, a match is answered, everything is looked at."""
+
+from __future__ import annotations
+
+import re
+import time
+
+import pytest
+
+pytestmark = pytest.mark.browser
+
+LOOKS = {
+    "light": {"color_scheme": "light", "viewport": {"width": 1240, "height": 860}},
+    "dark": {"color_scheme": "dark", "viewport": {"width": 1240, "height": 860}},
+    "phone": {
+        "color_scheme": "light",
+        "viewport": {"width": 390, "height": 800},
+        "device_scale_factor": 2,
+        "is_mobile": True,
+        "has_touch": True,
+    },
+}
+
+
+@pytest.fixture(params=LOOKS)
+def look(request):
+    """Light, dark and phone width."""
+    return request.param
+
+
+@pytest.fixture
+def page(chromium, server, look, screenshots):
+    """A page that fails its test on any script error, and that can `shoot` itself."""
+    context = chromium.new_context(base_url=server, **LOOKS[look])
+    page = context.new_page()
+    page.set_default_timeout(15_000)
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+    page.on("request", lambda request: errors.append(request.url) if not is_ours(request.url, server) else None)
+    page.shoot = lambda name: page.screenshot(path=screenshots / f"{name}-{look}.png", full_page=True)
+    yield page
+    context.close()
+    assert errors == []
+
+
+def is_ours(url: str, server: str) -> bool:
+    """Whether an address is on the server under test, or inside the page."""
+    return url.startswith((server, "data:", "blob:"))
+
+
+def until(page, expression: str) -> None:
+    """Wait until an expression holds; Playwright's own way needs `eval`, which our pages forbid."""
+    deadline = time.monotonic() + 15
+    while not page.evaluate(expression):
+        assert time.monotonic() < deadline, f"this never came true in 15 s: {expression}"
+        page.wait_for_timeout(50)
+
+
+def fits(page) -> bool:
+    """Whether nothing sticks out to the right of the window."""
+    return page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+
+
+def test_the_library_shows_each_task_with_a_picture_of_it(page):
+    page.goto("/")
+    until(page, "[...document.images].every(i => i.loading !== 'lazy' || i.complete)")
+    images = page.locator(".tasks img")
+    for index in range(images.count()):
+        images.nth(index).scroll_into_view_if_needed()
+    until(page, "[...document.images].every(i => i.complete && i.naturalWidth > 0)")
+    assert page.get_by_role("heading", name="Space Invaders").is_visible()
+    assert fits(page)
+    page.evaluate("scrollTo(0, 0)")
+    page.shoot("library")
+
+
+def start(page, task: str) -> None:
+    page.goto(f"/play/{task}")
+    page.locator("[data-start]").wait_for()
+    page.keyboard.press("Enter")
+    page.locator("#player[data-state=playing]").wait_for()
+
+
+def painted_step(page) -> int:
+    return int(page.locator("#player").get_attribute("data-step") or 0)
+
+
+def test_a_game_is_played_to_its_end_with_the_keyboard_and_watched_again(page, recorded):
+    page.goto("/play/short/breakout")
+    page.locator("[data-start]").wait_for()
+    page.shoot("play-brief")
+    page.keyboard.press("Enter")
+    page.locator("#player[data-state=countdown]").wait_for()
+    page.shoot("play-countdown")
+    page.locator("#player[data-state=playing]").wait_for()
+    page.keyboard.down("Space")
+    page.wait_for_timeout(300)
+    page.keyboard.up("Space")
+    page.keyboard.down("ArrowRight")
+    page.wait_for_timeout(700)
+    page.shoot("play-playing")
+    page.keyboard.up("ArrowRight")
+    page.locator("[data-end-title]").wait_for()
+    assert page.locator("[data-end-title]").inner_text() == "Time is up."
+    page.locator("[data-end] [data-shown]").wait_for()
+    page.keyboard.press(".")
+    page.keyboard.press(".")
+    page.locator("[data-end] [data-shown='2']").wait_for()
+    page.shoot("play-end")
+    link = page.locator("[data-end-link]").get_attribute("href")
+    episode = recorded.get(link.rsplit("/", 1)[-1])
+    assert episode.actor_kind == "human"
+    assert {1, 3} <= set(episode.actions().tolist())  # fire and right arrived
+    page.goto(link)
+    page.locator("[data-replay][data-shown]").wait_for()
+    assert fits(page)
+    page.shoot("episode")
+
+
+def test_leaving_the_window_pauses_and_any_key_goes_on(page):
+    start(page, "atari/space_invaders")
+    page.keyboard.down("ArrowLeft")
+    page.evaluate("dispatchEvent(new Event('blur'))")
+    page.locator("#player[data-state=paused]").wait_for()
+    page.wait_for_timeout(300)
+    page.shoot("play-paused")
+    before = painted_step(page)
+    page.wait_for_timeout(400)
+    assert painted_step(page) == before
+    page.keyboard.press("x")
+    page.locator("#player[data-state=playing]").wait_for()
+    until(page, f"Number(document.querySelector('#player').dataset.step) > {before}")
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Finish", exact=True).last.wait_for()
+    page.shoot("play-ask")
+    page.locator("[data-ask-yes]").click()
+    page.locator("[data-end-title]").wait_for()
+    assert page.locator("[data-end-title]").inner_text() == "You finished early."
+
+
+REASON = "The right player kept the ball in play for much longer and moved the paddle in time, while the left one hardly ever hit it."
+
+
+def test_a_match_is_watched_and_answered_and_the_next_one_comes(page, recorded):
+    page.goto("/judge?task=atari/breakout")
+    page.locator("#judge[data-state=match]").wait_for()
+    until(page, "[...document.querySelectorAll('video')].every(v => v.readyState >= 3)")
+    page.shoot("judge-start")
+    page.keyboard.press("Space")
+    until(page, "Number(document.querySelector('[data-scrub]').value) > 0.5")
+    page.keyboard.press("Space")
+    page.locator("[data-submit]").click()
+    assert page.locator("[data-error=reason]").is_visible()
+    assert page.locator("[data-error=outcome]").is_visible()
+    page.shoot("judge-errors")
+    for group in page.locator("[role=radiogroup]").all():
+        group.locator("label").first.click()
+    page.locator("[data-reason]").fill(REASON)
+    assert page.locator("[data-counter]").inner_text() == f"{len(REASON)} / 100 characters"
+    page.locator("[data-headline]").click()
+    page.keyboard.press("3")
+    page.reload()  # the draft survives
+    page.locator("#judge[data-state=match]").wait_for()
+    assert page.locator("[data-reason]").input_value() == REASON
+    assert page.locator("input[name=overall][value=right]").is_checked()
+    until(page, "[...document.querySelectorAll('video')].every(v => v.readyState >= 3)")
+    page.shoot("judge-filled")
+    before = count_answers(recorded)
+    page.keyboard.press("Control+Enter")
+    until(page, "document.querySelector('[data-progress]').textContent.startsWith('1 comparison')")
+    assert count_answers(recorded) == before + 1
+    assert page.locator("#judge").get_attribute("data-state") in ("match", "empty")
+    assert fits(page)
+
+
+def count_answers(archive) -> int:
+    from interplay.store import judging
+
+    with archive.database.read() as session:
+        return judging.num_answers(session)
+
+
+def test_the_leaderboard_shows_intervals_after_an_answer(page):
+    page.goto("/leaderboard")
+    page.locator(".tabs").wait_for()
+    page.shoot("leaderboard")
+    page.get_by_role("link", name="Breakout").click()
+    page.wait_for_url("**/leaderboard?task=atari/breakout")
+    page.locator(".tabs [aria-current]", has_text="Breakout").wait_for()
+    assert fits(page)
+
+
+def test_the_catalogue_filters_without_a_reload(page):
+    page.goto("/episodes")
+    page.shoot("episodes")
+    page.evaluate("window.sameDocument = true")
+    page.get_by_label("Played by").select_option("scripted")
+    page.wait_for_url(re.compile("actor=scripted"))
+    until(page, "[...document.querySelectorAll('tbody tr')].every(r => r.innerText.includes('scripted'))")
+    assert page.evaluate("window.sameDocument") is True
+    assert fits(page)
