@@ -1,0 +1,165 @@
+"""An agent plays a list of seeds: several at once, each recorded, filmed, and kept when the command is run again."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from multiprocessing import get_context
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from interplay.agents.find import find
+from interplay.agents.rollout import rollout
+from interplay.store import judging
+from interplay.tasks import Task
+
+if TYPE_CHECKING:
+    from interplay.record import Archive, Episode
+
+
+@dataclass(frozen=True)
+class Job:
+    """One rollout to make: everything another process needs to know.
+
+    Attributes:
+        data: The archive's folder.
+        database: Its database's address.
+        task: `Task.to_json()`.
+        agent: A name that `agents.find` takes.
+        seed: Seed of the environment.
+        draw: Seeds the agent's generator.
+        max_steps: Cut the episode there, or None.
+        video: Whether to make the mp4 too.
+    """
+
+    data: str
+    database: str
+    task: dict[str, Any]
+    agent: str
+    seed: int
+    draw: tuple[int, ...]
+    max_steps: int | None
+    video: bool
+
+
+def evaluate(
+    archive: Archive,
+    task: Task,
+    agent: str,
+    seeds: Sequence[int],
+    *,
+    num_episodes: int = 1,
+    seed: int = 0,
+    max_steps: int | None = None,
+    video: bool = True,
+    again: bool = False,
+    processes: int = 1,
+    report: Callable[[int, int], None] = lambda done, total: None,
+) -> list[Episode]:
+    """Let an agent play each seed, and admit it to judging in this task if it played held-out ones with video.
+
+    Whole episodes that this agent has already recorded on a seed count, so a run that was interrupted is finished by calling
+    again. Each rollout draws from a generator of its own, so the result does not depend on the number of processes.
+
+    Args:
+        archive: Where the episodes go.
+        agent: A name that `agents.find` takes.
+        seeds: Seeds of the environment.
+        num_episodes: Episodes per seed.
+        seed: Of the agents' draws.
+        max_steps: Cut episodes there (outcome `time_limit`).
+        video: Make the mp4s too.
+        again: Play even what is there already.
+        processes: Rollouts at once; more than one needs a main module that is safe to import.
+        report: Called with the number of rollouts done and wanted.
+    Returns:
+        The episodes, in the order of `seeds`.
+    Raises:
+        NotFoundError, AgentError: If there is no such agent or it cannot play this task.
+    """
+    name = find(agent, archive).name
+    limit = task.max_steps if max_steps is None else min(max_steps, task.max_steps)
+    kept: dict[int, list[Episode]] = {}
+    for known in [] if again else archive.episodes(task=task, actor=name, seeds=seeds):
+        if known.actor_kind == "agent" and (known.terminated or known.num_steps >= limit):
+            kept.setdefault(known.seed, []).append(known)
+    jobs, found = [], []
+    for env_seed in seeds:
+        there = kept.get(env_seed, [])[:num_episodes]
+        found += there
+        jobs += [
+            Job(
+                data=str(archive.root.resolve()),
+                database=archive.database.engine.url.render_as_string(hide_password=False),
+                task=task.to_json(),
+                agent=agent,
+                seed=env_seed,
+                draw=(seed, env_seed, number),
+                max_steps=max_steps,
+                video=video,
+            )
+            for number in range(len(there), num_episodes)
+        ]
+    total = len(found) + len(jobs)
+    report(len(found), total)
+    if video:
+        for episode in found:
+            archive.video(episode)
+    episodes = list(found)
+    for episode_id in _run(archive, jobs, processes):
+        episodes.append(archive.get(episode_id))
+        report(len(episodes), total)
+    if video and set(seeds) & set(task.held_out_seeds):
+        with archive.database.write() as session:
+            judging.admit(session, name=name, task=task.id, kind="agent", now=datetime.now(UTC))
+    order = {env_seed: place for place, env_seed in enumerate(seeds)}
+    return sorted(episodes, key=lambda episode: (order[episode.seed], episode.created_at))
+
+
+def _run(archive: Archive, jobs: Sequence[Job], processes: int) -> Iterator[str]:
+    """Ids of the episodes the jobs make, as they are made."""
+    processes = min(processes, len(jobs))
+    if processes <= 1:
+        for job in jobs:
+            yield _play(archive, job)
+        return
+    # Fresh processes, not forks: threads of the emulator and of torch do not survive a fork.
+    with ProcessPoolExecutor(processes, mp_context=get_context("spawn"), initializer=_one_thread) as pool:
+        futures = [pool.submit(_play_apart, job) for job in jobs]
+        try:
+            for future in as_completed(futures):
+                yield future.result()
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+
+
+def _one_thread() -> None:
+    """Several processes share the cores: more threads in each only get in the way."""
+    os.environ["OMP_NUM_THREADS"] = "1"
+
+
+def _play_apart(job: Job) -> str:
+    """A job in a process of its own."""
+    import interplay.record
+
+    archive = interplay.record.open(Path(job.data), database=job.database)
+    try:
+        return _play(archive, job)
+    finally:
+        archive.close()
+
+
+def _play(archive: Archive, job: Job) -> str:
+    """Play, record and film; returns the episode's id."""
+    agent = find(job.agent, archive)
+    task = Task.from_json(job.task)
+    episode = rollout(archive, task, agent, job.seed, rng=np.random.default_rng(job.draw), max_steps=job.max_steps)
+    if job.video:
+        archive.video(episode)
+    return episode.id
