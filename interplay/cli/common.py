@@ -13,7 +13,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.table import Table
 
 if TYPE_CHECKING:
@@ -59,8 +67,9 @@ def _plain(value: Any) -> Any:
         return value.isoformat()
     if isinstance(value, Path):
         return str(value)
-    if hasattr(value, "item"):
-        return value.item()
+    item = getattr(value, "item", None)  # NumPy's scalars
+    if callable(item):
+        return item()
     raise TypeError(f"cannot write {type(value).__name__} as JSON")
 
 
@@ -75,12 +84,12 @@ def table(headers: Sequence[str], rows: Iterable[Sequence[Any]], *, title: str |
 
 
 @contextmanager
-def progress() -> Iterator[Progress]:
-    """A progress bar on standard error; silent when that is no terminal."""
+def progress(*, counts: bool = True) -> Iterator[Progress]:
+    """A progress bar on standard error, with counts or with a percentage; silent when that is no terminal."""
     with Progress(
         TextColumn("{task.description}"),
         BarColumn(),
-        MofNCompleteColumn(),
+        MofNCompleteColumn() if counts else TaskProgressColumn(),
         TimeElapsedColumn(),
         TimeRemainingColumn(),
         console=progress_console,

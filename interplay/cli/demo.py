@@ -1,0 +1,68 @@
+"""`interplay demo`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from interplay.cli.common import JsonOption, emit, progress, table
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def demo(
+    fast: Annotated[bool, typer.Option("--fast", help="Within three minutes on two cores.")] = False,
+    data: Annotated[Path, typer.Option("--data", help="Folder for everything that is made.")] = Path("demo-data"),
+    seed: Annotated[int, typer.Option("--seed", help="Seed of every random draw.")] = 0,
+    as_json: JsonOption = False,
+) -> None:
+    """Run the whole loop with nobody at the keyboard: play, learn, roll out, judge, rank.
+
+    Try:  interplay demo --fast
+    """
+    from interplay.demo import DemoSettings, run_demo
+
+    settings = DemoSettings.fast(seed) if fast else DemoSettings(seed=seed)
+    with progress(counts=False) as bar:
+        lines = {}
+
+        def report(stage: str, done: float, total: float) -> None:
+            if stage not in lines:
+                lines[stage] = bar.add_task(stage, total=total)
+            bar.update(lines[stage], completed=done, total=total)
+
+        result = run_demo(data, settings, report)
+    minutes = result.demonstration_steps / 60 / 60
+    emit(
+        result.to_json(),
+        as_json=as_json,
+        text=table(
+            ["#", "agent", "#mu", "#sigma", "#mu - 3 sigma", "#answers", "#won", "#drew", "#lost", "#mean return"],
+            [
+                (
+                    row["rank"],
+                    row["agent"],
+                    f"{row['mu']:.2f}",
+                    f"{row['sigma']:.2f}",
+                    f"{row['score']:.2f}",
+                    row["num_answers"],
+                    row["won"],
+                    row["drew"],
+                    row["lost"],
+                    f"{result.mean_returns[row['agent']]:.0f}",
+                )
+                for row in result.leaderboard
+            ],
+        ),
+    )
+    if not as_json:
+        stages = ", ".join(f"{name} {seconds:.0f} s" for name, seconds in result.stages_s.items())
+        emit(
+            None,
+            as_json=False,
+            text=f"\n{result.demonstrations} demonstrations ({minutes:.0f} minutes of play), {result.answers} answers, "
+            f"{result.wall_s:.0f} s in all ({stages}).\nSee it in the browser:  interplay serve --data {data}",
+        )

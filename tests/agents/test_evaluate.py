@@ -1,0 +1,65 @@
+"""Rollouts by the list: repeatable, resumable, and admitted to judging."""
+
+import numpy as np
+import pytest
+
+import interplay.record
+from interplay.agents.evaluate import evaluate
+from interplay.errors import NotFoundError
+from interplay.store import judging
+from interplay.tasks import find
+
+TASK = find("atari/breakout")
+
+
+@pytest.fixture
+def archive(tmp_path):
+    archive = interplay.record.open(tmp_path / "data")
+    yield archive
+    archive.close()
+
+
+def test_two_processes_play_what_one_would(archive, tmp_path):
+    other = interplay.record.open(tmp_path / "other")
+    seeds = [1, 2, 3]
+    alone = evaluate(archive, TASK, "random", seeds, seed=5, max_steps=90, video=False)
+    together = evaluate(other, TASK, "random", seeds, seed=5, max_steps=90, video=False, processes=2)
+    assert [episode.seed for episode in together] == seeds
+    for one, two in zip(alone, together, strict=True):
+        np.testing.assert_array_equal(one.actions(), two.actions())
+        assert one.total_reward == two.total_reward
+
+
+def test_what_is_there_is_kept_and_the_rest_is_played(archive):
+    first = evaluate(archive, TASK, "random", [1], max_steps=60, video=False)
+    counts = []
+    both = evaluate(archive, TASK, "random", [1, 2], max_steps=60, video=False, report=lambda *done: counts.append(done))
+    assert both[0].id == first[0].id
+    assert counts == [(1, 2), (2, 2)]
+    longer = evaluate(archive, TASK, "random", [1], max_steps=120, video=False)
+    assert longer[0].id != first[0].id, "an episode cut shorter than asked is no substitute"
+    again = evaluate(archive, TASK, "random", [1], max_steps=60, video=False, again=True)
+    assert again[0].id not in {first[0].id, longer[0].id}
+
+
+def test_only_filmed_held_out_rollouts_are_admitted_to_judging(archive):
+    def admitted():
+        with archive.database.read() as session:
+            return [agent.name for agent in judging.agents(session, TASK.id)]
+
+    evaluate(archive, TASK, "random", [1], max_steps=30)
+    assert admitted() == []
+    episodes = evaluate(archive, TASK, "noop", TASK.held_out_seeds[:1], max_steps=30)
+    assert admitted() == ["noop"]
+    assert archive.video_path(episodes[0].id).exists()
+
+
+def test_a_cut_rollout_says_that_it_was_truncated(archive):
+    episode = evaluate(archive, TASK, "random", [1], max_steps=30, video=False)[0]
+    assert (episode.num_steps, episode.truncated, episode.terminated, episode.outcome) == (30, True, False, "time_limit")
+
+
+def test_an_unknown_agent_leaves_nothing_behind(archive):
+    with pytest.raises(NotFoundError, match="did you mean 'random'"):
+        evaluate(archive, TASK, "randm", [1])
+    assert archive.episodes() == []
