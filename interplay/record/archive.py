@@ -180,16 +180,14 @@ class Archive:
         paths = journal.segments(path.parent, journal.episode_of(path))
         if not paths:
             raise RecordingError(f"{path}: no such journal; perhaps it was sealed before:  interplay episodes list")
-        for segment in paths:
-            if journal.is_live(segment):
-                raise RecordingError(f"{segment} is being written by a running process; finish or stop it before sealing")
-        header = journal.read_header(paths[0])
-        target = self.episode_path(header.task.id, header.episode)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        episode = seal(paths, target)
-        self.catalogue(episode)
-        for segment in reversed(paths):
-            segment.unlink(missing_ok=True)
+        with journal.claim(paths):
+            header = journal.read_header(paths[0])
+            target = self.episode_path(header.task.id, header.episode)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            episode = seal(paths, target)
+            self.catalogue(episode)
+            for segment in reversed(paths):
+                segment.unlink(missing_ok=True)
         return episode
 
     def catalogue(self, episode: Episode) -> None:
@@ -256,7 +254,7 @@ class Archive:
                 result.failed[path.stem] = str(error)
             else:
                 result.catalogued.append(episode)
-        result.missing += sorted(known - seen)
+        result.missing.extend(sorted(known - seen))
 
     def video_path(self, episode_id: str) -> Path:
         """Where the mp4 of an episode lies once it is made."""

@@ -11,7 +11,9 @@ import errno
 import fcntl
 import json
 import os
+import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -155,6 +157,29 @@ def is_live(path: Path) -> bool:
     except FileNotFoundError:
         pass
     return False
+
+
+@contextmanager
+def claim(paths: Sequence[Path]) -> Iterator[None]:
+    """Hold the locks of segments nobody writes, so that nobody seals or continues them meanwhile.
+
+    Raises:
+        RecordingError: If a running process holds one.
+    """
+    with ExitStack() as stack:
+        for path in paths:
+            file = stack.enter_context(path.open("rb"))
+            for attempt in range(5):
+                try:
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    break
+                except BlockingIOError:
+                    if attempt == 4:
+                        raise RecordingError(
+                            f"{path} is in use by a running process (recorded, sealed or resumed); wait for it or stop it first"
+                        ) from None
+                    time.sleep(0.02)  # another process may just be asking whether it is live
+        yield
 
 
 def read_header(path: Path) -> Header:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -17,6 +19,7 @@ from interplay.record.schema import frame_hash
 
 if TYPE_CHECKING:
     from interplay.record.archive import Archive
+    from interplay.record.sealed import Episode
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,22 @@ class Resumed(NamedTuple):
     state: ResumedState
 
 
+def play_again(episode: Episode) -> float:
+    """Play the recorded actions in a fresh environment.
+
+    Returns:
+        The sum of the first seat's rewards.
+    """
+    env = make(episode.task)
+    env.reset(seed=episode.seed)
+    total = 0.0
+    for action in episode.joint_actions():
+        reward: Any = env.step(action)[1]
+        total += float(reward[episode.header.seats[0]] if len(episode.header.seats) > 1 else reward)
+    env.close()
+    return total
+
+
 def resume(archive: Archive, episode_id: str, *, env: PlayableEnv | None = None) -> Resumed:
     """Rebuild a running episode from its journal after its process died.
 
@@ -60,13 +79,15 @@ def resume(archive: Archive, episode_id: str, *, env: PlayableEnv | None = None)
         RecordingError: If there is no journal, its process still runs, the world cannot be replayed, or the replay
             does not show what was recorded.
     """
-    import json
-
     paths = journal.segments(archive.journal_folder, episode_id)
     if not paths:
         raise RecordingError(f"episode {episode_id} has no journal in {archive.journal_folder}; it ended, or never started")
-    if any(map(journal.is_live, paths)):
-        raise RecordingError(f"episode {episode_id} is being recorded by a running process; it cannot be resumed beside it")
+    with journal.claim(paths):
+        return _resume(archive, episode_id, paths, env)
+
+
+def _resume(archive: Archive, episode_id: str, paths: list[Path], env: PlayableEnv | None) -> Resumed:
+    """`resume`, while nobody else can touch the journal."""
     record = Journal(paths)
     header = record.header
     table = record.table()

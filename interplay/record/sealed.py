@@ -95,9 +95,9 @@ class Episode:
         return self.header.task
 
     @property
-    def has_video(self) -> bool:
-        """Whether frames are stored as H.264."""
-        return self.frame_policy == "video"
+    def schema(self) -> pa.Schema:
+        """Columns of the file."""
+        return self._file.schema_arrow.remove_metadata()
 
     @cached_property
     def _steps(self) -> pa.Table:

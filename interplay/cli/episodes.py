@@ -1,0 +1,256 @@
+"""`interplay episodes list | show | verify | replay | export | repair`."""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from dataclasses import asdict
+from multiprocessing import get_context
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from interplay.cli.common import DEFAULT_DATA, DatabaseOption, DataOption, JsonOption, emit, open_archive, progress, table
+
+if TYPE_CHECKING:
+    from interplay.record import Archive, Episode, Verdict
+
+app = typer.Typer(
+    help="Recorded episodes.  Try:  interplay episodes list --task atari/breakout --where 'score >= 20'", no_args_is_help=True
+)
+
+EpisodeArgument = Annotated[str, typer.Argument(metavar="ID", help="An episode, as `list` names it.")]
+
+_PARALLEL_STEPS = 20_000
+"""From so many steps on a second process pays for its start."""
+
+
+@app.command("list")
+def list_episodes(
+    task: Annotated[str | None, typer.Option(help="Task id.")] = None,
+    actor: Annotated[str | None, typer.Option(help="human, agent, model, or a name.")] = None,
+    outcome: Annotated[str | None, typer.Option(help="terminated, time_limit, quit, left or interrupted.")] = None,
+    where: Annotated[list[str] | None, typer.Option(help="A comparison, e.g. 'score >= 200'; may be repeated.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="At most so many, the newest ones.")] = None,
+    data: DataOption = DEFAULT_DATA,
+    database: DatabaseOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List sealed episodes, newest first."""
+    archive = open_archive(data, database)
+    episodes = archive.episodes(task=task, actor=actor, outcome=outcome, where=where or [], newest_first=True, limit=limit)
+    rows = [
+        (
+            episode.id,
+            episode.task_id,
+            episode.actor,
+            episode.seed,
+            episode.num_steps,
+            f"{episode.total_reward:g}",
+            episode.outcome,
+            f"{episode.duration_s:.1f}",
+        )
+        for episode in episodes
+    ]
+    text: Any = table(["episode", "task", "actor", "#seed", "#steps", "#score", "outcome", "#seconds"], rows)
+    if not rows:
+        text = (
+            f"No such episodes in {data}. Record one:  interplay play atari/breakout --agent random --episodes 1 --data {data}"
+        )
+    emit([_document(episode) for episode in episodes], as_json=as_json, text=text)
+
+
+@app.command()
+def show(
+    episode_id: EpisodeArgument, data: DataOption = DEFAULT_DATA, database: DatabaseOption = None, as_json: JsonOption = False
+) -> None:
+    """Show one episode: its facts, statistics, versions and columns."""
+    episode = open_archive(data, database).get(episode_id)
+    header = episode.header
+    document = _document(episode) | {
+        "env_versions": dict(header.env_versions),
+        "seats": list(header.seats),
+        "session_id": header.session_id,
+        "columns": {field.name: str(field.type) for field in episode.schema},
+    }
+    lines = [f"[bold]{episode.id}[/bold]  {episode.path} ({(episode.size_bytes or 0) / 1e3:,.0f} kB)", ""]
+    lines += [f"{name:15} {value}" for name, value in document.items() if name not in ("id", "path", "columns", "statistics")]
+    lines += ["", "statistics"] + [f"  {name:13} {value}" for name, value in sorted(episode.statistics.items())]
+    lines += ["", f"See it:  interplay episodes replay {episode.id} --out {episode.id}.mp4 --data {data}"]
+    emit(document, as_json=as_json, text="\n".join(lines))
+
+
+@app.command()
+def verify(
+    episode_ids: Annotated[list[str] | None, typer.Argument(metavar="[ID]...", help="Episodes to verify.")] = None,
+    every: Annotated[bool, typer.Option("--all", help="Verify every episode of the catalogue.")] = False,
+    data: DataOption = DEFAULT_DATA,
+    database: DatabaseOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Prove that files and replays equal the recording; exit 1 when any differs.  Try:  interplay episodes verify --all"""
+    if bool(episode_ids) == every:
+        raise typer.BadParameter("give episode ids, or --all for every episode")
+    archive = open_archive(data, database)
+    episodes = archive.episodes() if every else [archive.get(name) for name in episode_ids or []]
+    verdicts = _verify_many(episodes)
+    different = [verdict for verdict in verdicts if not verdict.equal]
+    document = {
+        "episodes": [asdict(verdict) for verdict in verdicts],
+        "num_equal": len(verdicts) - len(different),
+        "num_different": len(different),
+    }
+    lines = [f"{verdict.episode} differs from step {verdict.step} on: {verdict.reason}" for verdict in different]
+    lines.append(f"{document['num_equal']} equal, {document['num_different']} different.")
+    if different:
+        lines.append("Restore those files from a backup; the other episodes are not affected.")
+    emit(document, as_json=as_json, text="\n".join(lines))
+    if different:
+        raise typer.Exit(1)
+
+
+def _verify_many(episodes: list[Episode]) -> list[Verdict]:
+    """Verify in order of the list, in two processes when there is much to do."""
+    from interplay.record.verify import verify_file
+
+    jobs = [(episode.path, episode.id, episode.sha256) for episode in episodes]
+    num_steps = sum(episode.num_steps for episode in episodes)
+    with progress() as bar:
+        done = bar.add_task("verifying steps", total=num_steps)
+        if len(jobs) < 2 or num_steps < _PARALLEL_STEPS:
+            verdicts = []
+            for episode, job in zip(episodes, jobs, strict=True):
+                verdicts.append(verify_file(*job))
+                bar.advance(done, episode.num_steps)
+            return verdicts
+        found: dict[int, Verdict] = {}
+        # Fresh processes: a forked copy of an emulator, or of Arrow's threads, may hang.
+        with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+            futures: dict[Future[Verdict], int] = {pool.submit(verify_file, *job): index for index, job in enumerate(jobs)}
+            for future in as_completed(futures):
+                index = futures[future]
+                found[index] = future.result()
+                bar.advance(done, episodes[index].num_steps)
+        return [found[index] for index in range(len(jobs))]
+
+
+@app.command()
+def replay(
+    episode_id: EpisodeArgument,
+    out: Annotated[Path | None, typer.Option(help="Write what the player saw to this mp4.")] = None,
+    data: DataOption = DEFAULT_DATA,
+    database: DatabaseOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Play the recorded actions again, and print what they earn; or write the episode as a video."""
+    from interplay.record import RecordingError
+    from interplay.record.replay import play_again
+
+    episode = open_archive(data, database).get(episode_id)
+    start = time.perf_counter()
+    document: dict[str, Any] = {"episode": episode.id, "num_steps": episode.num_steps, "total_reward": episode.total_reward}
+    if out is not None:
+        if out.suffix != ".mp4":
+            raise typer.BadParameter(f"--out must end in .mp4, got {out}")
+        out.parent.mkdir(parents=True, exist_ok=True)
+        _write_video(episode, out)
+        document["video"] = str(out)
+    else:
+        if not episode.header.deterministic:
+            raise RecordingError(
+                f"episode {episode.id}: {episode.env} is not deterministic, so its actions cannot be played again.\n"
+                f"See what was recorded:  interplay episodes replay {episode.id} --out {episode.id}.mp4 --data {data}"
+            )
+        document["replayed_reward"] = play_again(episode)
+    document["wall_s"] = time.perf_counter() - start
+    document["frames_per_s"] = (episode.num_steps + 1) / document["wall_s"]
+    text = f"{episode.num_steps} steps, return {document.get('replayed_reward', episode.total_reward):g}"
+    if "replayed_reward" in document and document["replayed_reward"] != episode.total_reward:
+        text += f" where {episode.total_reward:g} was recorded; find the step with:  interplay episodes verify {episode.id}"
+    emit(
+        document, as_json=as_json, text=f"{text} ({document['frames_per_s']:,.0f} frames/s)" + (f"\nWrote {out}" if out else "")
+    )
+
+
+def _write_video(episode: Episode, path: Path) -> None:
+    from interplay.record.export import write_mp4
+
+    with progress() as bar:
+        done = bar.add_task(path.name, total=episode.num_steps + 1)
+        write_mp4(episode, path, advance=lambda frames: bar.advance(done, frames))
+
+
+@app.command()
+def export(
+    episode_ids: Annotated[list[str] | None, typer.Argument(metavar="[ID]...", help="Episodes; or use --all.")] = None,
+    every: Annotated[bool, typer.Option("--all", help="Every episode of the catalogue.")] = False,
+    out: Annotated[Path, typer.Option(help="Folder for the files.")] = Path("export"),
+    format_name: Annotated[str, typer.Option("--format", help="mp4")] = "mp4",
+    data: DataOption = DEFAULT_DATA,
+    database: DatabaseOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Write episodes in another format, one file each; files that are there already are kept, so a stopped export goes on.
+
+    Try:  interplay episodes export --all --out videos
+    """
+    from interplay.errors import unknown_name
+    from interplay.record.export import EXPORTERS
+
+    if bool(episode_ids) == every:
+        raise typer.BadParameter("give episode ids, or --all for every episode")
+    if format_name not in EXPORTERS:
+        raise unknown_name("export format", format_name, EXPORTERS)
+    suffix, write = EXPORTERS[format_name]
+    archive = open_archive(data, database)
+    episodes = archive.episodes() if every else [archive.get(name) for name in episode_ids or []]
+    out.mkdir(parents=True, exist_ok=True)
+    written, kept = [], []
+    with progress() as bar:
+        for episode in bar.track(episodes, description="exporting"):
+            path = out / f"{episode.id}{suffix}"
+            if path.exists():
+                kept.append(str(path))
+            else:
+                write(episode, path)
+                written.append(str(path))
+    emit(
+        {"written": written, "kept": kept},
+        as_json=as_json,
+        text=f"Wrote {len(written)} files to {out}" + (f"; {len(kept)} were there already" if kept else ""),
+    )
+
+
+@app.command()
+def repair(data: DataOption = DEFAULT_DATA, database: DatabaseOption = None, as_json: JsonOption = False) -> None:
+    """After a crash, a full disk or a lost database: seal what was being recorded, and enter forgotten files again.
+
+    Deletes nothing. Exit 1 when something could not be repaired.
+    """
+    archive: Archive = open_archive(data, database)
+    result = archive.repair()
+    document = {
+        "sealed": [_document(episode) for episode in result.sealed],
+        "catalogued": [episode.id for episode in result.catalogued],
+        "set_aside": result.set_aside,
+        "failed": result.failed,
+        "missing": result.missing,
+    }
+    lines = [
+        f"sealed {item.id}: {item.num_steps} steps of {item.task_id} by {item.actor}, {item.outcome}" for item in result.sealed
+    ]
+    lines += [f"entered {item.id} into the catalogue" for item in result.catalogued]
+    lines += [f"set aside {name}: {reason.splitlines()[0]}" for name, reason in result.set_aside.items()]
+    lines += [f"FAILED {name}: {reason.splitlines()[0]}" for name, reason in result.failed.items()]
+    lines += [f"MISSING {name}: its file is gone; restore it from a backup" for name in result.missing]
+    lines += [] if lines else ["Nothing to repair."]
+    lines.append(f"Prove what is there:  interplay episodes verify --all --data {data}")
+    emit(document, as_json=as_json, text="\n".join(lines))
+    if result.failed or result.missing:
+        raise typer.Exit(1)
+
+
+def _document(episode: Episode) -> dict[str, Any]:
+    """An episode in JSON answers."""
+    return episode.to_json() | {"path": str(episode.path), "size_bytes": episode.size_bytes, "sha256": episode.sha256}
