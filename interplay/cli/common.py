@@ -76,8 +76,8 @@ def _plain(value: Any) -> Any:
 def table(headers: Sequence[str], rows: Iterable[Sequence[Any]], *, title: str | None = None) -> Table:
     """A plain table; columns whose name starts with '#' are right-aligned numbers."""
     result = Table(title=title, title_justify="left", box=None, header_style="bold", pad_edge=False)
-    for header in headers:
-        result.add_column(header.lstrip("#"), justify="right" if header.startswith("#") else "left")
+    for index, header in enumerate(headers):
+        result.add_column(header.lstrip("#"), justify="right" if header.startswith("#") else "left", no_wrap=index == 0)
     for row in rows:
         result.add_row(*(str(cell) for cell in row))
     return result
