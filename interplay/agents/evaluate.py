@@ -82,13 +82,75 @@ def evaluate(
     Raises:
         NotFoundError, AgentError: If there is no such agent or it cannot play this task.
     """
+    name, found, jobs = _plan(archive, task, agent, seeds, num_episodes, seed, max_steps, video, again)
+    total = len(found) + len(jobs)
+    report(len(found), total)
+    if video:
+        for episode in found:
+            archive.video(episode)
+    episodes = list(found)
+    for episode_id in _run(archive, jobs, processes):
+        episodes.append(archive.get(episode_id))
+        report(len(episodes), total)
+    if video and set(seeds) & set(task.held_out_seeds):
+        _admit(archive, [(name, task)])
+    order = {env_seed: place for place, env_seed in enumerate(seeds)}
+    return sorted(episodes, key=lambda episode: (order[episode.seed], episode.created_at))
+
+
+def first_rollouts(
+    archive: Archive,
+    tasks: Sequence[Task],
+    *,
+    agents: Sequence[str] = ("random", "scripted"),
+    num_seeds: int = 2,
+    max_seconds: float = 30.0,
+    processes: int = 1,
+    report: Callable[[int, int], None] = lambda done, total: None,
+) -> int:
+    """Give a new archive something to judge: a few short filmed rollouts of each task by built-in agents.
+
+    Args:
+        tasks: Those that have agents already are left alone.
+        num_seeds: The first held-out seeds of each task.
+        max_seconds: Length of play.
+        report: As in `evaluate`.
+    Returns:
+        How many rollouts were made.
+    """
+    with archive.database.read() as session:
+        new = [task for task in tasks if not judging.agents(session, task.id)]
+    jobs: list[Job] = []
+    for task in new:
+        for agent in agents:
+            steps = round(max_seconds * task.frame_rate_hz)
+            jobs += _plan(archive, task, agent, task.held_out_seeds[:num_seeds], 1, 0, steps, True, False)[2]
+    report(0, len(jobs))
+    for done, _ in enumerate(_run(archive, jobs, processes), start=1):
+        report(done, len(jobs))
+    _admit(archive, [(agent, task) for task in new for agent in agents])
+    return len(jobs)
+
+
+def _plan(
+    archive: Archive,
+    task: Task,
+    agent: str,
+    seeds: Sequence[int],
+    num_episodes: int,
+    seed: int,
+    max_steps: int | None,
+    video: bool,
+    again: bool,
+) -> tuple[str, list[Episode], list[Job]]:
+    """The agent's own name, the episodes that are there already, and the rollouts that are missing."""
     name = find(agent, archive).name
     limit = task.max_steps if max_steps is None else min(max_steps, task.max_steps)
     kept: dict[int, list[Episode]] = {}
     for known in [] if again else archive.episodes(task=task, actor=name, seeds=seeds):
         if known.actor_kind == "agent" and (known.terminated or known.num_steps >= limit):
             kept.setdefault(known.seed, []).append(known)
-    jobs, found = [], []
+    found, jobs = [], []
     for env_seed in seeds:
         there = kept.get(env_seed, [])[:num_episodes]
         found += there
@@ -105,20 +167,14 @@ def evaluate(
             )
             for number in range(len(there), num_episodes)
         ]
-    total = len(found) + len(jobs)
-    report(len(found), total)
-    if video:
-        for episode in found:
-            archive.video(episode)
-    episodes = list(found)
-    for episode_id in _run(archive, jobs, processes):
-        episodes.append(archive.get(episode_id))
-        report(len(episodes), total)
-    if video and set(seeds) & set(task.held_out_seeds):
-        with archive.database.write() as session:
+    return name, found, jobs
+
+
+def _admit(archive: Archive, admitted: Sequence[tuple[str, Task]]) -> None:
+    """These agents may be judged in these tasks."""
+    with archive.database.write() as session:
+        for name, task in admitted:
             judging.admit(session, name=name, task=task.id, kind="agent", now=datetime.now(UTC))
-    order = {env_seed: place for place, env_seed in enumerate(seeds)}
-    return sorted(episodes, key=lambda episode: (order[episode.seed], episode.created_at))
 
 
 def _run(archive: Archive, jobs: Sequence[Job], processes: int) -> Iterator[str]:

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from interplay.cli.common import DEFAULT_DATA, DatabaseOption, DataOption, open_archive
+from interplay.cli.common import DEFAULT_DATA, DatabaseOption, DataOption, open_archive, progress
 
 if TYPE_CHECKING:
     from interplay.record import Archive
+    from interplay.tasks import Task
 
 app = typer.Typer(help="Start the web server.  Try:  interplay serve --port 8000")
 
@@ -50,12 +52,22 @@ def serve(
     archive = open_archive(data, database)
     _recover(archive)
     if warm:
-        warm_up(archive)
+        warm_up(archive, [task for suite in builtin_suites() for task in suite.tasks])
     _serve(archive, listener, suites=suites, num_workers=workers, host=host, verbose=verbose)
 
 
-def warm_up(archive: Archive) -> None:
-    """Prepare a new data folder before the first visitor comes."""
+def warm_up(archive: Archive, tasks: Sequence[Task]) -> None:
+    """On a new data folder, let the built-in agents play, so that the judge page has pairs from the beginning."""
+    from interplay.agents.evaluate import first_rollouts
+
+    with progress() as bar:
+        line = bar.add_task("First start: built-in agents play", total=None)
+        first_rollouts(
+            archive,
+            tasks,
+            processes=len(os.sched_getaffinity(0)),
+            report=lambda done, total: bar.update(line, completed=done, total=total),
+        )
 
 
 def _recover(archive: Archive) -> None:

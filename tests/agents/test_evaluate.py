@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import interplay.record
-from interplay.agents.evaluate import evaluate
+from interplay.agents.evaluate import evaluate, first_rollouts
 from interplay.errors import NotFoundError
 from interplay.store import judging
 from interplay.tasks import find
@@ -63,3 +63,11 @@ def test_an_unknown_agent_leaves_nothing_behind(archive):
     with pytest.raises(NotFoundError, match="did you mean 'random'"):
         evaluate(archive, TASK, "randm", [1])
     assert archive.episodes() == []
+
+
+def test_a_new_archive_gets_its_first_rollouts_once(archive):
+    tasks = [TASK, find("atari/space_invaders")]
+    made = first_rollouts(archive, tasks, agents=("random", "noop"), num_seeds=1, max_seconds=0.5)
+    assert made == 4
+    assert all(archive.video_path(episode.id).exists() for episode in archive.episodes())
+    assert first_rollouts(archive, tasks, agents=("random", "noop"), num_seeds=1, max_seconds=0.5) == 0
