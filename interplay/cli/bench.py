@@ -23,7 +23,8 @@ def bench(context: typer.Context, name: Annotated[str, typer.Argument(help="reco
     folder = _ROOT / "bench"
     if not folder.is_dir():
         raise InterplayError(
-            "measurements live in the `bench` folder of a checkout, and this is an installed package.\nClone the repository and run it there."
+            "measurements live in the `bench` folder of a checkout, and this is an installed package.\n"
+            "Clone the repository and run it there."
         )
     names = [path.stem for path in folder.glob("*.py") if path.stem != "__init__"]
     if name not in names:
