@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from interplay.agents.base import AgentError
+from interplay.agents.scripted.breakout import Breakout
 from interplay.agents.scripted.space_invaders import SpaceInvaders
 from interplay.tasks import Task
 
@@ -32,6 +33,7 @@ class Brain(Protocol):
 
 
 BRAINS: dict[str, Callable[[], Brain]] = {
+    "ale:breakout": Breakout,
     "ale:space_invaders": SpaceInvaders,
 }
 """Environment id -> its player."""
