@@ -4,27 +4,39 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from importlib import import_module, util
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from fastapi import FastAPI
+from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
 
 from interplay import __version__
+from interplay.judge import Judging
 from interplay.play.tokens import server_secret
 from interplay.tasks import Suite, builtin_suites
-from interplay.web import errors, pages
+from interplay.web import episodes, errors, pages
+from interplay.web import judge as judge_routes
+from interplay.web import play as play_routes
 from interplay.web.identity import IdentityMiddleware
 from interplay.web.security import SecurityMiddleware
 
 if TYPE_CHECKING:
-    from interplay.judge import Judging
     from interplay.play import PlayServer
     from interplay.record import Archive
 
 STATIC = Path(__file__).parent / "static"
+
+
+class _Static(StaticFiles):
+    """Files that browsers ask about each time (and get 304): modules import each other by plain names, stale ones break."""
+
+    def file_response(self, *args: Any, **kwargs: Any) -> Response:
+        """The file, or 304, with that rule in its headers."""
+        response = super().file_response(*args, **kwargs)
+        response.headers["Cache-Control"] = "no-cache"
+        return response
 
 
 def create_app(
@@ -63,23 +75,13 @@ def create_app(
     )
     app.state.archive = archive
     app.state.play = play
-    app.state.judging = judging if judging is not None else _default_judging(archive)
+    app.state.judging = judging if judging is not None else Judging(archive, rng=np.random.default_rng())
     app.state.suites = tuple(builtin_suites() if suites is None else suites)
     app.state.secret = server_secret(archive.root) if secret is None else secret
-    app.include_router(pages.router)
-    for name in ("episodes", "play", "judge"):
-        if util.find_spec(f"interplay.web.{name}") is not None:
-            app.include_router(import_module(f"interplay.web.{name}").router)
-    app.mount("/static", StaticFiles(directory=STATIC), name="static")
+    for room in (pages, episodes, play_routes, judge_routes):
+        app.include_router(room.router)
+    app.mount("/static", _Static(directory=STATIC), name="static")
     app.add_middleware(IdentityMiddleware)
     app.add_middleware(SecurityMiddleware)
     errors.install(app)
     return app
-
-
-def _default_judging(archive: Archive) -> Judging | None:
-    try:
-        from interplay.judge import Judging
-    except ImportError:
-        return None
-    return Judging(archive, rng=np.random.default_rng())

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import difflib
+
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
 
 from interplay.errors import InterplayError, NotFoundError
+from interplay.tasks import Task
+from interplay.web.security import HEADERS
 
 _CODES = {
     400: "bad_request",
@@ -41,8 +45,20 @@ def _answer(request: Request, status: int, message: str, headers: dict[str, str]
         return JSONResponse(document, status, headers)
     from interplay.web.pages import templates  # pages import nothing of this module; the other way round would be a ring
 
-    context = {"status": status, "headline": _HEADLINES.get(status, "That did not work"), "message": message}
+    context = {
+        "status": status,
+        "headline": _HEADLINES.get(status, "That did not work"),
+        "message": message,
+        "near": _near_tasks(request) if status == 404 else [],
+    }
     return templates.TemplateResponse(request, "error.html", context, status_code=status, headers=headers)
+
+
+def _near_tasks(request: Request) -> list[Task]:
+    """Tasks whose name is nearest to the end of a mistyped address."""
+    tasks = {task.id: task for suite in request.app.state.suites for task in suite.tasks}
+    asked = "/".join(request.url.path.strip("/").lower().split("/")[-2:])
+    return [tasks[task_id] for task_id in difflib.get_close_matches(asked, tasks, n=2, cutoff=0.7)]
 
 
 def _http_error(request: Request, error: Exception) -> Response:
@@ -67,9 +83,11 @@ def _invalid(request: Request, error: Exception) -> Response:
 
 
 def _interplay_error(request: Request, error: Exception) -> Response:
-    return _answer(request, 404 if isinstance(error, NotFoundError) else 400, str(error))
+    # The first line says what is wrong; the others name commands and folders of the machine this runs on.
+    return _answer(request, 404 if isinstance(error, NotFoundError) else 400, str(error).partition("\n")[0])
 
 
 def _crash(request: Request, _error: Exception) -> Response:
     """An error nobody foresaw: the log has the traceback, the visitor gets a calm page."""
-    return _answer(request, 500, "The server met an error it did not expect. Its log says more; nothing recorded is lost.")
+    text = "The server met an error it did not expect. Its log says more; nothing recorded is lost."
+    return _answer(request, 500, text, dict(HEADERS))  # this answer is made outside of the middleware that adds them

@@ -7,10 +7,10 @@ import io
 import math
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, HTTPException, Query, Request
+from fastapi import APIRouter, Query, Request
 from fastapi.responses import FileResponse, Response
 from fastapi.templating import Jinja2Templates
 
@@ -21,9 +21,6 @@ from interplay.store.judging import agents
 from interplay.tasks import Suite, Task
 from interplay.web.board import board_view
 from interplay.web.pictures import task_picture
-
-if TYPE_CHECKING:
-    from interplay.judge import Judging
 
 router = APIRouter(include_in_schema=False)
 templates = Jinja2Templates(directory=Path(__file__).parent / "templates")
@@ -209,7 +206,7 @@ def leaderboard(request: Request, task: str = "") -> Response:
     """Agents by score, with their doubt."""
     if task:
         find_task(request, task)
-    board = _judging(request).leaderboard(task or None)
+    board = request.app.state.judging.leaderboard(task or None)
     titles = {task.id: task.title for suite in request.app.state.suites for task in suite.tasks}
     with request.app.state.archive.database.read() as session:
         tasks = sorted({agent.task for agent in agents(session)})
@@ -228,13 +225,6 @@ def leaderboard_csv(request: Request, task: str = "") -> Response:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(names)
-    writer.writerows([row[name] for name in names] for row in _judging(request).leaderboard(task or None)["rows"])
+    writer.writerows([row[name] for name in names] for row in request.app.state.judging.leaderboard(task or None)["rows"])
     name = f"leaderboard-{task.replace('/', '-') or 'all'}.csv"
     return Response(text.getvalue(), media_type="text/csv", headers={"Content-Disposition": f'attachment; filename="{name}"'})
-
-
-def _judging(request: Request) -> Judging:
-    judging: Judging | None = request.app.state.judging
-    if judging is None:
-        raise HTTPException(503, "this server has no judging room")
-    return judging

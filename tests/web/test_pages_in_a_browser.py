@@ -22,10 +22,13 @@ LOOKS = {
 }
 
 
-@pytest.fixture(params=LOOKS)
+@pytest.fixture
 def look(request):
-    """Light, dark and phone width."""
-    return request.param
+    """Light, dark or phone width; light where a test does not say."""
+    return getattr(request, "param", "light")
+
+
+every_look = pytest.mark.parametrize("look", LOOKS, indirect=True)
 
 
 @pytest.fixture
@@ -36,7 +39,12 @@ def page(chromium, server, look, screenshots):
     page.set_default_timeout(15_000)
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
-    page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+    page.on(
+        "console",
+        lambda message: (
+            errors.append(message.text) if message.type == "error" and "status of 404" not in message.text else None
+        ),
+    )
     page.on("request", lambda request: errors.append(request.url) if not is_ours(request.url, server) else None)
     page.shoot = lambda name: page.screenshot(path=screenshots / f"{name}-{look}.png", full_page=True)
     yield page
@@ -62,9 +70,9 @@ def fits(page) -> bool:
     return page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
 
 
+@every_look
 def test_the_library_shows_each_task_with_a_picture_of_it(page):
     page.goto("/")
-    until(page, "[...document.images].every(i => i.loading !== 'lazy' || i.complete)")
     images = page.locator(".tasks img")
     for index in range(images.count()):
         images.nth(index).scroll_into_view_if_needed()
@@ -86,6 +94,7 @@ def painted_step(page) -> int:
     return int(page.locator("#player").get_attribute("data-step") or 0)
 
 
+@every_look
 def test_a_game_is_played_to_its_end_with_the_keyboard_and_watched_again(page, recorded):
     page.goto("/play/short/breakout")
     page.locator("[data-start]").wait_for()
@@ -139,9 +148,12 @@ def test_leaving_the_window_pauses_and_any_key_goes_on(page):
     assert page.locator("[data-end-title]").inner_text() == "You finished early."
 
 
-REASON = "The right player kept the ball in play for much longer and moved the paddle in time, while the left one hardly ever hit it."
+REASON = (
+    "The right player kept the ball in play for much longer and moved the paddle in time, while the left one hardly hit it."
+)
 
 
+@every_look
 def test_a_match_is_watched_and_answered_and_the_next_one_comes(page, recorded):
     page.goto("/judge?task=atari/breakout")
     page.locator("#judge[data-state=match]").wait_for()
@@ -181,6 +193,7 @@ def count_answers(archive) -> int:
         return judging.num_answers(session)
 
 
+@every_look
 def test_the_leaderboard_shows_intervals_after_an_answer(page):
     page.goto("/leaderboard")
     page.locator(".tabs").wait_for()
@@ -191,6 +204,7 @@ def test_the_leaderboard_shows_intervals_after_an_answer(page):
     assert fits(page)
 
 
+@every_look
 def test_the_catalogue_filters_without_a_reload(page):
     page.goto("/episodes")
     page.shoot("episodes")
@@ -200,3 +214,91 @@ def test_the_catalogue_filters_without_a_reload(page):
     until(page, "[...document.querySelectorAll('tbody tr')].every(r => r.innerText.includes('scripted'))")
     assert page.evaluate("window.sameDocument") is True
     assert fits(page)
+
+
+def test_a_reload_in_the_middle_of_a_game_goes_on_where_it_was(page):
+    start(page, "atari/breakout")
+    until(page, "Number(document.querySelector('#player').dataset.step) > 20")
+    before = painted_step(page)
+    page.reload()
+    page.get_by_text("Your game is still waiting for you.").wait_for()
+    page.keyboard.press("Enter")
+    page.locator("#player[data-state=playing]").wait_for()
+    until(page, f"Number(document.querySelector('#player').dataset.step) > {before}")
+    assert painted_step(page) < before + 600
+    quit_game(page)
+
+
+def test_a_game_comes_back_by_itself_when_the_socket_breaks(page):
+    page.add_init_script(
+        "const Real = WebSocket; window.sockets = [];"
+        "window.WebSocket = class extends Real { constructor(...args) { super(...args); window.sockets.push(this); } };"
+    )
+    start(page, "atari/breakout")
+    until(page, "Number(document.querySelector('#player').dataset.step) > 10")
+    page.evaluate("sockets.at(-1).close(4000)")
+    until(page, "sockets.length === 2")
+    page.locator("#player[data-state=paused], #player[data-state=playing]").wait_for()
+    if page.locator("#player[data-state=paused]").count():
+        page.keyboard.press("x")
+    before = painted_step(page)
+    until(page, f"Number(document.querySelector('#player').dataset.step) > {before + 10}")
+    quit_game(page)
+
+
+def quit_game(page) -> None:
+    page.keyboard.press("Escape")
+    page.locator("[data-ask-yes]").click()
+    page.locator("[data-end-title]").wait_for()
+
+
+def test_fingers_press_the_buttons_of_a_phone(chromium, server, recorded, screenshots):
+    context = chromium.new_context(base_url=server, **LOOKS["phone"])
+    page = context.new_page()
+    page.goto("/play/atari/breakout")
+    page.locator("[data-start]").tap()
+    page.locator("#player[data-state=playing]").wait_for(timeout=15_000)
+    touch = context.new_cdp_session(page)
+
+    def hold(selector: str, dx: float = 0.5) -> None:
+        box = page.locator(selector).bounding_box()
+        point = {"x": box["x"] + box["width"] * dx, "y": box["y"] + box["height"] / 2}
+        touch.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [point]})
+        page.wait_for_timeout(300)
+        page.screenshot(path=screenshots / "play-touch-phone.png", full_page=True)
+        touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+
+    hold("[data-button=FIRE]")
+    hold(".dpad", 0.95)
+    hold(".dpad", 0.05)
+    page.locator("[data-finish]").tap()
+    page.locator("[data-ask-yes]").tap()
+    page.locator("[data-end-title]").wait_for()
+    episode = recorded.get(page.locator("[data-end-link]").get_attribute("href").rsplit("/", 1)[-1])
+    assert {0, 1, 3, 4} <= set(episode.actions().tolist())  # nothing, fire, right, left
+    assert episode.actions()[-1] == 0  # lifted fingers hold nothing
+    context.close()
+
+
+def test_the_colours_are_the_visitors_choice_and_remembered(chromium, server):
+    context = chromium.new_context(base_url=server, color_scheme="light")
+    page = context.new_page()
+    page.goto("/")
+    paper = "getComputedStyle(document.body).backgroundColor"
+    light = page.evaluate(paper)
+    page.locator("[data-theme-toggle]").click()
+    dark = page.evaluate(paper)
+    assert dark != light
+    page.goto("/leaderboard")
+    assert page.evaluate(paper) == dark
+    page.locator("[data-theme-toggle]").click()
+    assert page.evaluate(paper) == light
+    assert page.evaluate("localStorage.getItem('interplay.theme')") is None  # the system's choice again
+    context.close()
+
+
+def test_an_unknown_address_says_so_and_leads_back(page):
+    response = page.goto("/play/atari/breakot")
+    assert response.status == 404
+    assert page.get_by_role("link", name="Breakout").get_attribute("href") == "/play/atari/breakout"
+    page.shoot("not-found")

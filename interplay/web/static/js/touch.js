@@ -34,12 +34,14 @@ export class TouchPad {
     }
     const others = root.appendChild(document.createElement("div"));
     others.className = "touch-buttons";
-    for (const name of buttons) {
+    // Left and right side by side and in that order, whatever the task's order of priority.
+    for (const name of [...DIRECTIONS.slice(2), ...buttons].filter((one, place, all) => buttons.includes(one) && all.indexOf(one) === place)) {
       if (withPad && DIRECTIONS.includes(name)) continue;
       const mark = others.appendChild(document.createElement("span"));
       mark.dataset.button = name;
       mark.textContent = labels[name] ?? name.toLowerCase();
     }
+    root.classList.toggle("plain", !withPad);
     root.classList.toggle("on", matchMedia("(any-pointer: coarse)").matches);
     // A finger on a machine that called itself a mouse: believe the finger.
     addEventListener("touchstart", () => root.classList.add("on"), { once: true, passive: true });
