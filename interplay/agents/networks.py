@@ -31,6 +31,11 @@ class NatureCNN(nn.Module):
         self.conv3 = nn.Conv2d(64, 64, 3, stride=1)
         self.hidden = nn.Linear(64 * 7 * 7, 512)
         self.out = nn.Linear(512, num_actions)
+        for layer in (self.conv1, self.conv2, self.conv3, self.hidden):
+            nn.init.orthogonal_(layer.weight, gain=2**0.5)
+            nn.init.zeros_(layer.bias)
+        nn.init.orthogonal_(self.out.weight, gain=0.01)
+        nn.init.zeros_(self.out.bias)
 
     def forward(self, observations: torch.Tensor) -> torch.Tensor:
         """Logits, float32, shape (B, num_actions), of observations, uint8, shape (B, in_channels, 84, 84)."""

@@ -1,0 +1,76 @@
+"""Learning curves of a run, as a picture beside its table."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from interplay.errors import InterplayError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def read_metrics(folder: Path) -> list[dict[str, Any]]:
+    """The lines of a run's `metrics.jsonl`; a torn last line is left out."""
+    lines = []
+    for text in (folder / "metrics.jsonl").read_text(encoding="utf-8").splitlines():
+        try:
+            lines.append(json.loads(text))
+        except ValueError:
+            break
+    return lines
+
+
+def plot_curve(table: list[dict[str, Any]], name: str, ax: Axes | None = None) -> Axes:
+    """One quantity against updates: the training mean of each stretch as a line, the validation value as a dot at the end.
+
+    Args:
+        table: From `read_metrics`.
+        name: `loss` or `accuracy`.
+        ax: Where to draw; a new figure if None.
+    """
+    import matplotlib.pyplot as plt
+
+    if ax is None:
+        _, ax = plt.subplots()
+    points = [(line["update"], line[name]) for line in table if name in line]
+    ax.plot(
+        *zip(*points, strict=True), color="#1f6f8b", marker="." if len(points) < 20 else "", label="training"
+    ) if points else None
+    final = table[-1] if table else {}
+    if f"validation_{name}" in final:
+        value = final[f"validation_{name}"]
+        ax.plot([final["update"]], [value], "D", color="#c4572e", label=f"held-out episodes: {value:.3g}")
+    ax.set_xlabel("updates")
+    ax.set_ylabel({"loss": "cross-entropy (nats)", "accuracy": "share of actions matched"}.get(name, name))
+    ax.set_ylim(bottom=0, top=1 if name == "accuracy" else None)
+    ax.grid(alpha=0.3)
+    ax.legend(frameon=False)
+    return ax
+
+
+def save_curves(folder: Path) -> Path | None:
+    """Draw loss and accuracy of a run to `curves.svg`; None where matplotlib is not installed.
+
+    Raises:
+        InterplayError: If the run wrote no metrics.
+    """
+    try:
+        import matplotlib
+    except ModuleNotFoundError:
+        return None
+    matplotlib.use("agg", force=False)
+    from matplotlib.figure import Figure
+
+    table = read_metrics(folder)
+    if not table:
+        raise InterplayError(f"{folder / 'metrics.jsonl'} holds no metrics")
+    figure = Figure(figsize=(9, 3.6), layout="constrained")
+    for ax, name in zip(figure.subplots(1, 2), ("loss", "accuracy"), strict=True):
+        plot_curve(table, name, ax)
+    figure.suptitle(folder.name)
+    path = folder / "curves.svg"
+    figure.savefig(path)
+    return path

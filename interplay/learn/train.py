@@ -1,0 +1,114 @@
+"""From a catalogue query to a trained policy in the archive's `models/`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from interplay.errors import InterplayError
+from interplay.learn.config import BCConfig, ConfigError
+from interplay.learn.demonstrations import DemonstrationError
+from interplay.tasks import find
+
+if TYPE_CHECKING:
+    from interplay.learn.bc import TrainingResult
+    from interplay.record import Archive, Episode
+    from interplay.tasks import Task
+
+
+class MissingTorchError(InterplayError):
+    """Training needs packages that are not installed."""
+
+
+def train(
+    archive: Archive,
+    config: BCConfig,
+    name: str,
+    *,
+    resume: bool = False,
+    on_episode: Callable[[int, int], None] | None = None,
+    on_update: Callable[[int, int], None] | None = None,
+    on_metrics: Callable[[dict[str, Any]], None] | None = None,
+) -> TrainingResult:
+    """Clone the behaviour in some of the archive's episodes; the policy is then an agent called `name`.
+
+    Episodes on the task's held-out seeds are never learned from: agents are compared on those.
+
+    Args:
+        archive: Where the episodes are and the policy goes, as `models/<name>/`.
+        config: Which episodes, and how to learn from them.
+        name: Of the policy: letters, digits, `-`, `_`, `.`.
+        resume: Continue a run that was stopped, from its last checkpoint.
+        on_episode: Called with episodes read and to be read.
+        on_update: Called with updates done and planned.
+        on_metrics: Called with each line of metrics.
+    Raises:
+        DemonstrationError: If no episode fits; it says how to record some.
+        ConfigError: If the name cannot be used or a checkpoint is of another run.
+        NotFoundError: If there is no such task.
+        MissingTorchError: With the line that installs what is missing.
+    """
+    folder = model_folder(archive, name)
+    task = find(config.task)
+    try:
+        import safetensors  # noqa: F401
+        import torch  # noqa: F401
+    except ModuleNotFoundError as error:
+        raise MissingTorchError(
+            f"training needs {error.name}, which is not installed\nInstall it with:  pip install 'interplay[train]'"
+        ) from None
+    from interplay.learn import bc, demonstrations
+    from interplay.learn.plots import save_curves
+
+    episodes = matching_episodes(archive, config, task)
+    data = demonstrations.load(
+        episodes,
+        observation=bc.OBSERVATION,
+        offsets=config.offsets,
+        on_episode=None if on_episode is None else lambda done: on_episode(done, len(episodes)),
+    )
+    result = bc.clone(data, config, task, folder, resume=resume, on_update=on_update, on_metrics=on_metrics)
+    save_curves(folder)
+    return result
+
+
+def matching_episodes(archive: Archive, config: BCConfig, task: Task) -> list[Episode]:
+    """The episodes that a run learns from, held-out seeds left out.
+
+    Raises:
+        DemonstrationError: If there are none, saying what there is and how to record some.
+    """
+    found = archive.episodes(task=task.id, actor=config.actor, where=list(config.where))
+    usable = [episode for episode in found if episode.seed not in task.held_out_seeds and episode.num_steps > 0]
+    if usable:
+        return usable
+    asked = f"task {task.id}"
+    if config.actor is not None:
+        asked += f", actor {config.actor}"
+    if config.where:
+        asked += ", " + ", ".join(config.where)
+    actors = sorted({episode.actor for episode in archive.episodes(task=task.id)})
+    there = f"Recorded so far by: {', '.join(actors)}." if actors else "Nothing is recorded of this task yet."
+    if found:
+        there = f"{len(found)} fit, but all on the task's held-out seeds, which are kept for comparing agents."
+    raise DemonstrationError(
+        f"no episodes to learn from: {asked}\n{there}\n"
+        f"To record a person:  interplay serve --data {archive.root}\n"
+        f"To record a scripted player:  interplay play {task.id} --agent scripted --episodes 10 --data {archive.root}"
+    )
+
+
+def model_folder(archive: Archive, name: str) -> Path:
+    """Where a policy of this name is kept.
+
+    Raises:
+        ConfigError: If the name cannot be a folder, or means another agent already.
+    """
+    from interplay.agents.find import BUILTIN
+
+    if not name or not all(letter.isalnum() or letter in "-_." for letter in name) or name.startswith("."):
+        raise ConfigError(f"{name!r} cannot name a policy; use letters, digits, '-', '_' and '.'")
+    if name in BUILTIN:
+        raise ConfigError(f"{name!r} is a built-in agent; choose another name for the policy")
+    return archive.root / "models" / name
