@@ -76,6 +76,14 @@ class Standings:
             self._lost[loser] += 1
         self.num_answers += 1
 
+    def copy(self) -> Standings:
+        """Standings that go their own way from here."""
+        other = Standings(self.settings)
+        other.num_answers = self.num_answers
+        other._ratings = self._ratings.copy()
+        other._won, other._drew, other._lost = self._won.copy(), self._drew.copy(), self._lost.copy()
+        return other
+
     def rating(self, agent: str) -> Rating:
         """The agent's rating; the prior if nobody has judged it."""
         return self._ratings.get(agent, self.settings.prior)
@@ -116,8 +124,14 @@ class TaskStandings:
     def add(self, comparison: Comparison) -> None:
         """Take one answer into account, overall and in its task."""
         left, right, outcome, task, judge, _ = comparison
+        if task not in self.by_task:
+            if len(self.by_task) == 1:
+                self.by_task = {first: standings.copy() for first, standings in self.by_task.items()}
+            # As long as there is one task, its standings are the overall ones, and rated once.
+            self.by_task[task] = Standings(self.settings) if self.by_task else self.overall
         self.overall.add(left, right, outcome)
-        self.by_task.setdefault(task, Standings(self.settings)).add(left, right, outcome)
+        if self.by_task[task] is not self.overall:
+            self.by_task[task].add(left, right, outcome)
         if judge:
             self.judges.setdefault(task, set()).add(judge)
 
