@@ -89,13 +89,17 @@ def matching_episodes(archive: Archive, config: BCConfig, task: Task) -> list[Ep
     if config.where:
         asked += ", " + ", ".join(config.where)
     actors = sorted({episode.actor for episode in archive.episodes(task=task.id)})
-    there = f"Recorded so far by: {', '.join(actors)}." if actors else "Nothing is recorded of this task yet."
+    there = (
+        f"Recorded so far by: {', '.join(actors)}; choose one with --actor NAME, or everyone's with --actor any."
+        if actors
+        else "Nothing is recorded of this task yet."
+    )
     if found:
         there = f"{len(found)} fit, but all on the task's held-out seeds, which are kept for comparing agents."
     raise DemonstrationError(
         f"no episodes to learn from: {asked}\n{there}\n"
         f"To record a person:  interplay serve --data {archive.root}\n"
-        f"To record a scripted player:  interplay play {task.id} --agent scripted --episodes 10 --data {archive.root}"
+        f"To record a scripted player:  interplay play {task.id} --agent scripted --seeds 1,2,3,4,5,6,7,8 --data {archive.root}"
     )
 
 
