@@ -187,7 +187,6 @@ class Player {
     this.paintedStep = welcome.step;
     this.screen.canvas.hidden = false;
     this.fit();
-    this.screenCard.scrollIntoView({ block: "nearest" });
     this.seat?.send({ type: "key" }); // something to look at during the countdown, or behind the pause
     if (welcome.state === "waiting") {
       this.#cover("Get ready", "");
@@ -202,6 +201,7 @@ class Player {
   /** @param {number} seconds */
   #onCountdown(seconds) {
     this.#setState("countdown");
+    this.screenCard.scrollIntoView({ block: "nearest" }); // game and touch buttons, all of them
     const count = Math.ceil(seconds);
     this.#cover(count > 0 ? String(count) : "Go", "", { count: true });
     this.announce(count > 0 ? String(count) : "Go");

@@ -1,0 +1,370 @@
+"""The application through its in-process client: headers, identity, errors, episodes, pages."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import struct
+import warnings
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import numpy as np
+import pytest
+from fastapi.routing import APIRoute
+
+import interplay.record
+from interplay.agents import find as find_agent
+from interplay.agents import rollout
+from interplay.judge import Judging
+from interplay.play.codec import FrameDecoder, palette_from_text
+from interplay.store import EpisodeRow, Participant
+from interplay.tasks import builtin_suites, find, parse_suite
+from interplay.web.app import STATIC, create_app
+from interplay.web.board import Z95, board_view
+from interplay.web.identity import COOKIE
+from interplay.web.pictures import task_picture
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # Starlette would like another HTTP library
+    from starlette.testclient import TestClient
+
+CARTPOLE = """
+[suite]
+id = "classic"
+title = "Classic control"
+[[task]]
+name = "cartpole"
+title = "Cart pole"
+goal = "Balance."
+instructions = "Left and right."
+time_limit_s = 10
+frame_rate_hz = 50
+held_out_seeds = [1]
+env.id = "gym:CartPole-v1"
+[task.keys]
+buttons = ["RIGHT"]
+bindings = { ArrowRight = "RIGHT" }
+actions = { "" = 0, RIGHT = 1 }
+[[task.questions]]
+id = "overall"
+factor = "overall"
+kind = "overall"
+text = "Who balanced longer?"
+"""
+
+PAGES = ("/", "/play/atari/breakout", "/episodes", "/leaderboard", "/judge", "/nowhere")
+
+
+@pytest.fixture(scope="module")
+def archive(tmp_path_factory):
+    """An archive with one episode of Breakout."""
+    archive = interplay.record.open(tmp_path_factory.mktemp("app"))
+    yield archive
+    archive.close()
+
+
+@pytest.fixture(scope="module")
+def episode(archive):
+    """150 steps of random Breakout."""
+    agent = find_agent("random", archive)
+    return rollout(archive, find("atari/breakout"), agent, 9001, rng=np.random.default_rng(0), max_steps=150)
+
+
+@pytest.fixture(scope="module")
+def app(archive):
+    """The application over it."""
+    return create_app(archive, suites=[*builtin_suites(), parse_suite(CARTPOLE)])
+
+
+@pytest.fixture
+def client(app):
+    """A visitor without cookies."""
+    with TestClient(app, raise_server_exceptions=False) as client:
+        yield client
+
+
+def test_health_is_answered_at_once(client):
+    assert client.get("/healthz").json() == {"status": "ok"}
+
+
+@pytest.mark.parametrize("address", [*PAGES, "/api/tasks", "/api/nowhere", "/static/js/player.js"])
+def test_every_answer_forbids_scripts_of_others(client, address):
+    headers = client.get(address).headers
+    assert "script-src 'self'" in headers["content-security-policy"]
+    assert "unsafe" not in headers["content-security-policy"]
+    assert headers["x-content-type-options"] == "nosniff"
+
+
+def test_no_page_refers_to_another_host(client, episode):
+    for address in (*PAGES, f"/episodes/{episode.id}"):
+        html = client.get(address).text
+        assert re.findall(r"(?:https?:)?//[\w.-]+\.\w+", html) == [], address
+        assert "<script>" not in html
+        assert not re.search(r"\son\w+=|\sstyle=", html), f"{address} has inline code that its own policy forbids"
+
+
+def test_no_script_or_style_of_ours_loads_from_another_host():
+    for path in [*STATIC.glob("js/*.js"), *STATIC.glob("css/*.css"), *STATIC.glob("vendor/**/*.css")]:
+        loads = re.findall(r"""(?:url\(|@import\s|from\s|fetch\()\s*["']?(?:https?:)?//[^"')]+""", path.read_text())
+        assert loads == [], path
+
+
+def test_vendored_libraries_keep_their_licences():
+    folders = [path for path in (STATIC / "vendor").iterdir() if path.is_dir()]
+    assert {folder.name for folder in folders} == {"htmx", "pico"}
+    assert all(any(file.name.startswith("LICENSE") for file in folder.iterdir()) for folder in folders)
+
+
+def test_everything_a_page_loads_is_there(client, episode):
+    for address in (*PAGES, f"/episodes/{episode.id}"):
+        for asset in re.findall(r'(?:src|href)="(/static/[^"]+)"', client.get(address).text):
+            assert client.get(asset).status_code == 200, asset
+    for script in STATIC.glob("js/*.js"):
+        for module in re.findall(r'from "\./([^"]+)"', script.read_text()):
+            assert (STATIC / "js" / module).is_file(), f"{script.name} imports {module}"
+
+
+def test_handlers_run_in_threads_so_the_database_never_stops_the_frames(app):
+    routes = [route for route in app.routes if isinstance(route, APIRoute)]
+    blocking = [route.path for route in routes if inspect.iscoroutinefunction(route.endpoint)]
+    assert blocking == []
+
+
+# Who is asking
+
+
+def num_participants(archive) -> int:
+    with archive.database.read() as session:
+        return session.query(Participant).count()
+
+
+def test_reading_pages_leaves_no_trace(client, archive):
+    before = num_participants(archive)
+    for address in PAGES:
+        assert "set-cookie" not in client.get(address).headers
+    assert num_participants(archive) == before
+
+
+def test_judging_makes_one_participant_whose_cookie_scripts_cannot_read(client, archive):
+    before = num_participants(archive)
+    first = client.post("/api/judge/matches", json={})
+    cookie = first.headers["set-cookie"]
+    assert {"HttpOnly", "SameSite=Lax", "Path=/"} <= set(cookie.split("; "))
+    assert "Secure" not in cookie  # plain http on one's own machine
+    assert "set-cookie" not in client.post("/api/judge/matches", json={}).headers
+    assert num_participants(archive) == before + 1
+
+
+def test_a_forged_cookie_is_a_stranger(client, archive):
+    client.post("/api/judge/matches", json={})
+    before = num_participants(archive)
+    forged = client.cookies[COOKIE].strip('"')[:-2] + "xx"
+    client.cookies.clear()
+    client.cookies.set(COOKIE, forged)
+    assert "set-cookie" in client.post("/api/judge/matches", json={}).headers
+    assert num_participants(archive) == before + 1
+
+
+def test_pages_of_other_sites_cannot_act_in_a_visitors_name(client, archive):
+    before = num_participants(archive)
+    for site in ("cross-site", "same-site"):
+        answer = client.post("/api/judge/matches", json={}, headers={"Sec-Fetch-Site": site})
+        assert answer.status_code == 403
+        assert answer.json()["error"] == "cross_site"
+    assert num_participants(archive) == before
+
+
+# Errors
+
+
+def test_a_mistyped_task_gets_a_page_with_the_nearest_one(client):
+    answer = client.get("/play/atari/breakot")
+    assert answer.status_code == 404
+    assert "There is nothing here" in answer.text
+    assert 'href="/play/atari/breakout"' in answer.text
+
+
+def test_programs_get_errors_as_json(client):
+    answer = client.get("/api/episodes/nobody")
+    assert (answer.status_code, answer.json()["error"]) == (404, "not_found")
+    assert "nobody" in answer.json()["message"]
+    assert "\n" not in answer.json()["message"]  # folders of the server are no business of the client
+    assert client.get("/api/episodes/x/frames?count=ten").json()["errors"][0]["field"] == "count"
+    assert client.get(f"/api/episodes/{'x' * 500}").status_code == 404
+
+
+def test_a_crash_is_a_calm_page_with_the_same_headers(archive):
+    class Broken(Judging):
+        def leaderboard(self, task=None):
+            raise RuntimeError("secret detail")
+
+    app = create_app(archive, judging=Broken(archive, rng=np.random.default_rng(0)))
+    with TestClient(app, raise_server_exceptions=False) as client:
+        page, document = client.get("/leaderboard"), client.get("/api/leaderboard")
+    assert (page.status_code, document.status_code) == (500, 500)
+    assert "Something went wrong on our side" in page.text
+    assert document.json()["error"] == "internal_error"
+    assert "secret" not in page.text + document.text
+    assert "script-src 'self'" in page.headers["content-security-policy"]
+
+
+def test_text_from_a_task_file_is_escaped(archive):
+    nasty = CARTPOLE.replace("Balance.", "</script><script>alert(1)</script>")
+    with TestClient(create_app(archive, suites=[parse_suite(nasty)])) as client:
+        for address in ("/", "/play/classic/cartpole"):
+            assert "<script>alert" not in client.get(address).text
+
+
+# Episodes
+
+
+def split(body: bytes) -> list[bytes]:
+    """The messages of a frames answer."""
+    messages = []
+    while body:
+        (length,) = struct.unpack_from("<I", body)
+        messages.append(body[4 : 4 + length])
+        body = body[4 + length :]
+    return messages
+
+
+@pytest.mark.parametrize(("start", "count"), [(0, 600), (37, 20), (150, 600)])
+def test_frames_over_http_equal_the_recording(client, episode, start, count):
+    answer = client.get(f"/api/episodes/{episode.id}/frames", params={"start": start, "count": count})
+    decoder = FrameDecoder(160, 210, palette_from_text(answer.headers["x-palette"]))
+    messages = split(answer.content)
+    assert len(messages) == min(count, 151 - start)
+    total = 0.0
+    for step, message in enumerate(messages, start=start):
+        header = decoder.apply(message)
+        total += header.reward
+        assert header.step == step
+        assert header.flags == (step == 150)
+        np.testing.assert_array_equal(decoder.pixels, episode.frames[step].pixels)
+    assert total == pytest.approx(episode.rewards()[max(0, start - 1) : start + count - 1].sum())
+    assert "immutable" in answer.headers["cache-control"]
+
+
+def test_frames_past_the_end_are_none_and_too_many_are_refused(client, episode):
+    beyond = client.get(f"/api/episodes/{episode.id}/frames", params={"start": 151})
+    assert (beyond.status_code, beyond.content) == (200, b"")
+    assert client.get(f"/api/episodes/{episode.id}/frames", params={"count": 601}).status_code == 422
+    assert client.get(f"/api/episodes/{episode.id}/frames", params={"start": -1}).status_code == 422
+
+
+def test_frames_of_any_gymnasium_world_come_in_their_true_colours(client, archive):
+    task = parse_suite(CARTPOLE).tasks[0]
+    played = rollout(archive, task, find_agent("random", archive), 1, rng=np.random.default_rng(0), max_steps=30)
+    facts = client.get(f"/api/episodes/{played.id}").json()
+    answer = client.get(f"/api/episodes/{played.id}/frames")
+    palette = palette_from_text(answer.headers["x-palette"])
+    decoder = FrameDecoder(facts["width"], facts["height"], palette)
+    for step, message in enumerate(split(answer.content)):
+        decoder.apply(message)
+        np.testing.assert_array_equal(palette[decoder.pixels], played.frames[step].rgb())
+    assert step == facts["num_steps"]
+
+
+def test_facts_of_an_episode_tell_what_a_replay_needs(client, episode):
+    facts = client.get(f"/api/episodes/{episode.id}").json()
+    wanted = {"width": 160, "height": 210, "num_steps": 150, "num_frames": 151, "frame_rate_hz": 60.0, "actor": "random"}
+    assert wanted.items() <= facts.items()
+    assert "participant_id" not in facts
+
+
+def test_an_episode_is_downloaded_as_video(client, episode):
+    answer = client.get(f"/api/episodes/{episode.id}/video.mp4")
+    assert answer.headers["content-type"] == "video/mp4"
+    assert "attachment" in answer.headers["content-disposition"]
+    assert answer.content[4:8] == b"ftyp"
+
+
+def test_the_catalogue_is_paged_and_filtered(tmp_path):
+    archive = interplay.record.open(tmp_path)
+    with archive.database.write() as session:
+        for number in range(120):
+            person = number % 3 == 0
+            session.add(
+                EpisodeRow(
+                    id=f"e{number:03}", task="atari/qbert", task_hash="0", env="ale:qbert", seed=number,
+                    actor="participant-7" if person else "random", actor_kind="human" if person else "agent",
+                    num_steps=60, duration_s=1.0, total_reward=float(number), terminated=True, truncated=False,
+                    outcome="terminated", frames="indexed", path=f"e{number}", size_bytes=1, sha256="",
+                    created_at=datetime.now(UTC) - timedelta(hours=number),
+                )
+            )  # fmt: skip
+    with TestClient(create_app(archive)) as client:
+        first, last = client.get("/episodes").text, client.get("/episodes?page=3").text
+        people = client.get("/episodes?actor=human").text
+        beyond = client.get("/episodes?page=99").text
+        nothing = client.get("/episodes?task=atari/breakout").text
+    archive.close()
+    assert "120 episodes" in first
+    assert "page 1 of 3" in first
+    assert first.count('href="/episodes/e') == 50
+    assert (last.count('href="/episodes/e'), "Older" in last) == (20, False)
+    assert beyond.count('href="/episodes/e') == 20  # the last page there is
+    assert "40 episodes" in people
+    assert "person 7" in people
+    assert "No episode matches" in nothing
+
+
+# Pages
+
+
+def test_an_empty_archive_has_pages_that_say_how_to_fill_it(tmp_path):
+    archive = interplay.record.open(tmp_path)
+    with TestClient(create_app(archive)) as client:
+        assert "interplay play" in client.get("/episodes").text
+        assert "No answers yet" in client.get("/leaderboard").text
+        assert "interplay play" in client.get("/judge").text
+        assert client.get("/leaderboard.csv").text == "rank,agent,kind,mu,sigma,score,num_answers,won,drew,lost\n"
+    archive.close()
+
+
+def test_keys_without_effect_are_not_listed(client):
+    html = client.get("/play/atari/breakout").text
+    assert "serve the ball" in html
+    assert "no effect" not in html.partition('class="keys"')[2].partition("</dl>")[0]
+
+
+def test_a_task_picture_is_a_frame_of_its_game_drawn_once(client, tmp_path):
+    cv2 = pytest.importorskip("cv2")
+    path = task_picture(find("atari/breakout"), tmp_path)
+    written = path.stat().st_mtime_ns
+    picture = cv2.imread(str(path))
+    assert picture.shape == (210, 160, 3)
+    assert len(np.unique(picture.reshape(-1, 3), axis=0)) > 5  # a wall of colours, not a black screen
+    assert task_picture(find("atari/breakout"), tmp_path).stat().st_mtime_ns == written
+    answer = client.get("/tasks/atari/breakout/picture.png")
+    assert answer.headers["content-type"] == "image/png"
+    assert answer.content == path.read_bytes()  # the seed is fixed
+    assert client.get("/tasks/classic/cartpole/picture.png").status_code == 200
+
+
+def test_leaderboard_bars_share_one_axis():
+    rows = [
+        {"mu": 30.0, "sigma": 2.0, "won": 3, "drew": 1, "lost": 0},
+        {"mu": 20.0, "sigma": 1.0, "won": 0, "drew": 1, "lost": 3},
+    ]
+    view = board_view(rows)
+    # 30 + 1.96 * 2 = 33.92 -> 34; 20 - 1.96 = 18.04 -> 18: an axis of 16 points
+    assert (view.low, view.high) == (18, 34)
+    assert view.prior == pytest.approx(100 * (25 - 18) / 16)
+    first, second = (bar for _, bar in view.rows)
+    assert first.middle == pytest.approx(75)
+    assert first.start + first.width == pytest.approx(100 * (30 + 2 * Z95 - 18) / 16, abs=1e-2)
+    assert second.start >= 0
+    assert (first.won, first.drew, first.lost) == (75, 25, 0)
+
+
+def test_an_empty_leaderboard_still_has_an_axis():
+    assert (board_view([]).low, board_view([]).high) == (20, 30)
+
+
+def test_templates_name_only_scripts_that_exist():
+    templates = Path(STATIC).parent / "templates"
+    for page in templates.glob("*.html"):
+        for asset in re.findall(r'/static/([^"\']+)', page.read_text()):
+            assert (STATIC / asset).is_file(), f"{page.name}: {asset}"
