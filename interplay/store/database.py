@@ -79,7 +79,7 @@ class Database:
         self.engine.dispose()
 
 
-def _sqlite_settings(connection, _record) -> None:  # noqa: ANN001 (the driver's own types)
+def _sqlite_settings(connection, _record) -> None:
     connection.isolation_level = None  # we say BEGIN ourselves, see _sqlite_begin
     cursor = connection.cursor()
     for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON", "busy_timeout=30000"):
@@ -87,7 +87,7 @@ def _sqlite_settings(connection, _record) -> None:  # noqa: ANN001 (the driver's
     cursor.close()
 
 
-def _sqlite_begin(connection) -> None:  # noqa: ANN001
+def _sqlite_begin(connection) -> None:
     """Writers take the lock at once: a reader that turns writer halfway can fail with 'database is locked'."""
     options = connection.get_execution_options()
     connection.exec_driver_sql("BEGIN IMMEDIATE" if options.get("interplay_write") else "BEGIN")
