@@ -1,0 +1,130 @@
+"""The form is checked by the server, field by field, and every fault is told at once."""
+
+import pytest
+from judging_world import REASON, form
+
+from interplay.judge import InvalidAnswerError, check_form
+from interplay.tasks import find
+
+TASK = "atari/breakout"
+QUESTIONS = find(TASK).questions
+
+
+def faults(**changes) -> dict[str, str]:
+    """Field -> message of the faults of a good form with changes."""
+    with pytest.raises(InvalidAnswerError) as caught:
+        check_form(QUESTIONS, **{**form(TASK), **changes})
+    return dict(caught.value.errors)
+
+
+def with_response(name: str, answer) -> dict:
+    return {**form(TASK)["responses"], name: answer}
+
+
+@pytest.mark.parametrize("outcome", ["left", "right", "draw"])
+def test_a_good_form_is_taken_as_it_is(outcome):
+    checked = check_form(QUESTIONS, **form(TASK, outcome))
+    assert (checked.outcome, checked.reason, checked.viewing) == (outcome, REASON, {"left_s": 12.5})
+    assert checked.responses == form(TASK)["responses"]
+
+
+@pytest.mark.parametrize("outcome", [None, "", "Left", "na", "p1", 1, True, ["left"], {"left": 1}])
+def test_the_outcome_is_left_right_or_draw(outcome):
+    assert faults(outcome=outcome)["outcome"].startswith("choose left, right or draw; got ")
+
+
+@pytest.mark.parametrize(
+    ("length", "is_good"), [(0, False), (99, False), (100, True), (101, True), (10_000, True), (10_001, False)]
+)
+def test_a_reason_has_at_least_100_characters(length, is_good):
+    if is_good:
+        assert len(check_form(QUESTIONS, **{**form(TASK), "reason": "x" * length}).reason) == length
+    else:
+        assert set(faults(reason="x" * length)) == {"reason"}
+
+
+def test_space_around_a_reason_does_not_count():
+    assert faults(reason="  \n" + "x" * 99 + " " * 50 + "\t\n") == {
+        "reason": "please write at least 100 characters; there are 99 so far"
+    }
+    assert check_form(QUESTIONS, **{**form(TASK), "reason": f"\n {REASON} \n"}).reason == REASON
+
+
+@pytest.mark.parametrize("reason", [None, 5, ["x" * 100], {"text": "x" * 100}, "x" * 100 + "\0", "x" * 100 + "\ud800"])
+def test_a_reason_is_text(reason):
+    assert set(faults(reason=reason)) == {"reason"}
+
+
+@pytest.mark.parametrize("responses", [None, "left", [], ["skill"], 3])
+def test_responses_are_an_object(responses):
+    assert "expected an object" in faults(responses=responses)["responses"]
+
+
+def test_every_question_must_be_answered_and_each_gap_is_named():
+    assert set(faults(responses={})) == {f"responses.{question.id}" for question in QUESTIONS if question.kind != "overall"}
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        None,
+        True,
+        "left",
+        {"left": True},
+        {"left": True, "right": "no"},
+        {"left": 1, "right": 0},
+        {"left": True, "right": True, "x": 1},
+    ],
+)
+def test_a_direct_question_takes_yes_or_no_of_both_sides(answer):
+    assert set(faults(responses=with_response("progress", answer))) == {"responses.progress"}
+
+
+@pytest.mark.parametrize("answer", [None, True, "", "both", "N/A", {"left": True, "right": False}, ["left"]])
+def test_a_comparative_question_takes_one_of_four_words(answer):
+    assert set(faults(responses=with_response("skill", answer))) == {"responses.skill"}
+
+
+@pytest.mark.parametrize("answer", ["left", "draw", "right", "na"])
+def test_the_four_words_of_a_comparative_question(answer):
+    assert check_form(QUESTIONS, **{**form(TASK), "responses": with_response("skill", answer)}).responses["skill"] == answer
+
+
+def test_unknown_questions_are_refused():
+    assert faults(responses=with_response("hair_colour", "left")) == {"responses.hair_colour": "this form has no such question"}
+    assert set(faults(responses=with_response("\ud800" * 100, "left"))) == {"responses." + "\\ud800" * 40}
+
+
+def test_the_overall_question_may_be_repeated_but_not_contradicted():
+    checked = check_form(QUESTIONS, **{**form(TASK, "left"), "responses": with_response("overall", "left")})
+    assert "overall" not in checked.responses
+    assert set(faults(outcome="right", responses=with_response("overall", "left"))) == {"responses.overall"}
+
+
+def test_viewing_may_be_left_out_and_is_bounded():
+    assert check_form(QUESTIONS, **{**form(TASK), "viewing": None}).viewing == {}
+    assert check_form(QUESTIONS, **{**form(TASK), "viewing": {"events": "x" * 65_000}}).viewing["events"]
+    assert "at most 64 KiB" in faults(viewing={"events": "x" * 65_536})["viewing"]
+
+
+@pytest.mark.parametrize(
+    "viewing", [[], "watched", 3, {"a": float("nan")}, {"a": float("inf")}, {"a": "\0"}, {"\ud800": 1}], ids=repr
+)
+def test_viewing_is_an_object_both_databases_can_keep(viewing):
+    assert set(faults(viewing=viewing)) == {"viewing"}
+
+
+def test_bottomless_viewing_is_refused():
+    deep: dict = {}
+    for _ in range(100_000):
+        deep = {"a": deep}
+    assert set(faults(viewing=deep)) == {"viewing"}
+
+
+def test_all_faults_are_told_at_once():
+    assert set(faults(outcome="up", reason="short", responses=with_response("skill", "maybe"), viewing=1)) == {
+        "outcome",
+        "reason",
+        "responses.skill",
+        "viewing",
+    }
