@@ -87,7 +87,7 @@ class IndexedSource:
         for index in range(start, stop):
             group = int(np.searchsorted(self._starts, index, side="right")) - 1
             if group != self._group:
-                column = self._file.read_row_group(group, columns=["frame"]).column(0).combine_chunks()
+                column = self._file.read_row_group(group, columns=["frame"], use_threads=False).column(0).combine_chunks()
                 self._pixels = binary_to_numpy(column).reshape(-1, *self._shape)
                 self._group = group
             yield self._pixels[index - self._starts[group]]

@@ -22,9 +22,9 @@ import pyarrow as pa
 from interplay.record.errors import RecordingError
 from interplay.record.schema import METADATA_KEY, Header, journal_schema
 
-# LZ4, on one thread: a batch is 30 frames and some 20 tiny buffers, where zstd spends 10 us a buffer on setting itself up and a
-# thread pool more than that on a busy machine. The sealed file is compressed again.
-_OPTIONS = pa.ipc.IpcWriteOptions(compression=pa.Codec("zstd", compression_level=1), use_threads=False)
+# LZ4 on one thread: a batch is frames, which the recorder has compressed already, and some 20 buffers of 100 bytes; zstd would
+# spend 10 us on each to set itself up, and a pool of threads more than that on a busy machine.
+_OPTIONS = pa.ipc.IpcWriteOptions(compression=pa.Codec("lz4"), use_threads=False)
 _END = "outcome"
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import zstandard
 
 from interplay.envs.base import PlayableEnv
 from interplay.record import spaces
@@ -82,6 +83,7 @@ class Recorder:
         self._rows: list[tuple[Any, ...]] = []
         self._pixels = np.zeros((0, 0), np.uint8)
         self._palette: np.ndarray | None = None
+        self._zstd = zstandard.ZstdCompressor(level=1)
         self._oldest_us: int | None = None
         self._info: dict[str, Any] | None = None
         self._info_text = "{}"
@@ -201,16 +203,14 @@ class Recorder:
         for field in schema:
             name = field.name
             if name == "frame" and self._header.frames == "indexed":
-                data = pa.py_buffer(self._pixels[: len(rows)])
-                arrays.append(pa.FixedSizeBinaryArray.from_buffers(field.type, len(rows), [None, data]))
+                block = self._zstd.compress(self._pixels[: len(rows)].data)
+                arrays.append(pa.array([block, *[None] * (len(rows) - 1)], field.type))
             elif name.startswith("action."):
                 arrays.append(spaces.to_arrow(self._header.action_spaces[name.removeprefix("action.")], values[name]))
             elif name == "observation" and self._header.observation_space is not None:
                 arrays.append(spaces.to_arrow(self._header.observation_space, values[name]))
-            elif all(value is None for value in values[name]):
-                arrays.append(pa.nulls(len(rows), field.type))
             else:
-                arrays.append(pa.array(values[name], field.type))
+                arrays.append(_column(values[name], field.type))
         return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
     def finish(self, outcome: str) -> Path:
@@ -230,6 +230,21 @@ class Recorder:
         self._rows.clear()
         if self._writer is not None:
             self._writer.close()
+
+
+def _column(values: tuple[Any, ...], kind: pa.DataType) -> pa.Array:
+    """One column of a batch, by the shortest way: this runs for some 15 columns twice a second and player."""
+    if None in values:
+        return pa.nulls(len(values), kind) if values.count(None) == len(values) else pa.array(values, kind)
+    dtype = _NUMPY.get(kind)
+    if dtype is not None:
+        return pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(np.array(values, dtype))])
+    if values.count(values[0]) == len(values):
+        return pa.repeat(pa.scalar(values[0], kind), len(values))
+    return pa.array(values, kind)
+
+
+_NUMPY = {kind: kind.to_pandas_dtype() for kind in (pa.int32(), pa.int64(), pa.uint32(), pa.float32(), pa.float64())}
 
 
 def info_text(info: dict[str, Any]) -> str:

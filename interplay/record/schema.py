@@ -193,11 +193,13 @@ def step_columns(header: Header) -> list[str]:
 
 
 def journal_schema(header: Header) -> pa.Schema:
-    """Columns of a journal: frames are palette indices (`indexed`) or JPEG (`video`); snapshots come now and then."""
+    """Columns of a journal; snapshots come now and then.
+
+    `frame` is a JPEG a row (`video`), or (`indexed`) in the first row of each batch the zstd-compressed palette indices of all
+    its rows.
+    """
     kinds = [*columns(header), pa.field("snapshot", pa.binary())]
-    if header.frames == "indexed":
-        kinds.append(pa.field("frame", pa.binary(header.height * header.width)))
-    elif header.frames == "video":
+    if header.frames != "replay":
         kinds.append(pa.field("frame", pa.binary()))
     return pa.schema(kinds, {METADATA_KEY: json.dumps(header.to_json()).encode()})
 

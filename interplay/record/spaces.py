@@ -52,7 +52,9 @@ def _unsupported(space: spaces.Space) -> RecordingError:
 def to_arrow(space: spaces.Space, values: Sequence[Any]) -> pa.Array:
     """Values of a space as an Arrow array; None becomes null."""
     if isinstance(space, spaces.Discrete):
-        return pa.array([None if value is None else int(value) for value in values], pa.int64())
+        if None in values:
+            return pa.array([None if value is None else int(value) for value in values], pa.int64())
+        return pa.array(np.array(values, np.int64))
     if isinstance(space, _FLAT):
         return _flat_to_arrow(space, values)
     if isinstance(space, spaces.Dict | spaces.Tuple):
