@@ -45,11 +45,12 @@ def _answer(request: Request, status: int, message: str, headers: dict[str, str]
         return JSONResponse(document, status, headers)
     from interplay.web.pages import templates  # pages import nothing of this module; the other way round would be a ring
 
+    near = _near_tasks(request) if status == 404 else []
     context = {
         "status": status,
         "headline": _HEADLINES.get(status, "That did not work"),
-        "message": message,
-        "near": _near_tasks(request) if status == 404 else [],
+        "message": message.partition("; did you mean")[0] if near else message,  # the page offers links instead
+        "near": near,
     }
     return templates.TemplateResponse(request, "error.html", context, status_code=status, headers=headers)
 
@@ -58,7 +59,7 @@ def _near_tasks(request: Request) -> list[Task]:
     """Tasks whose name is nearest to the end of a mistyped address."""
     tasks = {task.id: task for suite in request.app.state.suites for task in suite.tasks}
     asked = "/".join(request.url.path.strip("/").lower().split("/")[-2:])
-    return [tasks[task_id] for task_id in difflib.get_close_matches(asked, tasks, n=2, cutoff=0.7)]
+    return [tasks[task_id] for task_id in difflib.get_close_matches(asked, tasks, n=2, cutoff=0.8)]
 
 
 def _http_error(request: Request, error: Exception) -> Response:

@@ -76,7 +76,7 @@ def recorded(tmp_path_factory):
         for name in agents:
             for seed in seeds:
                 played = next(t for suite in builtin_suites() for t in suite.tasks if t.id == task)
-                episode = rollout(archive, played, find_agent(name, archive), seed, rng=rng, max_steps=240)
+                episode = rollout(archive, played, find_agent(name, archive), seed, rng=rng, max_steps=150)
                 archive.video(episode)
             with archive.database.write() as session:
                 judging_store.admit(session, name=name, task=task, kind="agent", now=datetime.now(UTC))

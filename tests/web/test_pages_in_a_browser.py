@@ -10,10 +10,10 @@ import pytest
 pytestmark = pytest.mark.browser
 
 LOOKS = {
-    "light": {"color_scheme": "light", "viewport": {"width": 1240, "height": 860}},
-    "dark": {"color_scheme": "dark", "viewport": {"width": 1240, "height": 860}},
+    "desktop": {"color_scheme": "light", "reduced_motion": "reduce", "viewport": {"width": 1240, "height": 860}},
     "phone": {
         "color_scheme": "light",
+        "reduced_motion": "reduce",
         "viewport": {"width": 390, "height": 800},
         "device_scale_factor": 2,
         "is_mobile": True,
@@ -24,8 +24,8 @@ LOOKS = {
 
 @pytest.fixture
 def look(request):
-    """Light, dark or phone width; light where a test does not say."""
-    return getattr(request, "param", "light")
+    """A desktop or a phone; a desktop where a test does not say."""
+    return getattr(request, "param", "desktop")
 
 
 every_look = pytest.mark.parametrize("look", LOOKS, indirect=True)
@@ -46,7 +46,14 @@ def page(chromium, server, look, screenshots):
         ),
     )
     page.on("request", lambda request: errors.append(request.url) if not is_ours(request.url, server) else None)
-    page.shoot = lambda name: page.screenshot(path=screenshots / f"{name}-{look}.png", full_page=True)
+
+    def shoot(name: str) -> None:
+        """Pictures of the page as it is, in light and in dark."""
+        for colours in ("dark", "light"):
+            page.emulate_media(color_scheme=colours)
+            page.screenshot(path=screenshots / f"{name}-{look}-{colours}.png", full_page=True)
+
+    page.shoot = shoot
     yield page
     context.close()
     assert errors == []
