@@ -8,7 +8,10 @@ from typing import Any, Protocol
 import numpy as np
 
 from interplay.agents.base import AgentError
+from interplay.agents.scripted.beam_rider import BeamRider
 from interplay.agents.scripted.breakout import Breakout
+from interplay.agents.scripted.qbert import Qbert
+from interplay.agents.scripted.riverraid import RiverRaid
 from interplay.agents.scripted.space_invaders import SpaceInvaders
 from interplay.tasks import Task
 
@@ -33,7 +36,10 @@ class Brain(Protocol):
 
 
 BRAINS: dict[str, Callable[[], Brain]] = {
+    "ale:beam_rider": BeamRider,
     "ale:breakout": Breakout,
+    "ale:qbert": Qbert,
+    "ale:riverraid": RiverRaid,
     "ale:space_invaders": SpaceInvaders,
 }
 """Environment id -> its player."""
