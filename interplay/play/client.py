@@ -10,6 +10,7 @@ async with await PlayClient.open("http://127.0.0.1:8000", "atari/breakout") as p
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import time
 import urllib.error
@@ -75,6 +76,7 @@ class PlayClient:
         self._socket: ClientConnection | None = None
         self._buttons = 0
         self._sent_at = 0.0
+        self._heart: asyncio.Task[None] | None = None
 
     @classmethod
     async def open(
@@ -95,7 +97,7 @@ class PlayClient:
         return client
 
     async def connect(self) -> None:
-        """Open the socket (again: a second one takes the seat over) and wait for the welcome."""
+        """Open the socket (again: a second one takes the seat over) and wait for the welcome, or for the news that it is over."""
         address = "ws" + self.address.removeprefix("http") + self.grant["socket"]
         self._socket = await connect(
             address, subprotocols=[Subprotocol(wire.SUBPROTOCOL)], compression=None, ping_interval=None, max_size=1 << 24
@@ -103,7 +105,8 @@ class PlayClient:
         await self.send("hello", token=self.grant["token"])
         while True:
             message = await self.receive()
-            if isinstance(message, dict) and message["type"] == "welcome":
+            if isinstance(message, dict) and message["type"] in ("welcome", "ended"):
+                self._heart = asyncio.create_task(self._beat())
                 return
 
     async def __aenter__(self) -> Self:
@@ -116,6 +119,8 @@ class PlayClient:
 
     async def close(self) -> None:
         """Close the socket; the server keeps the seat for a while."""
+        if self._heart is not None:
+            self._heart.cancel()
         if self._socket is not None:
             await self._socket.close()
 
@@ -181,10 +186,17 @@ class PlayClient:
         self.header = header
         self.num_frames += 1
         self.num_bytes += len(message)
-        now = time.perf_counter()
-        if now - self._sent_at >= HEARTBEAT_S:
-            await self._send_input(now)
         return header
+
+    async def _beat(self) -> None:
+        """Give a sign of life, and acknowledge what was painted, four times a second."""
+        with contextlib.suppress(ConnectionClosed):
+            while True:
+                wait_s = self._sent_at + HEARTBEAT_S - time.perf_counter()
+                if wait_s > 0:
+                    await asyncio.sleep(wait_s)
+                else:
+                    await self._send_input(time.perf_counter())
 
     def _take(self, message: dict[str, Any]) -> dict[str, Any]:
         """Note what a JSON message says."""

@@ -109,8 +109,8 @@ class LiveEpisode:
 
     def start(self, now_us: int) -> None:
         """Turn the clock on."""
-        self._text("resumed" if self._has_played else "started", step=self.step)
-        self._has_played = True
+        first, self._has_played = not self._has_played, True
+        self._text("started" if first else "resumed", step=self.step)
         # What was painted before the pause says nothing about how fast the player reacts after it.
         self._made_us.clear()
         self._unacknowledged.clear()
@@ -119,7 +119,8 @@ class LiveEpisode:
         self._time_zero_us = now_us - self._played_us
         self.running = True
         self.clock.start(now_us)
-        self.show(now_us)
+        if not first:
+            self.show(now_us)
 
     def pause(self, now_us: int) -> None:
         """Turn the clock off; what was played is on disk when this returns."""

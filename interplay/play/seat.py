@@ -99,7 +99,6 @@ class Seat:
         elif self._opened:
             self._command("welcome")
         self._command_go()
-        self._wait_for_player()
 
     def detach(self, connection: Connection) -> None:
         """A socket is gone; the seat is kept a while."""
@@ -262,6 +261,8 @@ class Seat:
     def _welcome(self, event: dict[str, Any]) -> None:
         """Tell the client what it will see."""
         self._welcomed = True
+        if self.state in (State.WAITING, State.PAUSED):
+            self._wait_for_player()
         facts = {key: event[key] for key in ("width", "height", "codec", "palette", "step")}
         started = self.state not in (State.WAITING, State.COUNTDOWN)
         self._text(

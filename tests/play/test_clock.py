@@ -1,3 +1,5 @@
+import itertools
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -31,7 +33,7 @@ def test_a_late_step_runs_at_once_and_a_stalled_clock_never_runs_fast(stall_us: 
 
 def test_episodes_of_one_worker_are_spread_over_the_frame() -> None:
     phases = sorted(EpisodeClock(60, index=index).start(0) for index in range(30))
-    gaps = [b - a for a, b in zip(phases, phases[1:], strict=False)]
+    gaps = [b - a for a, b in itertools.pairwise(phases)]
     assert max(gaps) < 2 * 16_667 / 30 * 1.5
 
 

@@ -50,8 +50,10 @@ def test_a_delta_against_another_frame_asks_for_a_key_frame() -> None:
     assert (decoder.pixels == 4).all()
 
 
-@pytest.mark.parametrize("damage", [lambda m: m[:19], lambda m: m[:-3], lambda m: m[:20] + b"\xff" * 9, lambda m: b"\x09" + m[1:]])
-def test_damaged_frames_are_protocol_errors(damage) -> None:  # noqa: ANN001
+@pytest.mark.parametrize(
+    "damage", [lambda m: m[:19], lambda m: m[:-3], lambda m: m[:20] + b"\xff" * 9, lambda m: b"\x09" + m[1:]]
+)
+def test_damaged_frames_are_protocol_errors(damage) -> None:
     frame = Frame(np.random.default_rng(0).integers(0, 256, (6, 7), np.uint8), np.zeros((256, 3), np.uint8))
     encoder = FrameEncoder(frame)
     with pytest.raises(wire.ProtocolError):

@@ -1,0 +1,321 @@
+"""What breaks while people play, and what they and their recordings notice of it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import resource
+import signal
+import socket
+import subprocess
+import time
+from pathlib import Path
+
+import numpy as np
+import psutil
+import pytest
+from conftest import RunningServer, environment, running_server, serve_command
+from play_watcher import Watcher
+
+import interplay.record
+from interplay.play.client import PlayClient, PlayClientError
+
+ONE_SECOND = 60
+"""Steps."""
+
+
+@pytest.fixture
+def quiet_server(tmp_path: Path):
+    """A server of this test's own."""
+    with running_server(tmp_path / "data", "--workers", "2") as running:
+        yield running
+
+
+async def started(server: RunningServer, task: str, **wanted: object) -> Watcher:
+    """A player who has just begun."""
+    watcher = Watcher(await server.open(task, **wanted), random.Random(3))
+    await watcher.client.start()
+    return watcher
+
+
+async def two_playing(server: RunningServer) -> tuple[list[Watcher], list[asyncio.Task[None]]]:
+    """Two players, one on each worker, whose frames are read from now on; without the button Breakout never ends."""
+    watchers, playing = [], []
+    for seed in (21, 22):
+        watchers.append(Watcher(await server.open("atari/breakout", seed=seed)))
+        await watchers[-1].client.start()
+        playing.append(asyncio.create_task(watchers[-1].play()))
+    return watchers, playing
+
+
+async def left(watcher: Watcher) -> dict:
+    """Quit, and wait for the end."""
+    await watcher.client.quit()
+    await watcher.play()
+    await watcher.client.close()
+    assert watcher.client.ended is not None
+    return watcher.client.ended
+
+
+async def worker_of(server: RunningServer, *, seats: int) -> int:
+    """Process id of a worker with so many seats."""
+    return next(worker["pid"] for worker in (await server.statistics())["workers"] if worker["seats"] == seats)
+
+
+def test_a_killed_worker_costs_its_players_a_moment_and_others_nothing(quiet_server: RunningServer) -> None:
+    server = quiet_server
+
+    async def scenario() -> None:
+        lucky = Watcher(await server.open("atari/breakout", seed=11))
+        await lucky.client.start()
+        luck = asyncio.create_task(lucky.play())
+        victim_worker = next(w["pid"] for w in (await server.statistics())["workers"] if w["seats"] == 0)
+        victim = await started(server, "atari/space_invaders", seed=12)
+        waiting = await server.open("atari/breakout")  # on either worker; not started yet
+        await victim.play(2 * ONE_SECOND)
+        os.kill(victim_worker, signal.SIGKILL)
+        await victim.play(4 * ONE_SECOND)
+        kinds = [(message["type"], message.get("reason")) for message in victim.client.messages]
+        assert kinds == [("welcome", None), ("started", None), ("paused", "recovering"), ("resumed", None)]
+        back = int(np.argmin(np.diff(victim.steps)))  # where the steps go back
+        assert victim.steps[back + 1] >= victim.steps[back] - ONE_SECOND
+        await waiting.start()
+        waited = Watcher(waiting)
+        await waited.play(20)
+        for watcher in (waited, victim):
+            await left(watcher)
+        await lucky.client.quit()
+        await luck
+        assert lucky.disturbance() is None
+        archive = interplay.record.open(server.data)
+        assert victim.client.ended is not None
+        episode = archive.get(victim.client.ended["episode"])
+        recorded = episode.steps().column("frame_hash").to_numpy()
+        resumed = victim.steps[back + 1]
+        before = [index for index in range(back + 1) if victim.steps[index] <= resumed]
+        for index in (*before, *range(back + 1, len(victim.steps))):  # what was played, and what was played on
+            assert recorded[victim.steps[index]] == victim.hashes[index]
+        assert len(archive.episodes()) == 3
+        assert (await server.statistics())["worker_deaths"] == 1
+
+    asyncio.run(scenario())
+
+
+def test_a_killed_server_loses_no_step_older_than_a_second(tmp_path: Path) -> None:
+    async def until_killed(server: RunningServer, players: list[Watcher]) -> list[int]:
+        for watcher in players:
+            watcher.client = await server.open("atari/space_invaders")
+            await watcher.client.start()
+        playing = [asyncio.create_task(watcher.play()) for watcher in players]
+        await asyncio.sleep(2.5)
+        workers = [worker["pid"] for worker in (await server.statistics())["workers"]]
+        server.process.kill()
+        for task in playing:
+            with pytest.raises(PlayClientError) as lost:
+                await task
+            assert lost.value.code == 1006
+        return workers
+
+    data = tmp_path / "data"
+    players = [Watcher(None), Watcher(None)]  # type: ignore[arg-type]
+    with running_server(data, "--workers", "2", expect_exit=-signal.SIGKILL) as server:
+        workers = asyncio.run(until_killed(server, players))
+        server.process.wait()
+    deadline = time.monotonic() + 5
+    while any(psutil.pid_exists(pid) and psutil.Process(pid).status() != "zombie" for pid in workers):
+        assert time.monotonic() < deadline, "a worker outlives its server"
+        time.sleep(0.05)
+    with running_server(data, "--workers", "1") as server:
+        archive = interplay.record.open(data)
+        episodes = {episode.id: episode for episode in archive.episodes()}
+        assert len(episodes) == 2
+        assert {episode.outcome for episode in episodes.values()} == {"interrupted"}
+        for watcher in players:
+            steps, hashes = np.array(watcher.steps), np.array(watcher.hashes)
+            episode = next(e for e in episodes.values() if matches(e, steps[:20], hashes[:20]))
+            assert episode.num_steps >= steps[-1] - ONE_SECOND
+            kept = steps <= episode.num_steps
+            assert matches(episode, steps[kept], hashes[kept])
+        assert "Recovered 2 interrupted episodes" in (data / "server.log").read_text()
+        assert asyncio.run(server.statistics())["seats"] == {}
+
+
+def matches(episode: interplay.record.Episode, steps: np.ndarray, hashes: np.ndarray) -> bool:
+    return bool((episode.steps().column("frame_hash").to_numpy()[steps] == hashes).all())
+
+
+def test_a_world_that_fails_ends_its_own_session_with_a_reason(quiet_server: RunningServer) -> None:
+    server = quiet_server
+
+    async def scenario() -> None:
+        others, playing = await two_playing(server)
+        failing = Watcher(await server.open("trial/raises"))
+        await failing.client.start()
+        with pytest.raises(PlayClientError) as failed:
+            await failing.play()
+        assert failed.value.code == "world_failed"
+        assert (
+            str(failed.value) == "the world stopped with RuntimeError: the volcano erupted\nWhat you played until then is kept."
+        )
+        assert failing.steps[-1] == 39
+        for watcher in others:
+            await watcher.client.quit()
+        await asyncio.gather(*playing)
+        assert [watcher.disturbance() for watcher in others] == [None, None]
+        (episode,) = interplay.record.open(server.data).episodes(task="trial/raises")
+        assert (episode.outcome, episode.num_steps) == ("interrupted", 39)
+
+    asyncio.run(scenario())
+
+
+def test_a_disk_that_is_full_ends_the_session_and_keeps_what_is_there(quiet_server: RunningServer) -> None:
+    server = quiet_server
+
+    async def scenario() -> None:
+        unlucky = await started(server, "atari/space_invaders", seed=31)
+        full = await worker_of(server, seats=1)
+        lucky = Watcher(await server.open("atari/breakout", seed=32))
+        await lucky.client.start()
+        luck = asyncio.create_task(lucky.play())
+        await unlucky.play(ONE_SECOND)
+        # To the worker a file size limit is what a full disk is: its next write of the journal fails.
+        (journal,) = [path for path in (server.data / "journal").iterdir() if str(path) in open_files(full)]
+        size = journal.stat().st_size
+        resource.prlimit(full, resource.RLIMIT_FSIZE, (size + 100, resource.RLIM_INFINITY))
+        with pytest.raises(PlayClientError) as failed:
+            await unlucky.play()
+        assert failed.value.code == "recording_failed"
+        assert "the disk is full" in str(failed.value)
+        assert "kept" in str(failed.value)
+        resource.prlimit(full, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        await lucky.client.quit()
+        await luck
+        assert lucky.disturbance() is None
+        (episode,) = interplay.record.open(server.data).episodes(task="atari/space_invaders")
+        assert episode.outcome == "interrupted"
+        assert episode.num_steps >= unlucky.steps[-1] - ONE_SECOND
+        kept = np.array(unlucky.steps) <= episode.num_steps
+        assert matches(episode, np.array(unlucky.steps)[kept], np.array(unlucky.hashes)[kept])
+
+    asyncio.run(scenario())
+
+
+def open_files(pid: int) -> set[str]:
+    return {
+        os.readlink(f"/proc/{pid}/fd/{name}")
+        for name in os.listdir(f"/proc/{pid}/fd")
+        if os.path.exists(f"/proc/{pid}/fd/{name}")
+    }
+
+
+def test_a_slow_world_moves_to_a_worker_of_its_own(quiet_server: RunningServer) -> None:
+    server = quiet_server
+
+    async def scenario() -> None:
+        neighbours, playing = await two_playing(server)
+        slow = Watcher(await server.open("trial/slow"), rgb=True)
+        await slow.client.start()
+        await slow.play(90)
+        kinds = [message["type"] for message in slow.client.messages if message["type"] != "palette"]
+        assert kinds == ["welcome", "started", "paused", "resumed"]
+        assert [worker["seats"] for worker in (await server.statistics())["workers"] if worker["alone"]] == [1]
+        for watcher in neighbours:
+            watcher.times.clear()
+            watcher.steps.clear()
+        await slow.play(150)
+        assert [watcher.disturbance() for watcher in neighbours] == [None, None]
+        ended = await left(slow)
+        assert interplay.record.open(server.data).get(ended["episode"]).num_steps == ended["num_steps"]
+        for watcher in neighbours:
+            await watcher.client.quit()
+        await asyncio.gather(*playing)
+        await asyncio.sleep(1.0)
+        assert not any(worker["alone"] for worker in (await server.statistics())["workers"])  # it went with its world
+
+    asyncio.run(scenario())
+
+
+def test_stopping_the_server_ends_and_seals_what_is_being_played(tmp_path: Path) -> None:
+    async def scenario(server: RunningServer) -> dict:
+        watcher = await started(server, "atari/breakout")
+        idle = await server.open("atari/qbert")
+        await watcher.play(40)
+        server.process.send_signal(signal.SIGTERM)
+        await watcher.play()
+        while idle.ended is None:
+            await idle.receive()
+        assert idle.ended["episode"] is None
+        assert watcher.client.ended is not None
+        return watcher.client.ended
+
+    with running_server(tmp_path / "data") as server:
+        ended = asyncio.run(scenario(server))
+        assert server.process.wait(20) == 0
+    assert ended["outcome"] == "interrupted"
+    episode = interplay.record.open(tmp_path / "data").get(ended["episode"])
+    assert episode.num_steps == ended["num_steps"]
+    assert list((tmp_path / "data" / "journal").iterdir()) == []
+
+
+def test_a_port_in_use_is_an_error_with_the_next_command(tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        command = serve_command(tmp_path / "data", "--port", str(port))
+        result = subprocess.run(command, capture_output=True, text=True, timeout=60, env=environment(), check=False)
+    assert result.returncode == 1
+    assert f"port {port} on 127.0.0.1 is in use" in result.stderr
+    assert f"interplay serve --port {port + 1}" in result.stderr
+    assert "Traceback" not in result.stderr
+    assert not (tmp_path / "data").exists()
+
+
+def test_a_player_who_does_not_come_back_has_left(tmp_path: Path) -> None:
+    """In this process, because half a minute is long for a test."""
+    import uvicorn
+    from conftest import suite_text
+
+    from interplay.play import PlayServer
+    from interplay.play.sockets import PlaySocketProtocol, listen
+    from interplay.tasks import builtin_suites, parse_suite
+    from interplay.web.app import create_app
+
+    async def scenario() -> None:
+        archive = interplay.record.open(tmp_path)
+        suites = [*builtin_suites(), parse_suite(suite_text())]
+        play = PlayServer(archive, secret=b"s" * 32, num_workers=1, suites=suites, seat_kept_s=0.4, idle_s=0.8)
+        app = create_app(archive, play=play, suites=suites, secret=b"s" * 32)
+        listener = listen("127.0.0.1", 0)
+        config = uvicorn.Config(app, ws=PlaySocketProtocol, log_level="warning")
+        web = uvicorn.Server(config)
+        serving = asyncio.create_task(web.serve(sockets=[listener]))
+        address = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        try:
+            while not web.started:
+                await asyncio.sleep(0.02)
+            grant = play.create_session("atari/breakout", actor="tester", countdown_s=0)
+            lost = Watcher(PlayClient(address, grant.to_json()))
+            await lost.client.connect()
+            await lost.client.start()
+            await lost.play(30)
+            await lost.client.close()
+            paused = Watcher(PlayClient(address, play.create_session("atari/qbert", actor="tester", countdown_s=1).to_json()))
+            await paused.client.connect()
+            await paused.client.start()
+            await paused.play(30)
+            await paused.client.pause()
+            await paused.play()  # until the server has waited long enough
+            assert paused.client.ended is not None
+            assert paused.client.ended["outcome"] == "left"
+            assert {"type": "countdown", "seconds": 1} in paused.client.messages
+            while not (episodes := archive.episodes(task="atari/breakout")):
+                await asyncio.sleep(0.05)
+            assert episodes[0].outcome == "left"
+            assert episodes[0].num_steps >= 29
+        finally:
+            web.should_exit = True
+            await serving
+
+    asyncio.run(scenario())
