@@ -60,6 +60,7 @@ class ServedMatch:
         questions: The form, in order.
         served_at: UTC.
         state: `open`, `released` (still answerable, but others may be shown the pair) or `answered`.
+        num_answered: How many matches this judge has answered so far.
     """
 
     id: str
@@ -69,6 +70,7 @@ class ServedMatch:
     questions: tuple[Question, ...]
     served_at: datetime
     state: MatchState
+    num_answered: int
 
 
 class AcceptedAnswer(NamedTuple):
@@ -316,6 +318,7 @@ class Judging:
             questions=self._questions(session, match),
             served_at=match.served_at,
             state=state,
+            num_answered=store.num_answers_by(session, match.judge),
         )
 
     def _questions(self, session: Session, match: Match) -> tuple[Question, ...]:

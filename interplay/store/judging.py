@@ -35,6 +35,7 @@ _POOL = (
     .join(EpisodeRow, and_(EpisodeRow.task == Agent.task, EpisodeRow.actor == Agent.name))
     .where(Agent.task == bindparam("task"), Agent.withdrawn_at.is_(None))
     .where(EpisodeRow.task_hash == bindparam("task_hash"), EpisodeRow.seed.in_(bindparam("seeds", expanding=True)))
+    .where(EpisodeRow.outcome != "interrupted")  # something broke; it says nothing about the agent
     .order_by(EpisodeRow.id)
 )
 _OPEN_PAIRS = (
@@ -158,7 +159,7 @@ def pool_versions(session: Session, task: str) -> list[str]:
 
 
 def pool(session: Session, task: str, task_hash: str, seeds: Sequence[int]) -> list[PoolEpisode]:
-    """Episodes of agents that may be judged, recorded under one version of a task on the given seeds."""
+    """Episodes of agents that may be judged, recorded under one version of a task on the given seeds and not interrupted."""
     rows = session.execute(_POOL, {"task": task, "task_hash": task_hash, "seeds": list(seeds)})
     return [PoolEpisode(*row) for row in rows]
 

@@ -154,6 +154,7 @@ def _document(match: ServedMatch) -> dict[str, Any]:
         "min_reason_chars": MIN_REASON_CHARS,
         "served_at": match.served_at.isoformat(),
         "state": match.state,
+        "answered": match.num_answered,
     }
 
 
@@ -187,7 +188,8 @@ def show(request: Request, match: MatchId, judge: str | None = None) -> JSONResp
     return JSONResponse(_document(served), headers={"Cache-Control": "no-store"})
 
 
-@router.api_route("/api/judge/matches/{match}/{side}.mp4", methods=["GET", "HEAD"], operation_id="match_video")
+@router.get("/api/judge/matches/{match}/{side}.mp4")
+@router.head("/api/judge/matches/{match}/{side}.mp4", include_in_schema=False)
 def video(request: Request, match: MatchId, side: Literal["left", "right"], judge: str | None = None) -> Response:
     """One side's video; ranges are answered."""
     judging = _judging(request)

@@ -31,8 +31,10 @@ def episode_id(task: str, agent: str, seed: int, copy: int = 0) -> str:
     return f"{task.rpartition('/')[2]}-{agent}-{seed}-{copy}"
 
 
-def add_episode(archive, task_id: str, agent: str, seed: int, *, copy: int = 0, task_hash: str | None = None, video=True):
-    """One catalogue row and, if wanted, a file where its video would be."""
+def add_episode(
+    archive, task_id: str, agent: str, seed: int, *, copy: int = 0, task_hash: str | None = None, outcome="terminated"
+):
+    """One catalogue row, and a file where its video would be."""
     task = find(task_id)
     name = episode_id(task_id, agent, seed, copy) + (f"-{task_hash}" if task_hash else "")
     with archive.database.write() as session:
@@ -52,7 +54,7 @@ def add_episode(archive, task_id: str, agent: str, seed: int, *, copy: int = 0, 
                 total_reward=3.0,
                 terminated=True,
                 truncated=False,
-                outcome="terminated",
+                outcome=outcome,
                 frames="indexed",
                 created_at=START,
                 path=f"episodes/{name}.parquet",
@@ -60,10 +62,7 @@ def add_episode(archive, task_id: str, agent: str, seed: int, *, copy: int = 0, 
                 sha256="0" * 64,
             )
         )
-    if video:
-        path = archive.video_path(name)
-        path.parent.mkdir(exist_ok=True)
-        path.write_bytes(b"\0\0\0\x18ftypmp42" + name.encode() * 20)
+    archive.video_path(name).write_bytes(b"\0\0\0\x18ftypmp42" + name.encode() * 20)
     return name
 
 

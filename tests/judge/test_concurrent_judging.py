@@ -95,7 +95,10 @@ def test_twenty_judges_at_once(study, clock):
 
 def test_a_pair_is_never_before_two_judges(study, clock):
     archive, _ = study
-    rooms = [Judging(archive, rng=np.random.default_rng(number), clock=clock) for number in range(4)]  # as four processes would
+    # Four archives on one database share no lock in this process, just as four server processes would not.
+    url = archive.database.engine.url.render_as_string(hide_password=False)
+    archives = [interplay.record.open(archive.root, database=url) for _ in range(4)]
+    rooms = [Judging(one, rng=np.random.default_rng(number), clock=clock) for number, one in enumerate(archives)]
 
     def take(number: int):
         return rooms[number % 4].serve(f"judge-{number}", TASKS[0])
@@ -104,6 +107,8 @@ def test_a_pair_is_never_before_two_judges(study, clock):
     with archive.database.read() as session:
         pairs = [episodes for _, _, episodes in store.open_pairs(session, TASKS[0])]
     assert len(pairs) == len(set(pairs)) == NUM_JUDGES
+    for one in archives:
+        one.database.close()
 
 
 def test_when_pairs_are_scarce_each_is_given_once_and_comes_back(study, clock):

@@ -117,6 +117,15 @@ def test_versions_of_a_task_are_not_mixed(archive, clock):
         judging.serve("eve", TASK)
 
 
+def test_an_interrupted_episode_is_not_shown(archive, clock):
+    fill(archive, agents=("ada",), num_seeds=1)
+    add_episode(archive, TASK, "bob", find(TASK).held_out_seeds[0], outcome="interrupted")
+    with archive.database.write() as session:
+        store.admit(session, name="bob", task=TASK, kind="agent", now=START)
+    with pytest.raises(NothingToJudgeError):
+        Judging(archive, rng=np.random.default_rng(0), clock=clock).serve("eve", TASK)
+
+
 def test_an_episode_without_its_video_is_not_shown(archive, clock):
     judging = two_agents_one_seed(archive, clock)
     match = judging.serve("eve")
