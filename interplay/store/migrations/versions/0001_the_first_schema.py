@@ -135,7 +135,10 @@ def upgrade() -> None:
     )
     with op.batch_alter_table("matches", schema=None) as batch_op:
         batch_op.create_index(batch_op.f("ix_matches_judge"), ["judge"], unique=False)
-        batch_op.create_index("ix_matches_task_open", ["task", "answered_at", "released_at"], unique=False)
+        batch_op.create_index("ix_matches_agents", ["task", "left_agent", "right_agent"], unique=False)
+        is_open = sa.text("answered_at IS NULL AND released_at IS NULL")
+        batch_op.create_index("ix_matches_open_task", ["task"], unique=False, sqlite_where=is_open, postgresql_where=is_open)
+        batch_op.create_index("uq_matches_open_judge", ["judge"], unique=True, sqlite_where=is_open, postgresql_where=is_open)
 
     op.create_table(
         "answers",
@@ -172,7 +175,9 @@ def downgrade() -> None:
 
     op.drop_table("answers")
     with op.batch_alter_table("matches", schema=None) as batch_op:
-        batch_op.drop_index("ix_matches_task_open")
+        batch_op.drop_index("uq_matches_open_judge")
+        batch_op.drop_index("ix_matches_open_task")
+        batch_op.drop_index("ix_matches_agents")
         batch_op.drop_index(batch_op.f("ix_matches_judge"))
 
     op.drop_table("matches")
