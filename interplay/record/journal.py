@@ -58,12 +58,14 @@ class JournalWriter:
 
     def write(self, batch: pa.RecordBatch) -> None:
         """Append a batch; when this returns it has left the process."""
+        self._check_open()
         self._stream.write_batch(batch)
         self._commit()
         self._rows += batch.num_rows
 
     def finish(self, outcome: str) -> None:
         """Write the end marker (an empty batch that carries the outcome) and close, on disk for good."""
+        self._check_open()
         empty = pa.RecordBatch.from_pylist([], schema=self.schema)
         self._stream.write_batch(empty, custom_metadata={_END: outcome})
         self._stream.close()
@@ -77,10 +79,12 @@ class JournalWriter:
             os.close(self._fd)
             self._fd = -1
 
-    def _commit(self) -> None:
-        """Write out what the stream produced since the last call, or leave the file as it was."""
+    def _check_open(self) -> None:
         if self._fd < 0:
             raise RecordingError(f"{self.path} is closed; this recorder has finished or failed before")
+
+    def _commit(self) -> None:
+        """Write out what the stream produced since the last call, or leave the file as it was."""
         data = self._sink.take()
         try:
             done = 0

@@ -52,7 +52,7 @@ def test_frames_are_found_in_any_order(record, invaders):
     for policy in ("indexed", "replay"):
         played = record(invaders, num_steps=1300, policy=policy, seed=5)
         frames = Episode.open(played.episode.path).frames
-        for index in np.random.default_rng(0).integers(len(frames), size=12).tolist() + [0, -1, len(frames) - 1]:
+        for index in [*np.random.default_rng(0).integers(len(frames), size=9).tolist(), 0, -1, len(frames) - 1]:
             np.testing.assert_array_equal(frames[index].pixels, played.views[index])
         np.testing.assert_array_equal(frames.stack(300), np.stack(played.views[297:301]))
         np.testing.assert_array_equal(frames.stack(1), np.stack([played.views[0]] * 3 + [played.views[1]]))

@@ -1,0 +1,268 @@
+"""Processes die, disks fill, files are cut off: what was recorded stays, and the error says what to do."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import interplay.record
+from interplay.envs import make
+from interplay.record import Episode, RecordingError, journal
+from interplay.record.verify import verify
+
+WRITER = Path(__file__).with_name("record_writer.py")
+
+
+def start_writer(data: Path, *arguments: str) -> subprocess.Popen[str]:
+    return subprocess.Popen([sys.executable, str(WRITER), str(data), *arguments], stdout=subprocess.PIPE, text=True)
+
+
+def kill_after(writer: subprocess.Popen[str], seconds: float) -> list[tuple[int, float]]:
+    """SIGKILL the writer some seconds after its first step; returns the steps it had handed over and when."""
+    assert writer.stdout is not None
+    lines = [writer.stdout.readline()]
+    killer = threading.Timer(seconds, writer.kill)
+    killer.start()
+    lines += list(writer.stdout)
+    assert writer.wait() == -signal.SIGKILL
+    return [(int(line.split()[0]), float(line.split()[1])) for line in lines if line.endswith("\n")]
+
+
+def test_every_step_more_than_a_second_old_survives_sigkill(archive):
+    steps = kill_after(start_writer(archive.root), 2.3)
+    last_time = steps[-1][1]
+    owed = max(step for step, when in steps if last_time - when > 1.0)
+    (episode,) = archive.recover()
+    assert episode.num_steps >= owed > 30
+    assert (episode.outcome, episode.truncated, episode.terminated) == ("interrupted", True, False)
+    assert len(episode.frames) == episode.num_steps + 1
+    verdict = verify(episode)
+    assert verdict.equal, verdict
+    assert archive.get(episode.id).outcome == "interrupted"
+    assert list(archive.journal_folder.iterdir()) == []
+    assert archive.recover() == []
+
+
+def test_a_running_recording_is_left_alone(archive):
+    writer = start_writer(archive.root)
+    try:
+        assert writer.stdout is not None
+        writer.stdout.readline()
+        (path,) = archive.journal_folder.glob("*.arrows")
+        assert archive.recover() == []
+        with pytest.raises(RecordingError, match="in use by a running process"):
+            archive.seal(path)
+        with pytest.raises(RecordingError, match="in use by a running process"):
+            interplay.record.resume(archive, journal.episode_of(path))
+    finally:
+        writer.kill()
+        writer.wait()
+    assert len(archive.recover()) == 1
+
+
+def begun(archive, task, num_steps, seed=4):
+    """An episode in the middle: environment, recorder, actions so far, views so far."""
+    env = make(task)
+    recorder = archive.recorder(task, env, seed=seed, actor="tester", actor_kind="agent")
+    recorder.start(*env.reset(seed=seed))
+    views = [env.view().pixels.copy()]
+    for step in range(num_steps):
+        recorder.step(step // 9 % 2, env.step(step // 9 % 2), clock_us=step * 16_667)
+        views.append(env.view().pixels.copy())
+    return env, recorder, views
+
+
+@pytest.mark.parametrize("num_steps", [0, 40, 650])
+def test_an_episode_goes_on_after_its_process_died(archive, invaders, num_steps):
+    """650 steps: from the snapshot at 600; 40: from the seed; 0: from the first observation."""
+    env, recorder, views = begun(archive, invaders, num_steps)
+    recorder.flush()
+    recorder.step(3, env.step(3), clock_us=num_steps * 16_667)  # never flushed: lost with the process
+    recorder.abandon()
+    env, recorder, state = interplay.record.resume(archive, recorder.episode_id)
+    assert (state.num_steps, state.terminated, state.truncated) == (num_steps, False, False)
+    assert state.clock_us == max(0, num_steps - 1) * 16_667
+    assert state.info == {"lives": 3}
+    np.testing.assert_array_equal(env.view().pixels, views[-1])
+    reward = 0.0
+    for step in range(num_steps, num_steps + 90):
+        result = env.step(11)
+        reward += result[1]
+        recorder.step(11, result, clock_us=step * 16_667)
+        views.append(env.view().pixels.copy())
+    episode = archive.seal(recorder.finish("quit"))
+    assert episode.num_steps == num_steps + 90
+    assert episode.total_reward == state.total_reward + reward
+    for frame, view in zip(episode.frames, views, strict=True):
+        np.testing.assert_array_equal(frame.pixels, view)
+    assert verify(episode).equal
+    assert list(archive.journal_folder.iterdir()) == []
+
+
+def test_an_episode_survives_two_deaths_and_a_torn_tail(archive, invaders):
+    _, recorder, _ = begun(archive, invaders, 60)
+    recorder.flush()
+    recorder.abandon()
+    first = recorder.path
+    with first.open("r+b") as file:  # the last batch was half written when the machine went down
+        file.truncate(first.stat().st_size - 20)
+    for _ in range(2):
+        env, recorder, state = interplay.record.resume(archive, recorder.episode_id)
+        for step in range(state.num_steps, state.num_steps + 40):
+            recorder.step(1, env.step(1), clock_us=step * 16_667)
+        recorder.flush()
+        recorder.abandon()
+    (episode,) = archive.recover()
+    assert episode.num_steps == state.num_steps + 40 > 80
+    assert verify(episode).equal
+
+
+def test_a_later_segment_wins_over_an_earlier_one(archive, invaders):
+    """A journal resumed from an older point: the second segment starts before the first one ends."""
+    env, recorder, _ = begun(archive, invaders, 50)
+    recorder.flush()
+    recorder.abandon()
+    backup = archive.root / "backup"
+    shutil.copy(recorder.path, backup)
+    with recorder.path.open("r+b") as file:
+        file.truncate(recorder.path.stat().st_size - 20)
+    env, second, state = interplay.record.resume(archive, recorder.episode_id)
+    assert state.num_steps < 50
+    for step in range(state.num_steps, state.num_steps + 60):
+        second.step(4, env.step(4), clock_us=step * 16_667)
+    path = second.finish("quit")
+    shutil.copy(backup, recorder.path)
+    episode = archive.seal(path)
+    assert episode.num_steps == state.num_steps + 60
+    assert episode.actions()[state.num_steps :].tolist() == [4] * 60
+    assert verify(episode).equal
+
+
+def test_a_world_that_is_not_deterministic_is_not_resumed(archive, make_cartpole):
+    task = make_cartpole(deterministic=False)
+    _, recorder, _ = begun(archive, task, 5)
+    recorder.flush()
+    recorder.abandon()
+    with pytest.raises(RecordingError, match=r"not deterministic, so it cannot be rebuilt(.|\n)*episodes repair"):
+        interplay.record.resume(archive, recorder.episode_id)
+    assert archive.recover()[0].num_steps == 5
+
+
+def test_a_full_disk_keeps_what_was_written(archive):
+    writer = start_writer(archive.root, "200000")
+    output, _ = writer.communicate(timeout=60)
+    lines = output.splitlines()
+    message = "\n".join(line for line in lines if not line[:1].isdigit())
+    assert writer.returncode == 3
+    assert "cannot write" in message
+    assert "the disk is full (EFBIG)" in message
+    assert "observations written before are kept" in message
+    assert f"interplay episodes repair --data {archive.root}" in message
+    handed_over = int([line for line in lines if line[:1].isdigit()][-1].split()[0])
+    (episode,) = archive.recover()
+    assert handed_over - 121 <= episode.num_steps <= handed_over
+    assert episode.num_steps > 100
+
+
+def test_sealing_on_a_full_disk_keeps_the_journal(archive, tmp_path):
+    """In a process of its own, whose files may not grow past 60 kB."""
+    writer = start_writer(archive.root, "300000")
+    writer.communicate(timeout=60)
+    (path,) = archive.journal_folder.glob("*.arrows")
+    archive.database.close()
+    code = (
+        "import resource, sys, pathlib, interplay.record\n"
+        "archive = interplay.record.open(sys.argv[1])\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, 60_000))\n"
+        "try:\n    archive.seal(pathlib.Path(sys.argv[2]))\n"
+        "except interplay.record.RecordingError as error:\n    print(error); sys.exit(3)\n"
+    )
+    run = subprocess.run([sys.executable, "-c", code, archive.root, path], capture_output=True, text=True, check=False)
+    assert run.returncode == 3, run.stderr
+    assert "cannot seal episode" in run.stdout
+    assert "Its journal is whole and stays" in run.stdout
+    assert path.exists()
+    assert list((archive.root / "episodes").rglob("*.p*")) == []
+    assert archive.recover()[0].num_steps > 100
+
+
+@pytest.mark.parametrize("content", [b"", b"ARROW1", b"\x00" * 500, os.urandom(4000)])
+def test_a_journal_that_is_none_is_set_aside(archive, content):
+    path = archive.journal_folder / "20260101T000000-00000000.0.arrows"
+    path.write_bytes(content)
+    with pytest.raises(RecordingError, match=r"expected an Arrow stream written by Interplay(.|\n)*interplay episodes repair"):
+        archive.seal(path)
+    assert archive.recover() == []
+    assert path.exists()
+    result = archive.repair()
+    assert list(result.set_aside) == ["20260101T000000-00000000"]
+    assert path.with_name(path.name + ".unreadable").read_bytes() == content
+
+
+def test_any_prefix_of_a_journal_is_an_episode(archive, invaders):
+    _, recorder, views = begun(archive, invaders, 100)
+    path = recorder.finish("quit")
+    whole = path.read_bytes()
+    lengths = []
+    for cut in np.linspace(len(whole), 6000, 12).astype(int).tolist():
+        path.write_bytes(whole[:cut])
+        if not journal.holds_observations([path]):
+            with pytest.raises(RecordingError, match="holds no observation|expected an Arrow stream"):
+                archive.seal(path)
+            continue
+        episode = archive.seal(path)
+        lengths.append(episode.num_steps)
+        for frame, view in zip(Episode.open(episode.path).frames, views, strict=False):
+            np.testing.assert_array_equal(frame.pixels, view)
+        assert verify(episode).equal
+    assert lengths == sorted(lengths, reverse=True)
+    assert lengths[0] == 100
+    assert len(set(lengths)) > 2
+
+
+def test_a_finished_recorder_takes_no_more_steps(archive, invaders):
+    env, recorder, _ = begun(archive, invaders, 2)
+    recorder.finish("quit")
+    recorder.step(0, env.step(0), clock_us=0)
+    with pytest.raises(RecordingError, match="finished or failed before"):
+        recorder.step(0, env.step(0), clock_us=500_000)
+
+
+def test_a_recorder_that_was_not_started_says_so(archive, invaders):
+    env = make(invaders)
+    env.reset(seed=1)
+    recorder = archive.recorder(invaders, env, seed=1, actor="tester", actor_kind="agent")
+    with pytest.raises(RecordingError, match=r"call recorder\.start after env\.reset"):
+        recorder.step(0, env.step(0), clock_us=0)
+    with pytest.raises(RecordingError, match="there is nothing to finish"):
+        recorder.finish("quit")
+
+
+def test_batches_follow_the_clock(archive, invaders):
+    env, recorder, _ = begun(archive, invaders, 0)
+    for step in range(29):
+        recorder.step(0, env.step(0), clock_us=step * 16_667)
+    assert sum(batch.num_rows for batch, _ in journal.read_batches(recorder.path, ["step"])) == 1
+    recorder.step(0, env.step(0), clock_us=500_000)
+    assert sum(batch.num_rows for batch, _ in journal.read_batches(recorder.path, ["step"])) == 31
+    recorder.abandon()
+
+
+def test_recording_is_quick(archive, invaders):
+    """Loose, for machines that are busy; the real figure comes from python -m bench.record."""
+    env, recorder, _ = begun(archive, invaders, 100)
+    result = env.step(0)
+    start = time.thread_time()
+    for step in range(600):
+        recorder.step(0, result, clock_us=step * 16_667)
+    assert (time.thread_time() - start) / 600 < 300e-6
+    recorder.abandon()

@@ -1,0 +1,184 @@
+"""Verifying finds any changed byte, and names the first step that differs."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from interplay.cli import _run
+from interplay.envs import make
+from interplay.record import Episode, verify
+from interplay.record.verify import verify_file
+
+
+def footer_start(data: bytes) -> int:
+    return len(data) - 8 - int.from_bytes(data[-8:-4], "little")
+
+
+def flipped(data: bytes, offset: int, rng: np.random.Generator) -> bytes:
+    changed = bytearray(data)
+    changed[offset] ^= 1 << int(rng.integers(8))
+    return bytes(changed)
+
+
+@pytest.mark.parametrize("policy", ["indexed", "replay"])
+def test_any_changed_byte_is_found_and_given_a_step(record, tmp_path, invaders, policy):
+    episode = record(invaders, num_steps=300, policy=policy).episode
+    data = episode.path.read_bytes()
+    copy = tmp_path / "copy.parquet"
+    rng = np.random.default_rng(7)
+    footer = footer_start(data)
+    groups = pq.read_metadata(episode.path)
+    starts = np.cumsum([0] + [groups.row_group(index).num_rows for index in range(groups.num_row_groups)])
+    ends = [end for end, _ in json.loads(groups.metadata[b"interplay.digests"])]
+    offsets = [0, 3, 4, len(data) - 1, len(data) - 5, len(data) - 8, footer]
+    offsets += rng.integers(footer, size=14).tolist() + rng.integers(footer, len(data), size=6).tolist()
+    for offset in offsets:
+        copy.write_bytes(flipped(data, offset, rng))
+        verdict = verify_file(copy, episode.id, episode.sha256)
+        assert not verdict.equal, offset
+        assert verdict.reason
+        if offset < ends[-1]:
+            group = int(np.searchsorted(ends, offset, side="right"))
+            assert starts[group] <= verdict.step < starts[group + 1], (offset, verdict)
+        else:
+            assert verdict.step is not None
+
+
+def rewrite(episode: Episode, column: str, row: int, value) -> Episode:
+    """The episode's file with one value changed, every checksum made right again: what only a replay can notice."""
+    import xxhash
+
+    table = pq.read_table(episode.path)
+    values = table.column(column).to_pylist()
+    values[row] = value
+    index = table.schema.get_field_index(column)
+    table = table.set_column(index, table.schema.field(index), pa.array(values, table.schema.field(index).type))
+    metadata = pq.read_metadata(episode.path)
+    path = episode.path.with_name(f"{episode.id}.parquet")
+    rows = [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
+    ends = []
+    with path.open("wb") as file, pq.ParquetWriter(file, table.schema.remove_metadata()) as writer:
+        start = 0
+        for count in rows:
+            writer.write_table(table.slice(start, count))
+            file.flush()
+            ends.append(file.tell())
+            start += count
+        data, digests, begin = path.read_bytes(), [], 0
+        for end in ends:
+            digests.append((end, xxhash.xxh3_64_hexdigest(data[begin:end])))
+            begin = end
+        writer.add_key_value_metadata(
+            {b"interplay": metadata.metadata[b"interplay"], b"interplay.digests": json.dumps(digests)}
+        )
+    return replace(episode, path=path, sha256=hashlib.sha256(path.read_bytes()).hexdigest())
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "reason"),
+    [
+        ("reward.player", 77.0, "the replay gives reward"),
+        ("frame_hash", 1, "frame"),
+        ("terminated", True, "ends at another step"),
+        ("truncated", True, "ends at another step"),
+        ("info", '{"lives":9}', "another info"),
+        ("frame", bytes(210 * 160), "stored frame is not the one"),
+        ("step", 3, "do not count up"),
+    ],
+)
+def test_the_replay_names_the_first_step_that_differs(record, invaders, column, value, reason):
+    episode = record(invaders, num_steps=260).episode
+    verdict = verify(rewrite(episode, column, 131, value))
+    assert not verdict.equal
+    assert reason in verdict.reason
+    assert verdict.step == (120 if column == "step" else 131)
+
+
+def test_a_changed_action_shows_where_the_world_goes_another_way(record, invaders):
+    played = record(invaders, num_steps=260)
+    at = next(step for step in range(150, 260) if played.actions[step] != 4)
+    changed = [*played.actions[:at], 4, *played.actions[at + 1 :]]
+    env = make(invaders)
+    env.reset(seed=3)
+    diverges = None
+    for step, action in enumerate(changed):
+        if not np.array_equal(env.view().pixels, played.views[step]):
+            diverges = step
+            break
+        env.step(action)
+    verdict = verify(rewrite(played.episode, "action.player", at, 4))
+    assert verdict.step == diverges
+    assert verdict.equal == (diverges is None)
+
+
+def test_observations_beside_the_view_are_compared(record, cartpole):
+    episode = record(cartpole, num_steps=30).episode
+    assert verify(episode).equal
+    verdict = verify(rewrite(episode, "observation", 9, [0.0, 0.0, 0.0, 0.0]))
+    assert (verdict.step, verdict.reason) == (9, "the replay gives another observation than the recorded one")
+
+
+def test_a_world_that_cannot_be_replayed_is_verified_by_its_hashes(record, make_cartpole, tmp_path):
+    episode = record(make_cartpole(deterministic=False), num_steps=100, policy="video").episode
+    verdict = verify(episode)
+    assert verdict.equal
+    assert not verdict.replayed
+    assert "no replay, because the environment is not deterministic" in verdict.reason
+    data = episode.path.read_bytes()
+    copy = tmp_path / "copy.parquet"
+    rng = np.random.default_rng(0)
+    for offset in [*rng.integers(footer_start(data), size=15).tolist(), footer_start(data) + 40]:
+        copy.write_bytes(flipped(data, offset, rng))
+        verdict = verify_file(copy, episode.id, episode.sha256)
+        assert not verdict.equal
+        assert verdict.step is not None
+
+
+def test_a_missing_file_is_different(record, invaders):
+    episode = record(invaders, num_steps=5).episode
+    episode.path.unlink()
+    verdict = verify(episode)
+    assert (verdict.equal, verdict.step) == (False, 0)
+
+
+def test_verify_all_names_the_changed_episode(record, archive, invaders, capsys):
+    good, bad, longer = (record(invaders, num_steps=count, seed=seed).episode for seed, count in ((1, 30), (2, 200), (3, 40)))
+    command = ["episodes", "verify", "--all", "--data", str(archive.root), "--json"]
+    assert _run(command) == 0
+    assert json.loads(capsys.readouterr().out)["num_equal"] == 3
+    data = bad.path.read_bytes()
+    end_of_first = json.loads(pq.read_metadata(bad.path).metadata[b"interplay.digests"])[0][0]
+    bad.path.write_bytes(flipped(data, end_of_first + 300, np.random.default_rng(1)))
+    assert _run(command) == 1
+    document = json.loads(capsys.readouterr().out)
+    assert (document["num_equal"], document["num_different"]) == (2, 1)
+    by_id = {item["episode"]: item for item in document["episodes"]}
+    assert by_id[good.id]["equal"]
+    assert by_id[longer.id]["equal"]
+    assert by_id[good.id]["step"] is None
+    assert not by_id[bad.id]["equal"]
+    assert 120 <= by_id[bad.id]["step"] <= 200
+
+
+def test_verify_all_in_two_processes_keeps_the_order(record, archive, make_cartpole, capsys, monkeypatch):
+    import interplay.cli.episodes
+
+    monkeypatch.setattr(interplay.cli.episodes, "_PARALLEL_STEPS", 1)
+    names = [record(make_cartpole(), num_steps=10, seed=seed).episode.id for seed in range(3)]
+    assert _run(["episodes", "verify", *names, "--data", str(archive.root), "--json"]) == 0
+    assert [item["episode"] for item in json.loads(capsys.readouterr().out)["episodes"]] == names
+
+
+def test_an_episode_under_another_name_is_noticed(record, archive, invaders):
+    first, second = (record(invaders, num_steps=20, seed=seed).episode for seed in (1, 2))
+    shutil.copy(first.path, second.path)
+    assert not verify(archive.get(second.id)).equal
+    assert verify_file(second.path, second.id, first.sha256).reason == f"the file holds episode {first.id}"
