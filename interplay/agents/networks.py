@@ -31,11 +31,13 @@ class NatureCNN(nn.Module):
         self.conv3 = nn.Conv2d(64, 64, 3, stride=1)
         self.hidden = nn.Linear(64 * 7 * 7, 512)
         self.out = nn.Linear(512, num_actions)
-        for layer in (self.conv1, self.conv2, self.conv3, self.hidden):
-            nn.init.orthogonal_(layer.weight, gain=2**0.5)
+
+    def initialise(self) -> None:
+        """First weights for a short training: orthogonal, so that thin sprites on black reach the last layer undiminished
+        (Saxe et al. 2014), and hardly any preference among actions."""
+        for layer in (self.conv1, self.conv2, self.conv3, self.hidden, self.out):
+            nn.init.orthogonal_(layer.weight, gain=0.01 if layer is self.out else 2**0.5)
             nn.init.zeros_(layer.bias)
-        nn.init.orthogonal_(self.out.weight, gain=0.01)
-        nn.init.zeros_(self.out.bias)
 
     def forward(self, observations: torch.Tensor) -> torch.Tensor:
         """Logits, float32, shape (B, num_actions), of observations, uint8, shape (B, in_channels, 84, 84)."""
@@ -47,11 +49,11 @@ class NatureCNN(nn.Module):
         return self.out(x)
 
 
-ARCHITECTURES: dict[str, Callable[..., nn.Module]] = {"nature_cnn": NatureCNN}
+ARCHITECTURES: dict[str, Callable[..., NatureCNN]] = {"nature_cnn": NatureCNN}
 """Name, as `model.json` writes it -> class."""
 
 
-def build(architecture: Mapping[str, Any]) -> nn.Module:
+def build(architecture: Mapping[str, Any]) -> NatureCNN:
     """The network that `model.json` describes: `{"name": "nature_cnn", "num_actions": 18, "in_channels": 4}`.
 
     Raises:

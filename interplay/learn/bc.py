@@ -109,14 +109,16 @@ def _clone(
     architecture = {"name": "nature_cnn", "num_actions": num_actions_of(task), "in_channels": data.stacks.shape[1]}
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(config.seed)
-        network = build(architecture).to(device=device, memory_format=torch.channels_last)  # type: ignore[call-overload]
+        network = build(architecture)
+        network.initialise()
+    network = network.to(device=device, memory_format=torch.channels_last)  # type: ignore[call-overload]
     optimizer = torch.optim.AdamW(network.parameters(), lr=config.learning_rate, weight_decay=config.weight_decay, fused=True)
 
     # The data: which decisions are for training, how much each one counts.
     training, validation = data.split(config.validation, rng=np.random.default_rng((config.seed, 1)))
     batches = Batches(len(training), config.batch_size, config.seed)
     action_weights = torch.from_numpy(weights_of(data.actions[training], architecture["num_actions"], config.balance))
-    action_weights = action_weights.to(device)
+    action_weights = action_weights.to(device, torch.float32)
 
     # Where an earlier process stopped.
     update, seconds_before, sums = 0, 0.0, _Sums()
@@ -234,7 +236,7 @@ def weights_of(actions: np.ndarray, num_actions: int, balance: float) -> np.ndar
     counts = np.bincount(actions, minlength=num_actions).astype(np.float64)
     raw = np.where(counts > 0, np.maximum(counts, 1) ** -balance, 0)
     scale = counts.sum() / (raw * counts).sum()
-    return np.where(counts > 0, raw * scale, 1.0).astype(np.float32)
+    return np.where(counts > 0, raw * scale, 1.0)
 
 
 def shifted(observations: torch.Tensor, most: int, generator: torch.Generator) -> torch.Tensor:

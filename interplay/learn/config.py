@@ -96,7 +96,17 @@ class BCConfig:
     @classmethod
     def fast(cls, task: str, **settings: Any) -> Self:
         """Settings for less than a minute on two cores, learning from a quarter of an hour of play; the rest as given."""
-        return cls(**{"task": task, "updates": 2000, "max_seconds": 45.0, **settings})
+        return cls(
+            **{
+                "task": task,
+                "updates": 2000,
+                "learning_rate": 2e-3,
+                "shift": 1,
+                "temperature": 0.3,
+                "max_seconds": 45.0,
+                **settings,
+            }
+        )
 
     def to_json(self) -> dict[str, Any]:
         """JSON values, the inverse of `from_json`."""
