@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
-
 import numpy as np
 
 from interplay.agents.scripted.screen import Box, find, find_all

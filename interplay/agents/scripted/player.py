@@ -10,6 +10,7 @@ import numpy as np
 from interplay.agents.base import AgentError
 from interplay.agents.scripted.beam_rider import BeamRider
 from interplay.agents.scripted.breakout import Breakout
+from interplay.agents.scripted.montezuma_revenge import MontezumaRevenge
 from interplay.agents.scripted.qbert import Qbert
 from interplay.agents.scripted.riverraid import RiverRaid
 from interplay.agents.scripted.space_invaders import SpaceInvaders
@@ -38,6 +39,7 @@ class Brain(Protocol):
 BRAINS: dict[str, Callable[[], Brain]] = {
     "ale:beam_rider": BeamRider,
     "ale:breakout": Breakout,
+    "ale:montezuma_revenge": MontezumaRevenge,
     "ale:qbert": Qbert,
     "ale:riverraid": RiverRaid,
     "ale:space_invaders": SpaceInvaders,

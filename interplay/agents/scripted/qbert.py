@@ -10,6 +10,9 @@ from interplay.agents.scripted.screen import Box, find, find_all
 
 BLACK, QBERT, SIDES, SPEECH, SAM = 0, 52, 184, 254, 196
 ROW_HEIGHT, FIRST_TOP = 29, 34
+MIDDLES = (36, 64, 93, 122, 151, 180)
+"""The line on which a cube's top is widest, row by row."""
+
 CENTRES = (
     (77.5,),
     (65.5, 93.5),
@@ -69,20 +72,15 @@ class Qbert:
 
     def _todo(self, pixels: np.ndarray) -> set[Cube]:
         """Cubes that still have the colour which all had when the round began."""
-        colours = {
-            cube: int(pixels[FIRST_TOP + ROW_HEIGHT * cube[0] + 2, round(CENTRES[cube[0]][cube[1]] - 9)]) for cube in CUBES
-        }
-        if (
-            BLACK not in colours.values()
-            and self._todo_colour not in colours.values()
-            or len(set(colours.values()) - {BLACK}) == 1
-        ):
-            self._todo_colour = max(colours.values(), key=list(colours.values()).count)
+        colours = {cube: int(pixels[MIDDLES[cube[0]], int(CENTRES[cube[0]][cube[1]]) - 8]) for cube in CUBES}
+        seen = list(colours.values())
+        if BLACK not in seen and (self._todo_colour not in seen or len(set(seen)) == 1):
+            self._todo_colour = max(seen, key=seen.count)
         return {cube for cube, colour in colours.items() if colour == self._todo_colour}
 
     def _danger(self, pixels: np.ndarray) -> dict[Cube, float]:
         """2 for a cube with something on it, 1 where that may hop next."""
-        tops = {int(pixels[FIRST_TOP + ROW_HEIGHT * row + 2, round(x - 9)]) for row, x in enumerate(c[0] for c in CENTRES)}
+        tops = {int(pixels[y, int(x) - 8]) for y, row in zip(MIDDLES, CENTRES, strict=True) for x in row}
         harmful = np.ones(256, np.uint8)
         harmful[[BLACK, QBERT, SIDES, SPEECH, SAM, max(0, self._todo_colour), *tops]] = 0
         danger: dict[Cube, float] = {}

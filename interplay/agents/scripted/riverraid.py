@@ -14,8 +14,8 @@ HALF_WIDTH = 6
 
 _WALL = np.zeros(256, bool)
 _WALL[[BANK, WOOD, TRUNK]] = True
-_THING = ~_WALL
-_THING[[WATER, JET, *FUEL]] = False
+_THING = np.ones(256, bool)
+_THING[[BANK, WOOD, TRUNK, WATER, JET, *FUEL]] = False
 
 
 class RiverRaid:
@@ -45,7 +45,7 @@ class RiverRaid:
         solid[self.enemy_top - AHEAD :] |= enemies[self.enemy_top - AHEAD :]
         blocked = _widen(solid, HALF_WIDTH)
         clear = _rows_ahead(blocked[: JET_TOP - AHEAD])
-        beside = blocked[JET_TOP - 12 - AHEAD :].any(axis=0)
+        beside = np.asarray(blocked[JET_TOP - 12 - AHEAD :].any(axis=0))
         fuel = view[: JET_TOP - AHEAD] == FUEL[0]
         needle = find(pixels, NEEDLE, top=178, bottom=190)
         hungry = needle is None or needle.x < self.full
@@ -73,9 +73,14 @@ class RiverRaid:
 
 def _widen(mask: np.ndarray, by: int) -> np.ndarray:
     """Columns within `by` of a True one, row by row."""
-    total = np.zeros((mask.shape[0], mask.shape[1] + 2 * by + 1), np.int32)
-    np.cumsum(np.pad(mask, ((0, 0), (by, by))), axis=1, out=total[:, 1:])
-    return total[:, 2 * by + 1 :] > total[:, : -2 * by - 1]
+    wide, reach = mask.copy(), 0
+    while reach < by:
+        step = min(reach + 1, by - reach)
+        before = wide.copy()
+        wide[:, step:] |= before[:, :-step]
+        wide[:, :-step] |= before[:, step:]
+        reach += step
+    return wide
 
 
 def _rows_ahead(blocked: np.ndarray) -> np.ndarray:
