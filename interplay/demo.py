@@ -1,0 +1,299 @@
+"""The whole loop with nobody at the keyboard, on real parts.
+
+Programs take the seats people would take: scripted players at the real server's sockets, scripted judges at its HTTP interface.
+Everything in between is what a study would run: recording, behaviour cloning, rollouts on held-out seeds, matchmaking, ratings.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+import numpy as np
+
+import interplay.record
+from interplay import agents
+from interplay.agents.evaluate import evaluate
+from interplay.errors import InterplayError
+from interplay.judge.scripted import ScriptedJudge
+from interplay.learn import BCConfig, train
+from interplay.play.client import PlayClient, read_operator_token
+from interplay.store import judging
+from interplay.tasks import Task, find
+
+Reporter = Callable[[str, float, float], None]
+"""Called with a stage's name, how much of it is done, and how much there is."""
+
+PLAYER = "scripted-player"
+MODEL = "bc"
+AGENTS = ("random", "scripted", MODEL)
+
+
+class DemoError(InterplayError):
+    """A part of the demonstration that did not come off."""
+
+
+@dataclass(frozen=True)
+class DemoSettings:
+    """How much of everything.
+
+    Attributes:
+        task: What is played.
+        num_players: Scripted players at once.
+        play_s: How long each of them plays, seconds of real time.
+        train_s: Training time, seconds.
+        num_seeds: Held-out seeds each agent plays.
+        rollout_s: Longest rollout, seconds of play.
+        num_judges, num_answers: Scripted judges, and how many answers they give together.
+        seed: Of everything drawn.
+    """
+
+    task: str = "atari/space_invaders"
+    num_players: int = 16
+    play_s: float = 180.0
+    train_s: float = 240.0
+    num_seeds: int = 11
+    rollout_s: float = 300.0
+    num_judges: int = 8
+    num_answers: int = 120
+    seed: int = 0
+
+    @classmethod
+    def fast(cls, seed: int = 0) -> DemoSettings:
+        """Within three minutes on two cores."""
+        return cls(play_s=45, train_s=45, num_seeds=5, rollout_s=60, num_answers=60, seed=seed)
+
+
+@dataclass
+class DemoResult:
+    """What came out; `to_json` is what `interplay demo --json` prints."""
+
+    settings: DemoSettings
+    leaderboard: list[dict[str, Any]] = field(default_factory=list)
+    mean_returns: dict[str, float] = field(default_factory=dict)
+    demonstrations: int = 0
+    demonstration_steps: int = 0
+    episodes: int = 0
+    answers: int = 0
+    stages_s: dict[str, float] = field(default_factory=dict)
+    wall_s: float = 0.0
+    data: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything as JSON values."""
+        return asdict(self)
+
+
+def run_demo(data: Path, settings: DemoSettings, report: Reporter = lambda stage, done, total: None) -> DemoResult:
+    """Play, learn, roll out, judge and rank; everything stays in `data` for `interplay serve`.
+
+    Raises:
+        DemoError: If the folder holds episodes already, the server does not start, or a stage brings nothing.
+    """
+    begin = time.monotonic()
+    task = find(settings.task)
+    archive = interplay.record.open(data)
+    if there := len(archive.episodes()):
+        raise DemoError(
+            f"{data} already holds {there} episodes, and a demonstration starts from nothing.\n"
+            "Choose another folder with --data, or look at what is there:  interplay serve --data " + str(data)
+        )
+    result = DemoResult(settings, data=str(data))
+
+    @contextmanager
+    def stage(name: str) -> Iterator[None]:
+        started = time.monotonic()
+        yield
+        result.stages_s[name] = round(time.monotonic() - started, 1)
+
+    with serving(data) as address:
+        operator = read_operator_token(data)
+        with stage("play"):
+            asyncio.run(_play(address, operator, task, settings, report))
+    demonstrations = archive.episodes(task=task.id, actor=PLAYER, task_hash=task.content_hash)
+    result.demonstrations = len(demonstrations)
+    result.demonstration_steps = sum(episode.num_steps for episode in demonstrations)
+    if not demonstrations:
+        raise DemoError("the scripted players recorded nothing; see server.log in the data folder")
+
+    with stage("learn"):
+        config = BCConfig.fast(task.id, actor=PLAYER, seed=settings.seed, max_seconds=settings.train_s)
+        train(archive, config, MODEL, on_update=lambda done, total: report("learn", done, total))
+    with stage("roll out"):
+        result.mean_returns = _roll_out(archive, task, settings, report)
+
+    with serving(data) as address:
+        with stage("judge"):
+            _judge(address, read_operator_token(data), archive, task, settings, report)
+        board = httpx.get(f"{address}/api/leaderboard", params={"task": task.id}, timeout=30).raise_for_status().json()
+    result.leaderboard = board["rows"]
+    result.answers = board["num_answers"]
+    result.episodes = len(archive.episodes(task=task.id))
+    result.wall_s = round(time.monotonic() - begin, 1)
+    return result
+
+
+@contextmanager
+def serving(data: Path) -> Iterator[str]:
+    """A real server on a free port of this machine, as a process of its own; yields its address.
+
+    Raises:
+        DemoError: If it does not answer within 60 seconds.
+    """
+    port = _free_port()
+    address = f"http://127.0.0.1:{port}"
+    command = [sys.executable, "-m", "interplay.cli", "serve", "--data", str(data), "--port", str(port), "--no-warm-up"]
+    with (data / "server.log").open("ab") as log:
+        server = subprocess.Popen(command, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+    try:
+        deadline = time.monotonic() + 60
+        while True:
+            with contextlib.suppress(httpx.TransportError):
+                if httpx.get(f"{address}/healthz", timeout=5).is_success:
+                    break
+            if server.poll() is not None or time.monotonic() > deadline:
+                tail = (data / "server.log").read_text(errors="replace")[-2000:]
+                raise DemoError(f"the server did not start; the end of {data / 'server.log'}:\n{tail}")
+            time.sleep(0.05)
+        yield address
+    finally:
+        server.send_signal(signal.SIGTERM)
+        try:
+            server.wait(timeout=30)
+        except subprocess.TimeoutExpired:
+            server.kill()
+            server.wait()
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+async def _play(address: str, operator: str, task: Task, settings: DemoSettings, report: Reporter) -> None:
+    """All players at once, for as long as the settings say after the last of them has sat down."""
+    seated = asyncio.Barrier(settings.num_players + 1)
+
+    async def tell() -> None:
+        await seated.wait()
+        begin = time.monotonic()
+        while (played := time.monotonic() - begin) < settings.play_s:
+            report("play", played, settings.play_s)
+            await asyncio.sleep(0.5)
+        report("play", settings.play_s, settings.play_s)
+
+    async with asyncio.TaskGroup() as group:
+        group.create_task(tell())
+        for number in range(settings.num_players):
+            rng = np.random.default_rng((settings.seed, number))
+            group.create_task(_player(address, operator, task, settings.play_s, seated, rng))
+
+
+async def _player(
+    address: str, operator: str, task: Task, play_s: float, seated: asyncio.Barrier, rng: np.random.Generator
+) -> None:
+    """One scripted player at one socket: sees decoded frames, presses buttons, plays again when the game is over."""
+    deadline = None
+    while deadline is None or time.monotonic() < deadline:
+        seed = int(rng.integers(2**31))
+        if seed in task.held_out_seeds:
+            continue
+        player = agents.ScriptedPlayer(task, rng=rng)
+        wanted = {"actor": PLAYER, "actor_kind": "agent", "seed": seed, "countdown_s": 0}
+        async with await PlayClient.open(address, task.id, operator=operator, **wanted) as client:
+            if deadline is None:
+                await seated.wait()
+                deadline = time.monotonic() + play_s
+            await client.start()
+            leaving = False
+            async for frame in client.frames():  # until the server says that the episode has ended and is on disk
+                if leaving:
+                    continue
+                await client.press(task.keys.mask_of_action(player.act(frame.pixels)))
+                if time.monotonic() >= deadline:
+                    await client.quit()
+                    leaving = True
+
+
+def _roll_out(archive: interplay.record.Archive, task: Task, settings: DemoSettings, report: Reporter) -> dict[str, float]:
+    """Every agent plays the same held-out seeds; returns the mean returns."""
+    seeds = task.held_out_seeds[: settings.num_seeds]
+    means = {}
+    for place, name in enumerate(AGENTS):
+        episodes = evaluate(
+            archive,
+            task,
+            name,
+            seeds,
+            seed=settings.seed,
+            max_steps=round(settings.rollout_s * task.frame_rate_hz),
+            processes=len(os.sched_getaffinity(0)),
+            report=lambda done, _, place=place: report("roll out", place * len(seeds) + done, len(AGENTS) * len(seeds)),
+        )
+        means[name] = float(np.mean([episode.total_reward for episode in episodes]))
+    return means
+
+
+def _judge(
+    address: str, operator: str, archive: interplay.record.Archive, task: Task, settings: DemoSettings, report: Reporter
+) -> None:
+    """Scripted judges answer over HTTP, several at once.
+
+    They cannot watch videos, so they look the two returns up in the catalogue, by the match's record; a person's page gets
+    neither returns nor names.
+    """
+    headers = {"Authorization": f"Bearer {operator}"}
+    tickets = iter(range(settings.num_answers))
+    answered = 0
+
+    def work(number: int) -> None:
+        nonlocal answered
+        judge = ScriptedJudge(f"scripted-judge-{number + 1}")
+        rng = np.random.default_rng((settings.seed, 1000 + number))
+        with httpx.Client(base_url=address, headers=headers, timeout=60) as http:
+            for _ in tickets:  # one shared supply: next() on it is atomic
+                match = _served(http, task, judge.name)
+                left, right = _returns(archive, match["match"])
+                form = judge.form(match["questions"], left, right, rng) | {"judge": judge.name}
+                http.post(f"/api/judge/matches/{match['match']}/answer", json=form).raise_for_status()
+                answered += 1
+                report("judge", answered, settings.num_answers)
+
+    with ThreadPoolExecutor(settings.num_judges) as pool:
+        for future in [pool.submit(work, number) for number in range(settings.num_judges)]:
+            future.result()
+
+
+def _served(http: httpx.Client, task: Task, judge: str) -> dict[str, Any]:
+    """A match for this judge; when all pairs are with other judges, wait for one."""
+    for _ in range(600):  # a minute
+        answer = http.post("/api/judge/matches", json={"task": task.id, "judge": judge})
+        if answer.status_code == 201:
+            return answer.json()
+        if answer.status_code not in (404, 409):
+            answer.raise_for_status()
+        time.sleep(0.1)
+    raise DemoError(f"no match could be served to {judge} for a minute; see server.log in the data folder")
+
+
+def _returns(archive: interplay.record.Archive, match_id: str) -> tuple[float, float]:
+    """Returns of the left and right episodes of a match."""
+    with archive.database.read() as session:
+        match = judging.match_by_id(session, match_id)
+    if match is None:
+        raise DemoError(f"the match {match_id} is not in the database; is another server using it?")
+    return archive.get(match.left_episode_id).total_reward, archive.get(match.right_episode_id).total_reward

@@ -1,0 +1,31 @@
+"""The whole loop, small: every part is the real one, only shorter."""
+
+import pytest
+
+import interplay.record
+from interplay.demo import DemoError, DemoSettings, run_demo
+
+
+def test_the_loop_closes_and_stays_in_its_folder(tmp_path):
+    settings = DemoSettings(num_players=3, play_s=6, train_s=3, num_seeds=2, rollout_s=4, num_judges=3, num_answers=12, seed=4)
+    reports = []
+    result = run_demo(tmp_path / "data", settings, lambda stage, done, total: reports.append((stage, done, total)))
+    assert {stage for stage, _, _ in reports} == {"play", "learn", "roll out", "judge"}
+    assert {row["agent"] for row in result.leaderboard} == {"random", "scripted", "bc"}
+    assert all(row["sigma"] < 25 / 3 for row in result.leaderboard)
+    assert result.answers == 12
+    assert result.demonstrations >= 3
+    assert result.episodes == result.demonstrations + 3 * settings.num_seeds
+
+    archive = interplay.record.open(tmp_path / "data")
+    played = archive.episodes(actor="scripted-player")
+    assert sum(episode.num_steps for episode in played) == result.demonstration_steps
+    assert result.demonstration_steps > 100
+    assert not {episode.seed for episode in played} & set(played[0].task.held_out_seeds)
+    for episode in archive.episodes(actor="bc"):
+        assert episode.seed in episode.task.held_out_seeds
+        assert archive.video_path(episode.id).exists()
+    archive.close()
+
+    with pytest.raises(DemoError, match="already holds"):
+        run_demo(tmp_path / "data", settings)
