@@ -25,8 +25,10 @@ class UTCDateTime(TypeDecorator[datetime]):
         return value.astimezone(UTC)
 
     def process_result_value(self, value: datetime | None, dialect: Any) -> datetime | None:
-        """Give the zone back that SQLite drops."""
-        return value.replace(tzinfo=UTC) if value is not None and value.tzinfo is None else value
+        """Always UTC: SQLite drops the zone, PostgreSQL answers in the connection's."""
+        if value is None:
+            return None
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
 
 
 class Base(MappedAsDataclass, DeclarativeBase, kw_only=True):
