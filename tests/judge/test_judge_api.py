@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from judging_world import REASON, TASKS, fill, form
 from starlette.testclient import TestClient
 
+import interplay.record
 from interplay.judge import Judging
 from interplay.play.tokens import operator_token
 from interplay.store import judging as store
@@ -78,6 +79,26 @@ def test_a_match_from_serving_to_the_leaderboard(client):
     assert [round(row["mu"], 3) for row in board["rows"]] == [29.396, 20.604]
     assert set(board["rows"][0]) >= {"rank", "agent", "kind", "mu", "sigma", "score", "num_answers", "won", "drew", "lost"}
     assert serve(client)["answered"] == 1
+
+
+def test_the_same_way_on_postgresql(tmp_path, postgres_url, clock):
+    archive = interplay.record.open(tmp_path / "data", database=postgres_url)
+    judging = Judging(fill(archive), rng=np.random.default_rng(0), clock=clock)
+    client = TestClient(create_app(archive, judging=judging), raise_server_exceptions=False)
+    match = serve(client, task=TASK)
+    assert match["served_at"] == "2026-03-01T12:00:00+00:00"
+    assert client.get(match["left"]["video"], headers={"Range": "bytes=4-11"}).content == b"ftypmp42"
+    assert client.post(f"/api/judge/matches/{match['match']}/heartbeat").json()["state"] == "open"
+    for reason in ("x" * 100 + "\0", "x" * 100 + "\ud800", "short"):
+        refused = client.post(
+            f"/api/judge/matches/{match['match']}/answer", content=json.dumps({**form(TASK), "reason": reason})
+        )
+        assert refused.status_code == 422, refused.text
+    assert submit(client, match).json() == {"answer": 1, "answered": 1}
+    assert submit(client, match).status_code == 409
+    board = client.get("/api/leaderboard", params={"task": TASK}).json()
+    assert [round(row["mu"], 3) for row in board["rows"]] == [29.396, 20.604]
+    archive.database.close()
 
 
 def test_a_reload_gives_the_same_match(client):
