@@ -173,6 +173,8 @@ def _report(data: Path, out: Path, *, check: bool) -> dict[str, Any]:
             recorded = archive.get(path.stem).steps().column("frame_hash").to_numpy()
             wrong += int((recorded[steps] != hashes).sum())
             checked += len(steps)
+    if not lateness:
+        raise SystemExit(f"too few frames in the window: {facts}")
     late = np.concatenate(lateness)
     frames = facts["frames"]
     return {

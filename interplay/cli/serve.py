@@ -7,6 +7,7 @@ import logging
 import os
 import signal
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,6 +20,8 @@ from interplay.cli.common import DEFAULT_DATA, DatabaseOption, DataOption, open_
 if TYPE_CHECKING:
     from interplay.record import Archive
     from interplay.tasks import Task
+
+RECOVERY_WAIT_S = 3.0
 
 app = typer.Typer(help="Start the web server.  Try:  interplay serve --port 8000")
 
@@ -72,8 +75,13 @@ def warm_up(archive: Archive, tasks: Sequence[Task]) -> None:
 
 def _recover(archive: Archive) -> None:
     """Seal what a server that died has left."""
+    from interplay.record.journal import is_live
     from interplay.store import sessions
 
+    # Workers of a server that was killed a moment ago are just writing their last steps.
+    deadline = time.monotonic() + RECOVERY_WAIT_S
+    while time.monotonic() < deadline and any(map(is_live, archive.journal_folder.glob("*.arrows"))):
+        time.sleep(0.05)
     recovered = archive.recover()
     with archive.database.write() as database:
         sessions.interrupt_open_sessions(database, datetime.now(UTC))

@@ -97,7 +97,7 @@ class PlayClient:
         return client
 
     async def connect(self) -> None:
-        """Open the socket (again: a second one takes the seat over) and wait for the welcome, or for the news that it is over."""
+        """Open the socket (a second one takes the seat over) and wait for the welcome, or for the news that it is over."""
         address = "ws" + self.address.removeprefix("http") + self.grant["socket"]
         self._socket = await connect(
             address, subprotocols=[Subprotocol(wire.SUBPROTOCOL)], compression=None, ping_interval=None, max_size=1 << 24

@@ -7,15 +7,19 @@ import contextlib
 import errno
 import logging
 import socket
+from http import HTTPStatus
 from typing import Any, cast
 
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.frames import CloseCode
+from websockets.http11 import Request
 from websockets.server import ServerProtocol
 
 from interplay.errors import InterplayError
 from interplay.play import wire
 
+WRITE_NOW = "interplay.write_now"
+"""Key of `PlaySocketProtocol.write_now` among the scope's extensions."""
 _NOT_SENT_BYTES = 16 * 1024
 _DRAIN_S = 1.0
 _TCP_NOTSENT_LOWAT = getattr(socket, "TCP_NOTSENT_LOWAT", 25)  # Linux; Python names it only in newer versions
@@ -60,6 +64,30 @@ class PlaySocketProtocol(WebSocketsSansIOProtocol):
             # Where the kernel does not know the option, the acknowledgement window alone bounds what is under way.
             with contextlib.suppress(OSError):
                 raw.setsockopt(socket.IPPROTO_TCP, _TCP_NOTSENT_LOWAT, _NOT_SENT_BYTES)
+
+    def handle_connect(self, event: Request) -> None:
+        """Accept or refuse the handshake; what serves the socket finds the short way to write in its scope."""
+        super().handle_connect(event)
+        if self.response.status_code == HTTPStatus.SWITCHING_PROTOCOLS:
+            cast(dict[str, Any], self.scope)["extensions"][WRITE_NOW] = self.write_now
+
+    def write_now(self, message: bytes) -> bool:
+        """Write one binary message at once, past the layers of events and tasks: a frame then costs half.
+
+        Returns:
+            False, with nothing written, if the transport has bytes left to send or the socket is closing.
+        """
+        if not self.writable.is_set() or self.close_sent or self.disconnected or self.transport.is_closing():
+            return False
+        size = len(message)
+        if size < 126:
+            head = bytes((0x82, size))
+        elif size < 1 << 16:
+            head = b"\x82\x7e" + size.to_bytes(2, "big")
+        else:
+            head = b"\x82\x7f" + size.to_bytes(8, "big")
+        self.transport.write(head + message)
+        return True
 
     def data_received(self, data: bytes) -> None:
         """Take bytes in."""
