@@ -112,11 +112,12 @@ def _few_actions(agent: Agent, task: Task, num_decisions: int, seed: int) -> lis
                     f"agent {agent.name!r} chose {action!r} at decision {len(actions)}, which is not in {env.action_space}"
                 )
             actions.append(action)
-            upcoming = None
+            upcoming, ended = None, False
             while upcoming is None:
                 _, _, terminated, truncated, _ = env.step(action)
-                upcoming = view.push(env.view(), ended=terminated or truncated)
-            if terminated or truncated:
+                ended = terminated or truncated
+                upcoming = view.push(env.view(), ended=ended)
+            if ended:
                 break
             observation = upcoming
         return actions

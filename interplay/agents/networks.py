@@ -37,7 +37,7 @@ class NatureCNN(nn.Module):
         (Saxe et al. 2014), and hardly any preference among actions."""
         for layer in (self.conv1, self.conv2, self.conv3, self.hidden, self.out):
             nn.init.orthogonal_(layer.weight, gain=0.01 if layer is self.out else 2**0.5)
-            nn.init.zeros_(layer.bias)
+            nn.init.constant_(layer.bias, 0.0)  # type: ignore[arg-type]
 
     def forward(self, observations: torch.Tensor) -> torch.Tensor:
         """Logits, float32, shape (B, num_actions), of observations, uint8, shape (B, in_channels, 84, 84)."""

@@ -393,9 +393,12 @@ def _restore(
     weights = {name.removeprefix("weights."): value for name, value in tensors.items() if name.startswith("weights.")}
     network.load_state_dict(weights)
     state: dict[int, dict[str, torch.Tensor]] = {}
+    parameters = list(network.parameters())
     for name, value in tensors.items():
         if name.startswith("adam."):
             _, index, part = name.split(".", 2)
+            if value.ndim:  # the fused step walks weights and averages in memory order, so both need the same one
+                value = torch.empty_like(parameters[int(index)]).copy_(value)
             state.setdefault(int(index), {})[part] = value
     optimizer.load_state_dict({"state": state, "param_groups": optimizer.state_dict()["param_groups"]})
     return where["update"], where["seconds"], _Sums(**where["sums"])

@@ -61,9 +61,9 @@ def find_all(
     """
     mask = _mask(pixels[top:bottom, left:right], colours)
     boxes = []
-    for first, last in _runs(mask.any(axis=1), gap):
+    for first, last in _runs(np.any(mask, axis=1), gap):
         band = mask[first : last + 1]
-        for start, stop in _runs(band.any(axis=0), gap):
+        for start, stop in _runs(np.any(band, axis=0), gap):
             rows = np.flatnonzero(band[:, start : stop + 1].any(axis=1))
             boxes.append(Box(left + start, top + first + int(rows[0]), left + stop, top + first + int(rows[-1])))
     return boxes

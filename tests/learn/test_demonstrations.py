@@ -1,0 +1,116 @@
+"""Demonstrations are what the live agent would have seen, with the action that was held."""
+
+import numpy as np
+import pytest
+
+from interplay.envs import make
+from interplay.learn import demonstrations
+from interplay.learn.demonstrations import DemonstrationError, Demonstrations, EpisodeCounts, held_actions
+from interplay.tasks import find
+
+TASK = find("atari/space_invaders")
+
+
+def test_every_stack_is_the_observation_of_its_step(archive):
+    episodes = archive.episodes(actor="scripted")
+    data = demonstrations.load(episodes)
+    position = 0
+    for index, episode in enumerate(episodes):
+        for step, observation in episode.observations("dqn"):
+            if step == episode.num_steps:
+                continue  # nothing was done after the last frame
+            np.testing.assert_array_equal(data.observations(np.array([position]))[0], observation)
+            assert data.actions[position] == episode.actions()[step]  # the scripted player decides on these very frames
+            assert data.episodes[position] == index
+            position += 1
+    assert position == len(data)
+
+
+def test_a_last_decision_with_fewer_steps_is_kept(archive):
+    data = demonstrations.load(archive.episodes(actor="scripted", seeds=[1, 2, 3]))
+    assert [(count.num_steps, count.num_decisions) for count in data.counts] == [(200, 50), (121, 31), (183, 46)]
+
+
+def test_each_picture_is_kept_once(archive):
+    data = demonstrations.load(archive.episodes(actor="scripted"))
+    assert len(data.pictures) == len(data)
+    assert data.pictures.dtype == np.uint8
+
+
+def test_offsets_read_the_decisions_between(archive):
+    (episode,) = archive.episodes(seeds=[2])
+    data = demonstrations.load([episode], offsets=(0, 1, 2, 3))
+    assert len(data) == 31 + 30 + 30 + 30  # 121, 120, 119 and 118 steps
+    frames, actions = list(episode.frames), episode.actions()
+    from interplay.envs import pipeline
+    from interplay.envs.observation import observe
+
+    expected = [seen for step, seen in observe(pipeline("dqn"), frames[2:]) if step < len(actions) - 2]
+    np.testing.assert_array_equal(data.observations(np.arange(61, 91)), expected)
+    np.testing.assert_array_equal(data.actions[61:91], held_actions(actions[2:], 4))
+
+
+def test_the_label_is_the_action_held_longest_and_ties_go_to_the_first():
+    assert held_actions(np.array([3, 3, 4, 4, 4, 3, 4, 4, 9, 8, 8, 9, 1, 2]), 4).tolist() == [3, 4, 9, 1]
+    assert held_actions(np.array([5]), 4).tolist() == [5]
+
+
+def test_an_episode_of_one_step_is_one_decision(archive):
+    from interplay.agents import find as find_agent
+    from interplay.agents import rollout
+
+    episode = rollout(archive, TASK, find_agent("noop"), 9, rng=np.random.default_rng(0), max_steps=1)
+    data = demonstrations.load([episode], offsets=(0, 1))
+    assert (len(data), data.actions.tolist(), data.stacks.tolist()) == (1, [0], [[0, 0, 0, 0]])
+
+
+def test_splitting_keeps_episodes_together():
+    counts = tuple(EpisodeCounts(str(index), index, 40, 10) for index in range(5))
+    data = Demonstrations(
+        np.zeros((50, 84, 84), np.uint8),
+        np.zeros((50, 4), np.int32),
+        np.zeros(50, np.int64),
+        np.repeat(np.arange(5), 10),
+        counts,
+    )
+    training, validation = data.split(0.2, rng=np.random.default_rng(0))
+    assert (len(training), len(validation)) == (40, 10)
+    assert not set(data.episodes[training]) & set(data.episodes[validation])
+    assert len(data.split(0.01, rng=np.random.default_rng(0))[1]) == 10  # at least one episode
+    assert len(data.split(0.9, rng=np.random.default_rng(0))[0]) == 10  # and at least one to learn from
+    assert len(data.split(0.0, rng=np.random.default_rng(0))[1]) == 0
+
+
+def test_nothing_to_learn_from_is_an_error():
+    with pytest.raises(DemonstrationError, match="hold no step"):
+        demonstrations.load([])
+    with pytest.raises(ValueError, match=r"offsets must lie between 0 and 3, got \(4,\)"):
+        demonstrations.load([], offsets=(4,))
+
+
+def test_actions_that_are_no_whole_numbers_are_refused(archive):
+    class Continuous:
+        id, task_id = "e1", "mine/pendulum"
+
+        def actions(self):
+            return np.zeros((5, 1), np.float32)
+
+    with pytest.raises(DemonstrationError, match=r"actions of shape \(1,\) and type float32"):
+        demonstrations.load([Continuous()])
+
+
+def test_recorded_pictures_equal_those_of_a_live_world(archive):
+    (episode,) = archive.episodes(seeds=[3])
+    env = make(TASK)
+    env.reset(seed=3)
+    from interplay.envs import pipeline
+
+    view = pipeline("dqn")
+    live = [view.reset(env.view())]
+    for action in episode.actions():
+        env.step(action)
+        observation = view.push(env.view(), ended=False)
+        if observation is not None:
+            live.append(observation)
+    data = demonstrations.load([episode])
+    np.testing.assert_array_equal(data.observations(np.arange(len(data))), live[: len(data)])

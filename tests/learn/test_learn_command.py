@@ -1,0 +1,78 @@
+"""`interplay learn` on a real archive."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from interplay.cli import main
+
+
+def run(capsys, *arguments):
+    """(exit status, standard output, standard error) of one command."""
+    with pytest.raises(SystemExit) as stop:
+        main([str(argument) for argument in arguments])
+    captured = capsys.readouterr()
+    return stop.value.code, captured.out, captured.err
+
+
+@pytest.fixture
+def command(archive):
+    return ["learn", "bc", "--task", "atari/space_invaders", "--actor", "scripted", "--threads", "1", "--data", archive.root]
+
+
+def test_learning_prints_one_json_document_and_repeats_from_its_config(archive, command, capsys):
+    status, out, _ = run(capsys, *command, "--updates", 5, "--batch-size", 4, "--seed", 9, "--out", "first", "--json")
+    assert status == 0
+    document = json.loads(out)
+    assert (document["agent"], document["updates"], document["episodes"], document["config"]["seed"]) == ("first", 5, 3, 9)
+
+    config = archive.root / "models" / "first" / "config.json"
+    status, out, _ = run(capsys, "learn", "bc", "--config", config, "--out", "again", "--data", archive.root)
+    assert status == 0
+    assert "Next:  interplay play atari/space_invaders --agent again" in out.replace("\n", " ").replace("  ", "  ")
+    first, again = ((archive.root / "models" / name / "model.safetensors").read_bytes() for name in ("first", "again"))
+    assert first == again
+
+    status, _, err = run(capsys, *command, "--updates", 5, "--out", "first")
+    assert status == 1
+    assert "there is a policy 'first'" in err
+    status, _, err = run(capsys, *command, "--updates", 5, "--out", "first", "--resume")
+    assert status == 1
+    assert "has ended; there is nothing to resume" in err
+
+
+@pytest.mark.parametrize(
+    ("options", "status", "text"),
+    [
+        (["--task", "atari/space_invader", "--out", "m"], 1, "did you mean 'atari/space_invaders'"),
+        (["--task", "atari/breakout", "--out", "m"], 1, "Nothing is recorded of this task yet."),
+        (["--out", "m"], 2, "--task TASK"),
+        (["--task", "atari/breakout"], 2, "--out NAME"),
+        (["--task", "atari/space_invaders", "--out", "m", "--updates", "0"], 1, "updates must lie between 1"),
+        (["--task", "atari/space_invaders", "--out", "m", "--where", "scor >= 3"], 1, "score"),
+    ],
+)
+def test_mistakes_are_answered(archive, capsys, options, status, text):
+    found, _, err = run(capsys, "learn", "bc", *options, "--data", archive.root)
+    assert found == status
+    assert text in err
+
+
+def test_help_needs_no_torch():
+    code = (
+        "import sys\nfrom interplay.cli import main\n"
+        "try:\n    main(['learn', 'bc', '--help'])\nexcept SystemExit:\n    pass\n"
+        "sys.exit('torch' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "interplay learn bc --task" in done.stdout
+
+
+def test_a_missing_torch_answers_with_the_line_that_installs_it(archive, command, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    status, _, err = run(capsys, *command, "--out", "m")
+    assert status == 1
+    assert "pip install 'interplay[train]'" in err
