@@ -59,6 +59,9 @@ class Frames(Sequence[Frame]):
                 pixels = [picture.copy() for picture in self._source.read(first, min(first + block, stop))]
             for picture in pixels:
                 yield Frame(picture, self._palette)
+        if start == 0 and stop == self._length:  # read through: whoever goes over many episodes should not keep them all
+            with self._lock:
+                self._source = None
 
     def stack(self, index: int, n: int = 4) -> np.ndarray:
         """The n frames up to and including `index`, oldest first; before the start the first frame is repeated.

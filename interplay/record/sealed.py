@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import threading
+import weakref
+from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import datetime
@@ -82,7 +85,17 @@ class Episode:
 
     @cached_property
     def _file(self) -> pq.ParquetFile:
-        return _open(self.path)
+        file = _open(self.path)
+        _remember(self)
+        return file
+
+    def close(self) -> None:
+        """Let go of the file and of what was read from it; reading again opens it again.
+
+        Needed only by who wants the file closed now: of all episodes, the 64 opened last are kept open.
+        """
+        for name in ("_file", "_steps", "frames"):
+            self.__dict__.pop(name, None)
 
     @cached_property
     def header(self) -> Header:
@@ -175,6 +188,20 @@ class Episode:
         from interplay.envs.observation import pipeline as find
 
         return observe(find(pipeline), self.frames, ended=self.terminated or self.truncated)
+
+
+_MAX_OPEN = 64
+_recent: deque[weakref.ref[Episode]] = deque()
+_recent_lock = threading.Lock()
+
+
+def _remember(episode: Episode) -> None:
+    """Close the episode opened longest ago: a loop over ten thousand of them must not run out of file handles or memory."""
+    with _recent_lock:
+        _recent.append(weakref.ref(episode))
+        oldest = _recent.popleft()() if len(_recent) > _MAX_OPEN else None
+    if oldest is not None and oldest is not episode:
+        oldest.close()
 
 
 def read(file: pq.ParquetFile, path: Path, columns: list[str]) -> pa.Table:

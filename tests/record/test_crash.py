@@ -216,7 +216,7 @@ def test_any_prefix_of_a_journal_is_an_episode(archive, invaders):
     for cut in np.linspace(len(whole), 6000, 12).astype(int).tolist():
         path.write_bytes(whole[:cut])
         if not journal.holds_observations([path]):
-            with pytest.raises(RecordingError, match="holds no observation|expected an Arrow stream"):
+            with pytest.raises(RecordingError, match=r"holds no observation|expected an Arrow stream"):
                 archive.seal(path)
             continue
         episode = archive.seal(path)

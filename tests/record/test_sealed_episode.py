@@ -151,3 +151,17 @@ def test_an_unknown_seat_names_the_seats(record, cartpole):
 def test_observations_that_are_the_view_point_to_frames(record, invaders):
     with pytest.raises(RecordingError, match=r"use episode\.frames"):
         record(invaders, num_steps=3).episode.raw_observations()
+
+
+def test_many_episodes_can_be_read_with_few_file_handles(record, cartpole):
+    import os
+
+    path = record(cartpole, num_steps=5).episode.path
+    episodes = [Episode.open(path) for _ in range(200)]
+    before = len(os.listdir("/proc/self/fd"))
+    for episode in episodes:
+        assert len(episode.actions()) == episode.num_steps
+        assert len(episode.frames[0].rgb()) == 400
+    assert len(os.listdir("/proc/self/fd")) - before <= 70
+    episodes[0].close()
+    assert len(episodes[0].rewards()) == episodes[0].num_steps
