@@ -24,7 +24,7 @@ with tempfile.TemporaryDirectory() as folder:
 
     # Find episodes by what happened in them, and prove that playing them again gives the same frames.
     for episode in archive.episodes(task=task.id, where=["num_steps > 100"]):
-        proof = interplay.record.verify(archive, episode)
+        proof = interplay.record.verify(episode)
         print(f"{episode.actor:9} seed {episode.seed}: return {episode.total_reward:3.0f}, exact: {proof.equal}")
         observations = [stack for _, stack in episode.observations("dqn")]
         assert observations[0].shape == (4, 84, 84)
@@ -33,7 +33,8 @@ with tempfile.TemporaryDirectory() as folder:
     answers = []
     for seed in seeds:
         one, other = (archive.episodes(task=task.id, actor=name, seeds=[seed])[0] for name in ("random", "scripted"))
-        better = np.sign(one.total_reward - other.total_reward)
-        answers.append(("random", "scripted", {1: "left", 0: "draw", -1: "right"}[int(better)]))
+        better = one.total_reward - other.total_reward
+        outcome: rank.Outcome = "draw" if better == 0 else "left" if better > 0 else "right"
+        answers.append(rank.Comparison("random", "scripted", outcome))
     for row in rank.leaderboard(answers):
         print(f"{row.agent:9} mu {row.mu:5.2f}  sigma {row.sigma:4.2f}  mu - 3 sigma {row.score:5.2f}")

@@ -30,7 +30,7 @@ from interplay.agents.evaluate import evaluate
 from interplay.errors import InterplayError
 from interplay.judge.scripted import ScriptedJudge
 from interplay.learn import BCConfig, train
-from interplay.play.client import PlayClient, read_operator_token
+from interplay.play.client import PlayClient, PlayClientError, read_operator_token
 from interplay.store import judging
 from interplay.tasks import Task, find
 
@@ -122,7 +122,7 @@ def run_demo(data: Path, settings: DemoSettings, report: Reporter = lambda stage
     with serving(data) as address:
         operator = read_operator_token(data)
         with stage("play"):
-            asyncio.run(_play(address, operator, task, settings, report))
+            _all_play(address, operator, task, settings, report)
     demonstrations = archive.episodes(task=task.id, actor=PLAYER, task_hash=task.content_hash)
     result.demonstrations = len(demonstrations)
     result.demonstration_steps = sum(episode.num_steps for episode in demonstrations)
@@ -136,9 +136,12 @@ def run_demo(data: Path, settings: DemoSettings, report: Reporter = lambda stage
         result.mean_returns = _roll_out(archive, task, settings, report)
 
     with serving(data) as address:
-        with stage("judge"):
-            _judge(address, read_operator_token(data), archive, task, settings, report)
-        board = httpx.get(f"{address}/api/leaderboard", params={"task": task.id}, timeout=30).raise_for_status().json()
+        try:
+            with stage("judge"):
+                _judge(address, read_operator_token(data), archive, task, settings, report)
+            board = httpx.get(f"{address}/api/leaderboard", params={"task": task.id}, timeout=30).raise_for_status().json()
+        except httpx.HTTPError as error:
+            raise DemoError(f"judging over HTTP failed: {error}; see server.log in the data folder") from error
     result.leaderboard = board["rows"]
     result.answers = board["num_answers"]
     result.episodes = len(archive.episodes(task=task.id))
@@ -182,6 +185,14 @@ def _free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
+
+
+def _all_play(address: str, operator: str, task: Task, settings: DemoSettings, report: Reporter) -> None:
+    """Let the scripted players play; what fails for one of them ends the demonstration with that one's words."""
+    try:
+        asyncio.run(_play(address, operator, task, settings, report))
+    except* PlayClientError as failures:
+        raise DemoError(f"a scripted player lost its seat: {failures.exceptions[0]}") from failures
 
 
 async def _play(address: str, operator: str, task: Task, settings: DemoSettings, report: Reporter) -> None:

@@ -25,6 +25,7 @@ def test_the_loop_closes_and_stays_in_its_folder(tmp_path):
     for episode in archive.episodes(actor="bc"):
         assert episode.seed in episode.task.held_out_seeds
         assert archive.video_path(episode.id).exists()
+    assert [verdict for verdict in map(interplay.record.verify, archive.episodes()) if not verdict.equal] == []
     archive.close()
 
     with pytest.raises(DemoError, match="already holds"):

@@ -82,12 +82,19 @@ def evaluate(
     Raises:
         NotFoundError, AgentError: If there is no such agent or it cannot play this task.
     """
-    name, found, jobs = _plan(archive, task, agent, seeds, num_episodes, seed, max_steps, video, again)
+    name, found, jobs = _plan(
+        archive,
+        task,
+        agent,
+        seeds,
+        num_episodes=num_episodes,
+        seed=seed,
+        max_steps=max_steps,
+        video=video,
+        again=again,
+    )
     total = len(found) + len(jobs)
     report(len(found), total)
-    if video:
-        for episode in found:
-            archive.video(episode)
     episodes = list(found)
     for episode_id in _run(archive, jobs, processes):
         episodes.append(archive.get(episode_id))
@@ -124,7 +131,7 @@ def first_rollouts(
     for task in new:
         for agent in agents:
             steps = round(max_seconds * task.frame_rate_hz)
-            jobs += _plan(archive, task, agent, task.held_out_seeds[:num_seeds], 1, 0, steps, True, False)[2]
+            jobs += _plan(archive, task, agent, task.held_out_seeds[:num_seeds], max_steps=steps)[2]
     report(0, len(jobs))
     for done, _ in enumerate(_run(archive, jobs, processes), start=1):
         report(done, len(jobs))
@@ -137,22 +144,26 @@ def _plan(
     task: Task,
     agent: str,
     seeds: Sequence[int],
-    num_episodes: int,
-    seed: int,
-    max_steps: int | None,
-    video: bool,
-    again: bool,
+    *,
+    num_episodes: int = 1,
+    seed: int = 0,
+    max_steps: int | None = None,
+    video: bool = True,
+    again: bool = False,
 ) -> tuple[str, list[Episode], list[Job]]:
-    """The agent's own name, the episodes that are there already, and the rollouts that are missing."""
+    """The agent's own name, the episodes that are there already (filmed, if wanted), and the rollouts that are missing."""
     name = find(agent, archive).name
     limit = task.max_steps if max_steps is None else min(max_steps, task.max_steps)
     kept: dict[int, list[Episode]] = {}
-    for known in [] if again else archive.episodes(task=task, actor=name, seeds=seeds):
-        if known.actor_kind == "agent" and (known.terminated or known.num_steps >= limit):
+    for known in [] if again else archive.episodes(task=task, task_hash=task.content_hash, agent=name, seeds=seeds):
+        if known.terminated or known.num_steps >= limit:
             kept.setdefault(known.seed, []).append(known)
     found, jobs = [], []
     for env_seed in seeds:
         there = kept.get(env_seed, [])[:num_episodes]
+        if video:
+            for episode in there:
+                archive.video(episode)
         found += there
         jobs += [
             Job(

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from contextlib import suppress
+from itertools import count
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from interplay.agents.base import Agent, AgentError
 from interplay.envs import make, pipeline
+from interplay.record import RecordingError
 from interplay.tasks import Task
 
 if TYPE_CHECKING:
     from interplay.envs import PlayableEnv
-    from interplay.record import Archive, Episode
+    from interplay.record import Archive, Episode, Recorder
 
 
 def rollout(
@@ -25,7 +27,6 @@ def rollout(
     rng: np.random.Generator,
     max_steps: int | None = None,
     actor_kind: str = "agent",
-    on_step: Callable[[int, float], None] | None = None,
     env: PlayableEnv | None = None,
 ) -> Episode:
     """Play one episode, recorded in native frames, and seal it.
@@ -41,7 +42,6 @@ def rollout(
         rng: The agent's generator.
         max_steps: Stop earlier than the task does: the last step is then marked truncated, the outcome is `time_limit`.
         actor_kind: `agent`, or `model` for a language model.
-        on_step: Called after each native step with the number of steps and the total reward so far.
         env: The environment of `task`, to save building one; it is reset.
     Raises:
         AgentError: If the agent cannot play this task or returns what is no action. Steps already recorded are sealed, with
@@ -52,34 +52,36 @@ def rollout(
     limit = task.max_steps if max_steps is None else min(max_steps, task.max_steps)
     agent.reset(task, rng=rng)  # first: an agent that cannot play this task should leave no trace
     world = make(task) if env is None else env
-    view = pipeline(agent.observation)
-    recorder = archive.recorder(task, world, seed=seed, actor=agent.name, actor_kind=actor_kind)
-    outcome = "interrupted"
     try:
-        recorder.start(*world.reset(seed=seed))
-        observation: np.ndarray | None = view.reset(world.view())
-        action, num_steps, total_reward = None, 0, 0.0
-        while True:
-            if observation is not None:
-                action = agent.act(observation)
-                if not world.action_space.contains(action):
-                    raise AgentError(f"agent {agent.name!r} chose {action!r} at step {num_steps}, not in {world.action_space}")
-            result = world.step(action)
-            num_steps += 1
-            total_reward += float(result[1])
-            if num_steps >= limit and not result[2]:
-                result = (*result[:3], True, result[4])
-            recorder.step(action, result, clock_us=round(num_steps / task.frame_rate_hz * 1e6))
-            if on_step is not None:
-                on_step(num_steps, total_reward)
-            terminated, truncated = result[2], result[3]
-            if terminated or truncated:
-                outcome = "terminated" if terminated else "time_limit"
-                break
-            observation = view.push(world.view(), ended=False)
+        recorder = archive.recorder(task, world, seed=seed, actor=agent.name, actor_kind=actor_kind)
+        try:
+            outcome = _play(recorder, task, world, agent, seed, limit)
+        except BaseException:
+            with suppress(RecordingError):  # the first error is the one to tell; what is on disk stays either way
+                archive.seal(recorder.finish("interrupted"))
+            raise
+        return archive.seal(recorder.finish(outcome))
     finally:
-        journal = recorder.finish(outcome)
-        episode = archive.seal(journal)
         if env is None:
             world.close()
-    return episode
+
+
+def _play(recorder: Recorder, task: Task, world: PlayableEnv, agent: Agent, seed: int, limit: int) -> str:
+    """Play to the end or the limit; returns the outcome."""
+    view = pipeline(agent.observation)
+    recorder.start(*world.reset(seed=seed))
+    observation: np.ndarray | None = view.reset(world.view())
+    action = None
+    for num_steps in count(1):
+        if observation is not None:
+            action = agent.act(observation)
+            if not world.action_space.contains(action):
+                raise AgentError(f"agent {agent.name!r} chose {action!r} at step {num_steps - 1}, not in {world.action_space}")
+        result = world.step(action)
+        if num_steps >= limit and not result[2]:
+            result = (*result[:3], True, result[4])
+        recorder.step(action, result, clock_us=round(num_steps / task.frame_rate_hz * 1e6))
+        if result[2] or result[3]:
+            return "terminated" if result[2] else "time_limit"
+        observation = view.push(world.view(), ended=False)
+    raise AssertionError("unreachable: count() does not end")

