@@ -43,18 +43,25 @@ class JournalWriter:
         self.schema = journal_schema(header)
         self._size = 0
         self._rows = 0
+        self._fd = -1
+        # Under another name until it is locked and holds its header: nobody may take a newborn journal for an abandoned one.
+        newborn = path.with_name(f".{path.name}.{os.getpid()}.new")
         try:
-            self._fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
-        except FileExistsError:
-            raise RecordingError(
-                f"{path} exists already: another recorder writes this episode, or its name was used before"
-            ) from None
+            self._fd = os.open(newborn, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
+            fcntl.flock(self._fd, fcntl.LOCK_EX)
+            self._sink = _Collect()
+            self._stream = pa.ipc.new_stream(self._sink, self.schema, options=_OPTIONS)
+            self._commit()
+            os.link(newborn, path)
         except OSError as error:
+            self.close()
+            if isinstance(error, FileExistsError):
+                raise RecordingError(
+                    f"{path} exists already: another recorder writes this episode, or its name was used before"
+                ) from None
             raise _cannot_write(path, 0, error) from error
-        fcntl.flock(self._fd, fcntl.LOCK_EX)
-        self._sink = _Collect()
-        self._stream = pa.ipc.new_stream(self._sink, self.schema, options=_OPTIONS)
-        self._commit()
+        finally:
+            newborn.unlink(missing_ok=True)
 
     def write(self, batch: pa.RecordBatch) -> None:
         """Append a batch; when this returns it has left the process."""

@@ -135,6 +135,21 @@ def _first_difference(
     if damage is not None and damage.group == 0 and episode.num_steps == 0:
         return _Difference(0, "the bytes of the only row group were changed")
     replay = _Replay(episode) if episode.header.deterministic else None
+    try:
+        return _compare_groups(episode, file, damage, replay, advance)
+    finally:
+        if replay is not None:
+            replay.close()
+
+
+def _compare_groups(
+    episode: Episode,
+    file: pq.ParquetFile,
+    damage: _Damage | None,
+    replay: _Replay | None,
+    advance: Callable[[int], None] | None,
+) -> _Difference | None:
+    """All row groups in order, up to the first difference."""
     start = 0
     for group in range(file.num_row_groups):
         hurt = damage is not None and damage.group == group
@@ -201,7 +216,7 @@ def _replayed(table: pa.Table, start: int, hashes: list[int], replay: _Replay | 
     rows = replay.columns(table)
     for row in range(table.num_rows):
         reason = replay.differs(rows, row, hashes[row], start + row)
-        yield None if reason is None else _Difference(start + row, reason)
+        yield None if reason is None else _Difference(start + row, reason + replay.other_versions())
 
 
 class _Replay:
@@ -213,6 +228,18 @@ class _Replay:
         self._header = header
         self._env = make(header.task)
         self._observation, self._info = self._env.reset(seed=header.seed)
+
+    def close(self) -> None:
+        """Close the world."""
+        self._env.close()
+
+    def other_versions(self) -> str:
+        """What of the environment has another version now than when the episode was recorded."""
+        now = self._env.versions()
+        changed = [
+            f"{name} {old}, now {now.get(name)}" for name, old in self._header.env_versions.items() if now.get(name) != old
+        ]
+        return f" (recorded with {'; '.join(changed)})" if changed else ""
 
     def columns(self, table: pa.Table) -> dict[str, Any]:
         """What is compared, as plain values."""

@@ -182,3 +182,14 @@ def test_an_episode_under_another_name_is_noticed(record, archive, invaders):
     shutil.copy(first.path, second.path)
     assert not verify(archive.get(second.id)).equal
     assert verify_file(second.path, second.id, first.sha256).reason == f"the file holds episode {first.id}"
+
+
+def test_a_replay_that_differs_names_a_changed_version(record, invaders, monkeypatch):
+    from interplay.envs.atari import AtariEnv
+
+    episode = record(invaders, num_steps=20).episode
+    monkeypatch.setattr(AtariEnv, "versions", lambda self: {"gymnasium": "9.9", "ale-py": "0.1"})
+    assert verify(episode).equal  # another version that plays the same is no difference
+    verdict = verify(rewrite(episode, "reward.player", 7, 5.0))
+    assert verdict.step == 7
+    assert "now 0.1" in verdict.reason
