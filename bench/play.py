@@ -31,6 +31,7 @@ import numpy as np
 MIN_FPS = 59.9
 MAX_LATENESS_P99_MS = 8.0
 HELD_FRAMES = 20
+_CROWDPLAY_SERVER = ["--role", "crowdplay-server"]
 
 
 def main() -> None:
@@ -45,23 +46,29 @@ def main() -> None:
     parser.add_argument("--search", action="store_true", help="find the most players each coding sustains (minutes)")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--json", action="store_true")
-    parser.add_argument("--role", choices=["bench", "players", "crowdplay-server"], default="bench", help=argparse.SUPPRESS)
+    parser.add_argument("--role", choices=["bench", "players"], default="bench", help=argparse.SUPPRESS)
     parser.add_argument("--address", help=argparse.SUPPRESS)
     parser.add_argument("--data", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--out", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--crowdplay", action="store_true", help=argparse.SUPPRESS)
-    options, rest = parser.parse_known_args()
+    if sys.argv[1:3] == _CROWDPLAY_SERVER:  # the rest of the line is for `interplay serve`
+        _serve_crowdplay(sys.argv[3:])
+        return
+    options = parser.parse_args()
     if options.role == "players":
         gc.disable()
         _run(_players(options))
-    elif options.role == "crowdplay-server":
-        from interplay.cli import main as interplay
-        from interplay.play import pool
-
-        pool.WORKER_MODULE = "bench.crowdplay_worker"
-        interplay(["serve", *rest])
     else:
         _bench(options)
+
+
+def _serve_crowdplay(arguments: list[str]) -> None:
+    """`interplay serve` with workers that code frames as CrowdPlay does."""
+    from interplay.cli import main as interplay
+    from interplay.play import pool
+
+    pool.WORKER_MODULE = "bench.crowdplay_worker"
+    interplay(["serve", *arguments])
 
 
 def _new_loop() -> asyncio.AbstractEventLoop:
@@ -134,7 +141,7 @@ def measure(options: argparse.Namespace, sessions: int, seconds: float, *, crowd
     with tempfile.TemporaryDirectory(prefix="interplay-bench-") as folder:
         data, out = Path(folder, "data"), Path(folder, "players")
         out.mkdir()
-        command = ["-m", "bench.play", "--role", "crowdplay-server"] if crowdplay else ["-m", "interplay.cli", "serve"]
+        command = ["-m", "bench.play", *_CROWDPLAY_SERVER] if crowdplay else ["-m", "interplay.cli", "serve"]
         command += ["--port", "0", "--data", str(data), "--no-warm-up"]
         if options.workers:
             command += ["--workers", str(options.workers)]
@@ -200,12 +207,13 @@ def _report(data: Path, out: Path, *, check: bool) -> dict[str, Any]:
 
 async def _players(options: argparse.Namespace) -> None:
     """Play until the time is over; write what was seen to files."""
-    from interplay.play.client import PlayClient, read_operator_token
+    from interplay.play.client import PlayClient
     from interplay.play.clock import Lateness
+    from interplay.play.tokens import operator_token
     from interplay.record.schema import frame_hash
     from interplay.tasks import find
 
-    token = read_operator_token(options.data)
+    token = operator_token(options.data)
     task = find(options.task)
     rng = np.random.default_rng(options.seed)
     num_masks = len(task.keys.table)

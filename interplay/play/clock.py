@@ -5,6 +5,10 @@ from __future__ import annotations
 REANCHOR_FRAMES = 3
 """A clock later than this starts anew from now."""
 
+SLOTS = 8
+"""Moments in a frame interval at which episodes step. Those of one slot share a wake-up of the worker and a write to the web
+process, which at 60 frames a second costs a tenth of all time if each does it alone."""
+
 _GOLDEN = 0.6180339887498949
 
 
@@ -17,7 +21,7 @@ class EpisodeClock:
 
     Args:
         rate_hz: Steps per second.
-        index: Any number of its own for each episode of a process; spreads their steps over the frame interval.
+        index: Any number of its own for each episode; spreads their steps over the slots of the frame interval.
 
     Attributes:
         due_us: When the next step is due.
@@ -34,7 +38,7 @@ class EpisodeClock:
 
     def __init__(self, rate_hz: float, *, index: int = 0) -> None:
         self.period_us = 1e6 / rate_hz
-        self._phase_us = (index * _GOLDEN % 1.0) * self.period_us
+        self._phase_us = int(index * _GOLDEN % 1.0 * SLOTS) / SLOTS * self.period_us
         self._anchor_us = 0.0
         self._ticks = 0
         self.due_us = 0
@@ -42,8 +46,7 @@ class EpisodeClock:
 
     def start(self, now_us: int) -> int:
         """Start, or start again after a pause; returns when the first step is due: within one interval from now."""
-        wait = (self._phase_us - now_us) % self.period_us if self._phase_us else 0.0
-        self._anchor_us = now_us + wait
+        self._anchor_us = now_us + (self._phase_us - now_us) % self.period_us
         self._ticks = 0
         self.due_us = round(self._anchor_us)
         return self.due_us
