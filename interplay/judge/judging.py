@@ -184,7 +184,9 @@ class Judging:
         )
 
     def _can_show_again(self, session: Session, match: Match) -> bool:
-        """Whether an open match still has its videos and its form."""
+        """Whether an open match still has its videos and its form, and would take an answer."""
+        if store.has_answered_since(session, match):
+            return False
         episodes = (match.left_episode_id, match.right_episode_id)
         has_form = self._pool.task(session, match.task, match.task_hash) is not None
         return has_form and all(self.archive.video_path(episode).exists() for episode in episodes)
@@ -222,7 +224,8 @@ class Judging:
             return self.archive.video_path(match.left_episode_id if side == "left" else match.right_episode_id)
 
     def heartbeat(self, match_id: str, judge: str) -> MatchState:
-        """A sign of life: keeps the match open, or opens it again if its pair is still free and the judge has no other.
+        """A sign of life: keeps the match open, or opens it again if its pair is still free, the judge has no other,
+        and has not answered about its videos since.
 
         Returns:
             `open`, or `released` when others may be shown the pair; an answer is welcome in both.
@@ -240,7 +243,11 @@ class Judging:
             if match.released_at is not None:
                 # Whoever fell silent for too long must not keep the pair either.
                 store.release_unseen(session, seen_before=now - timedelta(seconds=self.release_after_s), now=now)
-                if store.is_pair_open(session, match) or store.open_match_of(session, judge) is not None:
+                if (
+                    store.is_pair_open(session, match)
+                    or store.open_match_of(session, judge) is not None
+                    or store.has_answered_since(session, match)
+                ):
                     return "released"
                 match.released_at = None
             match.seen_at = now
@@ -264,23 +271,23 @@ class Judging:
         """Check an answer and add it to the log.
 
         A match that was released in the meantime still takes its answer: a judge's work is not thrown away because a page
-        was silent. Only when the same judge has answered about the same two videos since is it refused, or one opinion
-        would count twice.
+        was silent. Only when the same judge has answered about the same two videos since the match was served is it refused,
+        or one opinion would count twice.
 
         Args:
             match_id, judge: Which match, and who answers.
             outcome, responses, reason, viewing: The form as it came in, see `form.check_form`.
         Raises:
             UnknownMatchError, ForeignMatchError, AlreadyAnsweredError: As `heartbeat`.
-            SupersededError: If this judge has answered about these two videos in a later match.
+            SupersededError: If this judge has answered about these two videos since the match was served.
             InvalidAnswerError: If the form has faults; lists every one.
         """
         with self.database.write() as session:
             store.lock(session)
             match = self._unanswered(session, match_id, judge)
-            if match.released_at is not None and store.has_answered_since(session, match):
+            if store.has_answered_since(session, match):
                 raise SupersededError(
-                    f"match {match_id} was released, and you have answered about the same two videos since; that answer counts"
+                    f"you have answered about the same two videos since match {match_id} was served; that answer counts"
                 )
             form = check_form(
                 self._questions(session, match), outcome=outcome, responses=responses, reason=reason, viewing=viewing

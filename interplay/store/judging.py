@@ -218,11 +218,10 @@ def release_unseen(session: Session, *, seen_before: datetime, now: datetime) ->
 
 
 def has_answered_since(session: Session, match: Match) -> bool:
-    """Whether the judge of this match answered about the same two episodes in a match served later."""
+    """Whether the judge of this match answered another one about the same two episodes after this one was served."""
     query = select(Match.id).where(
         Match.judge == match.judge,
-        Match.answered_at.is_not(None),
-        Match.served_at >= match.served_at,
+        Match.answered_at > match.served_at,
         Match.id != match.id,
         _same_episodes(match),
     )

@@ -332,6 +332,33 @@ def test_a_late_answer_is_refused_when_the_same_judge_has_answered_about_the_pai
     assert judging.leaderboard()["num_answers"] == 1
 
 
+def test_a_page_that_wakes_up_after_its_judge_answered_in_another_window_gets_no_second_answer(archive, clock):
+    judging = two_agents_one_seed(archive, clock)
+    late = judging.serve("eve")
+    clock.advance(700)
+    answer(judging, judging.serve("eve"), "eve")
+    assert judging.heartbeat(late.id, "eve") == "released"
+    with pytest.raises(SupersededError):
+        answer(judging, late, "eve")
+    assert judging.leaderboard()["num_answers"] == 1
+
+
+def test_a_match_open_beside_a_late_answer_about_its_videos_is_refused_and_not_served_again(archive, clock):
+    judging = two_agents_one_seed(archive, clock)
+    late = judging.serve("eve")
+    clock.advance(700)
+    again = judging.serve("eve")
+    clock.advance(1)
+    answer(judging, late, "eve")
+    with pytest.raises(SupersededError):
+        answer(judging, again, "eve")
+    clock.advance(1)
+    fresh = judging.serve("eve")
+    assert fresh.id != again.id
+    clock.advance(1)
+    assert answer(judging, fresh, "eve").sequence == 2  # who has seen everything may be asked once more
+
+
 # The leaderboard
 
 
