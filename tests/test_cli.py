@@ -48,3 +48,18 @@ def test_json_is_one_document_on_standard_output():
     import json
 
     assert len(json.loads(run("tasks", "list", "--json").stdout)) == 6
+
+
+@pytest.mark.parametrize(
+    "command", [["tasks", "list"], ["tasks", "show", "atari/qbert"], ["agents", "list"], ["episodes", "list"]]
+)
+def test_every_verb_takes_data_seed_and_json(command, tmp_path):
+    import json
+
+    result = run(*command, "--data", str(tmp_path), "--seed", "3", "--json")
+    assert result.returncode == 0, result.stderr
+    json.loads(result.stdout)
+
+
+def test_a_seed_that_is_used_is_still_checked():
+    assert run("play", "atari/breakout", "--agent", "random", "--seed", "many").returncode == 2

@@ -5,9 +5,13 @@ from __future__ import annotations
 import difflib
 import importlib
 import sys
+from typing import TYPE_CHECKING
 
 from interplay import __version__
 from interplay.errors import InterplayError
+
+if TYPE_CHECKING:
+    import typer
 
 _VERBS = {
     "demo": ("interplay.cli.demo", "The whole loop with nobody at the keyboard: play, learn, roll out, judge, rank."),
@@ -58,7 +62,7 @@ def _run(arguments: list[str]) -> int:
         return 2
     try:
         app = importlib.import_module(_VERBS[verb][0]).app
-        app(rest, prog_name=f"interplay {verb}")
+        app(_without_idle_options(app, rest), prog_name=f"interplay {verb}")
     except SystemExit as stop:  # typer's way to end: 0, 2 for misuse, or a verb's own status
         return stop.code if isinstance(stop.code, int) else int(stop.code is not None)
     except InterplayError as error:
@@ -70,3 +74,23 @@ def _run(arguments: list[str]) -> int:
     except KeyboardInterrupt:
         return 130
     return 0
+
+
+def _without_idle_options(app: typer.Typer, arguments: list[str]) -> list[str]:
+    """Every verb takes `--data`, `--seed` and `--json`, so that scripts may pass them always: those a command has no use for (a
+    seed where nothing is drawn) are dropped here, instead of being declared and ignored in twenty places."""
+    import typer
+
+    command = typer.main.get_command(app)
+    for part in arguments:
+        command = getattr(command, "commands", {}).get(part, command)
+    declared = {name for parameter in command.params for name in parameter.opts}
+    kept: list[str] = []
+    rest = iter(arguments)
+    for part in rest:
+        name = part.partition("=")[0]
+        if name in declared or name not in ("--data", "--seed", "--json"):
+            kept.append(part)
+        elif name != "--json" and "=" not in part:
+            next(rest, None)  # its value
+    return kept

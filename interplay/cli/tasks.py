@@ -47,7 +47,7 @@ def show(
 
 @app.command()
 def check(file: Annotated[Path, typer.Argument(help="A task file (TOML).")], as_json: JsonOption = False) -> None:
-    """Check a task file: read it, build every environment, play one step with every action a key gives."""
+    """Check a task file: read it, build every environment, compare every key's action, play one step."""
     from interplay.envs import make
 
     suite = load_suite(file)
