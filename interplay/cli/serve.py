@@ -47,9 +47,10 @@ def serve(
     Example:  interplay serve --port 8000 --data interplay-data
     """
     from interplay.play.sockets import listen
-    from interplay.tasks import builtin_suites, load_suite
+    from interplay.tasks import builtin_suites, index, load_suite
 
     suites = [*builtin_suites(), *(load_suite(path) for path in suite or [])]
+    index(suites)  # refuses ids that stand twice
     listener = listen(host, port)  # first of all: a taken port must not cost the time of a warm-up
     logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s", level=logging.INFO if verbose else logging.WARNING)
     archive = open_archive(data, database)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -28,7 +28,7 @@ from interplay.judge.ratings import Ratings
 from interplay.rank import TaskStandings
 from interplay.store import Database, Match
 from interplay.store import judging as store
-from interplay.tasks import Question
+from interplay.tasks import Question, Suite
 
 RELEASE_AFTER_S = 600.0
 """A match is released when its page has been silent for so long."""
@@ -88,6 +88,7 @@ class Judging:
         rng: Draws tasks, sides and ties.
         clock: The time now, UTC.
         release_after_s: A match whose page has been silent for so long is released.
+        suites: Tasks on offer, known even before anyone has played them; the built-in ones when not given.
     """
 
     def __init__(
@@ -97,6 +98,7 @@ class Judging:
         rng: np.random.Generator,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
         release_after_s: float = RELEASE_AFTER_S,
+        suites: Iterable[Suite] | None = None,
     ) -> None:
         if not release_after_s > 0:
             raise ValueError(f"release_after_s must be positive, got {release_after_s!r}")
@@ -107,7 +109,7 @@ class Judging:
         self._rng = rng
         self._rng_lock = threading.Lock()
         self._clock = clock
-        self._pool = Pool()
+        self._pool = Pool(suites)
 
     # Serving
 

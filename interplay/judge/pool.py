@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from sqlalchemy.orm import Session
 
 from interplay.errors import unknown_name
 from interplay.judge.matchmaking import Candidate
 from interplay.store import judging as store
-from interplay.tasks import Task, builtin_suites
+from interplay.tasks import Suite, Task, builtin_suites, index
 
 
 class Pool:
-    """Tasks and candidates; remembers task versions, which never change."""
+    """Tasks and candidates; remembers task versions, which never change.
 
-    def __init__(self) -> None:
+    Args:
+        suites: Tasks on offer; the built-in ones when not given.
+    """
+
+    def __init__(self, suites: Iterable[Suite] | None = None) -> None:
+        self._tasks = index(builtin_suites() if suites is None else suites)
         self._versions: dict[str, Task] = {}
 
     def candidates(self, session: Session, task: str) -> list[Candidate]:
@@ -26,10 +33,10 @@ class Pool:
         return found
 
     def task(self, session: Session, task: str, task_hash: str) -> Task | None:
-        """One version of a task: as the database keeps it, or the built-in one if it is the same; None if neither."""
+        """One version of a task: as the database keeps it, or the one on offer if it is the same; None if neither."""
         if task_hash not in self._versions:
             definition = store.task_definition(session, task_hash)
-            version = Task.from_json(definition) if definition is not None else _builtin_tasks().get(task)
+            version = Task.from_json(definition) if definition is not None else self._tasks.get(task)
             if version is None or version.content_hash != task_hash:
                 return None
             self._versions[task_hash] = version
@@ -41,10 +48,6 @@ class Pool:
         Raises:
             NotFoundError: With the nearest known ids.
         """
-        known = {agent.task for agent in store.agents(session)} | set(_builtin_tasks())
+        known = {agent.task for agent in store.agents(session)} | set(self._tasks)
         if task not in known:
             raise unknown_name("task", task[:100], known)
-
-
-def _builtin_tasks() -> dict[str, Task]:
-    return {task.id: task for suite in builtin_suites() for task in suite.tasks}

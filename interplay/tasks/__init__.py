@@ -5,7 +5,7 @@ looks one up among the built-in suites. This room knows nothing of the others.
 """
 
 from interplay.tasks.keys import KeyMap
-from interplay.tasks.load import builtin_suites, find, load_suite, parse_suite
+from interplay.tasks.load import builtin_suites, find, index, load_suite, lookup, parse_suite
 from interplay.tasks.task import EnvSpec, Question, Suite, Task, TaskError
 
 __all__ = [
@@ -17,6 +17,8 @@ __all__ = [
     "TaskError",
     "builtin_suites",
     "find",
+    "index",
     "load_suite",
+    "lookup",
     "parse_suite",
 ]

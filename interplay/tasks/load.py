@@ -91,9 +91,36 @@ def find(task_id: str, suites: Iterable[Suite] | None = None) -> Task:
         if name not in tasks:
             raise unknown_name("task", name, tasks, hint=f"Tasks of {path} are listed by: interplay tasks check {path}")
         return tasks[name]
-    tasks = {task.id: task for suite in (builtin_suites() if suites is None else suites) for task in suite.tasks}
+    return lookup(task_id, index(builtin_suites() if suites is None else suites))
+
+
+def index(suites: Iterable[Suite]) -> dict[str, Task]:
+    """Task id -> task, over all suites.
+
+    Raises:
+        TaskError: If two suites hold a task of the same id.
+    """
+    homes: dict[str, Suite] = {}
+    tasks: dict[str, Task] = {}
+    for suite in suites:
+        for task in suite.tasks:
+            if task.id in tasks:
+                raise TaskError(
+                    f"two suites hold a task {task.id!r}: {homes[task.id].title!r} and {suite.title!r}\n"
+                    "Give one of the suites another id, or leave one out."
+                )
+            homes[task.id], tasks[task.id] = suite, task
+    return tasks
+
+
+def lookup(task_id: str, tasks: Mapping[str, Task]) -> Task:
+    """One task of an index, by its id and nothing else: safe for ids that strangers send.
+
+    Raises:
+        NotFoundError: With the nearest known id.
+    """
     if task_id not in tasks:
-        raise unknown_name("task", task_id, tasks, hint="All tasks:  interplay tasks list")
+        raise unknown_name("task", task_id[:100], tasks, hint="All tasks:  interplay tasks list")
     return tasks[task_id]
 
 

@@ -15,7 +15,7 @@ from starlette.staticfiles import StaticFiles
 from interplay import __version__
 from interplay.judge import Judging
 from interplay.play.tokens import server_secret
-from interplay.tasks import Suite, builtin_suites
+from interplay.tasks import Suite, builtin_suites, index
 from interplay.web import episodes, errors, pages
 from interplay.web import judge as judge_routes
 from interplay.web import play as play_routes
@@ -55,6 +55,8 @@ def create_app(
         judging: The judging room; made over the archive when not given.
         suites: Tasks to offer; the built-in ones when not given.
         secret: Signs cookies; the archive's own, kept in its folder, when not given.
+    Raises:
+        TaskError: If two suites hold a task of the same id.
     """
 
     @asynccontextmanager
@@ -75,8 +77,9 @@ def create_app(
     )
     app.state.archive = archive
     app.state.play = play
-    app.state.judging = judging if judging is not None else Judging(archive, rng=np.random.default_rng())
     app.state.suites = tuple(builtin_suites() if suites is None else suites)
+    app.state.tasks = index(app.state.suites)
+    app.state.judging = judging or Judging(archive, rng=np.random.default_rng(), suites=app.state.suites)
     app.state.secret = server_secret(archive.root) if secret is None else secret
     for room in (pages, episodes, play_routes, judge_routes):
         app.include_router(room.router)

@@ -57,7 +57,7 @@ def _answer(request: Request, status: int, message: str, headers: dict[str, str]
 
 def _near_tasks(request: Request) -> list[Task]:
     """Tasks whose name is nearest to the end of a mistyped address."""
-    tasks = {task.id: task for suite in request.app.state.suites for task in suite.tasks}
+    tasks: dict[str, Task] = request.app.state.tasks
     asked = "/".join(request.url.path.strip("/").lower().split("/")[-2:])
     return [tasks[task_id] for task_id in difflib.get_close_matches(asked, tasks, n=2, cutoff=0.8)]
 

@@ -14,11 +14,10 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import FileResponse, Response
 from fastapi.templating import Jinja2Templates
 
-from interplay.errors import unknown_name
 from interplay.record import Archive
 from interplay.store.catalogue import EpisodeFilter, agent_names, count_by_task, count_episodes, newest_episodes
 from interplay.store.judging import agents
-from interplay.tasks import Suite, Task
+from interplay.tasks import Task, lookup
 from interplay.web.board import board_view
 from interplay.web.pictures import task_picture
 
@@ -100,18 +99,18 @@ def _page(request: Request, name: str, here: str, /, **context: Any) -> Response
     return templates.TemplateResponse(request, name, {"here": here, **context})
 
 
-def find_task(request: Request, task_id: str) -> tuple[Suite, Task]:
+def find_task(request: Request, task_id: str) -> Task:
     """A task on offer.
 
     Raises:
         NotFoundError: With the nearest id.
     """
-    suites: tuple[Suite, ...] = request.app.state.suites
-    for suite in suites:
-        for task in suite.tasks:
-            if task.id == task_id:
-                return suite, task
-    raise unknown_name("task", task_id, (task.id for suite in suites for task in suite.tasks))
+    return lookup(task_id, request.app.state.tasks)
+
+
+def _titles(request: Request) -> dict[str, str]:
+    """Task id -> title, of the tasks on offer."""
+    return {task_id: task.title for task_id, task in request.app.state.tasks.items()}
 
 
 @router.get("/healthz")
@@ -131,7 +130,7 @@ def library(request: Request) -> Response:
 @router.get("/tasks/{suite}/{name}/picture.png")
 def picture(request: Request, suite: str, name: str) -> FileResponse:
     """A frame of the task's world."""
-    _, task = find_task(request, f"{suite}/{name}")
+    task = find_task(request, f"{suite}/{name}")
     path = task_picture(task, request.app.state.archive.root / "media" / "tasks")
     return FileResponse(path, media_type="image/png", headers={"Cache-Control": "public, max-age=3600"})
 
@@ -139,7 +138,8 @@ def picture(request: Request, suite: str, name: str) -> FileResponse:
 @router.get("/play/{suite}/{name}")
 def play(request: Request, suite: str, name: str) -> Response:
     """Instructions, then the game."""
-    found, task = find_task(request, f"{suite}/{name}")
+    task = find_task(request, f"{suite}/{name}")
+    home = next(one for one in request.app.state.suites if task in one.tasks)
     task_json = {
         "id": task.id,
         "title": task.title,
@@ -149,7 +149,7 @@ def play(request: Request, suite: str, name: str) -> Response:
         "bindings": dict(task.keys.bindings),
         "labels": dict(task.keys.labels),
     }
-    return _page(request, "play.html", "Play", suite=found, task=task, task_json=task_json, key_rows=key_rows(task))
+    return _page(request, "play.html", "Play", suite=home, task=task, task_json=task_json, key_rows=key_rows(task))
 
 
 def key_rows(task: Task) -> list[tuple[str, str, list[str]]]:
@@ -176,11 +176,10 @@ def episodes(request: Request, task: str = "", actor: str = "", page: Annotated[
         rows = newest_episodes(session, wanted, limit=ROWS_PER_PAGE, offset=(page - 1) * ROWS_PER_PAGE)
         names = agent_names(session)
         task_ids = sorted(count_by_task(session))
-    titles = {task.id: task.title for suite in request.app.state.suites for task in suite.tasks}
     link = lambda number: "/episodes?" + urlencode({"task": task, "actor": actor, "page": number})  # noqa: E731
     return _page(
         request, "episodes.html", "Episodes",
-        rows=rows, total=total, wanted=wanted, names=names, task_ids=task_ids, titles=titles,
+        rows=rows, total=total, wanted=wanted, names=names, task_ids=task_ids, titles=_titles(request),
         page=page, num_pages=num_pages, link=link,
     )  # fmt: skip
 
@@ -207,12 +206,11 @@ def leaderboard(request: Request, task: str = "") -> Response:
     if task:
         find_task(request, task)
     board = request.app.state.judging.leaderboard(task or None)
-    titles = {task.id: task.title for suite in request.app.state.suites for task in suite.tasks}
     with request.app.state.archive.database.read() as session:
         tasks = sorted({agent.task for agent in agents(session)})
     return _page(
         request, "leaderboard.html", "Leaderboard",
-        task=task, tasks=tasks, titles=titles, board=board, view=board_view(board["rows"]),
+        task=task, tasks=tasks, titles=_titles(request), board=board, view=board_view(board["rows"]),
     )  # fmt: skip
 
 

@@ -1,5 +1,6 @@
 """Judging over HTTP: blind, private to its judge, refusing with reasons, and never failing on garbage."""
 
+import dataclasses
 import json
 import string
 
@@ -14,7 +15,7 @@ import interplay.record
 from interplay.judge import Judging
 from interplay.play.tokens import operator_token
 from interplay.store import judging as store
-from interplay.tasks import find
+from interplay.tasks import Suite, find
 from interplay.web.app import create_app
 
 TASK = TASKS[0]
@@ -224,6 +225,17 @@ def test_an_unknown_task_is_a_404_with_the_nearest(client):
     assert response.status_code == 404
     assert "did you mean 'atari/breakout'" in response.json()["message"]
     assert client.get("/api/leaderboard", params={"task": "atari/breakot"}).status_code == 404
+
+
+def test_a_task_of_ones_own_suite_is_known_before_anyone_has_played_it(archive):
+    breakout = dataclasses.replace(find(TASK), id="my/breakout")
+    client = TestClient(create_app(archive, suites=[Suite("my", "Mine", "", (breakout,))]))
+    board = client.get("/api/leaderboard", params={"task": "my/breakout"})
+    assert (board.status_code, board.json()["rows"]) == (200, [])
+    assert client.get("/leaderboard", params={"task": "my/breakout"}).status_code == 200
+    nothing = client.post("/api/judge/matches", json={"task": "my/breakout"})
+    assert (nothing.status_code, nothing.json()["error"]) == (409, "nothing_to_judge")
+    assert client.post("/api/judge/matches", json={"task": TASK}).status_code == 404  # not on offer here
 
 
 def test_when_nothing_is_left_the_answer_is_a_409(archive, clock):

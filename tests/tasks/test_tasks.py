@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from interplay.cli import main
 from interplay.errors import NotFoundError
-from interplay.tasks import Task, TaskError, builtin_suites, find, load_suite, parse_suite
+from interplay.tasks import Task, TaskError, builtin_suites, find, index, load_suite, lookup, parse_suite
 
 GOOD = """
 [suite]
@@ -109,6 +109,20 @@ def test_an_unknown_task_offers_the_nearest(tmp_path):
     file.write_text(GOOD)
     with pytest.raises(NotFoundError, match="did you mean 'balance'"):
         find(f"{file}:balanse")
+
+
+def test_two_suites_with_a_task_of_the_same_id_are_refused():
+    first, second = parse_suite(GOOD), parse_suite(GOOD.replace('title = "', 'title = "Second ', 1))
+    with pytest.raises(TaskError, match=r"two suites hold a task '\w+/balance': '.*' and 'Second .*'\nGive one"):
+        index([first, *builtin_suites(), second])
+
+
+def test_an_id_that_strangers_send_is_never_taken_for_a_file(tmp_path):
+    file = tmp_path / "my.toml"
+    file.write_text(GOOD)
+    assert find(f"{file}:balance").name == "balance"
+    with pytest.raises(NotFoundError, match="unknown task"):
+        lookup(f"{file}:balance", index(builtin_suites()))
 
 
 @pytest.mark.parametrize("task", [task for suite in builtin_suites() for task in suite.tasks], ids=lambda task: task.id)
