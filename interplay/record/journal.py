@@ -52,7 +52,9 @@ class JournalWriter:
             self._sink = _Collect()
             self._stream = pa.ipc.new_stream(self._sink, self.schema, options=_OPTIONS)
             self._commit()
-            os.link(newborn, path)
+            if path.exists():
+                raise FileExistsError(path)
+            os.rename(newborn, path)
         except OSError as error:
             self.close()
             if isinstance(error, FileExistsError):
