@@ -165,7 +165,7 @@ def _report(data: Path, out: Path, *, check: bool) -> dict[str, Any]:
 
     facts = json.loads((out / "facts.json").read_text())
     fps, lateness = [], []
-    wrong = checked = 0
+    wrong = checked = skipped = 0
     archive = interplay.record.open(data)
     for path in sorted(out.glob("*.npz")):
         seen = np.load(path)
@@ -174,6 +174,7 @@ def _report(data: Path, out: Path, *, check: bool) -> dict[str, Any]:
         if inside.sum() > 60:
             times, numbers = arrivals[inside], steps[inside]
             fps.append((len(times) - 1) / (times[-1] - times[0]))
+            skipped += int(np.diff(numbers).sum()) - len(numbers) + 1
             offset = times - numbers / facts["frame_rate_hz"]
             lateness.append((offset - offset.min()) * 1000)
         if check:
@@ -197,6 +198,7 @@ def _report(data: Path, out: Path, *, check: bool) -> dict[str, Any]:
         "server_cpu_us_per_frame": round(facts["server_cpu_s"] * 1e6 / frames, 1),
         "client_cpu_us_per_frame": round(facts["client_cpu_s"] * 1e6 / frames, 1),
         "cpu_percent": {name: round(100 * value / facts["elapsed_s"], 1) for name, value in facts["cpu_s"].items()},
+        "frames_skipped": skipped,
         "frames_checked": checked,
         "frames_wrong": wrong,
     }
@@ -220,6 +222,7 @@ async def _players(options: argparse.Namespace) -> None:
     ready = asyncio.Event()
     over = asyncio.Event()
     totals = {"frames": 0, "bytes": 0}
+    seen: dict[str, tuple[list[int], list[float], list[int]]] = {}
     waiting = options.sessions
 
     async def player(index: int) -> None:
@@ -264,12 +267,7 @@ async def _players(options: argparse.Namespace) -> None:
                     leaving = True
                     await client.quit()
             assert client.ended is not None
-            np.savez(
-                options.out / f"{client.ended['episode']}.npz",
-                steps=np.array(steps),
-                arrivals_s=np.array(arrivals),
-                hashes=np.array(hashes, np.uint32),
-            )
+            seen[client.ended["episode"]] = (steps, arrivals, hashes)  # written at the end: files would delay the others
 
     players = [asyncio.create_task(player(index)) for index in range(options.sessions)]
     all_ready = asyncio.create_task(ready.wait())
@@ -277,12 +275,8 @@ async def _players(options: argparse.Namespace) -> None:
     for task_done in done:
         task_done.result()  # a player that failed ends the run
     await asyncio.sleep(3.0)  # the last has started a second ago, and everything is warm
-    before, begin, own_before, counted = (
-        _statistics(options.address, token),
-        time.perf_counter(),
-        time.process_time(),
-        dict(totals),
-    )
+    before = await asyncio.to_thread(_statistics, options.address, token)
+    begin, own_before, counted = time.perf_counter(), time.process_time(), dict(totals)
     await asyncio.sleep(options.seconds)
     own_after, end, counted_after = time.process_time(), time.perf_counter(), dict(totals)
     after = await asyncio.to_thread(_statistics, options.address, token)
@@ -313,6 +307,9 @@ async def _players(options: argparse.Namespace) -> None:
         "reanchors": sum(worker["num_reanchors"] for worker in after["workers"]),
     }
     (options.out / "facts.json").write_text(json.dumps(facts))
+    for episode, (steps, arrivals, hashes) in seen.items():
+        arrays = {"steps": np.array(steps), "arrivals_s": np.array(arrivals), "hashes": np.array(hashes, np.uint32)}
+        np.savez(options.out / f"{episode}.npz", **arrays)
 
 
 class _CrowdPlayDecoder:
