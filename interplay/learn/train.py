@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -51,6 +52,9 @@ def train(
     """
     folder = model_folder(archive, name)
     task = find(config.task)
+    # PyTorch's threads wait for each other by spinning, which on cores that other processes want made training ten times
+    # slower; read by OpenMP when PyTorch is first imported, hence here.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     try:
         import safetensors  # noqa: F401
         import torch  # noqa: F401
