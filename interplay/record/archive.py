@@ -20,6 +20,9 @@ from interplay.store import Database, TaskRow
 from interplay.store import episodes as queries
 from interplay.tasks import Task
 
+MAX_COMPARED = 200
+"""Ids an unknown one is compared with, at most: strangers may ask for any."""
+
 
 def open(data: str | Path = "interplay-data", database: str | None = None) -> Archive:
     """Open a data folder, making it where it is missing.
@@ -117,13 +120,14 @@ class Archive:
         """One episode by id.
 
         Raises:
-            NotFoundError: With the nearest known id.
+            NotFoundError: With the nearest id of the same day.
         """
         with self.database.read() as session:
             row = queries.get_episode(session, episode_id)
             if row is None:
                 hint = "All episodes:  interplay episodes list --data " + str(self.root)
-                raise unknown_name("episode", episode_id, queries.episode_ids(session), hint=hint)
+                same_day = queries.episode_ids(session, prefix=episode_id[:8], limit=MAX_COMPARED)
+                raise unknown_name("episode", episode_id[:100], same_day, hint=hint)
             return catalogue.from_row(row, self.root)
 
     def recorder(

@@ -122,9 +122,12 @@ def get_episode(session: Session, episode_id: str) -> EpisodeRow | None:
     return session.get(EpisodeRow, episode_id)
 
 
-def episode_ids(session: Session) -> list[str]:
-    """Ids of all episodes."""
-    return list(session.scalars(select(EpisodeRow.id)))
+def episode_ids(session: Session, *, prefix: str = "", limit: int | None = None) -> list[str]:
+    """Ids of all episodes, or of some of those that begin alike."""
+    query = select(EpisodeRow.id)
+    if prefix:
+        query = query.where(EpisodeRow.id.startswith(prefix, autoescape=True))
+    return list(session.scalars(query.limit(limit)))
 
 
 def statistic_names(session: Session) -> list[str]:

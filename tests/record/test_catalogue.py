@@ -182,6 +182,30 @@ def test_an_unknown_episode_offers_the_nearest(record, archive, cartpole):
         archive.get(episode.id[:-1])
 
 
+def test_an_unknown_episode_is_compared_with_a_few_of_its_day_only(archive, monkeypatch):
+    compared: list[str] = []
+
+    def unknown_name(kind, name, known, *, hint=""):
+        compared.extend(known)
+        return NotFoundError(name)
+
+    monkeypatch.setattr("interplay.record.archive.unknown_name", unknown_name)
+    with archive.database.write() as session:
+        for number in range(600):
+            day = "20260131" if number % 2 else "20260201"
+            session.add(
+                EpisodeRow(
+                    id=f"{day}T120000-{number:08x}", task="t", task_hash="0", env="e", seed=0, actor="a", actor_kind="agent",
+                    num_steps=1, duration_s=1.0, total_reward=0.0, terminated=True, truncated=False, outcome="terminated",
+                    frames="indexed", path="p", size_bytes=1, sha256="", created_at=datetime.now(UTC),
+                )
+            )  # fmt: skip
+    with pytest.raises(NotFoundError):
+        archive.get("20260131T120000-nobody")
+    assert len(compared) == 200
+    assert all(known.startswith("20260131") for known in compared)
+
+
 def test_a_lost_database_loses_no_episode(record, archive, invaders, cartpole, tmp_path):
     episodes = [record(task, num_steps=20).episode for task in (invaders, cartpole)]
     before = [episode.to_json() | {"sha256": episode.sha256} for episode in archive.episodes()]

@@ -112,16 +112,11 @@ export class Replay {
   async open(episode) {
     this.root.dataset.episode = episode;
     this.#message("Loading the replay ...");
-    /** @type {any} */
-    let facts = null;
-    for (let attempt = 0; facts === null; attempt++) {
-      try {
-        facts = await api(`/api/episodes/${encodeURIComponent(episode)}`);
-      } catch (error) {
-        // An episode is sealed in the moments after its last step; ask again for a few seconds.
-        if (attempt >= 12) return this.#message(`The replay cannot be shown: ${/** @type {Error} */ (error).message}`);
-        await new Promise((resolve) => setTimeout(resolve, 250 + 100 * attempt));
-      }
+    let facts;
+    try {
+      facts = await api(`/api/episodes/${encodeURIComponent(episode)}`);
+    } catch (error) {
+      return this.#message(`The replay cannot be shown: ${/** @type {Error} */ (error).message}`);
     }
     this.rate = facts.frame_rate_hz;
     this.numFrames = facts.num_steps + 1;
