@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import logging
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -10,8 +11,11 @@ from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
 
 from interplay.errors import InterplayError, NotFoundError
+from interplay.play import PlayError
 from interplay.tasks import Task
 from interplay.web.security import HEADERS
+
+log = logging.getLogger("interplay.web")
 
 _CODES = {
     400: "bad_request",
@@ -21,12 +25,15 @@ _CODES = {
     405: "method_not_allowed",
     409: "conflict",
     410: "gone",
+    503: "unavailable",
 }
+_CRASH = "The server met an error it did not expect. Its log says more; nothing recorded is lost."
 _HEADLINES = {
     403: "That is not yours to open",
     404: "There is nothing here",
     405: "That address is for another kind of request",
     500: "Something went wrong on our side",
+    503: "Not right now",
 }
 
 
@@ -85,10 +92,16 @@ def _invalid(request: Request, error: Exception) -> Response:
 
 def _interplay_error(request: Request, error: Exception) -> Response:
     # The first line says what is wrong; the others name commands and folders of the machine this runs on.
-    return _answer(request, 404 if isinstance(error, NotFoundError) else 400, str(error).partition("\n")[0])
+    text = str(error).partition("\n")[0]
+    if isinstance(error, NotFoundError):
+        return _answer(request, 404, text)
+    if isinstance(error, PlayError):  # full, or stopping
+        return _answer(request, 503, text)
+    # Nothing a visitor asked for wrongly: a file, a database or a world is in trouble, and the text may name folders.
+    log.error("%s %s: %s", request.method, request.url.path, error, exc_info=error)
+    return _answer(request, 500, _CRASH)
 
 
 def _crash(request: Request, _error: Exception) -> Response:
     """An error nobody foresaw: the log has the traceback, the visitor gets a calm page."""
-    text = "The server met an error it did not expect. Its log says more; nothing recorded is lost."
-    return _answer(request, 500, text, dict(HEADERS))  # this answer is made outside of the middleware that adds them
+    return _answer(request, 500, _CRASH, dict(HEADERS))  # this answer is made outside of the middleware that adds them

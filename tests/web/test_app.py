@@ -17,6 +17,7 @@ import interplay.record
 from interplay.agents import find as find_agent
 from interplay.agents import rollout
 from interplay.judge import Judging
+from interplay.play import PlayServer
 from interplay.play.codec import FrameDecoder, palette_from_text
 from interplay.store import EpisodeRow, Participant
 from interplay.tasks import builtin_suites, find, parse_suite
@@ -207,6 +208,28 @@ def test_a_crash_is_a_calm_page_with_the_same_headers(archive):
     assert document.json()["error"] == "internal_error"
     assert "secret" not in page.text + document.text
     assert "script-src 'self'" in page.headers["content-security-policy"]
+
+
+def test_a_broken_recording_is_our_fault_and_says_nothing_of_our_folders(client, archive):
+    played = rollout(
+        archive, find("atari/breakout"), find_agent("noop", archive), 9002, rng=np.random.default_rng(0), max_steps=8
+    )
+    archive.episode_path(played.task_id, played.id).unlink()
+    for address in (f"/api/episodes/{played.id}", f"/episodes/{played.id}", f"/api/episodes/{played.id}/video.mp4"):
+        answer = client.get(address)
+        assert answer.status_code == 500, address
+        assert "The server met an error it did not expect" in answer.text
+        assert str(archive.root) not in answer.text
+
+
+def test_a_server_that_is_full_or_stopping_says_come_back_later(archive, monkeypatch):
+    play = PlayServer(archive, secret=b"x" * 32, num_workers=1)
+    client = TestClient(create_app(archive, play=play))  # not entered: its workers are not needed
+    monkeypatch.setattr("interplay.play.server.MAX_SEATS", 0)
+    full = client.post("/api/sessions", json={"task": "atari/breakout"})
+    assert (full.status_code, full.json()["error"]) == (503, "unavailable")
+    assert "try again later" in full.json()["message"]
+    assert client.post("/api/sessions", json={"task": "atari/brekout"}).status_code == 404
 
 
 def test_text_from_a_task_file_is_escaped(archive):
