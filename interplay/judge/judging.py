@@ -57,6 +57,7 @@ class ServedMatch:
     Attributes:
         id: Random; says nothing about the episodes.
         task, title, goal: What both players were asked to do.
+        frame_rate_hz: Frames per second of both videos.
         questions: The form, in order.
         served_at: UTC.
         state: `open`, `released` (still answerable, but others may be shown the pair) or `answered`.
@@ -67,6 +68,7 @@ class ServedMatch:
     task: str
     title: str
     goal: str
+    frame_rate_hz: float
     questions: tuple[Question, ...]
     served_at: datetime
     state: MatchState
@@ -324,6 +326,7 @@ class Judging:
             task=match.task,
             title=task.title if task else match.task,
             goal=task.goal if task else "",
+            frame_rate_hz=task.frame_rate_hz if task else 60.0,
             questions=self._questions(session, match),
             served_at=match.served_at,
             state=state,

@@ -1,4 +1,4 @@
-"""Where a leaderboard's bars stand: from ratings to places on one axis, in per cent of its width."""
+"""A leaderboard as visitors see it: without the next two agents, and with bars on one axis, in per cent of its width."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from interplay.rank import DEFAULTS
+
 Z95 = 1.959963984540054
 """Half width of the 95 % interval of a normal distribution, in standard deviations."""
-PRIOR_MEAN = 25.0
+PRIOR_MEAN = DEFAULTS.mu
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,12 @@ class BoardView:
     prior: float
     low: float
     high: float
+
+
+def public_board(board: Mapping[str, Any]) -> dict[str, Any]:
+    """A leaderboard without the names of the agents that are to be compared next: whoever reads it may be their judge."""
+    pair = board["next_pair"]
+    return {**board, "next_pair": pair and {"task": pair["task"]}}
 
 
 def board_view(rows: Sequence[Mapping[str, Any]]) -> BoardView:

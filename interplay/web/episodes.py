@@ -28,11 +28,11 @@ def list_tasks(request: Request) -> list[dict[str, Any]]:
 
 @router.get("/api/episodes/{episode_id}")
 def show_episode(request: Request, episode_id: str) -> dict[str, Any]:
-    """Facts of one episode, and the size of its frames."""
+    """Facts of one episode, and the size of its frames. People stand there as `actor`, numbered, not named."""
     episode = _episode(request, episode_id)
     height, width = episode.frames[0].pixels.shape[:2]
     facts = episode.to_json()
-    facts.pop("participant_id")  # nobody else's business
+    facts.pop("participant_id")  # `actor` says it
     return facts | {
         "title": episode.task.title,
         "frame_rate_hz": episode.task.frame_rate_hz,

@@ -1,4 +1,4 @@
-"""Who is asking: a signed cookie that names a participant, made only when someone plays or judges.
+"""Who is asking: a signed cookie that names a participant, made only when someone plays or judges; or the operator's token.
 
 Reading pages leaves no trace. The first request that needs a person (`current_participant`) makes one, and the middleware
 puts the cookie on the answer. The cookie holds a random key, never the participant's number, and says nothing else.
@@ -10,11 +10,13 @@ import secrets
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from fastapi import HTTPException
 from itsdangerous import BadSignature, URLSafeSerializer
 from starlette.datastructures import MutableHeaders
 from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from interplay.play import tokens
 from interplay.store import Participant
 from interplay.store.participants import add_participant, participant_by_key
 
@@ -80,6 +82,23 @@ def participant(request: HTTPConnection) -> Participant:
 def current_participant(request: HTTPConnection) -> int:
     """Number of the participant of this request, made on first need."""
     return participant(request).id
+
+
+def is_operator(request: HTTPConnection) -> bool:
+    """Whether the request carries the operator's token; a wrong token is refused (401), not ignored."""
+    authorization = request.headers.get("authorization")
+    if authorization is None:
+        return False
+    require_operator(request)
+    return True
+
+
+def require_operator(request: HTTPConnection) -> None:
+    """Refuse (401) whoever does not carry the operator's token."""
+    expected = tokens.operator_token(request.app.state.archive.root)
+    if not tokens.is_operator(request.headers.get("authorization"), expected):
+        message = "this is not the operator's token; it is in operator.token of the data folder"
+        raise HTTPException(401, message, {"WWW-Authenticate": "Bearer"})
 
 
 def _signer(request: HTTPConnection) -> URLSafeSerializer:

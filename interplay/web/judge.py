@@ -29,7 +29,8 @@ from interplay.judge import (
     SupersededError,
     UnknownMatchError,
 )
-from interplay.web.identity import current_participant, known_participant
+from interplay.web.board import public_board
+from interplay.web.identity import current_participant, is_operator, known_participant
 
 router = APIRouter(tags=["judging"])
 
@@ -90,34 +91,12 @@ Body = Annotated[dict[str, Any], Depends(_body)]
 
 
 def _judging(request: Request) -> Judging:
-    judging = request.app.state.judging
-    if judging is None:
-        _refuse(503, "no_judging", "this server was started without its judging room")
-    return judging
-
-
-def _is_operator(request: Request) -> bool:
-    """Whether the request carries the operator's token; a wrong token is refused, not ignored."""
-    authorization = request.headers.get("authorization")
-    if authorization is None:
-        return False
-    from interplay.play.tokens import is_operator, operator_token
-
-    if not is_operator(authorization, operator_token(request.app.state.archive.root)):
-        raise HTTPException(
-            401,
-            {
-                "error": "unauthorized",
-                "message": "this is not the operator's token; it is in operator.token of the data folder",
-            },
-            {"WWW-Authenticate": "Bearer"},
-        )
-    return True
+    return request.app.state.judging
 
 
 def _judge(request: Request, named: Any = None, *, make: bool = False) -> str:
     """Who is asking: the cookie's participant, or whom the operator names (`operator` if nobody)."""
-    if _is_operator(request):
+    if is_operator(request):
         if named is None:
             return _OPERATOR
         if not isinstance(named, str) or not re.fullmatch(r"[\w.@:+ -]{1,100}", named) or named.startswith(_PERSON):
@@ -148,6 +127,7 @@ def _document(match: ServedMatch) -> dict[str, Any]:
         "task": match.task,
         "title": match.title,
         "goal": match.goal,
+        "frame_rate_hz": match.frame_rate_hz,
         "questions": [asdict(question) for question in match.questions],
         "left": {"video": f"{address}/left.mp4"},
         "right": {"video": f"{address}/right.mp4"},
@@ -246,6 +226,7 @@ def answer(request: Request, match: MatchId, body: Body) -> dict[str, Any]:
 
 @router.get("/api/leaderboard")
 def leaderboard(request: Request, task: str | None = None) -> dict[str, Any]:
-    """Agents by score, of one task or over all."""
+    """Agents by score, of one task or over all; which two agents come next is for operators."""
     with _refusals():
-        return _judging(request).leaderboard(task)
+        board = _judging(request).leaderboard(task)
+    return board if is_operator(request) else public_board(board)

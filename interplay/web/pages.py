@@ -18,7 +18,7 @@ from interplay.record import Archive
 from interplay.store.catalogue import EpisodeFilter, agent_names, count_by_task, count_episodes, newest_episodes
 from interplay.store.judging import agents
 from interplay.tasks import Task, lookup
-from interplay.web.board import board_view
+from interplay.web.board import board_view, public_board
 from interplay.web.pictures import task_picture
 
 router = APIRouter(include_in_schema=False)
@@ -205,7 +205,7 @@ def leaderboard(request: Request, task: str = "") -> Response:
     """Agents by score, with their doubt."""
     if task:
         find_task(request, task)
-    board = request.app.state.judging.leaderboard(task or None)
+    board = public_board(request.app.state.judging.leaderboard(task or None))
     with request.app.state.archive.database.read() as session:
         tasks = sorted({agent.task for agent in agents(session)})
     return _page(

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from fastapi import APIRouter, Header, HTTPException, Request, WebSocket
+from fastapi import APIRouter, HTTPException, Request, WebSocket
 from pydantic import BaseModel, ConfigDict, Field
 
 from interplay.play import PlayServer
 from interplay.play.server import COUNTDOWN_S
-from interplay.play.tokens import is_operator, operator_token
-from interplay.web.identity import current_participant
+from interplay.web.identity import current_participant, is_operator, require_operator
 
 router = APIRouter(tags=["play"])
 
@@ -39,14 +38,10 @@ class SessionGrant(BaseModel):
 
 
 @router.post("/api/sessions", status_code=201)
-def open_session(
-    request: Request, wanted: SessionRequest, authorization: Annotated[str | None, Header()] = None
-) -> SessionGrant:
+def open_session(request: Request, wanted: SessionRequest) -> SessionGrant:
     """Grant a seat in a task."""
     play = _play(request)
-    operator = authorization is not None
-    if operator:
-        _require_operator(request, authorization)
+    operator = is_operator(request)
     for name in _OPERATOR_FIELDS:
         if getattr(wanted, name) is not None and not operator:
             raise HTTPException(
@@ -67,9 +62,9 @@ def open_session(
 
 
 @router.get("/api/play/statistics")
-def statistics(request: Request, authorization: Annotated[str | None, Header()] = None) -> dict[str, Any]:
+def statistics(request: Request) -> dict[str, Any]:
     """How the live server is doing; for operators."""
-    _require_operator(request, authorization)
+    require_operator(request)
     return _play(request).statistics()
 
 
@@ -88,8 +83,3 @@ def _play(request: Request) -> PlayServer:
     if play is None:
         raise HTTPException(503, "this server only shows; start `interplay serve` to play")
     return play
-
-
-def _require_operator(request: Request, authorization: str | None) -> None:
-    if not is_operator(authorization, operator_token(request.app.state.archive.root)):
-        raise HTTPException(401, "this is not the operator's token; it is in operator.token of the data folder")

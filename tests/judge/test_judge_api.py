@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import re
 import string
 
 import numpy as np
@@ -69,7 +70,7 @@ def secrets_of(archive, match: dict) -> list[str]:
 def test_a_match_from_serving_to_the_leaderboard(client):
     match = serve(client, task=TASK)
     assert {"match", "task", "title", "goal", "questions", "left", "right", "min_reason_chars", "served_at"} <= set(match)
-    assert match["min_reason_chars"] == 100
+    assert (match["min_reason_chars"], match["frame_rate_hz"]) == (100, find(TASK).frame_rate_hz)
     assert [question["id"] for question in match["questions"]] == [question.id for question in find(TASK).questions]
     assert client.get(match["left"]["video"]).status_code == 200
     assert client.post(f"/api/judge/matches/{match['match']}/heartbeat").json()["state"] == "open"
@@ -137,6 +138,17 @@ def test_nothing_sent_before_the_answer_tells_whose_videos_they_are(client, arch
     for response in responses:
         text = response.text + str(dict(response.headers))
         assert not [secret for secret in secrets_of(archive, match) if secret in text], response.request.url
+
+
+def test_only_an_operator_is_told_which_agents_come_next(client, operator):
+    address, params = "/api/leaderboard", {"task": TASK}
+    assert client.get(address, params=params).json()["next_pair"] == {"task": TASK}
+    assert len(operator.get(address, params=params).json()["next_pair"]["agents"]) == 2
+    submit(client, serve(client))
+    page = client.get("/leaderboard", params=params).text
+    judge_link = page[page.index('class="lead small below"') :]
+    assert "Judge a pair" in judge_link
+    assert not re.search("against", judge_link)
 
 
 def test_one_video_looks_different_in_every_match(client, other, archive):

@@ -193,6 +193,25 @@ def test_a_match_is_watched_and_answered_and_the_next_one_comes(page, recorded):
     assert fits(page)
 
 
+def test_a_draft_is_gone_on_with_after_its_match_went_back(page):
+    page.goto("/judge?task=atari/breakout")
+    page.locator("#judge[data-state=match]").wait_for()
+    page.locator("[data-reason]").fill(REASON)
+    page.evaluate(
+        "fetch(`/api/judge/matches/${Object.keys(localStorage).find(k => k.startsWith('interplay.draft.')).slice(16)}/release`,"
+        " {method: 'POST'}).then(r => { window.released = r.ok })"
+    )
+    until(page, "window.released === true")
+    page.evaluate("localStorage.setItem('interplay.draft.' + '0'.repeat(24), '{}')")  # of a match that never was
+    page.reload()
+    page.locator("#judge[data-state=match]").wait_for()
+    assert page.locator("[data-reason]").input_value() == REASON
+    page.evaluate("localStorage.clear()")
+    page.reload()
+    page.locator("#judge[data-state=match]").wait_for()
+    assert page.locator("[data-reason]").input_value() == ""
+
+
 def count_answers(archive) -> int:
     from interplay.store import judging
 

@@ -15,11 +15,13 @@ const SPEEDS = [0.5, 1, 1.5, 2, 3, 5];
  * @property {string} task
  * @property {string} title
  * @property {string} [goal]
+ * @property {number} frame_rate_hz
  * @property {import("./form.js").Question[]} questions
  * @property {{video: string}} left
  * @property {{video: string}} right
  * @property {number} min_reason_chars
  * @property {number} [answered]
+ * @property {"open" | "released" | "answered"} [state]
  */
 
 class JudgePage {
@@ -43,10 +45,38 @@ class JudgePage {
     this.viewing = new Viewing(() => 0);
     this.#listen();
     setInterval(() => this.#heartbeat(), HEARTBEAT_MS);
-    this.next();
+    this.#begin();
   }
 
   // --- matches ------------------------------------------------------------------------------------------------------
+
+  /** Go on with the match a draft was written for, as late as it may be; else ask for one. */
+  async #begin() {
+    this.#show("loading");
+    const match = await this.#drafted();
+    if (!match) return this.next();
+    this.#open(match);
+    this.#heartbeat(); // it may have gone back in the meantime
+  }
+
+  /**
+   * The first match with a draft that still takes its answer; drafts of others are thrown away.
+   * @returns {Promise<Match | null>}
+   */
+  async #drafted() {
+    const task = this.root.dataset.task;
+    for (const key of Object.keys(localStorage).filter((name) => name.startsWith(DRAFT_PREFIX))) {
+      try {
+        const match = await api(`/api/judge/matches/${encodeURIComponent(key.slice(DRAFT_PREFIX.length))}`);
+        if (match.state === "answered") localStorage.removeItem(key);
+        else if (!task || match.task === task) return match;
+      } catch (error) {
+        // Nobody's match, or another visitor's. Without an answer of the server the draft waits.
+        if (error instanceof ApiError && error.status < 500) localStorage.removeItem(key);
+      }
+    }
+    return null;
+  }
 
   async next() {
     this.#show("loading");
@@ -79,7 +109,7 @@ class JudgePage {
     this.reason.value = "";
     this.#restoreDraft();
     this.#count();
-    this.videos.open(match.left.video, match.right.video, this.viewing);
+    this.videos.open(match.left.video, match.right.video, match.frame_rate_hz, this.viewing);
     this.#show("match");
   }
 
@@ -201,8 +231,6 @@ class JudgePage {
 
   #restoreDraft() {
     const match = this.match?.match;
-    // Drafts of matches that went to others are of no use to anyone.
-    for (const key of Object.keys(localStorage)) if (key.startsWith(DRAFT_PREFIX) && key !== DRAFT_PREFIX + match) localStorage.removeItem(key);
     try {
       const draft = JSON.parse(localStorage.getItem(DRAFT_PREFIX + match) ?? "null");
       if (!draft) return;

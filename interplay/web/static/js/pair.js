@@ -113,11 +113,13 @@ export class VideoPair {
   /**
    * @param {string} left
    * @param {string} right
+   * @param {number} frameRate frames per second of both
    * @param {Viewing} viewing
    */
-  open(left, right, viewing) {
+  open(left, right, frameRate, viewing) {
     this.playing = false;
     this.position = 0;
+    this.frameRate = frameRate;
     this.viewing = viewing;
     this.left.src = left;
     this.right.src = right;
