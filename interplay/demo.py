@@ -30,7 +30,8 @@ from interplay.agents.evaluate import evaluate
 from interplay.errors import InterplayError
 from interplay.judge.scripted import ScriptedJudge
 from interplay.learn import BCConfig, train
-from interplay.play.client import PlayClient, PlayClientError, read_operator_token
+from interplay.play.client import PlayClient, PlayClientError
+from interplay.play.tokens import operator_token
 from interplay.store import judging
 from interplay.tasks import Task, find
 
@@ -120,7 +121,7 @@ def run_demo(data: Path, settings: DemoSettings, report: Reporter = lambda stage
         result.stages_s[name] = round(time.monotonic() - started, 1)
 
     with serving(data) as address:
-        operator = read_operator_token(data)
+        operator = operator_token(data)
         with stage("play"):
             _all_play(address, operator, task, settings, report)
     demonstrations = archive.episodes(task=task.id, actor=PLAYER, task_hash=task.content_hash)
@@ -138,7 +139,7 @@ def run_demo(data: Path, settings: DemoSettings, report: Reporter = lambda stage
     with serving(data) as address:
         try:
             with stage("judge"):
-                _judge(address, read_operator_token(data), archive, task, settings, report)
+                _judge(address, operator_token(data), archive, task, settings, report)
             board = httpx.get(f"{address}/api/leaderboard", params={"task": task.id}, timeout=30).raise_for_status().json()
         except httpx.HTTPError as error:
             raise DemoError(f"judging over HTTP failed: {error}; see server.log in the data folder") from error

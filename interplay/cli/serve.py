@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import logging
 import os
 import signal
@@ -16,12 +17,19 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from interplay.cli.common import DEFAULT_DATA, DatabaseOption, DataOption, open_archive, progress
+from interplay.errors import InterplayError
 
 if TYPE_CHECKING:
     from interplay.record import Archive
     from interplay.tasks import Task
 
 RECOVERY_WAIT_S = 3.0
+LOCK_FILE = "serve.lock"
+
+
+class ServedAlreadyError(InterplayError):
+    """A data folder another server holds."""
+
 
 app = typer.Typer(help="Start the web server.  Try:  interplay serve --port 8000")
 
@@ -54,10 +62,34 @@ def serve(
     listener = listen(host, port)  # first of all: a taken port must not cost the time of a warm-up
     logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s", level=logging.INFO if verbose else logging.WARNING)
     archive = open_archive(data, database)
-    _recover(archive)
-    if warm:
-        warm_up(archive, [task for suite in builtin_suites() for task in suite.tasks])
-    _serve(archive, listener, suites=suites, num_workers=workers, host=host, verbose=verbose)
+    with _only_server(archive.root, port=listener.getsockname()[1]):
+        _recover(archive)
+        if warm:
+            warm_up(archive, [task for suite in builtin_suites() for task in suite.tasks])
+        _serve(archive, listener, suites=suites, num_workers=workers, host=host, verbose=verbose)
+
+
+@contextlib.contextmanager
+def _only_server(root: Path, *, port: int) -> Iterator[None]:
+    """Hold a data folder for one server: a second would take the first one's running games for abandoned ones.
+
+    Raises:
+        ServedAlreadyError: If a server holds it.
+    """
+    with (root / LOCK_FILE).open("a+") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            file.seek(0)
+            holder = file.read().strip() or "another process"
+            raise ServedAlreadyError(
+                f"{root} is being served already, by {holder}\n"
+                "Stop that server first, or serve another folder:  interplay serve --data OTHER"
+            ) from None
+        file.truncate(0)
+        file.write(f"process {os.getpid()} on port {port}\n")
+        file.flush()
+        yield
 
 
 def warm_up(archive: Archive, tasks: Sequence[Task]) -> None:
@@ -76,16 +108,22 @@ def warm_up(archive: Archive, tasks: Sequence[Task]) -> None:
 
 def _recover(archive: Archive) -> None:
     """Seal what a server that died has left."""
-    from interplay.record.journal import is_live
+    from interplay.record import RecordingError
+    from interplay.record.journal import is_live, read_header, segments
     from interplay.store import sessions
 
     # Workers of a server that was killed a moment ago are just writing their last steps.
     deadline = time.monotonic() + RECOVERY_WAIT_S
     while time.monotonic() < deadline and any(map(is_live, archive.journal_folder.glob("*.arrows"))):
         time.sleep(0.05)
+    session_of = {}
+    for name in archive.abandoned():
+        with contextlib.suppress(RecordingError):  # what cannot be read is reported by `interplay episodes repair`
+            session_of[name] = read_header(segments(archive.journal_folder, name)[0]).session_id
     recovered = archive.recover()
+    episodes = {session_of[episode.id]: episode.id for episode in recovered if session_of.get(episode.id)}
     with archive.database.write() as database:
-        sessions.interrupt_open_sessions(database, datetime.now(UTC))
+        sessions.interrupt_open_sessions(database, datetime.now(UTC), episodes=episodes)
     if recovered:
         steps = sum(episode.num_steps for episode in recovered)
         print(f"Recovered {len(recovered)} interrupted episodes ({steps} steps) of an earlier run.", file=sys.stderr)

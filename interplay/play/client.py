@@ -16,7 +16,6 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import AsyncIterator
-from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
@@ -257,10 +256,3 @@ def request_session(address: str, task: str, *, operator: str | None = None, **w
         raise PlayClientError(error.code, message) from None
     except urllib.error.URLError as error:
         raise PlayClientError("unreachable", f"no server at {address}: {error.reason}\nStart one:  interplay serve") from None
-
-
-def read_operator_token(data: Path) -> str:
-    """The operator's token of a server on this machine."""
-    from interplay.play.tokens import operator_token
-
-    return operator_token(data)

@@ -35,26 +35,21 @@ class Connection:
         self._wake: asyncio.Future[None] | None = None
         self._closed = False
         self._write_now: Callable[[bytes], bool] | None = websocket.scope.get("extensions", {}).get(WRITE_NOW)
-        self.max_frames_waiting = 0
-        self.num_dropped = 0
 
     def send_frame(self, message: bytes, *, last: bool = False) -> None:
         """Queue a frame; one too many is dropped, and so are deltas after it, until a key frame comes."""
         if self._closing is not None or self._closed:
             return
         if self._needs_key and message[0] == wire.DELTA_FRAME:
-            self.num_dropped += 1
             return
         if self._num_frames >= wire.MAX_UNSENT_FRAMES and not last:
             self._dropped = self._needs_key = True
-            self.num_dropped += 1
             return
         self._needs_key = False
         # With nothing before it a frame may go at once; under another ASGI server every frame takes the long way below.
         if self._idle and self._write_now is not None and self._write_now(message):
             return
         self._num_frames += 1
-        self.max_frames_waiting = max(self.max_frames_waiting, self._num_frames)
         if self._num_frames >= wire.MAX_UNSENT_FRAMES and not self._held:
             self._held = True
             self._on_hold()
@@ -66,7 +61,7 @@ class Connection:
             self._put(message)
 
     def close(self, code: int, reason: str = "") -> None:
-        """Close once everything queued is sent; at once if the client takes nothing any more."""
+        """Close once everything queued is sent; a client that reads nothing also misses its pings, which ends the socket."""
         if self._closing is None:
             self._closing = (code, reason[:120])
             self._awake()

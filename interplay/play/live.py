@@ -34,6 +34,7 @@ class LiveEpisode:
 
     Attributes:
         step: Steps played.
+        wanted: Whether the player wants the clock on; it may come on later, when the journal is open.
         running: Whether the clock is on.
         closing: Whether it has ended and its journal is being closed.
     """
@@ -52,6 +53,7 @@ class LiveEpisode:
         self.env = env
         self.recorder: Recorder | None = None
         self.step = 0
+        self.wanted = False
         self.running = False
         self.closing = False
         self.total_reward = 0.0
@@ -124,6 +126,7 @@ class LiveEpisode:
 
     def pause(self, now_us: int) -> None:
         """Turn the clock off; what was played is on disk when this returns."""
+        self.wanted = False
         if not self.running:
             return
         self.running = False
@@ -258,7 +261,8 @@ class LiveEpisode:
         for notice in self.encoder.take_notices():
             self._send(pack(self.number, ToWeb.TEXT, notice.encode()))
         self._unsent_reward = 0.0
-        self._made_us[self.step] = now_us
+        if self.running:  # a picture seen while the clock stands says nothing about how fast its player is
+            self._made_us[self.step] = now_us
         self._made_us.pop(self.step - _REMEMBERED_FRAMES, None)
         self._unacknowledged.append(self.step)
         self._send(pack(self.number, ToWeb.LAST_FRAME if flags & wire.LAST_FRAME else ToWeb.FRAME, message))

@@ -8,6 +8,7 @@ import os
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol, cast
@@ -15,6 +16,10 @@ from typing import Any, Protocol, cast
 from interplay.play.channel import ToWeb, ToWorker, Unpacker, decode, pack, pack_json
 
 WORKER_MODULE = "interplay.play.worker"
+
+QUICK_DEATH_S = 10.0
+"""A worker that lived no longer may die of something that lasts, such as a database that cannot be reached."""
+MAX_RESPAWN_DELAY_S = 30.0
 
 log = logging.getLogger("interplay.play")
 
@@ -54,6 +59,7 @@ class WorkerLink(asyncio.Protocol):
         self.statistics: dict[str, Any] = {}
         self.stopping = False
         self.gone = asyncio.get_running_loop().create_future()
+        self.born_at = time.monotonic()
         self._on_death = on_death
         self._unpacker = Unpacker()
         self._transport: asyncio.Transport | None = None
@@ -109,6 +115,11 @@ class WorkerPool:
         num_workers: Shared workers.
         data, database: What workers record into.
         on_orphans: Called with the seats of a worker that died.
+
+    Attributes:
+        links: The workers that live.
+        num_deaths: How many died so far.
+        stopping: Whether the pool was told to stop.
     """
 
     def __init__(self, num_workers: int, *, data: Path, database: str, on_orphans: Callable[[list[Seated]], None]) -> None:
@@ -118,19 +129,26 @@ class WorkerPool:
         self._data = data
         self._database = database
         self._on_orphans = on_orphans
-        self._stopping = False
+        self.stopping = False
+        self._num_quick_deaths = 0
+        self._respawning: set[asyncio.Task[None]] = set()
 
     async def start(self) -> None:
         """Start the shared workers; they take commands at once and load behind."""
         await asyncio.gather(*(self._spawn(alone=False) for _ in range(self._num_workers)))
 
     async def choose(self, *, alone: bool) -> WorkerLink:
-        """The worker for the next seat: the shared one with fewest seats, or a new one."""
+        """The worker for the next seat: the shared one with fewest seats, or one of its own.
+
+        Raises:
+            OSError: If no process can be started, or the pool stops.
+        """
         if alone:
             return await self._spawn(alone=True)
-        shared = [link for link in self.links if not link.alone and not link.stopping]
-        if not shared:
-            return await self._spawn(alone=False)
+        while not (shared := [link for link in self.links if not link.alone and not link.stopping]):
+            if not self._respawning:
+                raise ConnectionError("there are no workers")
+            await asyncio.wait(self._respawning, return_when=asyncio.FIRST_COMPLETED)
         return min(shared, key=lambda link: len(link.seats))
 
     def leave(self, link: WorkerLink, number: int) -> None:
@@ -142,7 +160,9 @@ class WorkerPool:
 
     async def stop(self, *, timeout_s: float = 10.0) -> None:
         """End all workers, after they have closed their journals; kill those that do not."""
-        self._stopping = True
+        self.stopping = True
+        for task in self._respawning:
+            task.cancel()
         for link in self.links:
             link.stopping = True
             link.command(0, "stop")
@@ -179,7 +199,7 @@ class WorkerPool:
     def _died(self, link: WorkerLink) -> None:
         loop = asyncio.get_running_loop()
         loop.run_in_executor(None, link.process.wait)
-        if self._stopping:
+        if self.stopping:
             return
         if link in self.links:
             self.links.remove(link)
@@ -189,8 +209,26 @@ class WorkerPool:
         orphans = list(link.seats.values())
         log.error("worker %d died; its %d seats move to another", link.process.pid, len(orphans))
         link.seats.clear()
-        if not link.alone:
-            task = loop.create_task(self._spawn(alone=False))
-            task.add_done_callback(lambda _: self._on_orphans(orphans))
-        else:
+        if link.alone:
             self._on_orphans(orphans)
+            return
+        self._num_quick_deaths = self._num_quick_deaths + 1 if time.monotonic() - link.born_at < QUICK_DEATH_S else 0
+        task = loop.create_task(self._respawn(orphans, self._num_quick_deaths))
+        self._respawning.add(task)
+        task.add_done_callback(self._respawning.discard)
+
+    async def _respawn(self, orphans: list[Seated], num_failures: int) -> None:
+        """Replace a shared worker: the first time at once, then after growing delays, for as long as it takes."""
+        while True:
+            if num_failures > 1:
+                # Other workers take the seats meanwhile; where there are none, `choose` waits.
+                self._on_orphans(orphans)
+                orphans = []
+                await asyncio.sleep(min(0.1 * 2.0 ** min(num_failures, 20), MAX_RESPAWN_DELAY_S))
+            try:
+                await self._spawn(alone=False)
+                break
+            except OSError as error:
+                log.error("no new worker could be started: %s", error)
+                num_failures = max(num_failures, 1) + 1
+        self._on_orphans(orphans)

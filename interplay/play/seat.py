@@ -61,7 +61,6 @@ class Seat:
     actor_kind: str
     participant_id: int | None
     countdown_s: int
-    expires_at: float
     state: State = State.EMPTY
     link: WorkerLink | None = None
     connection: Connection | None = None
@@ -71,7 +70,8 @@ class Seat:
     _welcomed: bool = False
     _start_when_opened: bool = False
     _play_when_opened: bool = False
-    _moving: bool = False
+    _outcome_when_opened: str | None = None
+    """The player left while the world was being rebuilt: the episode ends when it is there."""
     _num_recoveries: int = 0
     _timer: asyncio.TimerHandle | None = None
     _tasks: set[asyncio.Task[None]] = field(default_factory=set)
@@ -89,10 +89,11 @@ class Seat:
             if self.last_words is not None:
                 self._part(self.last_words)
             return
+        self._outcome_when_opened = None
         if self.state is State.PLAYING:
             self._pause()
         elif self.state is State.COUNTDOWN:
-            self.state = State.WAITING
+            self._stop_countdown()
         if self.state is State.EMPTY:
             self.state = State.WAITING
             self._open()
@@ -109,7 +110,7 @@ class Seat:
         if self.state is State.PLAYING:
             self._pause()
         elif self.state is State.COUNTDOWN:
-            self.state = State.WAITING
+            self._stop_countdown()
         if self.state not in (State.ENDING, State.ENDED):
             self._set_timer(self.server.seat_kept_s, self._give_up)
 
@@ -129,7 +130,7 @@ class Seat:
                 self.state = State.PLAYING
                 self._command("start")
             case "pause", State.COUNTDOWN:
-                self.state = State.WAITING
+                self._stop_countdown()
                 self._wait_for_player()
                 self._text("paused", reason="blur")
             case "pause", State.PLAYING:
@@ -144,6 +145,8 @@ class Seat:
                 self.link.send(self.number, ToWorker.KEY)
             case "quit", State.PLAYING | State.PAUSED:
                 self.end("quit")
+            case "quit", State.RECOVERING:
+                self._outcome_when_opened = "quit"
             case "quit", State.WAITING | State.COUNTDOWN:
                 self._leave_unplayed("quit")
 
@@ -200,7 +203,8 @@ class Seat:
         self._num_recoveries += 1
         if self._num_recoveries > MAX_RECOVERIES:
             self.state = State.ENDING
-            message = f"the world of {self.task.title} stopped its worker {self._num_recoveries} times"
+            self._stop_timer()
+            message = f"no worker could hold the world of {self.task.title}; {self._num_recoveries} have tried"
             self._run(self._seal_failed({"code": "world_failed", "message": message}))
         elif self.state in (State.WAITING, State.COUNTDOWN):
             self._open()
@@ -223,8 +227,14 @@ class Seat:
         self._run(self._place("go_on", alone=alone))
 
     async def _place(self, do: str, *, alone: bool) -> None:
-        link = await self.server.pool.choose(alone=alone)
-        if self.state in (State.ENDED, State.EMPTY):
+        try:
+            link = await self.server.pool.choose(alone=alone)
+        except OSError as error:
+            log.error("session %s: no worker could be started: %s", self.session, error)
+            if self.state not in (State.ENDING, State.ENDED) and not self.server.pool.stopping:
+                self.on_orphaned()
+            return
+        if self.state in (State.ENDING, State.ENDED):
             self.server.pool.leave(link, self.number)
             return
         self.link = link
@@ -248,7 +258,10 @@ class Seat:
         elif self.connection is not None and self.link is not None:
             self.link.send(self.number, ToWorker.KEY)
         if self.state is State.RECOVERING:
-            if self._play_when_opened and self.connection is not None:
+            if self._outcome_when_opened is not None:
+                self.state = State.PAUSED
+                self.end(self._outcome_when_opened)
+            elif self._play_when_opened and self.connection is not None:
                 self.state = State.PLAYING
                 self._command("start")
             else:
@@ -287,8 +300,15 @@ class Seat:
         else:
             self._start_when_opened = True
 
+    def _stop_countdown(self) -> None:
+        """The countdown begins anew when the player is back."""
+        self._stop_timer()
+        self._start_when_opened = False
+        self.state = State.WAITING
+
     def _begin(self) -> None:
         if self.state is State.COUNTDOWN:
+            self._stop_timer()
             self.state = State.PLAYING
             self.server.note_started(self)
             self._command("start")
@@ -304,8 +324,11 @@ class Seat:
     def _give_up(self) -> None:
         """Nobody is coming."""
         self._timer = None
-        if self.state is State.RECOVERING:
-            self._set_timer(self.server.seat_kept_s, self._give_up)
+        if self.state is State.RECOVERING and self.link is not None:
+            self._outcome_when_opened = "left"
+        elif self.state is State.RECOVERING:
+            self.state = State.ENDING
+            self._run(self._seal_failed({"code": "interrupted", "message": "the game could not be brought back"}))
         elif self.state in (State.PLAYING, State.PAUSED):
             self.end("left")
         elif self.state in (State.WAITING, State.COUNTDOWN):

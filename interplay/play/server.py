@@ -25,7 +25,8 @@ from interplay.play.connection import Connection
 from interplay.play.pool import Seated, WorkerPool
 from interplay.play.seat import Seat, State
 from interplay.play.tokens import ExpiredTokenError, SeatTokens, TokenError
-from interplay.record import Archive, Episode, RecordingError
+from interplay.record import Archive, Episode
+from interplay.record.archive import new_episode_id
 from interplay.store import sessions
 from interplay.tasks import Suite, Task, builtin_suites
 
@@ -68,6 +69,7 @@ class PlayServer:
         secret: Signs seat tokens.
         suites: Tasks on offer; the built-in ones by default.
         seat_ttl_s: How long a seat token is good for.
+        untaken_s: How long a seat waits for its first socket.
         seat_kept_s: How long a seat waits for a socket that was lost.
         idle_s: How long it waits for a connected player who does not start or resume.
         clock: Seconds since the epoch, for tokens.
@@ -81,6 +83,7 @@ class PlayServer:
         num_workers: int | None = None,
         suites: Iterable[Suite] | None = None,
         seat_ttl_s: float = 6 * 3600,
+        untaken_s: float = 120.0,
         seat_kept_s: float = 30.0,
         idle_s: float = 600.0,
         clock: Callable[[], float] = time.time,
@@ -89,13 +92,14 @@ class PlayServer:
             raise PlayError(f"the server needs at least one worker, got {num_workers}\nUse --workers 1 or more.")
         self.archive = archive
         self.tasks = {task.id: task for suite in (builtin_suites() if suites is None else suites) for task in suite.tasks}
+        self._untaken_s = untaken_s
         self.seat_kept_s = seat_kept_s
         self.idle_s = idle_s
         self._tokens = SeatTokens(secret, ttl_s=seat_ttl_s, clock=clock)
         self._seats: dict[str, Seat] = {}
         self._numbers = itertools.count(1)
         self._slow_tasks: set[str] = set()
-        self._started = False
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._stopping = False
         # One thread: sealing is disk and compression, and running episodes need the cores more.
         self._sealer = ThreadPoolExecutor(1, thread_name_prefix="sealer")
@@ -108,13 +112,13 @@ class PlayServer:
 
     async def start(self) -> None:
         """Start the workers. A second call does nothing."""
-        if not self._started:
-            self._started = True
+        if self._loop is None:
+            self._loop = asyncio.get_running_loop()
             await self.pool.start()
 
     async def stop(self) -> None:
         """End every episode as `interrupted`, seal them, stop the workers. A second call does nothing."""
-        if not self._started or self._stopping:
+        if self._loop is None or self._stopping:
             return
         self._stopping = True
         await self.pool.stop()
@@ -188,26 +192,24 @@ class PlayServer:
             server=self,
             session=session,
             number=next(self._numbers),
-            episode_id=self._new_episode_id(),
+            episode_id=new_episode_id(),
             task=task,
             seed=seed,
             actor=actor,
             actor_kind=actor_kind,
             participant_id=participant_id,
             countdown_s=countdown_s,
-            expires_at=expires_at.timestamp(),
         )
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self._loop.call_later, self._untaken_s, self._drop_untaken, session)
         return SeatGrant(session, token, expires_at)
 
-    def forget_expired(self, now: float) -> None:
-        """Drop seats nobody took before their token expired."""
-        for session, seat in list(self._seats.items()):
-            if seat.state is State.EMPTY and seat.connection is None and now >= seat.expires_at:
-                del self._seats[session]
-
-    @staticmethod
-    def _new_episode_id() -> str:
-        return f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{secrets.token_hex(4)}"
+    def _drop_untaken(self, session: str) -> None:
+        """Free a seat nobody came for."""
+        seat = self._seats.get(session)
+        if seat is not None and seat.state is State.EMPTY and not self._stopping:
+            del self._seats[session]
+            self._set_state(seat, "ended")
 
     # Sockets
 
@@ -312,8 +314,8 @@ class PlayServer:
             return False
         try:
             await self.seal(str(journal))
-        except (RecordingError, OSError) as error:
-            log.error("episode %s stays in the journal: %s", episode_id, error)
+        except Exception:
+            log.exception("episode %s stays in the journal", episode_id)
         return True
 
     def note_started(self, seat: Seat) -> None:

@@ -168,8 +168,10 @@ class Worker:
                 self._event(number, event="welcome", **episode.welcome())
                 self._guard(number, lambda: episode.show(_now_us()))
             case "start" if episode.recorder is None:
+                episode.wanted = True
                 self._jobs.put(lambda: self._open_journal(episode))
             case "start":
+                episode.wanted = True
                 self._guard(number, lambda: self._start(episode))
             case "pause":
                 self._guard(number, lambda: episode.pause(_now_us()))
@@ -181,7 +183,7 @@ class Worker:
                 self._drop(number, reusable=True)
 
     def _start(self, episode: LiveEpisode) -> None:
-        if episode.running or episode.closing:
+        if episode.running or episode.closing or not episode.wanted:
             return
         episode.start(_now_us())
         heapq.heappush(self._due, (episode.clock.due_us, episode.number))
@@ -292,7 +294,7 @@ class Worker:
         return lambda: self._opened(live)
 
     def _open_journal(self, episode: LiveEpisode) -> Callable[[], None]:
-        """Begin a recording; the clock starts when it is there."""
+        """Begin a recording; the clock starts when it is there, unless the player has paused meanwhile."""
         try:
             if episode.recorder is None:
                 episode.open_journal()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 
 from sqlalchemy.orm import Session
@@ -48,9 +49,14 @@ def set_session_state(session: Session, id: str, state: str, *, episode_id: str 
         row.ended_at = now
 
 
-def interrupt_open_sessions(session: Session, now: datetime) -> int:
-    """Close the sessions a server left open when it died; returns how many."""
+def interrupt_open_sessions(session: Session, now: datetime, *, episodes: Mapping[str, str] | None = None) -> int:
+    """Close the sessions a server left open when it died; returns how many.
+
+    Args:
+        episodes: Session -> id of its episode, of those whose play was recovered.
+    """
     rows = session.query(PlaySession).filter(PlaySession.state.in_(("waiting", "playing"))).all()
     for row in rows:
         row.state, row.ended_at = "interrupted", now
+        row.episode_id = (episodes or {}).get(row.id, row.episode_id)
     return len(rows)

@@ -14,7 +14,8 @@ from typing import Any
 import httpx
 import pytest
 
-from interplay.play.client import PlayClient, read_operator_token
+from interplay.play.client import PlayClient
+from interplay.play.tokens import operator_token
 
 HERE = Path(__file__).parent
 
@@ -61,7 +62,7 @@ class RunningServer:
 
     @property
     def token(self) -> str:
-        return read_operator_token(self.data)
+        return operator_token(self.data)
 
     async def open(self, task: str, *, connect: bool = True, **wanted: Any) -> PlayClient:
         """A seat of a program, without countdown."""

@@ -19,6 +19,7 @@ from play_watcher import Watcher
 
 import interplay.record
 from interplay.play.client import PlayClient, PlayClientError
+from interplay.store import PlaySession
 
 ONE_SECOND = 60
 """Steps."""
@@ -136,6 +137,10 @@ def test_a_killed_server_loses_no_step_older_than_a_second(tmp_path: Path) -> No
             assert episode.num_steps >= steps[-1] - ONE_SECOND
             kept = steps <= episode.num_steps
             assert matches(episode, steps[kept], hashes[kept])
+        with archive.database.read() as session:
+            rows = [session.get(PlaySession, watcher.client.grant["session"]) for watcher in players]
+            assert {row.episode_id for row in rows if row is not None} == set(episodes)
+            assert {row.state for row in rows if row is not None} == {"interrupted"}
         assert "Recovered 2 interrupted episodes" in (data / "server.log").read_text()
         assert asyncio.run(server.statistics())["seats"] == {}
 

@@ -187,7 +187,6 @@ class Player {
     this.paintedStep = welcome.step;
     this.screen.canvas.hidden = false;
     this.fit();
-    this.seat?.send({ type: "key" }); // something to look at during the countdown, or behind the pause
     if (welcome.state === "waiting") {
       this.#cover("Get ready", "");
       this.seat?.send({ type: "start" });

@@ -1,0 +1,232 @@
+"""Seats on their way to a running game: pauses at awkward moments, workers that cannot start, seats nobody takes."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import RunningServer, environment, running_server, serve_command
+from play_watcher import Watcher
+from websockets.asyncio.client import connect
+
+import interplay.record
+from interplay.play import PlayServer, pool, wire
+from interplay.play.client import PlayClient
+from interplay.play.live import LiveEpisode
+from interplay.store import PlaySession
+from interplay.tasks import find
+
+
+async def listen_for(client: PlayClient, seconds: float) -> None:
+    """Take what comes for a while."""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            while True:
+                await client.receive()
+
+
+def test_a_pause_while_the_journal_is_opened_is_a_pause(server: RunningServer) -> None:
+    async def scenario() -> None:
+        async with await server.open("atari/breakout") as client:
+            await client.start()
+            await client.pause()
+            await listen_for(client, 0.4)
+            stood_at = client.decoder.step
+            await listen_for(client, 0.4)
+            assert client.state == "paused"
+            assert client.decoder.step == stood_at
+            await client.resume()
+            watcher = Watcher(client)
+            await watcher.play(20)
+            assert client.state == "playing"
+            assert watcher.steps[-1] >= stood_at + 20
+            await client.quit()
+            await watcher.play()
+
+    asyncio.run(scenario())
+
+
+def test_a_pause_while_the_world_is_built_makes_the_countdown_begin_anew(tmp_path: Path) -> None:
+    async def scenario(server: RunningServer) -> None:
+        async with await server.open("atari/breakout"):
+            pass  # the worker is up, so the next world takes a moment only
+        client = await server.open("atari/breakout", connect=False, countdown_s=1)
+        (worker,) = [worker["pid"] for worker in (await server.statistics())["workers"]]
+        os.kill(worker, signal.SIGSTOP)
+        try:
+            address = "ws" + server.address.removeprefix("http") + "/api/play"
+            client._socket = await connect(address, subprotocols=[wire.SUBPROTOCOL], compression=None)  # type: ignore[list-item]
+            await client.send("hello", token=client.grant["token"])
+            await client.start()
+            client._heart = asyncio.create_task(client._beat())
+            await asyncio.sleep(1.3)  # the countdown is over, the world is not there
+            await client.pause()
+            await client.start()
+            began = time.monotonic()
+        finally:
+            os.kill(worker, signal.SIGCONT)
+        while client.state != "playing":
+            await client.receive()
+        assert time.monotonic() - began > 0.9
+        await Watcher(client).play(90)  # over the end of any countdown that still runs
+        await client.pause()
+        while client.state != "paused":
+            await client.receive()
+        await client.quit()
+        await Watcher(client).play()
+        assert client.ended is not None
+        assert client.ended["outcome"] == "quit"
+        await client.close()
+
+    with running_server(tmp_path / "data", "--workers", "1") as server:
+        asyncio.run(scenario(server))
+
+
+def test_latency_is_measured_from_pictures_of_a_running_game_only() -> None:
+    env = interplay.envs.make(find("atari/breakout"))
+
+    class Recorder:
+        """Keeps the timings it is given."""
+
+        def __init__(self) -> None:
+            self.timings: list[Any] = []
+
+        def start(self, observation: Any, info: Any) -> None: ...
+
+        def step(self, action: Any, result: Any, *, timing: Any, **_: Any) -> None:
+            self.timings.append(timing)
+
+    recorder = Recorder()
+    live = LiveEpisode(
+        1,
+        env,
+        start=env.reset(seed=1),
+        open_recorder=lambda: recorder,  # type: ignore[arg-type,return-value]
+        send=lambda message: None,
+        owner="tester",
+    )
+    live.show(0)
+    live.open_journal()
+    live.start(500_000)
+    live.input(1, painted_step=0, client_ms=0.0, received_us=0)
+    live.tick(510_000)
+    live.input(0, painted_step=1, client_ms=0.0, received_us=0)
+    live.tick(527_000)
+    assert [timing.latency_ms for timing in recorder.timings] == [None, 17.0]
+
+
+@contextlib.asynccontextmanager
+async def server_here(root: Path, **options: Any) -> AsyncIterator[PlayServer]:
+    """A server in this process, without its sockets."""
+    archive = interplay.record.open(root)
+    play = PlayServer(archive, secret=b"s" * 32, num_workers=1, **options)
+    await play.start()
+    try:
+        yield play
+    finally:
+        await play.stop()
+        archive.close()
+
+
+def test_a_seat_nobody_takes_is_freed(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with server_here(tmp_path, untaken_s=0.3) as play:
+            grant = await asyncio.to_thread(play.create_session, "atari/breakout")
+            assert play.statistics()["seats"] == {"empty": 1}
+            await asyncio.sleep(0.6)
+            assert play.statistics()["seats"] == {}
+        with interplay.record.open(tmp_path).database.read() as session:
+            row = session.get(PlaySession, grant.session)
+            assert row is not None
+            assert row.state == "ended"
+            assert row.ended_at is not None
+
+    asyncio.run(scenario())
+
+
+def test_an_episode_whose_sealing_fails_in_any_way_stays_in_the_journal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def scenario() -> None:
+        async with server_here(tmp_path) as play:
+            journal = play.archive.journal_folder / "e.0.arrows"
+            journal.touch()
+
+            def fail(path: Path) -> None:
+                raise ValueError(f"{path}: Arrow cannot read this")
+
+            monkeypatch.setattr(play.archive, "seal", fail)
+            assert await play.seal_what_is_left("e", None)
+            assert journal.exists()
+
+    asyncio.run(scenario())
+
+
+def test_workers_that_die_at_once_are_replaced_ever_more_slowly_and_their_players_are_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Listener:
+        """Stands where a player's socket does."""
+
+        def __init__(self) -> None:
+            self.words: list[dict[str, Any]] = []
+
+        def send_text(self, message: str) -> None:
+            self.words.append(json.loads(message))
+
+        def close(self, code: int, reason: str = "") -> None: ...
+
+    async def scenario() -> None:
+        monkeypatch.setattr(pool, "WORKER_MODULE", "this_module_does_not_exist")
+        async with server_here(tmp_path) as play:
+            grant = play.create_session("atari/breakout")
+            seat = play._seats[grant.session]
+            listener = Listener()
+            seat.attach(listener)  # type: ignore[arg-type]
+            for _ in range(200):
+                if listener.words:
+                    break
+                await asyncio.sleep(0.05)
+            (error,) = listener.words
+            assert (error["type"], error["code"]) == ("error", "world_failed")
+            deaths = play.pool.num_deaths
+            await asyncio.sleep(1.0)
+            assert play.pool.num_deaths <= deaths + 1
+            assert play._seats[grant.session].pending == []
+
+    asyncio.run(scenario())
+
+
+def test_a_second_server_on_the_same_folder_is_refused_and_the_first_one_plays_on(tmp_path: Path) -> None:
+    async def scenario(server: RunningServer) -> None:
+        watcher = Watcher(await server.open("atari/breakout"))
+        await watcher.client.start()
+        await watcher.play(20)
+        command = serve_command(server.data, "--port", "0")
+        second = await asyncio.to_thread(
+            subprocess.run, command, capture_output=True, text=True, timeout=60, env=environment(), check=False
+        )
+        assert second.returncode == 1
+        assert f"{server.data} is being served already, by process {server.process.pid} on port" in second.stderr
+        assert "interplay serve --data" in second.stderr
+        assert "Traceback" not in second.stderr
+        with interplay.record.open(server.data).database.read() as session:
+            row = session.get(PlaySession, watcher.client.grant["session"])
+            assert row is not None
+            assert row.state == "playing"
+        await watcher.client.quit()
+        await watcher.play()
+        await watcher.client.close()
+        assert watcher.disturbance() is None
+
+    with running_server(tmp_path / "data", "--workers", "1") as server:
+        asyncio.run(scenario(server))
