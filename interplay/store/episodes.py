@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
-from sqlalchemy import ColumnElement, select
+from sqlalchemy import ColumnElement, Select, func, select
 from sqlalchemy.orm import Session
 
 from interplay.store.models import EpisodeRow, EpisodeStatistic, Participant, TaskRow
+
+_Select = TypeVar("_Select", bound=Select)
 
 ACTOR_KINDS = ("human", "agent", "model")
 
@@ -46,7 +48,7 @@ class Condition:
 
 @dataclass(frozen=True)
 class EpisodeQuery:
-    """Which episodes to list; everything given must hold."""
+    """Which episodes to list; everything given must hold. `actor` is a kind (`ACTOR_KINDS`) or a name."""
 
     task: str | None = None
     task_hash: str | None = None
@@ -57,6 +59,7 @@ class EpisodeQuery:
     where: Sequence[Condition] = ()
     newest_first: bool = False
     limit: int | None = None
+    offset: int = 0
 
 
 def _compared(left: Any, operator: Operator, value: Any) -> ColumnElement[bool]:
@@ -93,9 +96,8 @@ def _holds(condition: Condition) -> ColumnElement[bool]:
     )
 
 
-def find_episodes(session: Session, query: EpisodeQuery) -> list[EpisodeRow]:
-    """Rows that match, oldest first unless asked otherwise, statistics loaded."""
-    statement = select(EpisodeRow)
+def _matching(statement: _Select, query: EpisodeQuery) -> _Select:
+    """A statement over episodes, kept to those a query asks for; order, limit and offset are left to it."""
     if query.task is not None:
         statement = statement.where(EpisodeRow.task == query.task)
     if query.task_hash is not None:
@@ -109,12 +111,20 @@ def find_episodes(session: Session, query: EpisodeQuery) -> list[EpisodeRow]:
         statement = statement.where(EpisodeRow.seed.in_(list(query.seeds)))
     if query.outcome is not None:
         statement = statement.where(EpisodeRow.outcome == query.outcome)
-    statement = statement.where(*(_holds(condition) for condition in query.where))
+    return statement.where(*(_holds(condition) for condition in query.where))
+
+
+def count_episodes(session: Session, query: EpisodeQuery) -> int:
+    """How many rows match, whatever its limit and offset."""
+    return session.scalar(_matching(select(func.count()).select_from(EpisodeRow), query)) or 0
+
+
+def find_episodes(session: Session, query: EpisodeQuery) -> list[EpisodeRow]:
+    """Rows that match, oldest first unless asked otherwise, statistics loaded."""
+    statement = _matching(select(EpisodeRow), query)
     order = (EpisodeRow.created_at, EpisodeRow.id)
     statement = statement.order_by(*(column.desc() if query.newest_first else column for column in order))
-    if query.limit is not None:
-        statement = statement.limit(query.limit)
-    return list(session.scalars(statement))
+    return list(session.scalars(statement.limit(query.limit).offset(query.offset or None)))
 
 
 def get_episode(session: Session, episode_id: str) -> EpisodeRow | None:

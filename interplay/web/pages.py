@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,7 +16,8 @@ from fastapi.responses import FileResponse, Response
 from fastapi.templating import Jinja2Templates
 
 from interplay.record import Archive
-from interplay.store.catalogue import EpisodeFilter, agent_names, count_by_task, count_episodes, newest_episodes
+from interplay.store.catalogue import agent_names, count_by_task
+from interplay.store.episodes import EpisodeQuery, count_episodes, find_episodes
 from interplay.store.judging import agents
 from interplay.tasks import Task, lookup
 from interplay.web.board import board_view, public_board
@@ -168,12 +170,12 @@ def key_rows(task: Task) -> list[tuple[str, str, list[str]]]:
 @router.get("/episodes")
 def episodes(request: Request, task: str = "", actor: str = "", page: Annotated[int, Query(ge=1, le=100_000)] = 1) -> Response:
     """The catalogue, newest first."""
-    wanted = EpisodeFilter(task=task, actor=actor)
+    wanted = EpisodeQuery(task=task or None, actor=actor or None, newest_first=True, limit=ROWS_PER_PAGE)
     with request.app.state.archive.database.read() as session:
         total = count_episodes(session, wanted)
         num_pages = max(1, math.ceil(total / ROWS_PER_PAGE))
         page = min(page, num_pages)
-        rows = newest_episodes(session, wanted, limit=ROWS_PER_PAGE, offset=(page - 1) * ROWS_PER_PAGE)
+        rows = find_episodes(session, replace(wanted, offset=(page - 1) * ROWS_PER_PAGE))
         names = agent_names(session)
         task_ids = sorted(count_by_task(session))
     link = lambda number: "/episodes?" + urlencode({"task": task, "actor": actor, "page": number})  # noqa: E731
