@@ -16,12 +16,19 @@ EpisodePair = frozenset[str]
 
 
 class Candidate(NamedTuple):
-    """An episode that may be shown."""
+    """An episode that may be shown.
+
+    Attributes:
+        num_steps: Its length.
+        was_cut: The time limit ended it, so its length is the limit it was played under.
+    """
 
     agent: str
     task_hash: str
     seed: int
     episode_id: str
+    num_steps: int
+    was_cut: bool
 
 
 class Pairing(NamedTuple):
@@ -135,9 +142,34 @@ def choose(
 
 
 def _options(a: Mapping[tuple[str, int], list[Candidate]], b: Mapping[tuple[str, int], list[Candidate]]) -> list[Pairing]:
-    """All pairs of episodes of two agents that share task version and seed."""
-    return [Pairing(*both) for key in sorted(a.keys() & b.keys()) for both in itertools.product(a[key], b[key])]
+    """All pairs of episodes of two agents that share task version and seed, and may be compared."""
+    return [
+        Pairing(one, other)
+        for key in sorted(a.keys() & b.keys())
+        for one, other in itertools.product(a[key], b[key])
+        if comparable(one, other)
+    ]
+
+
+def comparable(one: Candidate, other: Candidate) -> bool:
+    """Whether one time limit explains how both episodes ended.
+
+    Rollouts may be cut short (`interplay play --max-seconds`). An episode that was cut had its own length as its limit; any
+    other would have ended the same under every limit it stayed within. So half a minute of one agent is never held against
+    a whole game of another.
+
+    >>> cut, game = Candidate("a", "", 1, "x", 1800, True), Candidate("b", "", 1, "y", 5000, False)
+    >>> comparable(cut, cut), comparable(game, game), comparable(cut, game), comparable(cut, game._replace(num_steps=900))
+    (True, True, False, True)
+    """
+    if one.was_cut and other.was_cut:
+        return one.num_steps == other.num_steps
+    if one.was_cut or other.was_cut:
+        cut, ended = (one, other) if one.was_cut else (other, one)
+        return ended.num_steps <= cut.num_steps
+    return True
 
 
 def _ids(pairing: Pairing) -> EpisodePair:
+    """The two episodes, in no order."""
     return frozenset((pairing.left.episode_id, pairing.right.episode_id))

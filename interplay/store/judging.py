@@ -31,7 +31,14 @@ _POOL_VERSIONS = (
     .order_by(EpisodeRow.task_hash)
 )
 _POOL = (
-    select(Agent.name, EpisodeRow.task_hash, EpisodeRow.seed, EpisodeRow.id)
+    select(
+        Agent.name,
+        EpisodeRow.task_hash,
+        EpisodeRow.seed,
+        EpisodeRow.id,
+        EpisodeRow.num_steps,
+        (EpisodeRow.outcome == "time_limit").label("was_cut"),
+    )
     .join(EpisodeRow, and_(EpisodeRow.task == Agent.task, EpisodeRow.actor == Agent.name))
     .where(Agent.task == bindparam("task"), Agent.withdrawn_at.is_(None))
     .where(EpisodeRow.task_hash == bindparam("task_hash"), EpisodeRow.seed.in_(bindparam("seeds", expanding=True)))
@@ -81,6 +88,8 @@ class PoolEpisode(NamedTuple):
     task_hash: str
     seed: int
     episode_id: str
+    num_steps: int
+    was_cut: bool
 
 
 class LoggedAnswer(NamedTuple):

@@ -18,7 +18,7 @@ def rng(seed: int = 0) -> np.random.Generator:
 
 def pool(agents="abc", seeds=(1, 2, 3), task_hash="v1", copies=1):
     return [
-        Candidate(agent, task_hash, seed, f"{agent}{seed}{copy or ''}{task_hash}")
+        Candidate(agent, task_hash, seed, f"{agent}{seed}{copy or ''}{task_hash}", 100, False)
         for agent in agents
         for seed in seeds
         for copy in range(copies)
@@ -150,3 +150,19 @@ def test_an_episode_without_video_is_never_shown():
     pairing = pick(pool(), [AB], can_show=lambda candidate: candidate.episode_id not in ("a1v1", "b3v1"))
     assert pairing.left.seed == 2
     assert pick(pool(), [AB, AC], can_show=lambda candidate: candidate.agent != "a") is None
+
+
+def test_a_clip_is_compared_with_a_clip_of_its_length_or_a_game_that_ended_within_it():
+    def of(agent, num_steps, was_cut):
+        return Candidate(agent, "v1", 1, f"{agent}-{num_steps}", num_steps, was_cut)
+
+    pairs = [AgentPair("a", "b", 1.0)]
+    clip = of("a", 1800, True)
+    for other, fair in (
+        (of("b", 1800, True), True),
+        (of("b", 36_000, True), False),
+        (of("b", 1200, False), True),
+        (of("b", 5000, False), False),
+    ):
+        assert (pick([clip, other], pairs) is not None) == fair, other
+    assert pick([of("a", 900, False), of("b", 5000, False)], pairs) is not None
