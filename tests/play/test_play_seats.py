@@ -210,7 +210,7 @@ def test_a_second_server_on_the_same_folder_is_refused_and_the_first_one_plays_o
     async def scenario(server: RunningServer) -> None:
         watcher = Watcher(await server.open("atari/breakout"))
         await watcher.client.start()
-        await watcher.play(20)
+        playing = asyncio.create_task(watcher.play())
         command = serve_command(server.data, "--port", "0")
         second = await asyncio.to_thread(
             subprocess.run, command, capture_output=True, text=True, timeout=60, env=environment(), check=False
@@ -224,7 +224,7 @@ def test_a_second_server_on_the_same_folder_is_refused_and_the_first_one_plays_o
             assert row is not None
             assert row.state == "playing"
         await watcher.client.quit()
-        await watcher.play()
+        await playing
         await watcher.client.close()
         assert watcher.disturbance() is None
 
