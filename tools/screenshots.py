@@ -53,7 +53,7 @@ def judge(page: Page) -> None:
         group.locator("label").nth(0).click()
     page.keyboard.press("1")
     page.locator("[data-reason]").fill(REASON)
-    page.locator("h1").click()
+    page.locator("[data-headline]").click()
     page.evaluate("scrollTo(0, 0)")
 
 
@@ -62,12 +62,12 @@ def main(data: Path, out: Path) -> None:
     out.mkdir(parents=True, exist_ok=True)
     with serving(data) as address, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=ARGUMENTS)
-        for name, path, act, scheme in (
-            ("player", "/play/atari/space_invaders", lambda page: play(page, 14), "dark"),
-            ("judge", "/judge", judge, "light"),
-            ("leaderboard", "/leaderboard", lambda page: page.wait_for_timeout(500), "light"),
+        for name, path, act, scheme, height in (
+            ("player", "/play/atari/space_invaders", lambda page: play(page, 14), "dark", 940),
+            ("judge", "/judge", judge, "light", 940),
+            ("leaderboard", "/leaderboard", lambda page: page.wait_for_timeout(500), "light", 560),
         ):
-            page = browser.new_page(viewport={"width": 1240, "height": 940}, color_scheme=scheme)
+            page = browser.new_page(viewport={"width": 1240, "height": height}, color_scheme=scheme)
             page.goto(address + path)
             act(page)
             page.screenshot(path=out / f"{name}.png")
