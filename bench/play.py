@@ -28,10 +28,20 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from picows import WSFrame, WSListener, WSMsgType, WSTransport, ws_connect
+
+from interplay.play import wire
+from interplay.play.client import request_session
+from interplay.play.clock import Lateness
+from interplay.play.codec import FrameDecoder, OutOfStepError, palette_from_text
+from interplay.play.tokens import operator_token
+from interplay.record.schema import frame_hash
+from interplay.tasks import find
 
 MIN_FPS = 59.9
 MAX_LATENESS_P99_MS = 8.0
 HELD_FRAMES = 20
+HEARTBEAT_FRAMES = 15
 _CROWDPLAY_SERVER = ["--role", "crowdplay-server"]
 
 
@@ -217,33 +227,108 @@ def _report(data: Path, out: Path, *, check: bool) -> dict[str, Any]:
 # The players
 
 
+class _Player(WSListener):
+    """One seat on a real WebSocket, with as little machinery as a browser has: the players share the server's cores.
+
+    Decodes every frame, notes its step, arrival and hash, changes the held buttons every `HELD_FRAMES` frames, and says four
+    times a second what it has seen.
+    """
+
+    def __init__(self, grant: dict[str, Any], crowdplay: bool, rng: np.random.Generator, num_masks: int) -> None:
+        loop = asyncio.get_running_loop()
+        self.welcomed: asyncio.Future[None] = loop.create_future()
+        self.ended: asyncio.Future[dict[str, Any]] = loop.create_future()
+        self.steps: list[int] = []
+        self.arrivals_s: list[float] = []
+        self.hashes: list[int] = []
+        self.num_bytes = 0
+        self._token = grant["token"]
+        self._crowdplay = crowdplay
+        self._rng, self._num_masks, self._buttons = rng, num_masks, 0
+        self._decoder: Any = None
+        self._hash = frame_hash if not crowdplay else lambda pixels: 0
+
+    def send(self, kind: str, **fields: Any) -> None:
+        """Send a JSON message."""
+        self._transport.send(WSMsgType.TEXT, json.dumps({"type": kind, **fields}).encode())
+
+    def on_ws_connected(self, transport: WSTransport) -> None:
+        """Say hello."""
+        self._transport = transport
+        self.send("hello", token=self._token)
+
+    def on_ws_frame(self, transport: WSTransport, frame: WSFrame) -> None:
+        """Take one message."""
+        if frame.msg_type == WSMsgType.TEXT:
+            self._take(json.loads(frame.get_payload_as_bytes()))
+        elif frame.msg_type == WSMsgType.BINARY:
+            self._see(frame.get_payload_as_bytes())
+        elif frame.msg_type == WSMsgType.CLOSE:
+            transport.disconnect()
+
+    def on_ws_disconnected(self, transport: WSTransport) -> None:
+        """A seat that is lost ends the run."""
+        for future in (self.welcomed, self.ended):
+            if not future.done():
+                future.set_exception(ConnectionError("the server closed a player's socket"))
+
+    def _take(self, message: dict[str, Any]) -> None:
+        if message["type"] == "welcome":
+            palette = palette_from_text(message["palette"])
+            decoder = FrameDecoder(message["width"], message["height"], palette)
+            self._decoder = _CrowdPlayDecoder() if self._crowdplay else decoder
+            self.welcomed.set_result(None)
+        elif message["type"] == "ended":
+            self.ended.set_result(message)
+            self._transport.disconnect()
+        elif message["type"] == "error":
+            raise SystemExit(f"a player got an error: {message}")
+
+    def _see(self, message: bytes) -> None:
+        try:
+            header = self._decoder.apply(message)
+        except OutOfStepError:
+            self.send("key")
+            return
+        self.arrivals_s.append(time.perf_counter())
+        self.steps.append(header.step)
+        self.hashes.append(self._hash(self._decoder.pixels))
+        self.num_bytes += len(message)
+        if len(self.steps) % HELD_FRAMES == 0:
+            self._buttons = int(self._rng.integers(self._num_masks))
+        if len(self.steps) % HEARTBEAT_FRAMES == 0 or len(self.steps) % HELD_FRAMES == 0:
+            self._transport.send(WSMsgType.BINARY, wire.pack_input(self._buttons, header.step, time.perf_counter() * 1000))
+
+
 async def _players(options: argparse.Namespace) -> None:
     """Play until the time is over; write what was seen to files."""
-    from interplay.play.client import PlayClient
-    from interplay.play.clock import Lateness
-    from interplay.play.tokens import operator_token
-    from interplay.record.schema import frame_hash
-    from interplay.tasks import find
-
     token = operator_token(options.data)
     task = find(options.task)
     rng = np.random.default_rng(options.seed)
-    num_masks = len(task.keys.table)
     ready = asyncio.Event()
     over = asyncio.Event()
-    totals = {"frames": 0, "bytes": 0}
-    seen: dict[str, tuple[int, list[int], list[float], list[int]]] = {}
+    playing: set[_Player] = set()
+    past = {"frames": 0, "bytes": 0}
+    seen: dict[str, tuple[int, _Player]] = {}
     waiting = options.sessions
 
     async def player(index: int) -> None:
         nonlocal waiting
         first = True
         while not over.is_set():
-            client = await PlayClient.open(
-                options.address, options.task, operator=token, actor=f"bench-{index}", actor_kind="agent", countdown_s=0
+            grant = await asyncio.to_thread(
+                request_session,
+                options.address,
+                options.task,
+                operator=token,
+                actor=f"bench-{index}",
+                actor_kind="agent",
+                countdown_s=0,
             )
-            if options.crowdplay:
-                client.decoder = _CrowdPlayDecoder()  # type: ignore[assignment]
+            one = _Player(grant, options.crowdplay, rng, len(task.keys.table))
+            address = "ws" + options.address.removeprefix("http") + grant["socket"]
+            await ws_connect(lambda one=one: one, address, extra_headers={"Sec-WebSocket-Protocol": wire.SUBPROTOCOL})
+            await one.welcomed
             if first:
                 first = False
                 waiting -= 1
@@ -251,33 +336,24 @@ async def _players(options: argparse.Namespace) -> None:
                     ready.set()
                 await ready.wait()
                 await asyncio.sleep(index / options.sessions)  # not all in one instant
-            await play(client, index)
+            playing.add(one)
+            one.send("start")
+            stop = asyncio.create_task(over.wait())
+            await asyncio.wait([stop, one.ended], return_when=asyncio.FIRST_COMPLETED)
+            if not one.ended.done():
+                one.send("quit")
+            stop.cancel()
+            ended = await one.ended
+            playing.discard(one)
+            past["frames"] += len(one.steps)
+            past["bytes"] += one.num_bytes
+            seen[ended["episode"]] = (index, one)  # written at the end: files would delay the others
 
-    async def play(client: PlayClient, index: int) -> None:
-        steps: list[int] = []
-        arrivals: list[float] = []
-        hashes: list[int] = []
-        clock = time.perf_counter
-        hashing = not options.crowdplay
-        await client.start()
-        leaving = False
-        num_bytes = 0
-        async with client:
-            async for frame in client.frames():
-                arrivals.append(clock())
-                assert client.header is not None
-                steps.append(client.header.step)
-                hashes.append(frame_hash(frame.pixels) if hashing else 0)
-                totals["frames"] += 1
-                totals["bytes"] += client.num_bytes - num_bytes
-                num_bytes = client.num_bytes
-                if len(steps) % HELD_FRAMES == 0:
-                    await client.press(int(rng.integers(num_masks)))
-                if over.is_set() and not leaving:
-                    leaving = True
-                    await client.quit()
-            assert client.ended is not None
-            seen[client.ended["episode"]] = (index, steps, arrivals, hashes)  # written at the end: files would delay the others
+    def totals() -> dict[str, int]:
+        return {
+            "frames": past["frames"] + sum(len(one.steps) for one in playing),
+            "bytes": past["bytes"] + sum(one.num_bytes for one in playing),
+        }
 
     players = [asyncio.create_task(player(index)) for index in range(options.sessions)]
     all_ready = asyncio.create_task(ready.wait())
@@ -286,9 +362,9 @@ async def _players(options: argparse.Namespace) -> None:
         task_done.result()  # a player that failed ends the run
     await asyncio.sleep(3.0)  # the last has started a second ago, and everything is warm
     before = await asyncio.to_thread(_statistics, options.address, token)
-    begin, own_before, counted = time.perf_counter(), time.process_time(), dict(totals)
+    begin, own_before, counted = time.perf_counter(), time.process_time(), totals()
     await asyncio.sleep(options.seconds)
-    own_after, end, counted_after = time.process_time(), time.perf_counter(), dict(totals)
+    own_after, end, counted_after = time.process_time(), time.perf_counter(), totals()
     after = await asyncio.to_thread(_statistics, options.address, token)
     load = os.getloadavg()[0]
     over.set()
@@ -317,8 +393,12 @@ async def _players(options: argparse.Namespace) -> None:
         "reanchors": sum(worker["num_reanchors"] for worker in after["workers"]),
     }
     (options.out / "facts.json").write_text(json.dumps(facts))
-    for episode, (index, steps, arrivals, hashes) in seen.items():
-        arrays = {"steps": np.array(steps), "arrivals_s": np.array(arrivals), "hashes": np.array(hashes, np.uint32)}
+    for episode, (index, one) in seen.items():
+        arrays = {
+            "steps": np.array(one.steps),
+            "arrivals_s": np.array(one.arrivals_s),
+            "hashes": np.array(one.hashes, np.uint32),
+        }
         np.savez(options.out / f"{episode}.npz", player=index, **arrays)
 
 
@@ -330,8 +410,6 @@ class _CrowdPlayDecoder:
     def apply(self, message: bytes) -> Any:
         """Decode one message."""
         import simplejpeg
-
-        from interplay.play import wire
 
         header = wire.unpack_header(message)
         document = json.loads(message[wire.HEADER_BYTES :])
