@@ -63,3 +63,12 @@ def test_every_verb_takes_data_seed_and_json(command, tmp_path):
 
 def test_a_seed_that_is_used_is_still_checked():
     assert run("play", "atari/breakout", "--agent", "random", "--seed", "many").returncode == 2
+
+
+def test_names_are_printed_as_they_are_whatever_brackets_they_hold(tmp_path):
+    answers = tmp_path / "answers.csv"
+    answers.write_text("left,right,outcome\n[/x],[bold]bob,left\n")
+    result = run("rank", "--answers", str(answers))
+    assert result.returncode == 0, result.stderr
+    assert "[/x]" in result.stdout
+    assert "[bold]bob" in result.stdout

@@ -125,8 +125,7 @@ def first_rollouts(
     Returns:
         How many rollouts were made.
     """
-    with archive.database.read() as session:
-        new = [task for task in tasks if not judging.agents(session, task.id)]
+    new = [task for task in tasks if not has_agents(archive, task)]
     jobs: list[Job] = []
     for task in new:
         for agent in agents:
@@ -137,6 +136,12 @@ def first_rollouts(
         report(done, len(jobs))
     _admit(archive, [(agent, task) for task in new for agent in agents])
     return len(jobs)
+
+
+def has_agents(archive: Archive, task: Task) -> bool:
+    """Whether any agent may be judged in a task."""
+    with archive.database.read() as session:
+        return bool(judging.agents(session, task.id))
 
 
 def _plan(

@@ -23,6 +23,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 from rich.table import Table
+from rich.text import Text
 
 if TYPE_CHECKING:
     from interplay.record import Archive
@@ -56,7 +57,8 @@ def emit(document: Any, *, as_json: bool, text: Any = None) -> None:
 
         sys.stdout.write(json.dumps(document, default=_plain, indent=2) + "\n")
     elif text is not None:
-        Console().print(text, soft_wrap=isinstance(text, str))
+        # Names and titles come from users: nothing in them is markup.
+        Console(markup=False, highlight=False, emoji=False).print(text, soft_wrap=isinstance(text, str))
 
 
 def _plain(value: Any) -> Any:
@@ -79,7 +81,7 @@ def table(headers: Sequence[str], rows: Iterable[Sequence[Any]], *, title: str |
     for index, header in enumerate(headers):
         result.add_column(header.lstrip("#"), justify="right" if header.startswith("#") else "left", no_wrap=index == 0)
     for row in rows:
-        result.add_row(*(str(cell) for cell in row))
+        result.add_row(*(Text(str(cell)) for cell in row))
     return result
 
 

@@ -74,7 +74,7 @@ def show(
         "session_id": header.session_id,
         "columns": {field.name: str(field.type) for field in episode.schema},
     }
-    lines = [f"[bold]{episode.id}[/bold]  {episode.path} ({(episode.size_bytes or 0) / 1e3:,.0f} kB)", ""]
+    lines = [f"{episode.id}  {episode.path} ({(episode.size_bytes or 0) / 1e3:,.0f} kB)", ""]
     lines += [f"{name:15} {value}" for name, value in document.items() if name not in ("id", "path", "columns", "statistics")]
     lines += ["", "statistics"] + [f"  {name:13} {value}" for name, value in sorted(episode.statistics.items())]
     lines += ["", f"See it:  interplay episodes replay {episode.id} --out {episode.id}.mp4 --data {data}"]

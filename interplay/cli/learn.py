@@ -91,6 +91,13 @@ def bc(
         raise InterplayError(
             f"there is a policy {out!r} in {folder} already\nChoose another name with --out, or delete that folder first."
         )
+    if (folder / "config.json").exists() and not resume:
+        raise InterplayError(
+            f"there is an unfinished run {out!r} in {folder}\n"
+            "Go on with it by --resume, choose another name with --out, or delete that folder first."
+        )
+    if resume and not (folder / "config.json").exists():
+        raise InterplayError(f"there is no run {out!r} in {folder} to resume\nCheck the name, or start one without --resume.")
 
     if resume and (folder / "model.json").exists() and not (folder / "checkpoint.safetensors").exists():
         raise InterplayError(f"the run in {folder} has ended; there is nothing to resume")

@@ -92,7 +92,9 @@ def play(
     )
     if not as_json:
         where = f", videos in {archive.root / 'media'}" if video else ""
-        next_command = f"interplay serve --data {data}   (judge it in the browser)" if video else "interplay episodes list"
+        next_command = (
+            f"interplay serve --data {data}   (judge it in the browser)" if video else f"interplay episodes list --data {data}"
+        )
         emit(None, as_json=False, text=f"\nMean return {mean_return:g} over {len(episodes)} episodes (--seed {drawn}){where}.")
         emit(None, as_json=False, text=f"Next:  {next_command}")
 

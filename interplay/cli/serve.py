@@ -94,8 +94,13 @@ def _only_server(root: Path, *, port: int) -> Iterator[None]:
 
 def warm_up(archive: Archive, tasks: Sequence[Task]) -> None:
     """On a new data folder, let the built-in agents play, so that the judge page has pairs from the beginning."""
-    from interplay.agents.evaluate import first_rollouts
+    from interplay.agents.evaluate import first_rollouts, has_agents
 
+    if all(has_agents(archive, task) for task in tasks):
+        return
+    print(
+        "First start: the built-in agents play each game, about a minute (--no-warm-up skips it).", file=sys.stderr, flush=True
+    )
     with progress() as bar:
         line = bar.add_task("First start: built-in agents play", total=None)
         first_rollouts(
@@ -119,7 +124,8 @@ def _recover(archive: Archive) -> None:
     session_of = {}
     for name in archive.abandoned():
         with contextlib.suppress(RecordingError):  # what cannot be read is reported by `interplay episodes repair`
-            session_of[name] = read_header(segments(archive.journal_folder, name)[0]).session_id
+            for first in segments(archive.journal_folder, name)[:1]:
+                session_of[name] = read_header(first).session_id
     recovered = archive.recover()
     episodes = {session_of[episode.id]: episode.id for episode in recovered if session_of.get(episode.id)}
     with archive.database.write() as database:

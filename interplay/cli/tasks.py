@@ -35,13 +35,13 @@ def show(
     """Show one task whole."""
     task = find(task_id)
     document = task.to_json() | {"content_hash": task.content_hash}
-    lines = [f"[bold]{task.title}[/bold]  {task.id}  ({task.content_hash})", task.goal, "", task.instructions, ""]
+    lines = [f"{task.title}  {task.id}  ({task.content_hash})", task.goal, "", task.instructions, ""]
     lines += [f"environment   {task.env.id} at {task.frame_rate_hz:g} Hz, at most {task.time_limit_s:g} s"]
     lines += [f"held-out      seeds {', '.join(map(str, task.held_out_seeds))}"]
     for button in task.keys.buttons:
         bound = ", ".join(code for code, name in task.keys.bindings.items() if name == button)
         lines.append(f"{button.lower():13} {bound}  {task.keys.labels.get(button, '')}")
-    lines += ["", *(f"{question.kind:13} {question.text}  [dim]({question.factor})[/dim]" for question in task.questions)]
+    lines += ["", *(f"{question.kind:13} {question.text}  ({question.factor})" for question in task.questions)]
     emit(document, as_json=as_json, text="\n".join(lines))
 
 

@@ -61,6 +61,10 @@ class AtariEnv(PlayableEnv):
             if name not in options:
                 raise unknown_name(f"Atari option in task {task.id}", name, options)
             options[name] = value
+        for name, low, high in (("noop_max", 0, 10_000), ("sticky", 0, 1), ("mode", 0, 255), ("difficulty", 0, 255)):
+            value = options[name]
+            if not isinstance(value, int | float) or isinstance(value, bool) or not low <= value <= high:
+                raise EnvError(f"task {task.id}: env.options.{name} must be a number from {low} to {high}, got {value!r}")
         self._noop_max = int(options["noop_max"])
         self._sticky = float(options["sticky"])
         self.ale = ALEInterface()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import time
 from dataclasses import dataclass, field
@@ -166,6 +167,8 @@ class Seat:
 
     def on_text(self, message: str) -> None:
         """Pass a JSON message on."""
+        if self.state is State.PAUSED and json.loads(message)["type"] in ("started", "resumed"):
+            return  # it crossed the player's pause on the way, and the worker has the pause by now
         if self.connection is not None and self._welcomed:
             self.connection.send_text(message)
 

@@ -226,7 +226,7 @@ class Archive:
             if not paths:  # sealed by someone else a moment ago
                 continue
             try:
-                result.sealed.append(self.seal(paths[0]))
+                result.sealed.append(self._seal_or_say(paths[0]))
             except RecordingError as error:
                 if not catalogue_files or journal.holds_observations(paths):
                     result.failed[name] = str(error)
@@ -237,6 +237,17 @@ class Archive:
         if catalogue_files:
             self._catalogue_files(result)
         return result
+
+    def _seal_or_say(self, path: Path) -> Episode:
+        """Seal; whatever a damaged journal makes a reader stumble over is a `RecordingError`, so that the others go on."""
+        try:
+            return self.seal(path)
+        except RecordingError:
+            raise
+        except Exception as error:
+            raise RecordingError(
+                f"{path.name} is damaged and cannot be sealed: {type(error).__name__}: {error}\nIt stays as it is."
+            ) from error
 
     def _catalogue_files(self, result: Repair) -> None:
         """Compare the files with the catalogue, both ways."""
@@ -252,7 +263,7 @@ class Archive:
             try:
                 with path.open("rb") as file:
                     digest = hashlib.file_digest(file, "sha256").hexdigest()
-                episode = replace(Episode.open(path), sha256=digest, size_bytes=path.stat().st_size)
+                episode = replace(_open_or_say(path), sha256=digest, size_bytes=path.stat().st_size)
                 self.catalogue(episode)
             except RecordingError as error:
                 result.failed[path.stem] = str(error)
@@ -278,6 +289,16 @@ class Archive:
     def close(self) -> None:
         """Close the database's connections."""
         self.database.close()
+
+
+def _open_or_say(path: Path) -> Episode:
+    """Open a sealed file; whatever a damaged one makes a reader stumble over is a `RecordingError`."""
+    try:
+        return Episode.open(path)
+    except RecordingError:
+        raise
+    except Exception as error:
+        raise RecordingError(f"{path} is damaged: {type(error).__name__}: {error}\nIt stays as it is.") from error
 
 
 def new_episode_id() -> str:

@@ -132,6 +132,12 @@ def test_a_mode_that_does_not_exist_is_refused():
         make(changed(find("atari/breakout"), options={"mode": 99}))
 
 
+@pytest.mark.parametrize(("name", "value"), [("sticky", "a lot"), ("sticky", 1.5), ("noop_max", -30), ("mode", True)])
+def test_an_option_that_cannot_work_is_refused(name, value):
+    with pytest.raises(EnvError, match=f"env.options.{name} must be a number from"):
+        make(changed(find("atari/breakout"), options={name: value}))
+
+
 def test_an_action_out_of_range_is_refused():
     env = make("atari/breakout")
     env.reset(seed=0)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import RunningServer, environment, running_server, serve_command
+from play_server import RunningServer, environment, running_server, serve_command
 from play_watcher import Watcher
 
 import interplay.record
@@ -279,7 +279,7 @@ def test_a_port_in_use_is_an_error_with_the_next_command(tmp_path: Path) -> None
 def test_a_player_who_does_not_come_back_has_left(tmp_path: Path) -> None:
     """In this process, because half a minute is long for a test; and on uvicorn's own WebSockets, since any will do."""
     import uvicorn
-    from conftest import suite_text
+    from trial_suite import suite_text
 
     from interplay.play import PlayServer
     from interplay.play.sockets import listen

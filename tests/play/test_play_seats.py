@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import RunningServer, environment, running_server, serve_command
+from play_server import RunningServer, environment, running_server, serve_command
 from play_watcher import Watcher
 from websockets.asyncio.client import connect
 

@@ -266,3 +266,25 @@ def test_recording_is_quick(archive, invaders):
         recorder.step(0, result, clock_us=step * 16_667)
     assert (time.thread_time() - start) / 600 < 300e-6
     recorder.abandon()
+
+
+def test_one_damaged_journal_does_not_stop_the_others(archive, invaders):
+    names = []
+    for seed in (1, 2):
+        env = make(invaders)
+        recorder = archive.recorder(invaders, env, seed=seed, actor="tester", actor_kind="agent")
+        recorder.start(*env.reset(seed=seed))
+        for number in range(200):
+            recorder.step(number % 6, env.step(number % 6), clock_us=number * 16_667)
+        recorder.flush()
+        recorder.abandon()
+        names.append(recorder.episode_id)
+    (path,) = journal.segments(archive.journal_folder, names[0])
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 0xFF
+    path.write_bytes(content)
+    result = archive.repair(catalogue_files=False)
+    sealed = {episode.id for episode in result.sealed}
+    assert names[1] in sealed
+    assert names[0] in sealed | set(result.failed)
+    assert path.exists() == (names[0] in result.failed), "a journal that cannot be sealed stays"

@@ -1,0 +1,84 @@
+"""A real server in its own process, on its own data folder, with a suite of small tasks."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+from trial_suite import suite_text
+
+from interplay.play.client import PlayClient
+from interplay.play.tokens import operator_token
+
+HERE = Path(__file__).parent
+
+
+@dataclass
+class RunningServer:
+    """A server process and how to reach it."""
+
+    process: subprocess.Popen[str]
+    address: str
+    data: Path
+    first_words: str
+
+    @property
+    def token(self) -> str:
+        return operator_token(self.data)
+
+    async def open(self, task: str, *, connect: bool = True, **wanted: Any) -> PlayClient:
+        """A seat of a program, without countdown."""
+        wanted = {"actor": "tester", "countdown_s": 0} | wanted
+        return await PlayClient.open(self.address, task, operator=self.token, connect=connect, **wanted)
+
+    async def statistics(self) -> dict[str, Any]:
+        """The operator's view."""
+        async with httpx.AsyncClient(headers={"Authorization": f"Bearer {self.token}"}, timeout=20) as http:
+            return (await http.get(f"{self.address}/api/play/statistics")).json()
+
+
+def serve_command(data: Path, *options: str) -> list[str]:
+    return [sys.executable, "-m", "interplay.cli", "serve", "--no-warm-up", "--data", str(data), *options]
+
+
+def environment() -> dict[str, str]:
+    return os.environ | {"PYTHONPATH": os.pathsep.join([str(HERE), *sys.path])}
+
+
+@contextlib.contextmanager
+def running_server(data: Path, *options: str, expect_exit: int | None = 0) -> Iterator[RunningServer]:
+    """Start `interplay serve`; stop it at the end and check how it ended."""
+    data.mkdir(parents=True, exist_ok=True)
+    suite = data / "trial.toml"
+    suite.write_text(suite_text())
+    errors = data / "server.log"
+    with errors.open("a") as log:
+        process = subprocess.Popen(
+            serve_command(data, "--port", "0", "--suite", str(suite), *options),
+            stdout=subprocess.PIPE,
+            stderr=log,
+            text=True,
+            env=environment(),
+            cwd=data,
+        )
+    try:
+        assert process.stdout is not None
+        words = process.stdout.readline()
+        assert "http" in words, errors.read_text()
+        address = next(word for word in words.split() if word.startswith("http"))
+        yield RunningServer(process, address, data, words)
+    finally:
+        if process.poll() is None:
+            process.terminate()
+        code = process.wait(30)
+        if process.stdout is not None:
+            process.stdout.close()
+        if expect_exit is not None:
+            assert code == expect_exit, errors.read_text()
