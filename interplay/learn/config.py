@@ -31,7 +31,6 @@ class BCConfig:
         shift: Pictures are moved by up to so many pixels at random, all four of a stack alike (Yarats et al. 2021).
         balance: Weight of a decision is its action's frequency to the power of -`balance`, scaled to mean 1: 0 learns how
             the demonstrator acts, 1 gives every action equal weight.
-        turns: How many times as much a decision counts in which the action changes.
         temperature: Of the policy's draws when it plays; 0 always takes the most probable action.
         validation: Share of the episodes held out to measure; at least one if there are two.
         seed: Of the first weights, of the split, of the order of batches and of the shifts.
@@ -54,7 +53,6 @@ class BCConfig:
     label_smoothing: float = 0.0
     shift: int = 0
     balance: float = 0.0
-    turns: float = 1.0
     temperature: float = 1.0
     validation: float = 0.1
     seed: int = 0
@@ -77,7 +75,6 @@ class BCConfig:
             ("label_smoothing", 0, 0.99),
             ("shift", 0, 20),
             ("balance", 0, 1),
-            ("turns", 0.01, 1000),
             ("temperature", 0, 100),
             ("validation", 0, 0.9),
             ("seed", 0, 2**63 - 1),
