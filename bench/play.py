@@ -248,6 +248,11 @@ class _Player(WSListener):
         self._decoder: Any = None
         self._hash = frame_hash if not crowdplay else lambda pixels: 0
 
+    async def connect(self, address: str) -> None:
+        """Take the seat and wait for the welcome."""
+        await ws_connect(lambda: self, address, extra_headers={"Sec-WebSocket-Protocol": wire.SUBPROTOCOL})
+        await self.welcomed
+
     def send(self, kind: str, **fields: Any) -> None:
         """Send a JSON message."""
         self._transport.send(WSMsgType.TEXT, json.dumps({"type": kind, **fields}).encode())
@@ -327,8 +332,7 @@ async def _players(options: argparse.Namespace) -> None:
             )
             one = _Player(grant, options.crowdplay, rng, len(task.keys.table))
             address = "ws" + options.address.removeprefix("http") + grant["socket"]
-            await ws_connect(lambda one=one: one, address, extra_headers={"Sec-WebSocket-Protocol": wire.SUBPROTOCOL})
-            await one.welcomed
+            await one.connect(address)
             if first:
                 first = False
                 waiting -= 1
