@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import gc
 import logging
 import os
 import signal
@@ -189,7 +190,9 @@ def _serve(archive: Archive, listener, *, suites, num_workers: int | None, host:
         timeout_graceful_shutdown=5,
         server_header=False,
     )
-    sys.setswitchinterval(0.001)  # sealing runs in a thread beside the sockets
+    sys.setswitchinterval(0.001)  # pages are made in threads beside the sockets
+    gc.collect()
+    gc.freeze()  # what is loaded now stays: a collection that looked at all of it would hold frames up
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(Server(config).serve(sockets=[listener]))
     archive.close()

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
-import socket
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol, cast
 
+from interplay.play import processes
 from interplay.play.channel import ToWeb, ToWorker, Unpacker, decode, pack, pack_json
 
 WORKER_MODULE = "interplay.play.worker"
@@ -176,21 +174,8 @@ class WorkerPool:
         self.links.clear()
 
     async def _spawn(self, *, alone: bool) -> WorkerLink:
-        ours, theirs = socket.socketpair()
-        for end in (ours, theirs):
-            for option in (socket.SO_SNDBUF, socket.SO_RCVBUF):
-                end.setsockopt(socket.SOL_SOCKET, option, 1 << 20)
-        with theirs:
-            process = subprocess.Popen(
-                [sys.executable, "-m", WORKER_MODULE, str(theirs.fileno())],
-                pass_fds=[theirs.fileno()],
-                stdin=subprocess.DEVNULL,
-                # One thread each: workers share the machine, and idle threads of number libraries would spin on it.
-                env=os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
-            )
-        link = WorkerLink(process, self._died, alone=alone)
-        ours.setblocking(False)
-        await asyncio.get_running_loop().create_unix_connection(lambda: link, sock=ours)
+        process, ours = processes.start(WORKER_MODULE)
+        link = await processes.connect(WorkerLink(process, self._died, alone=alone), ours)
         # Over the socket, not on the command line: an address may hold a password.
         link.command(0, "configure", data=str(self._data), database=self._database)
         self.links.append(link)

@@ -361,7 +361,7 @@ class Seat:
             self.server.note_ended(self, state="ended")
             return
         try:
-            episode = await self.server.seal(event["path"])
+            episode_id = await self.server.seal(event["path"])
         except Exception as error:
             log.exception("session %s: sealing %s failed", self.session, event["path"])
             self._part(
@@ -371,13 +371,13 @@ class Seat:
             return
         message = wire.text(
             "ended",
-            episode=episode.id,
+            episode=episode_id,
             outcome=event["outcome"],
             total_reward=event["total_reward"],
             num_steps=event["num_steps"],
         )
         self._part(message)
-        self.server.note_ended(self, state="ended", episode_id=episode.id)
+        self.server.note_ended(self, state="ended", episode_id=episode_id)
 
     async def _seal_failed(self, event: dict[str, Any]) -> None:
         """The episode ended with an error: keep what was recorded, then say so."""

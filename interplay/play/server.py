@@ -23,9 +23,10 @@ from interplay.errors import InterplayError, unknown_name
 from interplay.play import wire
 from interplay.play.connection import Connection
 from interplay.play.pool import Seated, WorkerPool
+from interplay.play.sealer import Sealer
 from interplay.play.seat import Seat, State
 from interplay.play.tokens import ExpiredTokenError, SeatTokens, TokenError
-from interplay.record import Archive, Episode
+from interplay.record import Archive
 from interplay.record.archive import new_episode_id
 from interplay.store import sessions
 from interplay.tasks import Suite, Task, builtin_suites
@@ -101,20 +102,19 @@ class PlayServer:
         self._slow_tasks: set[str] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stopping = False
-        # One thread: sealing is disk and compression, and running episodes need the cores more.
-        self._sealer = ThreadPoolExecutor(1, thread_name_prefix="sealer")
-        self.pool = WorkerPool(
-            num_workers or len(os.sched_getaffinity(0)),
-            data=archive.root.resolve(),
-            database=archive.database.engine.url.render_as_string(hide_password=False),
-            on_orphans=self._on_orphans,
-        )
+        self._notes = ThreadPoolExecutor(1, thread_name_prefix="session notes")  # one thread keeps them in order
+        place = {
+            "data": archive.root.resolve(),
+            "database": archive.database.engine.url.render_as_string(hide_password=False),
+        }
+        self._sealer = Sealer(**place)
+        self.pool = WorkerPool(num_workers or len(os.sched_getaffinity(0)), **place, on_orphans=self._on_orphans)
 
     async def start(self) -> None:
-        """Start the workers. A second call does nothing."""
+        """Start the workers and the sealer. A second call does nothing."""
         if self._loop is None:
             self._loop = asyncio.get_running_loop()
-            await self.pool.start()
+            await asyncio.gather(self.pool.start(), self._sealer.start())
 
     async def stop(self) -> None:
         """End every episode as `interrupted`, seal them, stop the workers. A second call does nothing."""
@@ -127,8 +127,8 @@ class PlayServer:
         for seat in list(self._seats.values()):
             if seat.state is not State.ENDED:
                 seat.leave(wire.text("error", code="server_stopped", message="the server was stopped"))
-        await asyncio.get_running_loop().run_in_executor(self._sealer, lambda: None)
-        self._sealer.shutdown()
+        await self._sealer.stop()
+        await asyncio.to_thread(self._notes.shutdown)
 
     # Seats
 
@@ -303,9 +303,13 @@ class PlayServer:
             log.warning("task %s takes %.1f ms a step: each of its sessions gets a worker alone", task.id, step_ms)
             self._slow_tasks.add(task.content_hash)
 
-    async def seal(self, path: str) -> Episode:
-        """Seal a finished journal, in the sealer's thread."""
-        return await asyncio.get_running_loop().run_in_executor(self._sealer, self.archive.seal, Path(path))
+    async def seal(self, path: str) -> str:
+        """Seal a finished journal; returns the episode's id.
+
+        Raises:
+            RecordingError: If it cannot be sealed; the journal then stays.
+        """
+        return await self._sealer.seal(path)
 
     async def seal_what_is_left(self, episode_id: str, path: str | None) -> bool:
         """Seal the journal of an episode that failed; returns whether anything of it is kept, sealed or not."""
@@ -335,7 +339,7 @@ class PlayServer:
             except Exception:
                 log.exception("session %s: its state was not written", seat.session)
 
-        self._sealer.submit(write)
+        self._notes.submit(write)
 
     def _on_orphans(self, orphans: list[Seated]) -> None:
         for seat in orphans:

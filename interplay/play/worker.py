@@ -16,7 +16,6 @@ import logging
 import os
 import queue
 import select
-import signal
 import socket
 import statistics
 import sys
@@ -30,6 +29,7 @@ from typing import Any
 import interplay.record
 from interplay.envs import PlayableEnv, make
 from interplay.errors import InterplayError
+from interplay.play import processes
 from interplay.play.channel import ToWeb, ToWorker, Unpacker, decode, pack_json, unpack_input
 from interplay.play.clock import Lateness
 from interplay.play.live import NUM_TIMED_STEPS, LiveEpisode
@@ -389,10 +389,7 @@ def _now_us() -> int:
 
 def main(descriptor: int) -> None:
     """Run a worker on its end of the socket pair."""
-    # A Ctrl-C in the terminal reaches every process of the group; the web process decides when its workers end.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # a file over its limit is an error to report, not a reason to die
+    processes.shield_from_the_terminal()
     sys.setswitchinterval(0.0005)  # the builder must not keep a due step waiting
     logging.basicConfig(format="%(asctime)s worker %(process)d: %(message)s", level=logging.WARNING)
     Worker(socket.socket(fileno=descriptor)).run()
