@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -56,6 +57,7 @@ def bc(
     Try:  interplay learn bc --task atari/space_invaders --actor human --out my-clone
     """
     from interplay.learn import BCConfig, train
+    from interplay.learn.config import CHECKPOINT
     from interplay.learn.train import model_folder
 
     archive = open_archive(data, database)
@@ -87,20 +89,10 @@ def bc(
         raise typer.BadParameter("say what to learn:  --task TASK  (see: interplay tasks list), or --config FILE")
     else:
         settings = BCConfig.fast(**given) if fast else BCConfig(**given)
-    if (folder / "model.json").exists() and not resume:
-        raise InterplayError(
-            f"there is a policy {out!r} in {folder} already\nChoose another name with --out, or delete that folder first."
-        )
-    if (folder / "config.json").exists() and not resume:
-        raise InterplayError(
-            f"there is an unfinished run {out!r} in {folder}\n"
-            "Go on with it by --resume, choose another name with --out, or delete that folder first."
-        )
     if resume and not (folder / "config.json").exists():
         raise InterplayError(f"there is no run {out!r} in {folder} to resume\nCheck the name, or start one without --resume.")
-
-    if resume and (folder / "model.json").exists() and not (folder / "checkpoint.safetensors").exists():
-        raise InterplayError(f"the run in {folder} has ended; there is nothing to resume")
+    if resume and not (folder / "model.json").exists() and not (folder / CHECKPOINT).exists():
+        print("That run was stopped before its first checkpoint: it begins anew.", file=sys.stderr)
 
     with progress() as bar:
         reading = bar.add_task("reading episodes", total=None)

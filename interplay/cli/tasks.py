@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from interplay.cli.common import JsonOption, emit, table
-from interplay.tasks import builtin_suites, find, load_suite
+from interplay.errors import InterplayError
+from interplay.tasks import Task, TaskError, builtin_suites, find, load_suite
 
 app = typer.Typer(
     add_completion=False,
@@ -48,26 +49,38 @@ def show(
 @app.command()
 def check(file: Annotated[Path, typer.Argument(help="A task file (TOML).")], as_json: JsonOption = False) -> None:
     """Check a task file: read it, build every environment, compare every key's action, play one step."""
-    from interplay.envs import make
-
     suite = load_suite(file)
     for task in suite.tasks:
-        env = make(task)
-        env.reset(seed=task.held_out_seeds[0])
-        env.view()
-        for combination, action in task.keys.actions.items():
-            if not env.action_space.contains(action):
-                from interplay.tasks import TaskError
-
-                raise TaskError(
-                    f"{file}: task {task.name}: keys.actions.{'+'.join(sorted(combination))!r}: {action!r} is not an action of "
-                    f"{task.env.id}\nRemedy: actions lie in {env.action_space}."
-                )
-        env.step(task.keys.noop)
-        env.close()
+        try:
+            _try_out(task)
+        except InterplayError as error:
+            raise TaskError(f"{file}: task {task.name}: {error}") from error
     emit(
         {"suite": suite.id, "tasks": [task.id for task in suite.tasks]},
         as_json=as_json,
         text=f"{file}: {len(suite.tasks)} tasks, all good.\n"
         f"Play one:  interplay play {file}:{suite.tasks[0].name} --agent random",
     )
+
+
+def _try_out(task: Task) -> None:
+    """Build the environment and play one step.
+
+    Raises:
+        InterplayError: If it cannot be built, or a key's action is none of its own.
+    """
+    from interplay.envs import make
+
+    env = make(task)
+    try:
+        env.reset(seed=task.held_out_seeds[0])
+        env.view()
+        for combination, action in task.keys.actions.items():
+            if not env.action_space.contains(action):
+                raise TaskError(
+                    f"keys.actions.{'+'.join(sorted(combination))!r}: {action!r} is not an action of {task.env.id}\n"
+                    f"Remedy: actions lie in {env.action_space}."
+                )
+        env.step(task.keys.noop)
+    finally:
+        env.close()

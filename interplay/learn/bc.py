@@ -29,7 +29,7 @@ from torch import nn
 
 from interplay.agents.networks import build
 from interplay.agents.policy import num_actions_of, save_policy, write_atomically
-from interplay.learn.config import BCConfig, ConfigError
+from interplay.learn.config import CHECKPOINT, BCConfig, ConfigError
 from interplay.learn.demonstrations import Demonstrations
 
 if TYPE_CHECKING:
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from interplay.tasks import Task
 
 OBSERVATION = "dqn"
-CHECKPOINT = "checkpoint.safetensors"
 
 
 @dataclass(frozen=True)
@@ -377,7 +376,7 @@ def _restore(
 ) -> tuple[int, float, _Sums]:
     """Put a checkpoint back; returns how many updates it has seen, seconds of training, and the unfinished sums."""
     path = folder / CHECKPOINT
-    again = f"To begin anew, without --resume; the checkpoint is then replaced, or delete {path}."
+    again = f"Delete {path} to begin anew with --resume, or choose another name."
     try:
         with safetensors.safe_open(path, framework="pt") as file:
             where = json.loads(file.metadata()["run"])

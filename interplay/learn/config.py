@@ -9,6 +9,9 @@ from typing import Any, Self, get_args, get_origin, get_type_hints
 
 from interplay.errors import InterplayError, unknown_name
 
+CHECKPOINT = "checkpoint.safetensors"
+"""In the folder of a run that has not ended: where to continue it."""
+
 
 class ConfigError(InterplayError):
     """A setting that cannot be used; the text names it, repeats the value, and says what is allowed."""
@@ -102,7 +105,7 @@ class BCConfig:
                 "updates": 2000,
                 "learning_rate": 2e-3,
                 "shift": 1,
-                "temperature": 0.3,
+                "temperature": 0.6,
                 "max_seconds": 45.0,
                 **settings,
             }

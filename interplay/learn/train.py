@@ -8,14 +8,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from interplay.errors import InterplayError
-from interplay.learn.config import BCConfig, ConfigError
+from interplay.learn.config import CHECKPOINT, BCConfig, ConfigError
 from interplay.learn.demonstrations import DemonstrationError
+from interplay.store.episodes import ACTOR_KINDS
 from interplay.tasks import find
 
 if TYPE_CHECKING:
     from interplay.learn.bc import TrainingResult
     from interplay.record import Archive, Episode
     from interplay.tasks import Task
+
+
+RESERVED = (*ACTOR_KINDS, "any")
+"""Words that `--actor` reads as something else than a name."""
 
 
 class MissingTorchError(InterplayError):
@@ -40,17 +45,19 @@ def train(
         archive: Where the episodes are and the policy goes, as `models/<name>/`.
         config: Which episodes, and how to learn from them.
         name: Of the policy: letters, digits, `-`, `_`, `.`.
-        resume: Continue a run that was stopped, from its last checkpoint.
+        resume: Continue a run that was stopped, from its last checkpoint if it reached one.
         on_episode: Called with episodes read and to be read.
         on_update: Called with updates done and planned.
         on_metrics: Called with each line of metrics.
     Raises:
         DemonstrationError: If no episode fits; it says how to record some.
-        ConfigError: If the name cannot be used or a checkpoint is of another run.
+        ConfigError: If the name cannot be used, there is a policy or (without `resume`) an unfinished run of that name, or
+            the checkpoint is of another run.
         NotFoundError: If there is no such task.
         MissingTorchError: With the line that installs what is missing.
     """
     folder = model_folder(archive, name)
+    _check_run(folder, name, resume=resume)
     task = find(config.task)
     # PyTorch's threads wait for each other by spinning, which on cores that other processes want made training ten times
     # slower; read by OpenMP when PyTorch is first imported, hence here.
@@ -99,7 +106,9 @@ def matching_episodes(archive: Archive, config: BCConfig, task: Task) -> list[Ep
         else "Nothing is recorded of this task yet."
     )
     if found:
-        there = f"{len(found)} fit, but all on the task's held-out seeds, which are kept for comparing agents."
+        there = (
+            f"{len(found)} fit, but have no steps, or are on the task's held-out seeds, which are kept for comparing agents."
+        )
     raise DemonstrationError(
         f"no episodes to learn from: {asked}\n{there}\n"
         f"To record a person:  interplay serve --data {archive.root}\n"
@@ -119,4 +128,24 @@ def model_folder(archive: Archive, name: str) -> Path:
         raise ConfigError(f"{name!r} cannot name a policy; use letters, digits, '-', '_' and '.'")
     if name in BUILTIN:
         raise ConfigError(f"{name!r} is a built-in agent; choose another name for the policy")
+    if name in RESERVED:
+        raise ConfigError(f"{name!r} stands for a kind of player where episodes are chosen; choose another name for the policy")
     return archive.root / "models" / name
+
+
+def _check_run(folder: Path, name: str, *, resume: bool) -> None:
+    """Refuse to overwrite a policy or a run, and to resume one that has ended.
+
+    Raises:
+        ConfigError: Saying what to do instead.
+    """
+    finished, begun = (folder / "model.json").exists(), (folder / "config.json").exists()
+    if resume and finished and not (folder / CHECKPOINT).exists():
+        raise ConfigError(f"the run in {folder} has ended; there is nothing to resume")
+    if not resume and finished:
+        raise ConfigError(f"there is a policy {name!r} in {folder} already\nChoose another name, or delete that folder first.")
+    if not resume and begun:
+        raise ConfigError(
+            f"there is an unfinished run {name!r} in {folder}\n"
+            "Resume it (--resume), choose another name, or delete that folder first."
+        )

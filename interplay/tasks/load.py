@@ -59,7 +59,7 @@ def parse_suite(text: str, *, source: str = "<text>") -> Suite:
         where = f"task[{index}]"
         if not isinstance(entry, dict):
             raise root.error(where, f"must be a table, got {entry!r}", "write [[task]] above it")
-        task = _task(_Table(_merged(defaults, entry), source, where), suite_id)
+        task = _task(_Table(_merged(defaults, entry), source, where, own=entry), suite_id)
         if task.id in tasks:
             raise root.error(f"{where}.name", f"{task.name!r} is used twice", "give each task its own name")
         tasks[task.id] = task
@@ -134,17 +134,28 @@ def _merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class _Table:
-    """One TOML table being read: takes values out one by one, and knows where it stands for error messages."""
+    """One TOML table being read: takes values out one by one, and knows where it stands for error messages.
 
-    def __init__(self, values: Mapping[str, Any], source: str, where: str) -> None:
+    Args:
+        values: What it holds.
+        source: Name of the file.
+        where: Path of the table in the file.
+        own: What of `values` is written at that path; the rest comes from `[defaults]`. None if all of it is.
+    """
+
+    def __init__(self, values: Mapping[str, Any], source: str, where: str, *, own: Mapping[str, Any] | None = None) -> None:
         self._values = dict(values)
         self._source = source
         self._where = where
+        self._own = own
         self._seen: set[str] = set()
 
     def error(self, key: str, problem: str, remedy: str) -> TaskError:
         """The error of this file, at this key."""
         place = ".".join(part for part in (self._where, key) if part)
+        name = key.partition(".")[0].partition("[")[0]
+        if self._own is not None and name in self._values and name not in self._own:
+            place = ".".join(["defaults", *place.split(".")[1:]])
         return TaskError(f"{self._source}: {place}: {problem}\nRemedy: {remedy}.")
 
     def raw(self, key: str, kind: type | tuple[type, ...], default: Any = ...) -> Any:
@@ -163,7 +174,8 @@ class _Table:
 
     def table(self, key: str, default: Any = ...) -> _Table:
         place = ".".join(part for part in (self._where, key) if part)
-        return _Table(self.raw(key, dict, default), self._source, place)
+        values = self.raw(key, dict, default)
+        return _Table(values, self._source, place, own=None if self._own is None else self._own.get(key, {}))
 
     def text(self, key: str, default: Any = ...) -> str:
         value = self.raw(key, str, default).strip()
@@ -209,8 +221,11 @@ def _task(table: _Table, suite_id: str) -> Task:
     """One `[[task]]` table."""
     name = table.name("name")
     seeds = table.raw("held_out_seeds", list)
-    if not seeds or not all(isinstance(seed, int) and not isinstance(seed, bool) and 0 <= seed < 2**31 for seed in seeds):
-        raise table.error("held_out_seeds", f"must be whole numbers from 0 to 2**31 - 1, got {seeds!r}", "list at least one")
+    if not seeds:
+        raise table.error("held_out_seeds", "is empty", "list at least one seed; agents are compared on these")
+    for seed in seeds:
+        if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed < 2**31:
+            raise table.error("held_out_seeds", f"{seed!r} is not a whole number from 0 to 2**31 - 1", "replace it")
     if len(set(seeds)) != len(seeds):
         raise table.error("held_out_seeds", "holds the same seed twice", "keep each seed once")
     frame_rate_hz = float(table.number("frame_rate_hz", 60, low=0.1, high=240))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from fastapi import FastAPI
+from starlette.middleware.body_limit import RequestBodyLimitMiddleware
 from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
 
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from interplay.record import Archive
 
 STATIC = Path(__file__).parent / "static"
+MAX_BODY_BYTES = 1 << 20
+"""Of a request: the longest form is an answer with a few pages of reasons."""
 
 
 class _Static(StaticFiles):
@@ -84,6 +87,7 @@ def create_app(
     for room in (pages, episodes, play_routes, judge_routes):
         app.include_router(room.router)
     app.mount("/static", _Static(directory=STATIC), name="static")
+    app.add_middleware(RequestBodyLimitMiddleware, max_body_size=MAX_BODY_BYTES)
     app.add_middleware(IdentityMiddleware)
     app.add_middleware(SecurityMiddleware)
     errors.install(app)

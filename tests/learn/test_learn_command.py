@@ -52,12 +52,27 @@ def test_learning_prints_one_json_document_and_repeats_from_its_config(archive, 
         (["--task", "atari/breakout"], 2, "--out NAME"),
         (["--task", "atari/space_invaders", "--out", "m", "--updates", "0"], 1, "updates must lie between 1"),
         (["--task", "atari/space_invaders", "--out", "m", "--where", "scor >= 3"], 1, "score"),
+        (["--task", "atari/space_invaders", "--out", "human"], 1, "stands for a kind of player"),
+        (["--task", "atari/space_invaders", "--out", "random"], 1, "is a built-in agent"),
+        (["--task", "atari/space_invaders", "--out", "m", "--resume"], 1, "there is no run 'm'"),
     ],
 )
 def test_mistakes_are_answered(archive, capsys, options, status, text):
     found, _, err = run(capsys, "learn", "bc", *options, "--data", archive.root)
     assert found == status
     assert text in err
+
+
+def test_a_run_stopped_before_its_first_checkpoint_says_that_it_begins_anew(archive, command, capsys):
+    assert run(capsys, *command, "--updates", 2, "--batch-size", 4, "--out", "m")[0] == 0
+    for name in ("model.json", "model.safetensors"):
+        (archive.root / "models" / "m" / name).unlink()
+    status, _, err = run(capsys, *command, "--out", "m")
+    assert status == 1
+    assert "there is an unfinished run 'm'" in err
+    status, _, err = run(capsys, *command, "--out", "m", "--resume")
+    assert status == 0
+    assert "stopped before its first checkpoint: it begins anew" in err
 
 
 def test_help_needs_no_torch():

@@ -60,9 +60,9 @@ def test_a_good_file_is_read_whole(tmp_path):
             r"task\[0\].time_limit_s: must be a whole number or a number, got 'long'",
         ),
         ("time_limit_s = 10", "time_limit = 10\ntime_limit_s = 10", "did you mean 'time_limit_s'"),
-        ("held_out_seeds = [1, 2]", "held_out_seeds = []", "held_out_seeds: must be whole numbers"),
+        ("held_out_seeds = [1, 2]", "held_out_seeds = []", r"held_out_seeds: is empty\nRemedy: list at least one seed"),
         ("held_out_seeds = [1, 2]", "held_out_seeds = [1, 1]", "the same seed twice"),
-        ("held_out_seeds = [1, 2]", "held_out_seeds = [true]", "must be whole numbers"),
+        ("held_out_seeds = [1, 2]", "held_out_seeds = [true]", "True is not a whole number from 0"),
         ('env.id = "gym:CartPole-v1"', 'env.id = "gim:CartPole-v1"', "did you mean 'gym:CartPole-v1'"),
         ('"RIGHT" = 1', '"RIGTH" = 1', "'RIGTH' is not a button of this task\nRemedy: did you mean 'RIGHT'"),
         ('"" = 0, ', "", "no action for no keys at all"),
@@ -79,6 +79,22 @@ def test_a_bad_file_is_refused_with_file_key_and_remedy(old, new, message):
         parse_suite(GOOD.replace(old, new), source="my.toml")
     assert str(caught.value).startswith("my.toml")
     assert "\n" in str(caught.value), "an error says what to do on its second line"
+
+
+@pytest.mark.parametrize(
+    ("default", "own", "message"),
+    [
+        ("time_limit_s = -1", "time_limit_s = 10", "my.toml: defaults.time_limit_s: must lie"),
+        ('env.id = "gim:CartPole-v1"', 'env.id = "gym:CartPole-v1"', "my.toml: defaults.env.id: 'gim:CartPole-v1' names no"),
+        ("frame_rate_hz = 0", "frame_rate_hz = 30", "my.toml: defaults.frame_rate_hz: must lie"),
+    ],
+)
+def test_a_bad_value_of_the_defaults_is_named_there(default, own, message):
+    with pytest.raises(TaskError) as caught:
+        parse_suite(f"[defaults]\n{default}\n" + GOOD.replace(own, ""), source="my.toml")
+    assert str(caught.value).startswith(message)
+    # What the task says itself is named there, whatever the defaults say.
+    parse_suite(f"[defaults]\n{default}\n" + GOOD, source="my.toml")
 
 
 def test_two_tasks_of_one_name_are_refused():
@@ -191,3 +207,9 @@ def test_check_reports_a_good_file_and_refuses_an_impossible_action(tmp_path, ca
     with pytest.raises(SystemExit, match="1"):
         main(["tasks", "check", str(file)])
     assert "7 is not an action of gym:CartPole-v1" in capsys.readouterr().err
+    file.write_text(GOOD.replace("CartPole-v1", "CartPol-v1"))
+    with pytest.raises(SystemExit, match="1"):
+        main(["tasks", "check", str(file)])
+    error = capsys.readouterr().err
+    assert f"{file}: task balance: " in error.replace("\n", "")
+    assert "did you mean" in error
