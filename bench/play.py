@@ -382,6 +382,7 @@ async def _players(options: argparse.Namespace) -> None:
     ticks = Lateness(late)
     workers = sum(w["cpu_s"] for w in after["workers"]) - sum(w["cpu_s"] for w in before["workers"])
     web = after["cpu_s"] - before["cpu_s"]
+    sealer = after["sealer"]["cpu_s"] - before["sealer"]["cpu_s"]
     facts = {
         "sessions": options.sessions,
         "window_s": [begin, end],
@@ -390,9 +391,9 @@ async def _players(options: argparse.Namespace) -> None:
         "load": round(load, 2),
         "frames": counted_after["frames"] - counted["frames"],
         "bytes": counted_after["bytes"] - counted["bytes"],
-        "server_cpu_s": workers + web,
+        "server_cpu_s": workers + web + sealer,
         "client_cpu_s": own_after - own_before,
-        "cpu_s": {"workers": workers, "web": web, "clients": own_after - own_before},
+        "cpu_s": {"workers": workers, "web": web, "sealer": sealer, "clients": own_after - own_before},
         "tick_lateness_ms": {f"p{q:g}": ticks.quantile_ms(q / 100) for q in (50, 99, 99.9)},
         "reanchors": sum(worker["num_reanchors"] for worker in after["workers"]),
     }

@@ -2,7 +2,7 @@
 
 Ten minutes of Space Invaders at 60 Hz (36,000 steps), random actions each held for 4 to 24 frames. The random player dies
 sooner than that, so the game starts over inside the recording, as one long sitting at the console would. The baseline is
-CrowdPlay's way (`crowdplay_environments`, research/crowdplay.md): RGB frames, 600 steps a chunk, pickled and compressed with
+CrowdPlay's way (its `crowdplay_environments` package): RGB frames, 600 steps a chunk, pickled and compressed with
 bz2; it is measured on the first frames of the same recording and scaled, because it is two orders of magnitude slower.
 """
 

@@ -26,7 +26,7 @@ MAY_USE = {
     "demo": {"errors", "tasks", "envs", "store", "record", "agents", "play", "learn", "judge", "rank"},
     "cli": {"errors", "tasks", "envs", "store", "record", "agents", "play", "learn", "judge", "rank", "report", "web", "demo"},
 }
-"""Room -> the rooms it may import (DESIGN: the story of the data, read from left to right)."""
+"""Room -> the rooms it may import (the story of the data, read from left to right)."""
 
 
 def room_of(path: Path) -> str:

@@ -173,7 +173,7 @@ def _plan(
         jobs += [
             Job(
                 data=str(archive.root.resolve()),
-                database=archive.database.engine.url.render_as_string(hide_password=False),
+                database=archive.database.address,
                 task=task.to_json(),
                 agent=agent,
                 seed=env_seed,

@@ -26,8 +26,6 @@ def rollout(
     *,
     rng: np.random.Generator,
     max_steps: int | None = None,
-    actor_kind: str = "agent",
-    env: PlayableEnv | None = None,
 ) -> Episode:
     """Play one episode, recorded in native frames, and seal it.
 
@@ -41,8 +39,6 @@ def rollout(
         seed: Seed of the environment.
         rng: The agent's generator.
         max_steps: Stop earlier than the task does: the last step is then marked truncated, the outcome is `time_limit`.
-        actor_kind: `agent`, or `model` for a language model.
-        env: The environment of `task`, to save building one; it is reset.
     Raises:
         AgentError: If the agent cannot play this task or returns what is no action. Steps already recorded are sealed, with
             outcome `interrupted`.
@@ -51,9 +47,9 @@ def rollout(
         raise ValueError(f"max_steps must be at least 1, got {max_steps}")
     limit = task.max_steps if max_steps is None else min(max_steps, task.max_steps)
     agent.reset(task, rng=rng)  # first: an agent that cannot play this task should leave no trace
-    world = make(task) if env is None else env
+    world = make(task)
     try:
-        recorder = archive.recorder(task, world, seed=seed, actor=agent.name, actor_kind=actor_kind)
+        recorder = archive.recorder(task, world, seed=seed, actor=agent.name, actor_kind="agent")
         try:
             outcome = _play(recorder, task, world, agent, seed, limit)
         except BaseException:
@@ -62,8 +58,7 @@ def rollout(
             raise
         return archive.seal(recorder.finish(outcome))
     finally:
-        if env is None:
-            world.close()
+        world.close()
 
 
 def _play(recorder: Recorder, task: Task, world: PlayableEnv, agent: Agent, seed: int, limit: int) -> str:

@@ -1,4 +1,4 @@
-"""`interplay serve`: the web server, live play, judging and the leaderboard in one process and its workers."""
+"""`interplay serve`: the web server, live play, judging and the leaderboard in one process, its workers and its sealer."""
 
 from __future__ import annotations
 

@@ -217,15 +217,16 @@ class Judging:
         with self.database.read() as session:
             return self._served(session, self._own(session, match_id, judge))
 
-    def video(self, match_id: str, side: Side, judge: str) -> Path:
-        """Where the video of one side of one's own match is; the file may be gone.
+    def video(self, match_id: str, side: Side, judge: str) -> tuple[Path, datetime]:
+        """Where the video of one side of one's own match is (the file may be gone), and when the match was served, UTC.
 
         Raises:
             UnknownMatchError, ForeignMatchError: As `get`.
         """
         with self.database.read() as session:
             match = self._own(session, match_id, judge)
-            return self.archive.video_path(match.left_episode_id if side == "left" else match.right_episode_id)
+            episode_id = match.left_episode_id if side == "left" else match.right_episode_id
+            return self.archive.video_path(episode_id), match.served_at
 
     def heartbeat(self, match_id: str, judge: str) -> MatchState:
         """A sign of life: keeps the match open, or opens it again if its pair is still free, the judge has no other,

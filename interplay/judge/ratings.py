@@ -15,7 +15,7 @@ from interplay.store import judging as store
 class Ratings:
     """A cache of the standings after the log's last answer.
 
-    The log alone is truth: `forget` and the next use rebuilds everything from it. Answers are only ever added and become
+    The log alone is truth. Answers are only ever added and become
     visible in the order of their sequence numbers (`store.judging.lock`), so carrying on from the last number seen gives
     the same as starting anew.
     """
@@ -33,11 +33,6 @@ class Ratings:
                 self._standings.add(comparison(answer))
                 self._last_sequence = answer.sequence
             yield self._standings
-
-    def forget(self) -> None:
-        """Rebuild on next use; for when what counts has changed."""
-        with self._lock:
-            self._standings, self._last_sequence = TaskStandings(), 0
 
 
 def comparison(answer: store.LoggedAnswer) -> Comparison:

@@ -1,4 +1,4 @@
-"""The pipe between the web process and a worker: a Unix socket that carries (seat number, kind, payload).
+"""The pipe between the web process and a child (a worker, the sealer): a Unix socket that carries (number, kind, payload).
 
 An encoded Atari frame is about 100 bytes, so frames travel in the same stream as everything else, many to a read: there is
 no shared memory to clean up after a process that was killed.

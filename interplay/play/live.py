@@ -31,9 +31,15 @@ class LiveEpisode:
         start: What `env.reset` returned; None for an episode that goes on from its journal.
         open_recorder: Makes the recorder of a new episode when it starts, so that seats which never start leave no journal.
         send: Takes finished channel messages.
+        owner: Name of who holds the seat, for the recording.
 
     Attributes:
+        env, recorder, clock, encoder: The parts; `recorder` is None until the journal is open.
         step: Steps played.
+        total_reward: Sum of their rewards.
+        lives: As the world last said, if it says.
+        outcome: How the episode ended by itself, once it has.
+        step_costs_us: Of the first `NUM_TIMED_STEPS` steps, the picture included.
         wanted: Whether the player wants the clock on; it may come on later, when the journal is open.
         running: Whether the clock is on.
         closing: Whether it has ended and its journal is being closed.

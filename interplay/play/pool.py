@@ -8,10 +8,10 @@ import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
 from interplay.play import processes
-from interplay.play.channel import ToWeb, ToWorker, Unpacker, decode, pack, pack_json
+from interplay.play.channel import ToWeb, decode
 
 WORKER_MODULE = "interplay.play.worker"
 
@@ -40,70 +40,42 @@ class Seated(Protocol):
         ...
 
 
-class WorkerLink(asyncio.Protocol):
-    """One worker process and the socket to it.
+class WorkerLink(processes.ProcessLink):
+    """One worker.
 
     Attributes:
-        process: The child.
         seats: Number -> seat, of every seat it holds.
         alone: It holds one slow world and gets no second.
         statistics: Its newest report.
+        stopping: It was told to end.
     """
 
-    def __init__(self, process: subprocess.Popen[bytes], on_death: Callable[[WorkerLink], None], *, alone: bool) -> None:
-        self.process = process
+    def __init__(self, process: subprocess.Popen[bytes], died: Callable[[WorkerLink], None], *, alone: bool) -> None:
+        super().__init__(process)
         self.alone = alone
         self.seats: dict[int, Seated] = {}
         self.statistics: dict[str, Any] = {}
         self.stopping = False
-        self.gone = asyncio.get_running_loop().create_future()
-        self.born_at = time.monotonic()
-        self._on_death = on_death
-        self._unpacker = Unpacker()
-        self._transport: asyncio.Transport | None = None
+        self._died = died
 
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """The socket is up."""
-        self._transport = cast(asyncio.Transport, transport)
+    def on_message(self, number: int, kind: int, payload: bytes) -> None:
+        """Hand a message to its seat."""
+        seat = self.seats.get(number)
+        if seat is None:
+            if number == 0 and kind == ToWeb.EVENT:
+                self.statistics = decode(payload)
+        elif kind == ToWeb.FRAME:
+            seat.on_frame(payload, last=False)
+        elif kind == ToWeb.TEXT:
+            seat.on_text(payload.decode())
+        elif kind == ToWeb.EVENT:
+            seat.on_event(decode(payload))
+        elif kind == ToWeb.LAST_FRAME:
+            seat.on_frame(payload, last=True)
 
-    def data_received(self, data: bytes) -> None:
-        """Hand messages to their seats."""
-        seats = self.seats
-        for number, kind, payload in self._unpacker.feed(data):
-            seat = seats.get(number)
-            if seat is None:
-                if number == 0 and kind == ToWeb.EVENT:
-                    self.statistics = decode(payload)
-            elif kind == ToWeb.FRAME:
-                seat.on_frame(payload, last=False)
-            elif kind == ToWeb.TEXT:
-                seat.on_text(payload.decode())
-            elif kind == ToWeb.EVENT:
-                seat.on_event(decode(payload))
-            elif kind == ToWeb.LAST_FRAME:
-                seat.on_frame(payload, last=True)
-
-    def connection_lost(self, exc: Exception | None) -> None:
+    def on_death(self) -> None:
         """The worker ended, or was killed."""
-        self._transport = None
-        if not self.gone.done():
-            self.gone.set_result(None)
-        self._on_death(self)
-
-    def send(self, number: int, kind: ToWorker, payload: bytes = b"") -> None:
-        """Send one message; silently nothing once the worker is gone, since its seats move away."""
-        if self._transport is not None:
-            self._transport.write(pack(number, kind, payload))
-
-    def command(self, number: int, do: str, **fields: Any) -> None:
-        """Send a JSON command."""
-        if self._transport is not None:
-            self._transport.write(pack_json(number, ToWorker.COMMAND, {"do": do, **fields}))
-
-    def close(self) -> None:
-        """Let go of the socket; the worker then ends by itself."""
-        if self._transport is not None:
-            self._transport.close()
+        self._died(self)
 
 
 class WorkerPool:
@@ -182,8 +154,6 @@ class WorkerPool:
         return link
 
     def _died(self, link: WorkerLink) -> None:
-        loop = asyncio.get_running_loop()
-        loop.run_in_executor(None, link.process.wait)
         if self.stopping:
             return
         if link in self.links:
@@ -198,7 +168,7 @@ class WorkerPool:
             self._on_orphans(orphans)
             return
         self._num_quick_deaths = self._num_quick_deaths + 1 if time.monotonic() - link.born_at < QUICK_DEATH_S else 0
-        task = loop.create_task(self._respawn(orphans, self._num_quick_deaths))
+        task = asyncio.get_running_loop().create_task(self._respawn(orphans, self._num_quick_deaths))
         self._respawning.add(task)
         task.add_done_callback(self._respawning.discard)
 

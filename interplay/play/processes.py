@@ -1,4 +1,4 @@
-"""Starting the processes that play needs: each is a module run on its end of a socket pair, and ends when the pair does."""
+"""The processes that play needs: each is a module run on its end of a socket pair, and ends when the pair does."""
 
 from __future__ import annotations
 
@@ -8,11 +8,81 @@ import signal
 import socket
 import subprocess
 import sys
-from typing import TypeVar
+import time
+from typing import Any, TypeVar, cast
 
-P = TypeVar("P", bound=asyncio.Protocol)
+from interplay.play.channel import ToWorker, Unpacker, pack, pack_json
+
+L = TypeVar("L", bound="ProcessLink")
 
 _BUFFER_BYTES = 1 << 20
+
+
+class ProcessLink(asyncio.Protocol):
+    """One child process and the socket to it, seen from the web process.
+
+    Attributes:
+        process: The child.
+        born_at: When it was started, `time.monotonic()`.
+        gone: Done when it has ended, or was killed.
+    """
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        self.process = process
+        self.born_at = time.monotonic()
+        self.gone: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._unpacker = Unpacker()
+        self._transport: asyncio.Transport | None = None
+
+    def on_message(self, number: int, kind: int, payload: bytes) -> None:
+        """A message of the child."""
+        raise NotImplementedError
+
+    def on_death(self) -> None:
+        """The child is gone."""
+        raise NotImplementedError
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """The socket is up."""
+        self._transport = cast(asyncio.Transport, transport)
+
+    def data_received(self, data: bytes) -> None:
+        """Cut what arrives into messages."""
+        for number, kind, payload in self._unpacker.feed(data):
+            self.on_message(number, kind, payload)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The child ended, or was killed."""
+        self._transport = None
+        if not self.gone.done():
+            self.gone.set_result(None)
+        asyncio.get_running_loop().run_in_executor(None, self.process.wait)
+        self.on_death()
+
+    def send(self, number: int, kind: ToWorker, payload: bytes = b"") -> None:
+        """Send one message; silently nothing once the child is gone, since what it held moves away."""
+        if self._transport is not None:
+            self._transport.write(pack(number, kind, payload))
+
+    def command(self, number: int, do: str, **fields: Any) -> None:
+        """Send a JSON command."""
+        if self._transport is not None:
+            self._transport.write(pack_json(number, ToWorker.COMMAND, {"do": do, **fields}))
+
+    def close(self) -> None:
+        """Let go of the socket; the child then ends by itself."""
+        if self._transport is not None:
+            self._transport.close()
+
+    async def end(self, timeout_s: float) -> bool:
+        """Let go of the socket, wait for the child, kill it if it takes too long; returns whether it had to be killed."""
+        self.close()
+        try:
+            await asyncio.to_thread(self.process.wait, timeout_s)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            return True
+        return False
 
 
 def start(module: str) -> tuple[subprocess.Popen[bytes], socket.socket]:
@@ -43,10 +113,10 @@ def start(module: str) -> tuple[subprocess.Popen[bytes], socket.socket]:
     return process, ours
 
 
-async def connect(protocol: P, ours: socket.socket) -> P:
-    """Let a protocol speak on our end."""
-    await asyncio.get_running_loop().create_unix_connection(lambda: protocol, sock=ours)
-    return protocol
+async def connect(link: L, ours: socket.socket) -> L:
+    """Let a link speak on our end."""
+    await asyncio.get_running_loop().create_unix_connection(lambda: link, sock=ours)
+    return link
 
 
 def shield_from_the_terminal() -> None:

@@ -13,26 +13,30 @@ import os
 import socket
 import subprocess
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
+from typing import Any
 
 import interplay.record
+from interplay.errors import NotFoundError
 from interplay.play import processes
-from interplay.play.channel import ToWeb, ToWorker, Unpacker, decode, pack_json
+from interplay.play.channel import ToWeb, Unpacker, decode, pack_json
 from interplay.record import RecordingError
+from interplay.record.journal import episode_of
 
 SEALER_MODULE = "interplay.play.sealer"
 NICENESS = 10
 MAX_TRIES = 2
 """A journal whose sealing ended the process so often stays in the journal folder."""
+STOP_TIMEOUT_S = 10.0
 
 log = logging.getLogger("interplay.play")
 
 
 @dataclass
 class _Request:
-    path: str
+    path: Path
     answer: asyncio.Future[str]
     num_tries: int = 0
 
@@ -42,18 +46,22 @@ class Sealer:
 
     Args:
         data, database: The archive.
+
+    Attributes:
+        num_deaths: How often the process died.
     """
 
     def __init__(self, *, data: Path, database: str) -> None:
-        self._data = data
-        self._database = database
+        self.num_deaths = 0
+        self._place = {"data": str(data), "database": database}
         self._requests: dict[int, _Request] = {}
         self._numbers = itertools.count(1)
         self._link: _Link | None = None
         self._starting = asyncio.Lock()
+        self._cpu_s_of_the_dead = 0.0
 
-    async def seal(self, path: str) -> str:
-        """Seal the journal that a segment belongs to.
+    async def seal(self, path: Path) -> str:
+        """Seal the journal that a segment belongs to; one that was sealed meanwhile is as good.
 
         Returns:
             The episode's id.
@@ -78,28 +86,35 @@ class Sealer:
         async with self._starting:
             if self._link is None:
                 process, ours = processes.start(SEALER_MODULE)
-                self._link = await processes.connect(_Link(self, process), ours)
-                self._link.command(0, data=str(self._data), database=self._database)
+                self._link = await processes.connect(_Link(process, self), ours)
 
     async def stop(self) -> None:
-        """End the process. Call it when every `seal` has answered."""
+        """End the process; what is still waiting stays in its journal, for the next start."""
         link, self._link = self._link, None
-        if link is not None:
-            link.close()
-            await asyncio.to_thread(link.process.wait)
+        if link is not None and await link.end(STOP_TIMEOUT_S):
+            log.warning("the sealing process %d did not end in %g s and was killed", link.process.pid, STOP_TIMEOUT_S)
+        for request in self._requests.values():
+            _fail(request, "the server was stopped")
+
+    def statistics(self) -> dict[str, Any]:
+        """How it is doing."""
+        return {
+            "pid": None if self._link is None else self._link.process.pid,
+            "waiting": len(self._requests),
+            "deaths": self.num_deaths,
+            "cpu_s": round(self._cpu_s_of_the_dead + (0.0 if self._link is None else self._link.cpu_s), 3),
+        }
 
     async def _send(self, number: int, request: _Request) -> None:
-        request.num_tries += 1
         try:
             await self.start()
         except OSError as error:
-            if not request.answer.done():
-                request.answer.set_exception(RecordingError(f"no process to seal {request.path} could be started: {error}"))
+            _fail(request, f"no process to seal it could be started: {error}")
             return
         assert self._link is not None
-        self._link.command(number, path=request.path)
+        self._link.command(number, "seal", path=str(request.path), **self._place)
 
-    def on_answer(self, number: int, answer: dict[str, str]) -> None:
+    def on_answer(self, number: int, answer: dict[str, Any]) -> None:
         """The process has sealed a journal, or could not."""
         request = self._requests.get(number)
         if request is None or request.answer.done():
@@ -114,47 +129,42 @@ class Sealer:
         if link is not self._link:
             return
         self._link = None
-        log.error("the sealing process %d died", link.process.pid)
+        self.num_deaths += 1
+        self._cpu_s_of_the_dead += link.cpu_s
+        waiting = [(number, request) for number, request in self._requests.items() if not request.answer.done()]
+        log.error("the sealing process %d died with %d journals waiting", link.process.pid, len(waiting))
+        if waiting:
+            oldest = waiting[0][1]  # the one in work: they are sealed in order
+            oldest.num_tries += 1
+            if oldest.num_tries >= MAX_TRIES:
+                _fail(oldest, f"the process that seals it died {oldest.num_tries} times")
         loop = asyncio.get_running_loop()
-        loop.run_in_executor(None, link.process.wait)
-        for number, request in list(self._requests.items()):
-            if request.answer.done():
-                continue
-            if request.num_tries >= MAX_TRIES:
-                message = f"{request.path}: the process that seals it died {request.num_tries} times; the journal stays"
-                request.answer.set_exception(RecordingError(message))
-            else:
-                retry = loop.create_task(self._send(number, request))
-                request.answer.add_done_callback(lambda _, retry=retry: retry.cancel())
+        for number, request in waiting:
+            if not request.answer.done():
+                again = loop.create_task(self._send(number, request))
+                request.answer.add_done_callback(lambda _, again=again: again.cancel())
 
 
-class _Link(asyncio.Protocol):
+def _fail(request: _Request, reason: str) -> None:
+    if not request.answer.done():
+        request.answer.set_exception(RecordingError(f"{request.path} was not sealed: {reason}; the journal stays"))
+
+
+class _Link(processes.ProcessLink):
     """Our end of the socket pair."""
 
-    def __init__(self, sealer: Sealer, process: subprocess.Popen[bytes]) -> None:
-        self.process = process
+    def __init__(self, process: subprocess.Popen[bytes], sealer: Sealer) -> None:
+        super().__init__(process)
+        self.cpu_s = 0.0
         self._sealer = sealer
-        self._unpacker = Unpacker()
-        self._transport: asyncio.Transport | None = None
 
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast(asyncio.Transport, transport)
+    def on_message(self, number: int, kind: int, payload: bytes) -> None:
+        answer = decode(payload)
+        self.cpu_s = answer["cpu_s"]
+        self._sealer.on_answer(number, answer)
 
-    def data_received(self, data: bytes) -> None:
-        for number, _, payload in self._unpacker.feed(data):
-            self._sealer.on_answer(number, decode(payload))
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self._transport = None
+    def on_death(self) -> None:
         self._sealer.on_death(self)
-
-    def command(self, number: int, **fields: str) -> None:
-        if self._transport is not None:
-            self._transport.write(pack_json(number, ToWorker.COMMAND, fields))
-
-    def close(self) -> None:
-        if self._transport is not None:
-            self._transport.close()
 
 
 def main(descriptor: int) -> None:
@@ -168,18 +178,27 @@ def main(descriptor: int) -> None:
     while data := _receive(channel):
         for number, _, payload in unpacker.feed(data):
             command = decode(payload)
-            if archive is None:
-                archive = interplay.record.open(Path(command["data"]), database=command["database"])
-                continue
             try:
-                answer = {"episode": archive.seal(Path(command["path"])).id}
+                if archive is None:
+                    archive = interplay.record.open(Path(command["data"]), database=command["database"])
+                answer: dict[str, Any] = {"episode": _seal(archive, Path(command["path"]))}
             except Exception as error:
                 log.exception("%s was not sealed", command["path"])
                 answer = {"error": str(error) if isinstance(error, RecordingError) else f"{type(error).__name__}: {error}"}
             try:
-                channel.sendall(pack_json(number, ToWeb.EVENT, answer))
+                channel.sendall(pack_json(number, ToWeb.EVENT, answer | {"cpu_s": time.process_time()}))
             except ConnectionError:
                 return
+
+
+def _seal(archive: interplay.record.Archive, path: Path) -> str:
+    """The id of the episode, sealed now or before: by `interplay episodes repair`, or by a sealer that died too soon."""
+    if not path.exists():
+        try:
+            return archive.get(episode_of(path)).id
+        except NotFoundError:
+            pass
+    return archive.seal(path).id
 
 
 def _receive(channel: socket.socket) -> bytes:

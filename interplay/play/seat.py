@@ -8,6 +8,7 @@ import logging
 import time
 from dataclasses import dataclass, field
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from interplay.play import wire
@@ -361,13 +362,12 @@ class Seat:
             self.server.note_ended(self, state="ended")
             return
         try:
-            episode_id = await self.server.seal(event["path"])
-        except Exception as error:
+            episode_id = await self.server.seal(Path(event["path"]))
+        except Exception:
             log.exception("session %s: sealing %s failed", self.session, event["path"])
-            self._part(
-                wire.text("error", code="not_sealed", message=f"your play is kept, but not yet in the catalogue: {error}")
-            )
-            self.server.note_ended(self, state="interrupted")
+            message = "your play is kept, but it is not in the catalogue yet"
+            self._part(wire.text("error", code="not_sealed", message=message, episode=self.episode_id))
+            self.server.note_ended(self, state="interrupted", episode_id=self.episode_id)
             return
         message = wire.text(
             "ended",
@@ -381,7 +381,7 @@ class Seat:
 
     async def _seal_failed(self, event: dict[str, Any]) -> None:
         """The episode ended with an error: keep what was recorded, then say so."""
-        kept = await self.server.seal_what_is_left(self.episode_id, event.get("path"))
+        kept = await self.server.seal_what_is_left(self.episode_id)
         message = event["message"] + ("\nWhat you played until then is kept." if kept else "")
         self._part(wire.text("error", code=event["code"], message=message, episode=self.episode_id if kept else None))
         self.server.note_ended(self, state="interrupted", episode_id=self.episode_id if kept else None)

@@ -19,22 +19,24 @@ from urllib.parse import urlsplit
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from interplay.errors import InterplayError, unknown_name
+from interplay.errors import InterplayError
 from interplay.play import wire
 from interplay.play.connection import Connection
 from interplay.play.pool import Seated, WorkerPool
 from interplay.play.sealer import Sealer
 from interplay.play.seat import Seat, State
 from interplay.play.tokens import ExpiredTokenError, SeatTokens, TokenError
-from interplay.record import Archive
+from interplay.record import Archive, journal
 from interplay.record.archive import new_episode_id
 from interplay.store import sessions
-from interplay.tasks import Suite, Task, builtin_suites
+from interplay.tasks import Suite, Task, builtin_suites, index, lookup
 
 log = logging.getLogger("interplay.play")
 
 COUNTDOWN_S = 3
 MAX_SEATS = 1000
+SEAL_TIMEOUT_S = 60.0
+"""How long a server that stops waits for its last episodes to be sealed."""
 _SEEDS = 2**31
 
 
@@ -92,7 +94,7 @@ class PlayServer:
         if num_workers is not None and num_workers < 1:
             raise PlayError(f"the server needs at least one worker, got {num_workers}\nUse --workers 1 or more.")
         self.archive = archive
-        self.tasks = {task.id: task for suite in (builtin_suites() if suites is None else suites) for task in suite.tasks}
+        self.tasks = index(builtin_suites() if suites is None else suites)
         self._untaken_s = untaken_s
         self.seat_kept_s = seat_kept_s
         self.idle_s = idle_s
@@ -105,7 +107,7 @@ class PlayServer:
         self._notes = ThreadPoolExecutor(1, thread_name_prefix="session notes")  # one thread keeps them in order
         place = {
             "data": archive.root.resolve(),
-            "database": archive.database.engine.url.render_as_string(hide_password=False),
+            "database": archive.database.address,
         }
         self._sealer = Sealer(**place)
         self.pool = WorkerPool(num_workers or len(os.sched_getaffinity(0)), **place, on_orphans=self._on_orphans)
@@ -117,13 +119,17 @@ class PlayServer:
             await asyncio.gather(self.pool.start(), self._sealer.start())
 
     async def stop(self) -> None:
-        """End every episode as `interrupted`, seal them, stop the workers. A second call does nothing."""
+        """End every episode as `interrupted`, seal them, stop workers and sealer. A second call does nothing.
+
+        What is not sealed within `SEAL_TIMEOUT_S` stays in its journal, for the next start.
+        """
         if self._loop is None or self._stopping:
             return
         self._stopping = True
         await self.pool.stop()
-        while pending := [task for seat in self._seats.values() for task in seat.pending]:
-            await asyncio.wait(pending)
+        pending = [task for seat in self._seats.values() for task in seat.pending]
+        if pending:
+            await asyncio.wait(pending, timeout=SEAL_TIMEOUT_S)
         for seat in list(self._seats.values()):
             if seat.state is not State.ENDED:
                 seat.leave(wire.text("error", code="server_stopped", message="the server was stopped"))
@@ -138,9 +144,7 @@ class PlayServer:
         Raises:
             NotFoundError: With the nearest id.
         """
-        if task_id not in self.tasks:
-            raise unknown_name("task", task_id, self.tasks, hint="All tasks:  interplay tasks list")
-        return self.tasks[task_id]
+        return lookup(task_id, self.tasks)
 
     def create_session(
         self,
@@ -303,7 +307,7 @@ class PlayServer:
             log.warning("task %s takes %.1f ms a step: each of its sessions gets a worker alone", task.id, step_ms)
             self._slow_tasks.add(task.content_hash)
 
-    async def seal(self, path: str) -> str:
+    async def seal(self, path: Path) -> str:
         """Seal a finished journal; returns the episode's id.
 
         Raises:
@@ -311,13 +315,13 @@ class PlayServer:
         """
         return await self._sealer.seal(path)
 
-    async def seal_what_is_left(self, episode_id: str, path: str | None) -> bool:
+    async def seal_what_is_left(self, episode_id: str) -> bool:
         """Seal the journal of an episode that failed; returns whether anything of it is kept, sealed or not."""
-        journal = Path(path) if path else next(iter(sorted(self.archive.journal_folder.glob(f"{episode_id}.*.arrows"))), None)
-        if journal is None or not journal.exists():
+        segments = await asyncio.to_thread(journal.segments, self.archive.journal_folder, episode_id)
+        if not segments:
             return False
         try:
-            await self.seal(str(journal))
+            await self.seal(segments[0])
         except Exception:
             log.exception("episode %s stays in the journal", episode_id)
         return True
@@ -356,6 +360,7 @@ class PlayServer:
             "worker_deaths": self.pool.num_deaths,
             "slow_tasks": sorted(self._slow_tasks),
             "cpu_s": round(time.process_time(), 3),
+            "sealer": self._sealer.statistics(),
             "workers": [
                 {"pid": link.process.pid, "alone": link.alone, "seats": len(link.seats), **link.statistics}
                 for link in self.pool.links

@@ -1,8 +1,9 @@
 """An environment worker: a process that holds many episodes and steps each when it is due.
 
 One thread ticks. It sleeps in `select` on the channel to the web process with a timeout of microseconds, so an input that
-arrives is in place before the step it is for. A second thread builds worlds, because building an emulator takes a tenth
-of a second. When the web process goes away, journals are flushed and the worker ends.
+arrives is in place before the step it is for. A second thread does what takes long: it builds worlds (an emulator takes a
+tenth of a second), opens journals, and closes them, which waits for the disk. When the web process goes away, journals are
+flushed and the worker ends.
 
     python -m interplay.play.worker FD        (started by interplay.play.pool, FD is its end of a socket pair)
 """
@@ -38,6 +39,8 @@ from interplay.tasks import Task
 SLOW_STEP_MS = 8.0
 """A world whose median step takes longer gets a worker to itself."""
 STATISTICS_EVERY_S = 0.5
+LEAVE_TIMEOUT_S = 5.0
+"""How long a worker that ends waits for its second thread."""
 _MAX_IDLE_WORLDS = 4
 """Worlds of ended episodes kept for the next one, per task."""
 _MAX_BACKLOG_BYTES = 1 << 20
@@ -71,7 +74,8 @@ class Worker:
         self._jobs: queue.SimpleQueue[Callable[[], Callable[[], None]] | None] = queue.SimpleQueue()
         self._built: deque[Callable[[], None]] = deque()
         self._wake = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
-        threading.Thread(target=self._build_worlds, name="world builder", daemon=True).start()
+        self._helper = threading.Thread(target=self._do_jobs, name="jobs", daemon=True)
+        self._helper.start()
 
     def run(self) -> None:
         """Tick until the web process says stop or is gone."""
@@ -177,7 +181,7 @@ class Worker:
                 self._guard(number, lambda: episode.pause(_now_us()))
             case "finish":
                 self._finish(episode, command["outcome"])
-            case "release":
+            case "release" if not episode.closing:
                 self._guard(number, lambda: self._release(episode))
             case "close":
                 self._drop(number, reusable=True)
@@ -209,7 +213,8 @@ class Worker:
         try:
             event = episode.finish(outcome)
         except Exception as error:
-            return lambda failure=error: self._fail(episode.number, failure)
+            path = _close_after_failure(episode)
+            return lambda failure=error: self._failed(episode.number, failure, path)
 
         def finished() -> None:
             self._event(episode.number, **event)
@@ -224,23 +229,36 @@ class Worker:
         self._drop(episode.number, reusable=False)
 
     def _fail(self, number: int, error: Exception) -> None:
-        """End one seat after an error; what was recorded stays."""
+        """End one seat after an error; what was recorded stays, closed by the second thread."""
         episode = self._episodes.get(number)
-        path = None
-        code = "world_failed"
-        if isinstance(error, interplay.record.RecordingError):
-            code = "recording_failed"
-        if episode is not None:
-            log.error("seat %d, task %s, step %d", number, episode.env.task.id, episode.step, exc_info=error)
-            if episode.recorder is not None:
-                try:
-                    path = str(episode.recorder.finish("interrupted"))
-                except InterplayError:
-                    episode.recorder.abandon()
-        else:
+        if episode is None or episode.recorder is None:
+            self._failed(number, error, None)
+            return
+        if episode.closing:
+            return
+        episode.closing = True
+        episode.running = False
+
+        def close() -> Callable[[], None]:
+            path = _close_after_failure(episode)
+            return lambda: self._failed(number, error, path)
+
+        self._jobs.put(close)
+
+    def _failed(self, number: int, error: Exception, path: str | None) -> None:
+        """Report a failure. The log has all of it; what a player reads names no folders and no code."""
+        episode = self._episodes.get(number)
+        if episode is None:
             log.error("seat %d could not be opened", number, exc_info=error)
-        message = str(error) if isinstance(error, InterplayError) else f"the world stopped with {type(error).__name__}: {error}"
-        episode_id = episode.recorder.episode_id if episode is not None and episode.recorder is not None else None
+        else:
+            log.error("seat %d, task %s, step %d", number, episode.env.task.id, episode.step, exc_info=error)
+        code, message = "world_failed", "the game's world met an error and had to stop"
+        if isinstance(error, interplay.record.RecordingError):
+            code, message = "recording_failed", "your play could no longer be recorded"
+            if "the disk is full" in str(error):
+                message += ": the disk of the server is full"
+        recorder = None if episode is None else episode.recorder
+        episode_id = None if recorder is None else recorder.episode_id
         self._event(number, event="failed", code=code, message=message, path=path, episode=episode_id)
         self._drop(number, reusable=False)
 
@@ -260,7 +278,7 @@ class Worker:
 
     # The second thread: everything below it runs beside the ticks, and hands over by `_built`.
 
-    def _build_worlds(self) -> None:
+    def _do_jobs(self) -> None:
         while (job := self._jobs.get()) is not None:
             self._built.append(job())
             os.eventfd_write(self._wake, 1)
@@ -371,9 +389,12 @@ class Worker:
 
     def _leave(self) -> None:
         """Get every recorded step to disk and every event out, then end."""
+        self._jobs.put(None)
+        self._helper.join(LEAVE_TIMEOUT_S)  # a journal it is closing keeps how its episode ended
         for episode in self._episodes.values():
             try:
-                episode.abandon()
+                if not episode.closing:
+                    episode.abandon()
             except InterplayError as error:
                 log.error("seat %d: %s", episode.number, error)
         self._channel.setblocking(True)
@@ -381,6 +402,18 @@ class Worker:
         with contextlib.suppress(OSError):
             self._channel.sendall(self._backlog + b"".join(self._out))
         self._channel.close()
+
+
+def _close_after_failure(episode: LiveEpisode) -> str | None:
+    """End the journal of an episode that failed; its path, or None where not even that can be written."""
+    assert episode.recorder is not None
+    try:
+        return str(episode.recorder.finish("interrupted"))
+    except Exception:
+        log.exception("seat %d: its journal could not be ended", episode.number)
+        with contextlib.suppress(Exception):
+            episode.recorder.abandon()
+        return None
 
 
 def _now_us() -> int:

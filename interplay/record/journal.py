@@ -13,8 +13,7 @@ import json
 import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import pyarrow as pa
@@ -79,8 +78,12 @@ class JournalWriter:
         self._stream.write_batch(empty, custom_metadata={_END: outcome})
         self._stream.close()
         self._commit()
-        os.fsync(self._fd)
-        self.close()
+        try:
+            os.fsync(self._fd)
+        except OSError as error:
+            raise _cannot_write(self.path, self._rows, error) from error
+        finally:
+            self.close()
 
     def close(self) -> None:
         """Let go of the file and its lock; without `finish` the journal counts as abandoned."""
@@ -100,7 +103,8 @@ class JournalWriter:
             while done < len(data):
                 done += os.write(self._fd, memoryview(data)[done:])
         except OSError as error:
-            os.ftruncate(self._fd, self._size)  # drop the torn batch: giving space back works on a full disk
+            with suppress(OSError):  # a reader stops at a torn batch anyway
+                os.ftruncate(self._fd, self._size)  # drop it: giving space back works on a full disk
             self.close()
             raise _cannot_write(self.path, self._rows, error) from error
         self._size += len(data)
@@ -138,15 +142,6 @@ def _cannot_write(path: Path, rows: int, error: OSError) -> RecordingError:
         f"cannot write {path}: {cause} ({errno.errorcode.get(error.errno or 0, error.errno)}).\n{kept}; "
         f"free some space, then seal what is there:  interplay episodes repair --data {path.parent.parent}"
     )
-
-
-@dataclass(frozen=True)
-class Segment:
-    """One readable segment: header, where it ends, and how."""
-
-    path: Path
-    header: Header
-    outcome: str | None
 
 
 def segments(folder: Path, episode_id: str) -> list[Path]:

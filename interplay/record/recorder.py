@@ -218,6 +218,8 @@ class Recorder:
 
         Args:
             outcome: Why it ended: `terminated`, `time_limit`, `quit`, `left` or `interrupted`.
+        Raises:
+            RecordingError: If it has not been started, or the disk is full.
         """
         if self._writer is None:
             raise RecordingError(f"episode {self.episode_id} has not been started; there is nothing to finish")

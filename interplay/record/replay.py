@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 
 from interplay.envs import make
 from interplay.envs.base import PlayableEnv
@@ -29,21 +30,17 @@ class ResumedState:
     Attributes:
         num_steps: Steps made so far.
         total_reward: Sum of the first seat's rewards.
-        last_action: The last one taken, or None before the first step.
         terminated, truncated: Of the last step; when set there is nothing left to play.
         info: What was recorded of the last info.
         clock_us: Time of the last step on the recorder's clock; 0 before the first.
-        seed: Of the episode.
     """
 
     num_steps: int
     total_reward: float
-    last_action: Any
     terminated: bool
     truncated: bool
     info: dict[str, Any]
     clock_us: int
-    seed: int
 
 
 class Resumed(NamedTuple):
@@ -61,20 +58,20 @@ def play_again(episode: Episode) -> float:
         The sum of the first seat's rewards.
     """
     env = make(episode.task)
-    env.reset(seed=episode.seed)
     total = 0.0
-    for action in episode.joint_actions():
-        reward: Any = env.step(action)[1]
-        total += float(reward[episode.header.seats[0]] if len(episode.header.seats) > 1 else reward)
-    env.close()
+    try:
+        env.reset(seed=episode.seed)
+        for action in episode.joint_actions():
+            reward: Any = env.step(action)[1]
+            total += float(reward[episode.header.seats[0]] if len(episode.header.seats) > 1 else reward)
+    finally:
+        env.close()
     return total
 
 
-def resume(archive: Archive, episode_id: str, *, env: PlayableEnv | None = None) -> Resumed:
+def resume(archive: Archive, episode_id: str) -> Resumed:
     """Rebuild a running episode from its journal after its process died.
 
-    Args:
-        env: An unused environment of the same task, to save making one (an emulator takes 0.1 s).
     Raises:
         RecordingError: If there is no journal, its process still runs, the world cannot be replayed, or the replay
             does not show what was recorded.
@@ -83,24 +80,34 @@ def resume(archive: Archive, episode_id: str, *, env: PlayableEnv | None = None)
     if not paths:
         raise RecordingError(f"episode {episode_id} has no journal in {archive.journal_folder}; it ended, or never started")
     with journal.claim(paths):
-        return _resume(archive, episode_id, paths, env)
+        record = Journal(paths)
+        table = _resumable(record, episode_id)
+        world = make(record.header.task, frames=record.header.frames)
+        try:
+            return _resume(archive, record, table, paths, world)
+        except BaseException:
+            world.close()
+            raise
 
 
-def _resume(archive: Archive, episode_id: str, paths: list[Path], env: PlayableEnv | None) -> Resumed:
-    """`resume`, while nobody else can touch the journal."""
-    record = Journal(paths)
-    header = record.header
+def _resumable(record: Journal, episode_id: str) -> pa.Table:
+    """The rows of a journal that can be gone on with."""
     table = record.table()
     if table.num_rows == 0:
         raise RecordingError(f"the journal of episode {episode_id} holds no observation; start the episode anew")
-    if not header.deterministic:
+    if not record.header.deterministic:
         raise RecordingError(
-            f"episode {episode_id}: {header.task.env.id} is not deterministic, so it cannot be rebuilt.\n"
+            f"episode {episode_id}: {record.header.task.env.id} is not deterministic, so it cannot be rebuilt.\n"
             "What was recorded is kept; seal it with:  interplay episodes repair"
         )
+    return table
+
+
+def _resume(archive: Archive, record: Journal, table: pa.Table, paths: list[Path], world: PlayableEnv) -> Resumed:
+    """Bring a fresh world to the journal's last step."""
+    header = record.header
+    episode_id = header.episode
     num_steps = table.num_rows - 1
-    world = make(header.task, frames=header.frames) if env is None else env
-    world.frame_policy = header.frames
     by_seat = [
         spaces.from_arrow(space, table.column(f"action.{seat}").combine_chunks().slice(1))
         for seat, space in header.action_spaces.items()
@@ -132,11 +139,9 @@ def _resume(archive: Archive, episode_id: str, paths: list[Path], env: PlayableE
     state = ResumedState(
         num_steps=num_steps,
         total_reward=float(rewards.sum()),
-        last_action=by_seat[0][-1] if num_steps else None,
         terminated=bool(last["terminated"]),
         truncated=bool(last["truncated"]),
         info=json.loads(last["info"]),
         clock_us=last["time_us"] or 0,
-        seed=header.seed,
     )
     return Resumed(world, recorder, state)

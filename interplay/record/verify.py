@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -56,16 +56,12 @@ class _Difference:
     reason: str
 
 
-def verify(episode: Episode, *, advance: Callable[[int], None] | None = None) -> Verdict:
-    """Compare a sealed episode with its catalogue entry and with a fresh run.
-
-    Args:
-        advance: Called with a number of steps as they are done.
-    """
-    return verify_file(episode.path, episode.id, episode.sha256, advance=advance)
+def verify(episode: Episode) -> Verdict:
+    """Compare a sealed episode with its catalogue entry and with a fresh run."""
+    return verify_file(episode.path, episode.id, episode.sha256)
 
 
-def verify_file(path: Path, episode_id: str, sha256: str | None, *, advance: Callable[[int], None] | None = None) -> Verdict:
+def verify_file(path: Path, episode_id: str, sha256: str | None) -> Verdict:
     """As `verify`, for a file.
 
     Args:
@@ -93,7 +89,7 @@ def verify_file(path: Path, episode_id: str, sha256: str | None, *, advance: Cal
     except Exception as error:  # a changed byte in the footer can make any reader stumble, in any way
         return different(0, f"the file's footer cannot be read: {type(error).__name__}: {error}")
     try:
-        found = _first_difference(episode, file, damage, advance)
+        found = _first_difference(episode, file, damage)
     except InterplayError as error:
         return different(0, f"the replay could not run: {str(error).splitlines()[0]}")
     replayed = episode.header.deterministic
@@ -128,15 +124,13 @@ def _damaged_group(path: Path) -> _Damage | None:
     return None
 
 
-def _first_difference(
-    episode: Episode, file: pq.ParquetFile, damage: _Damage | None, advance: Callable[[int], None] | None
-) -> _Difference | None:
+def _first_difference(episode: Episode, file: pq.ParquetFile, damage: _Damage | None) -> _Difference | None:
     """Go through the row groups in order, beside a replay where there can be one."""
     if damage is not None and damage.group == 0 and episode.num_steps == 0:
         return _Difference(0, "the bytes of the only row group were changed")
     replay = _Replay(episode) if episode.header.deterministic else None
     try:
-        return _compare_groups(episode, file, damage, replay, advance)
+        return _compare_groups(episode, file, damage, replay)
     finally:
         if replay is not None:
             replay.close()
@@ -147,7 +141,6 @@ def _compare_groups(
     file: pq.ParquetFile,
     damage: _Damage | None,
     replay: _Replay | None,
-    advance: Callable[[int], None] | None,
 ) -> _Difference | None:
     """All row groups in order, up to the first difference."""
     start = 0
@@ -165,8 +158,6 @@ def _compare_groups(
         if hurt:
             return _Difference(start, f"bytes of row group {group} (steps from {start}) were changed, in what no replay shows")
         start += table.num_rows
-        if advance is not None:
-            advance(table.num_rows)
     return None
 
 

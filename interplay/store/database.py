@@ -29,8 +29,14 @@ class Database:
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
-        # SQLite has one writer at a time: waiting here is fair and silent, waiting in the driver is neither.
+        # SQLite has one writer at a time. Threads wait here, which is fair and silent; other processes (the sealer, rollouts)
+        # are waited for in the driver, which polls for up to `busy_timeout`.
         self._write_lock = threading.Lock() if engine.dialect.name == "sqlite" else nullcontext()
+
+    @property
+    def address(self) -> str:
+        """Where it is, password included: for processes that open it too."""
+        return self.engine.url.render_as_string(hide_password=False)
 
     @classmethod
     def open(cls, url: str) -> Database:

@@ -62,7 +62,6 @@ class Participant(Base):
     id: Mapped[int] = mapped_column(primary_key=True, init=False)
     key: Mapped[str] = mapped_column(unique=True)
     created_at: Mapped[datetime]
-    channel: Mapped[str] = mapped_column(default="local")
 
 
 class PlaySession(Base):

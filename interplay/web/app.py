@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from fastapi import FastAPI
-from starlette.middleware.body_limit import RequestBodyLimitMiddleware
 from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
 
@@ -21,15 +20,13 @@ from interplay.web import episodes, errors, pages
 from interplay.web import judge as judge_routes
 from interplay.web import play as play_routes
 from interplay.web.identity import IdentityMiddleware
-from interplay.web.security import SecurityMiddleware
+from interplay.web.security import BodyLimitMiddleware, SecurityMiddleware
 
 if TYPE_CHECKING:
     from interplay.play import PlayServer
     from interplay.record import Archive
 
 STATIC = Path(__file__).parent / "static"
-MAX_BODY_BYTES = 1 << 20
-"""Of a request: the longest form is an answer with a few pages of reasons."""
 
 
 class _Static(StaticFiles):
@@ -87,7 +84,7 @@ def create_app(
     for room in (pages, episodes, play_routes, judge_routes):
         app.include_router(room.router)
     app.mount("/static", _Static(directory=STATIC), name="static")
-    app.add_middleware(RequestBodyLimitMiddleware, max_body_size=MAX_BODY_BYTES)
+    app.add_middleware(BodyLimitMiddleware)
     app.add_middleware(IdentityMiddleware)
     app.add_middleware(SecurityMiddleware)
     errors.install(app)

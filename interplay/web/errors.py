@@ -25,6 +25,7 @@ _CODES = {
     405: "method_not_allowed",
     409: "conflict",
     410: "gone",
+    413: "too_large",
     503: "unavailable",
 }
 _CRASH = "The server met an error it did not expect. Its log says more; nothing recorded is lost."

@@ -34,7 +34,6 @@ from interplay.web.identity import current_participant, is_operator, known_parti
 
 router = APIRouter(tags=["judging"])
 
-MAX_BODY_BYTES = 256 * 1024
 _PERSON = "participant-"
 _OPERATOR = "operator"
 _STATUS = {
@@ -71,11 +70,7 @@ def _invalid(field: str, message: str) -> NoReturn:
 
 async def _body(request: Request) -> dict[str, Any]:
     """The request's JSON object; an empty body is an empty object."""
-    received = bytearray()
-    async for chunk in request.stream():
-        received += chunk
-        if len(received) > MAX_BODY_BYTES:
-            _refuse(413, "too_large", f"the request is larger than {MAX_BODY_BYTES // 1024} KiB")
+    received = await request.body()
     if not received.strip():
         return {}
     try:
@@ -174,14 +169,13 @@ def video(request: Request, match: MatchId, side: Literal["left", "right"], judg
     """One side's video; ranges are answered."""
     judging = _judging(request)
     with _refusals():
-        name = _judge(request, judge)
-        served, path = judging.get(match, name), judging.video(match, side, name)
+        path, served_at = judging.video(match, side, _judge(request, judge))
     if not path.is_file():
         _refuse(404, "no_video", "this video is gone from the server; give the match back and ask for another")
     # The defaults come from the file's size and date: they would be the same wherever this video is shown.
     headers = {
         "ETag": f'"{match}-{side}"',
-        "Last-Modified": format_datetime(served.served_at, usegmt=True),
+        "Last-Modified": format_datetime(served_at, usegmt=True),
         "Cache-Control": "private, max-age=3600",
     }
     return FileResponse(path, headers=headers, media_type="video/mp4")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -29,6 +30,9 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), microphone=(), geolocation=(), fullscreen=(self)",
 }
+
+MAX_BODY_BYTES = 256 * 1024
+"""Of a request: the longest form is a judge's answer with what was watched (64 KiB) and a few pages of reasons."""
 
 _SAFE_METHODS = {"GET", "HEAD", "OPTIONS"}
 
@@ -64,3 +68,28 @@ class SecurityMiddleware:
             await refusal(scope, receive, send_with_headers)
             return
         await self.app(scope, receive, send_with_headers)
+
+
+class BodyLimitMiddleware:
+    """Stops reading a request's body after `MAX_BODY_BYTES`, whatever length it claims: 413, in the form of our other errors.
+
+    Starlette's own middleware answers in plain text before the application's error handlers see anything.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on, counting what is read."""
+        num_bytes = 0
+
+        async def receive_counted() -> Message:
+            nonlocal num_bytes
+            message = await receive()
+            if message["type"] == "http.request":
+                num_bytes += len(message.get("body", b""))
+                if num_bytes > MAX_BODY_BYTES:
+                    raise HTTPException(413, f"the request is larger than {MAX_BODY_BYTES // 1024} KiB")
+            return message
+
+        await self.app(scope, receive_counted if scope["type"] == "http" else receive, send)

@@ -191,7 +191,7 @@ def test_left_and_right_are_the_episodes_of_the_match(client, archive):
 
 def test_a_video_that_is_gone_is_a_404(client, judging):
     match = serve(client)
-    judging.video(match["match"], "left", "participant-1").unlink()
+    judging.video(match["match"], "left", "participant-1")[0].unlink()
     response = client.get(match["left"]["video"])
     assert (response.status_code, response.json()["error"]) == (404, "no_video")
 

@@ -17,6 +17,7 @@ from interplay.judge import (
     SupersededError,
     UnknownMatchError,
 )
+from interplay.judge.ratings import Ratings
 from interplay.rank import expected_drop
 from interplay.store import Answer, Match
 from interplay.store import judging as store
@@ -129,7 +130,7 @@ def test_an_interrupted_episode_is_not_shown(archive, clock):
 def test_an_episode_without_its_video_is_not_shown(archive, clock):
     judging = two_agents_one_seed(archive, clock)
     match = judging.serve("eve")
-    path = judging.video(match.id, "left", "eve")
+    path, _ = judging.video(match.id, "left", "eve")
     judging.release(match.id, "eve")
     path.unlink()
     with pytest.raises(NothingToJudgeError, match="no two agents with videos of the same seed"):
@@ -138,7 +139,7 @@ def test_an_episode_without_its_video_is_not_shown(archive, clock):
 
 def test_a_match_whose_video_vanished_is_not_served_again(judging):
     match = judging.serve("eve")
-    judging.video(match.id, "left", "eve").unlink()
+    judging.video(match.id, "left", "eve")[0].unlink()
     assert judging.serve("eve").id != match.id
 
 
@@ -385,11 +386,11 @@ def test_the_next_pair_stays_the_same_over_reloads(judging):
     assert len({str(judging.leaderboard()["next_pair"]) for _ in range(20)}) == 1
 
 
-def test_forgetting_the_cache_changes_nothing(judging):
+def test_ratings_computed_anew_are_those_carried_on(judging):
     for number in range(5):
         answer(judging, judging.serve(f"judge-{number}"), f"judge-{number}", ("left", "draw")[number % 2])
     before = judging.leaderboard()
-    judging.ratings.forget()
+    judging.ratings = Ratings()
     assert judging.leaderboard() == before
 
 

@@ -158,7 +158,7 @@ def test_an_episode_whose_sealing_fails_stays_in_the_journal(tmp_path: Path) -> 
         async with server_here(tmp_path) as play:
             journal = play.archive.journal_folder / "e.0.arrows"
             journal.write_bytes(b"no Arrow stream")
-            assert await play.seal_what_is_left("e", None)
+            assert await play.seal_what_is_left("e")
             assert journal.exists()
 
     asyncio.run(scenario())

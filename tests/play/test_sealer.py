@@ -16,6 +16,7 @@ from interplay.envs import make
 from interplay.play import processes, sealer
 from interplay.play.sealer import Sealer
 from interplay.record import Archive, RecordingError
+from interplay.record.journal import episode_of
 from interplay.tasks import find
 
 
@@ -32,8 +33,7 @@ def finished_journal(archive: Archive, *, num_steps: int = 50) -> Path:
 
 @asynccontextmanager
 async def running(archive: Archive) -> AsyncIterator[Sealer]:
-    address = archive.database.engine.url.render_as_string(hide_password=False)
-    one = Sealer(data=archive.root, database=address)
+    one = Sealer(data=archive.root, database=archive.database.address)
     try:
         yield one
     finally:
@@ -54,10 +54,12 @@ def test_it_seals_and_answers_with_the_id_at_low_priority(archive: Archive) -> N
     async def scenario() -> None:
         async with running(archive) as one:
             paths = [finished_journal(archive) for _ in range(3)]
-            ids = await asyncio.gather(*(one.seal(str(path)) for path in paths))
+            ids = await asyncio.gather(*(one.seal(path) for path in paths))
             assert sorted(ids) == sorted(episode.id for episode in archive.episodes())
             assert not any(path.exists() for path in paths)
-            assert os.getpriority(os.PRIO_PROCESS, process_id(one)) >= os.getpriority(os.PRIO_PROCESS, 0) + sealer.NICENESS
+            assert os.getpriority(os.PRIO_PROCESS, process_id(one)) == min(
+                19, os.getpriority(os.PRIO_PROCESS, 0) + sealer.NICENESS
+            )
 
     asyncio.run(scenario())
 
@@ -68,11 +70,11 @@ def test_a_journal_that_cannot_be_sealed_is_an_error_and_stays_and_the_next_is_s
             broken = archive.journal_folder / "broken.0.arrows"
             broken.write_bytes(b"no Arrow stream")
             with pytest.raises(RecordingError):
-                await one.seal(str(broken))
+                await one.seal(broken)
             assert broken.exists()
             with pytest.raises(RecordingError, match="no such journal"):
-                await one.seal(str(archive.journal_folder / "missing.0.arrows"))
-            assert (await one.seal(str(finished_journal(archive)))) == archive.episodes()[0].id
+                await one.seal(archive.journal_folder / "missing.0.arrows")
+            assert (await one.seal(finished_journal(archive))) == archive.episodes()[0].id
 
     asyncio.run(scenario())
 
@@ -83,12 +85,63 @@ def test_a_process_that_dies_is_replaced_and_its_work_done(archive: Archive) -> 
             await one.start()
             first = process_id(one)
             os.kill(first, signal.SIGSTOP)
-            sealing = asyncio.create_task(one.seal(str(finished_journal(archive))))
+            sealing = asyncio.create_task(one.seal(finished_journal(archive)))
             await asyncio.sleep(0.1)
             assert not sealing.done()
             os.kill(first, signal.SIGKILL)
             assert await asyncio.wait_for(sealing, 30) == archive.episodes()[0].id
             assert process_id(one) != first
+
+    asyncio.run(scenario())
+
+
+def test_a_journal_that_kills_the_process_takes_none_of_those_behind_it_along(archive: Archive) -> None:
+    async def scenario() -> None:
+        async with running(archive) as one:
+            first, second = finished_journal(archive), finished_journal(archive)
+            sealing = []
+            for _ in range(sealer.MAX_TRIES):
+                await one.start()
+                os.kill(process_id(one), signal.SIGSTOP)
+                if not sealing:
+                    sealing = [asyncio.create_task(one.seal(path)) for path in (first, second)]
+                await asyncio.sleep(0.1)
+                link = one._link
+                os.kill(process_id(one), signal.SIGKILL)
+                while one._link is link or (one._link is None and not sealing[0].done()):
+                    await asyncio.sleep(0.001)
+            with pytest.raises(RecordingError, match="died 2 times; the journal stays"):
+                await sealing[0]
+            assert await asyncio.wait_for(sealing[1], 30) == episode_of(second)
+            assert first.exists()
+            assert one.statistics()["deaths"] == sealer.MAX_TRIES
+
+    asyncio.run(scenario())
+
+
+def test_a_journal_that_was_sealed_meanwhile_is_as_good(archive: Archive) -> None:
+    async def scenario() -> None:
+        path = finished_journal(archive)
+        episode = archive.seal(path)
+        async with running(archive) as one:
+            assert await one.seal(path) == episode.id
+            assert one.statistics()["cpu_s"] > 0
+
+    asyncio.run(scenario())
+
+
+def test_stopping_does_not_wait_for_ever(archive: Archive, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scenario() -> None:
+        monkeypatch.setattr(sealer, "STOP_TIMEOUT_S", 0.2)
+        path = finished_journal(archive)
+        async with running(archive) as one:
+            await one.start()
+            os.kill(process_id(one), signal.SIGSTOP)
+            sealing = asyncio.create_task(one.seal(path))
+            await asyncio.sleep(0.1)
+        with pytest.raises(RecordingError, match="the server was stopped; the journal stays"):
+            await sealing
+        assert path.exists()
 
     asyncio.run(scenario())
 
@@ -99,7 +152,7 @@ def test_a_journal_that_kills_the_process_each_time_stays(archive: Archive, monk
         monkeypatch.setattr(sealer, "SEALER_MODULE", "this_module_does_not_exist")
         async with running(archive) as one:
             with pytest.raises(RecordingError, match="died 2 times; the journal stays"):
-                await one.seal(str(path))
+                await one.seal(path)
         assert path.exists()
 
     asyncio.run(scenario())
@@ -114,7 +167,7 @@ def test_no_process_can_be_started(archive: Archive, monkeypatch: pytest.MonkeyP
         monkeypatch.setattr(processes, "start", refuse)
         async with running(archive) as one:
             with pytest.raises(RecordingError, match=r"could be started.*no more processes"):
-                await one.seal(str(path))
+                await one.seal(path)
         assert path.exists()
 
     asyncio.run(scenario())

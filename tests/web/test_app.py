@@ -21,10 +21,11 @@ from interplay.play import PlayServer
 from interplay.play.codec import FrameDecoder, palette_from_text
 from interplay.store import EpisodeRow, Participant
 from interplay.tasks import builtin_suites, find, parse_suite
-from interplay.web.app import MAX_BODY_BYTES, STATIC, create_app
+from interplay.web.app import STATIC, create_app
 from interplay.web.board import Z95, board_view
 from interplay.web.identity import COOKIE
 from interplay.web.pictures import task_picture
+from interplay.web.security import MAX_BODY_BYTES
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # Starlette would like another HTTP library
@@ -182,7 +183,9 @@ def test_pages_of_other_sites_cannot_act_in_a_visitors_name(client, archive):
 def test_a_long_body_is_refused_whether_it_says_its_length_or_not(client):
     chunks = [b"x" * (MAX_BODY_BYTES // 2)] * 3
     for body in (b"".join(chunks), iter(chunks)):
-        assert client.post("/api/sessions", content=body, headers={"Content-Type": "application/json"}).status_code == 413
+        answer = client.post("/api/sessions", content=body, headers={"Content-Type": "application/json"})
+        assert answer.status_code == 413
+        assert answer.json() == {"error": "too_large", "message": "the request is larger than 256 KiB"}
 
 
 def test_a_mistyped_task_gets_a_page_with_the_nearest_one(client):

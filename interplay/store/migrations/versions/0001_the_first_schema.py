@@ -31,7 +31,6 @@ def upgrade() -> None:
         sa.Column("id", sa.Integer(), nullable=False),
         sa.Column("key", sa.String(), nullable=False),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
-        sa.Column("channel", sa.String(), nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_participants")),
         sa.UniqueConstraint("key", name=op.f("uq_participants_key")),
     )
