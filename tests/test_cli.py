@@ -2,6 +2,8 @@
 
 import subprocess
 import sys
+import time
+from pathlib import Path
 
 import pytest
 
@@ -63,6 +65,69 @@ def test_every_verb_takes_data_seed_and_json(command, tmp_path):
 
 def test_a_seed_that_is_used_is_still_checked():
     assert run("play", "atari/breakout", "--agent", "random", "--seed", "many").returncode == 2
+
+
+def test_a_folder_that_is_not_there_is_no_empty_archive(tmp_path):
+    for verb in (["episodes", "list"], ["episodes", "verify", "--all"], ["episodes", "repair"]):
+        result = run(*verb, "--data", str(tmp_path / "typo"))
+        assert result.returncode == 1
+        assert "there is no folder" in result.stderr
+    assert not (tmp_path / "typo").exists()
+
+
+def test_a_table_in_a_pipe_is_not_cut_and_commands_no_terminal(tmp_path, monkeypatch):
+    monkeypatch.delenv("COLUMNS", raising=False)
+    answers = tmp_path / "answers.csv"
+    name = "a-name-" + "x" * 150
+    answers.write_text(f"left,right,outcome\n{name},\x1b[31mred,left\n")
+    result = run("rank", "--answers", str(answers))
+    assert name in result.stdout
+    assert "\\x1b[31mred" in result.stdout
+    assert "\x1b" not in result.stdout + result.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        (["--seed", "-4"], "greater than or equal to 0"),
+        (["--database", "garbage"], "is no database address"),
+        (["--agent", "agents_that_fail:Raising", "--seeds", "1,2"], "failed on seed"),
+        (["--agent", "agents_that_fail:Leaving", "--seeds", "1,2"], "ended without a word"),
+    ],
+)
+def test_what_goes_wrong_in_play_is_told_without_a_traceback(tmp_path, monkeypatch, options, text):
+    (tmp_path / "agents_that_fail.py").write_text(
+        "import os\nfrom interplay.agents import RandomAgent\n"
+        "class Raising(RandomAgent):\n    def act(self, observation):\n        raise ValueError('no idea')\n"
+        "class Leaving(RandomAgent):\n    def act(self, observation):\n        os._exit(3)\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    agent = [] if "--agent" in options else ["--agent", "random", "--seeds", "1"]
+    result = run("play", "atari/breakout", *agent, *options, "--max-seconds", "1", "--data", str(tmp_path / "data"))
+    assert result.returncode in (1, 2)
+    assert text in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_processes_that_play_end_with_the_command_even_when_it_is_killed(tmp_path, monkeypatch):
+    (tmp_path / "slow_agent.py").write_text(
+        "import os, pathlib, time\nfrom interplay.agents import RandomAgent\n"
+        "class Slow(RandomAgent):\n    def act(self, observation):\n"
+        f"        pathlib.Path({str(tmp_path)!r}, str(os.getpid()) + '.pid').touch()\n"
+        "        time.sleep(0.2)\n        return 0\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    command = [sys.executable, "-m", "interplay.cli", "play", "atari/breakout", "--agent", "slow_agent:Slow", "--seeds", "1,2"]
+    with subprocess.Popen([*command, "--data", str(tmp_path / "data")], stderr=subprocess.DEVNULL) as parent:
+        deadline = time.monotonic() + 60
+        while len(pids := [int(path.stem) for path in tmp_path.glob("*.pid")]) < 2 and time.monotonic() < deadline:
+            time.sleep(0.1)
+        parent.kill()
+    assert len(pids) == 2
+    deadline = time.monotonic() + 20
+    while any(Path(f"/proc/{pid}").exists() for pid in pids) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not any(Path(f"/proc/{pid}").exists() for pid in pids)
 
 
 def test_names_are_printed_as_they_are_whatever_brackets_they_hold(tmp_path):

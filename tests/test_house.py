@@ -12,19 +12,22 @@ PACKAGE = ROOT / "interplay"
 
 MAY_USE = {
     "errors": set(),
+    "parallel": set(),
     "tasks": {"errors"},
     "rank": {"errors"},
+    "world": {"errors"},
     "store": {"errors"},
-    "envs": {"errors", "tasks"},
+    "envs": {"errors", "tasks", "world"},
     "record": {"errors", "tasks", "envs", "store"},
-    "agents": {"errors", "tasks", "envs", "store", "record"},
+    "agents": {"errors", "parallel", "tasks", "envs", "store", "record"},
     "play": {"errors", "tasks", "envs", "store", "record", "agents"},
     "learn": {"errors", "tasks", "envs", "store", "record", "agents"},
     "judge": {"errors", "tasks", "store", "record", "rank"},
     "report": {"errors", "tasks", "envs", "store", "record", "agents", "learn", "judge", "rank"},
     "web": {"errors", "tasks", "envs", "store", "record", "agents", "play", "judge", "rank"},
     "demo": {"errors", "tasks", "envs", "store", "record", "agents", "play", "learn", "judge", "rank"},
-    "cli": {"errors", "tasks", "envs", "store", "record", "agents", "play", "learn", "judge", "rank", "report", "web", "demo"},
+    "cli": {"errors", "parallel", "tasks", "envs", "store", "record", "agents", "play", "learn", "judge", "rank", "report"}
+    | {"web", "demo"},
 }
 """Room -> the rooms it may import (the story of the data, read from left to right)."""
 

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-import os
+import traceback
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import as_completed
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from interplay.agents.base import AgentError
 from interplay.agents.find import find
 from interplay.agents.rollout import rollout
+from interplay.errors import InterplayError
+from interplay.parallel import process_pool
 from interplay.store import judging
 from interplay.tasks import Task
 
@@ -200,20 +203,22 @@ def _run(archive: Archive, jobs: Sequence[Job], processes: int) -> Iterator[str]
         for job in jobs:
             yield _play(archive, job)
         return
-    # Fresh processes, not forks: threads of the emulator and of torch do not survive a fork.
-    with ProcessPoolExecutor(processes, mp_context=get_context("spawn"), initializer=_one_thread) as pool:
-        futures = [pool.submit(_play_apart, job) for job in jobs]
+    with process_pool(processes) as pool:
+        futures = {pool.submit(_play_apart, job): job for job in jobs}
         try:
             for future in as_completed(futures):
-                yield future.result()
+                job = futures[future]
+                try:
+                    yield future.result()
+                except BrokenProcessPool:
+                    raise AgentError(
+                        f"a process in which agent {job.agent!r} played ended without a word, perhaps at seed {job.seed}\n"
+                        f"What it had recorded is kept; seal it with:  interplay episodes repair --data {job.data}\n"
+                        "Run the same command again to go on with what is missing."
+                    ) from None
         except BaseException:
             pool.shutdown(cancel_futures=True)
             raise
-
-
-def _one_thread() -> None:
-    """Several processes share the cores: more threads in each only get in the way."""
-    os.environ["OMP_NUM_THREADS"] = "1"
 
 
 def _play_apart(job: Job) -> str:
@@ -231,7 +236,16 @@ def _play(archive: Archive, job: Job) -> str:
     """Play, record and film; returns the episode's id."""
     agent = find(job.agent, archive)
     task = Task.from_json(job.task)
-    episode = rollout(archive, task, agent, job.seed, rng=np.random.default_rng(job.draw), max_steps=job.max_steps)
+    try:
+        episode = rollout(archive, task, agent, job.seed, rng=np.random.default_rng(job.draw), max_steps=job.max_steps)
+    except InterplayError:
+        raise
+    except Exception as error:
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        raise AgentError(
+            f"agent {job.agent!r} failed on seed {job.seed}: {type(error).__name__}: {error}\n"
+            f"It happened in {where.filename}, line {where.lineno}. What was recorded until then is sealed."
+        ) from error
     if job.video:
         archive.video(episode)
     return episode.id

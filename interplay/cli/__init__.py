@@ -66,7 +66,9 @@ def _run(arguments: list[str]) -> int:
     except SystemExit as stop:  # typer's way to end: 0, 2 for misuse, or a verb's own status
         return stop.code if isinstance(stop.code, int) else int(stop.code is not None)
     except InterplayError as error:
-        print(f"error: {error}", file=sys.stderr)
+        from interplay.cli.common import printable
+
+        print(f"error: {printable(str(error))}", file=sys.stderr)
         return 1
     except BrokenPipeError:  # the reader of our output went away, as `| head` does
         sys.stderr.close()

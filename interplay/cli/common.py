@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
+import os
 import secrets
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -25,23 +26,38 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
+from interplay.errors import InterplayError
+
 if TYPE_CHECKING:
     from interplay.record import Archive
 
 DataOption = Annotated[Path, typer.Option("--data", help="Folder with the database, episodes, videos and models.")]
 DatabaseOption = Annotated[str | None, typer.Option("--database", help="Database address; default: SQLite inside --data.")]
-SeedOption = Annotated[int | None, typer.Option("--seed", help="Seed of every random draw; drawn and printed if not given.")]
+SeedOption = Annotated[
+    int | None, typer.Option("--seed", min=0, help="Seed of every random draw; drawn and printed if not given.")
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document on standard output.")]
 
 DEFAULT_DATA = Path("interplay-data")
+_PIPE_WIDTH = 1000
 
 progress_console = Console(stderr=True)
 
 
-def open_archive(data: Path, database: str | None = None) -> Archive:
-    """The archive of `--data` and `--database`."""
+def open_archive(data: Path, database: str | None = None, *, must_exist: bool = False) -> Archive:
+    """The archive of `--data` and `--database`.
+
+    Args:
+        must_exist: For verbs that only read: a mistyped folder is an error, not an empty archive.
+    Raises:
+        InterplayError: If the folder must exist and does not, or cannot be used.
+    """
     import interplay.record
 
+    if must_exist and not data.is_dir():
+        raise InterplayError(
+            f"there is no folder {data}\nCheck --data: `interplay serve`, `play` and `demo` make data folders, this reads one."
+        )
     return interplay.record.open(data, database=database)
 
 
@@ -58,7 +74,23 @@ def emit(document: Any, *, as_json: bool, text: Any = None) -> None:
         sys.stdout.write(json.dumps(document, default=_plain, indent=2) + "\n")
     elif text is not None:
         # Names and titles come from users: nothing in them is markup.
-        Console(markup=False, highlight=False, emoji=False).print(text, soft_wrap=isinstance(text, str))
+        # In a pipe nothing is cut to the width of a screen that is not there.
+        width, height = (None, None) if sys.stdout.isatty() or "COLUMNS" in os.environ else (_PIPE_WIDTH, 25)
+        plain = printable(text) if isinstance(text, str) else text
+        Console(markup=False, highlight=False, emoji=False, width=width, height=height).print(
+            plain, soft_wrap=isinstance(text, str)
+        )
+
+
+def printable(text: str) -> str:
+    """Text without characters that command a terminal; lines stay.
+
+    >>> printable("a\\x1b[31mb")
+    'a\\\\x1b[31mb'
+    """
+    return "".join(
+        char if char in "\n\t" or ord(char) >= 160 or 32 <= ord(char) < 127 else f"\\x{ord(char):02x}" for char in text
+    )
 
 
 def _plain(value: Any) -> Any:
@@ -81,7 +113,7 @@ def table(headers: Sequence[str], rows: Iterable[Sequence[Any]], *, title: str |
     for index, header in enumerate(headers):
         result.add_column(header.lstrip("#"), justify="right" if header.startswith("#") else "left", no_wrap=index == 0)
     for row in rows:
-        result.add_row(*(Text(str(cell)) for cell in row))
+        result.add_row(*(Text(printable(str(cell))) for cell in row))
     return result
 
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import time
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures import Future, as_completed
 from dataclasses import asdict
-from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from interplay.cli.common import DEFAULT_DATA, DatabaseOption, DataOption, JsonOption, emit, open_archive, progress, table
+from interplay.parallel import process_pool
+from interplay.tasks import find
 
 if TYPE_CHECKING:
     from interplay.record import Archive, Episode, Verdict
@@ -38,7 +39,9 @@ def list_episodes(
     as_json: JsonOption = False,
 ) -> None:
     """List sealed episodes, newest first."""
-    archive = open_archive(data, database)
+    archive = open_archive(data, database, must_exist=True)
+    if task is not None and ":" in task:
+        task = find(task).id
     episodes = archive.episodes(task=task, actor=actor, outcome=outcome, where=where or [], newest_first=True, limit=limit)
     rows = [
         (
@@ -66,7 +69,7 @@ def show(
     episode_id: EpisodeArgument, data: DataOption = DEFAULT_DATA, database: DatabaseOption = None, as_json: JsonOption = False
 ) -> None:
     """Show one episode: its facts, statistics, versions and columns."""
-    episode = open_archive(data, database).get(episode_id)
+    episode = open_archive(data, database, must_exist=True).get(episode_id)
     header = episode.header
     document = _document(episode) | {
         "env_versions": dict(header.env_versions),
@@ -92,7 +95,7 @@ def verify(
     """Prove that files and replays equal the recording; exit 1 when any differs.  Try:  interplay episodes verify --all"""
     if bool(episode_ids) == every:
         raise typer.BadParameter("give episode ids, or --all for every episode")
-    archive = open_archive(data, database)
+    archive = open_archive(data, database, must_exist=True)
     episodes = archive.episodes() if every else [archive.get(name) for name in episode_ids or []]
     verdicts = _verify_many(episodes)
     different = [verdict for verdict in verdicts if not verdict.equal]
@@ -125,8 +128,7 @@ def _verify_many(episodes: list[Episode]) -> list[Verdict]:
                 bar.advance(done, episode.num_steps)
             return verdicts
         found: dict[int, Verdict] = {}
-        # Fresh processes: a forked copy of an emulator, or of Arrow's threads, may hang.
-        with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+        with process_pool(2) as pool:
             futures: dict[Future[Verdict], int] = {pool.submit(verify_file, *job): index for index, job in enumerate(jobs)}
             for future in as_completed(futures):
                 index = futures[future]
@@ -147,7 +149,7 @@ def replay(
     from interplay.record import RecordingError
     from interplay.record.replay import play_again
 
-    episode = open_archive(data, database).get(episode_id)
+    episode = open_archive(data, database, must_exist=True).get(episode_id)
     start = time.perf_counter()
     document: dict[str, Any] = {"episode": episode.id, "num_steps": episode.num_steps, "total_reward": episode.total_reward}
     if out is not None:
@@ -203,7 +205,7 @@ def export(
     if format_name not in EXPORTERS:
         raise unknown_name("export format", format_name, EXPORTERS)
     suffix, write = EXPORTERS[format_name]
-    archive = open_archive(data, database)
+    archive = open_archive(data, database, must_exist=True)
     episodes = archive.episodes() if every else [archive.get(name) for name in episode_ids or []]
     out.mkdir(parents=True, exist_ok=True)
     written, kept = [], []
@@ -228,7 +230,7 @@ def repair(data: DataOption = DEFAULT_DATA, database: DatabaseOption = None, as_
 
     Deletes nothing. Exit 1 when something could not be repaired.
     """
-    archive: Archive = open_archive(data, database)
+    archive: Archive = open_archive(data, database, must_exist=True)
     result = archive.repair()
     document = {
         "sealed": [_document(episode) for episode in result.sealed],

@@ -60,7 +60,7 @@ def bc(
     from interplay.learn.config import CHECKPOINT
     from interplay.learn.train import model_folder
 
-    archive = open_archive(data, database)
+    archive = open_archive(data, database, must_exist=True)
     given: dict[str, Any] = {
         "task": task,
         "actor": actor,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from datetime import UTC, datetime
 from typing import Annotated
 
 import typer
@@ -47,13 +48,15 @@ def play(
     task = find(task_id)
     archive = open_archive(data, database)
     drawn = choose_seed(seed)
+    chosen = _seeds(seeds, task)
+    begun = datetime.now(UTC)
     with progress() as bar:
         line = bar.add_task(f"{agent} plays {task.id}", total=None)
         episodes = evaluate(
             archive,
             task,
             agent,
-            _seeds(seeds, task),
+            chosen,
             num_episodes=num_episodes,
             seed=drawn,
             max_steps=None if max_seconds is None else max(1, round(max_seconds * task.frame_rate_hz)),
@@ -92,10 +95,14 @@ def play(
     )
     if not as_json:
         where = f", videos in {archive.root / 'media'}" if video else ""
-        next_command = (
-            f"interplay serve --data {data}   (judge it in the browser)" if video else f"interplay episodes list --data {data}"
-        )
+        next_command = f"interplay episodes list --data {data}"
+        if video and set(chosen) <= set(task.held_out_seeds):
+            path, colon, _ = task_id.rpartition(":")
+            suite = f" --suite {path}" if colon else ""
+            next_command = f"interplay serve --data {data}{suite}   (judge it in the browser)"
         emit(None, as_json=False, text=f"\nMean return {mean_return:g} over {len(episodes)} episodes (--seed {drawn}){where}.")
+        if num_kept := sum(episode.created_at < begun for episode in episodes):
+            emit(None, as_json=False, text=f"{num_kept} of them were there already; --again plays their seeds anew.")
         emit(None, as_json=False, text=f"Next:  {next_command}")
 
 

@@ -9,7 +9,7 @@ import typer
 
 from interplay.cli.common import JsonOption, emit, table
 from interplay.errors import InterplayError
-from interplay.tasks import Task, TaskError, builtin_suites, find, load_suite
+from interplay.tasks import Task, TaskError, builtin_suites, find, index, load_suite
 
 app = typer.Typer(
     add_completion=False,
@@ -50,6 +50,7 @@ def show(
 def check(file: Annotated[Path, typer.Argument(help="A task file (TOML).")], as_json: JsonOption = False) -> None:
     """Check a task file: read it, build every environment, compare every key's action, play one step."""
     suite = load_suite(file)
+    index([*builtin_suites(), suite])  # refuses ids that stand in a built-in suite
     for task in suite.tasks:
         try:
             _try_out(task)
@@ -58,7 +59,7 @@ def check(file: Annotated[Path, typer.Argument(help="A task file (TOML).")], as_
     emit(
         {"suite": suite.id, "tasks": [task.id for task in suite.tasks]},
         as_json=as_json,
-        text=f"{file}: {len(suite.tasks)} tasks, all good.\n"
+        text=f"{file}: {len(suite.tasks)} {'task' if len(suite.tasks) == 1 else 'tasks'}, all good.\n"
         f"Play one:  interplay play {file}:{suite.tasks[0].name} --agent random",
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -108,9 +109,11 @@ def _check_reason(reason: Any, errors: list[FieldError]) -> str:
         errors.append(FieldError("reason", f"expected text; got {_shown(reason)}"))
         return ""
     reason = reason.strip()
-    if len(reason) < MIN_REASON_CHARS:
+    # What nobody sees (zero-width spaces and the like) is no reason.
+    num_visible = sum(unicodedata.category(char) not in ("Cf", "Cc", "Cn") for char in reason)
+    if num_visible < MIN_REASON_CHARS:
         errors.append(
-            FieldError("reason", f"please write at least {MIN_REASON_CHARS} characters; there are {len(reason)} so far")
+            FieldError("reason", f"please write at least {MIN_REASON_CHARS} characters; there are {num_visible} so far")
         )
     elif len(reason) > MAX_REASON_CHARS:
         errors.append(FieldError("reason", f"please keep it under {MAX_REASON_CHARS:,} characters; there are {len(reason):,}"))

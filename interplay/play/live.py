@@ -156,7 +156,11 @@ class LiveEpisode:
         self._send_frame(now_us, 0)
 
     def input(self, buttons: int, painted_step: int, client_ms: float, received_us: int) -> None:
-        """What the player holds from now on; a press that is over before the next step still counts for that step."""
+        """What the player holds from now on; a press that is over before the next step still counts for that step.
+
+        A client that says it painted what was never made is taken to have painted the newest frame.
+        """
+        painted_step = min(painted_step, self.step)
         waiting = self._unacknowledged
         while waiting and waiting[0] <= painted_step:
             waiting.popleft()

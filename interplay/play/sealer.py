@@ -1,7 +1,5 @@
 """Sealing beside the games: a process of low priority, because an episode's fifth of a second of compression is what makes the
-frames of everybody else late.
-
-    python -m interplay.play.sealer FD        (started by `Sealer`, FD is its end of a socket pair)
+frames of everybody else late. Here is how the web process sees it; `interplay.play.sealing` is what runs in it.
 """
 
 from __future__ import annotations
@@ -9,24 +7,16 @@ from __future__ import annotations
 import asyncio
 import itertools
 import logging
-import os
-import socket
 import subprocess
-import sys
-import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import interplay.record
-from interplay.errors import NotFoundError
 from interplay.play import processes
-from interplay.play.channel import ToWeb, Unpacker, decode, pack_json
+from interplay.play.channel import decode
 from interplay.record import RecordingError
-from interplay.record.journal import episode_of
 
-SEALER_MODULE = "interplay.play.sealer"
-NICENESS = 10
+SEALER_MODULE = "interplay.play.sealing"
 MAX_TRIES = 2
 """A journal whose sealing ended the process so often stays in the journal folder."""
 STOP_TIMEOUT_S = 10.0
@@ -165,48 +155,3 @@ class _Link(processes.ProcessLink):
 
     def on_death(self) -> None:
         self._sealer.on_death(self)
-
-
-def main(descriptor: int) -> None:
-    """Seal what is asked for until the web process goes away."""
-    processes.shield_from_the_terminal()
-    os.nice(NICENESS)
-    logging.basicConfig(format="%(asctime)s sealer %(process)d: %(message)s", level=logging.WARNING)
-    channel = socket.socket(fileno=descriptor)
-    unpacker = Unpacker()
-    archive: interplay.record.Archive | None = None
-    while data := _receive(channel):
-        for number, _, payload in unpacker.feed(data):
-            command = decode(payload)
-            try:
-                if archive is None:
-                    archive = interplay.record.open(Path(command["data"]), database=command["database"])
-                answer: dict[str, Any] = {"episode": _seal(archive, Path(command["path"]))}
-            except Exception as error:
-                log.exception("%s was not sealed", command["path"])
-                answer = {"error": str(error) if isinstance(error, RecordingError) else f"{type(error).__name__}: {error}"}
-            try:
-                channel.sendall(pack_json(number, ToWeb.EVENT, answer | {"cpu_s": time.process_time()}))
-            except ConnectionError:
-                return
-
-
-def _seal(archive: interplay.record.Archive, path: Path) -> str:
-    """The id of the episode, sealed now or before: by `interplay episodes repair`, or by a sealer that died too soon."""
-    if not path.exists():
-        try:
-            return archive.get(episode_of(path)).id
-        except NotFoundError:
-            pass
-    return archive.seal(path).id
-
-
-def _receive(channel: socket.socket) -> bytes:
-    try:
-        return channel.recv(1 << 16)
-    except ConnectionError:
-        return b""
-
-
-if __name__ == "__main__":
-    main(int(sys.argv[1]))

@@ -63,6 +63,7 @@ class Seat:
     actor_kind: str
     participant_id: int | None
     countdown_s: int
+    client: str | None = None
     state: State = State.EMPTY
     link: WorkerLink | None = None
     connection: Connection | None = None

@@ -35,6 +35,8 @@ log = logging.getLogger("interplay.play")
 
 COUNTDOWN_S = 3
 MAX_SEATS = 1000
+MAX_UNTAKEN = 50
+"""Seats of one address that wait for their player: more than a class behind one address opens at once."""
 SEAL_TIMEOUT_S = 60.0
 """How long a server that stops waits for its last episodes to be sealed."""
 _SEEDS = 2**31
@@ -155,6 +157,7 @@ class PlayServer:
         actor_kind: str = "human",
         seed: int | None = None,
         countdown_s: int = COUNTDOWN_S,
+        client: str | None = None,
     ) -> SeatGrant:
         """Grant a seat; its world is built when the player's socket comes. Call it from any thread: it writes the database.
 
@@ -162,9 +165,10 @@ class PlayServer:
             task: One on offer, or any other.
             actor: Name under which the episode is recorded; `participant-<id>` by default.
             seed: A fresh one, never one of the task's held-out seeds, when not given.
+            client: Address of who asks: it may have `MAX_UNTAKEN` seats that nobody has sat down in yet.
         Raises:
             NotFoundError: If there is no such task.
-            PlayError: If the server is full or is stopping.
+            PlayError: If the server is full or is stopping, or the client asks for too many seats.
         """
         if isinstance(task, str):
             task = self.task(task)
@@ -172,6 +176,9 @@ class PlayServer:
             raise PlayError("the server is stopping; try again in a moment")
         if len(self._seats) >= MAX_SEATS:
             raise PlayError(f"all {MAX_SEATS} seats of this server are taken; try again later")
+        waiting = [seat for seat in list(self._seats.values()) if seat.state is State.EMPTY and seat.client == client]
+        if client is not None and len(waiting) >= MAX_UNTAKEN:
+            raise PlayError(f"{len(waiting)} seats asked for from your address are still empty; take one, or wait two minutes")
         if seed is None:
             seed = secrets.randbelow(_SEEDS)
             while seed in task.held_out_seeds:
@@ -203,6 +210,7 @@ class PlayServer:
             actor_kind=actor_kind,
             participant_id=participant_id,
             countdown_s=countdown_s,
+            client=client,
         )
         if self._loop is not None:
             self._loop.call_soon_threadsafe(self._loop.call_later, self._untaken_s, self._drop_untaken, session)

@@ -8,7 +8,7 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 from sqlalchemy import Engine, create_engine, event
-from sqlalchemy.exc import DatabaseError
+from sqlalchemy.exc import ArgumentError, DatabaseError
 from sqlalchemy.orm import Session
 
 from interplay.errors import InterplayError
@@ -49,6 +49,10 @@ class Database:
         """
         try:
             engine = create_engine(url)
+        except ArgumentError:
+            raise StoreError(
+                f"{url!r} is no database address\nWrite sqlite:///path/interplay.db or postgresql+psycopg://user@host/name."
+            ) from None
         except ModuleNotFoundError as error:
             raise StoreError(
                 f"the database {url.partition('://')[0]} needs a driver: {error}\n"
@@ -62,7 +66,9 @@ class Database:
         except DatabaseError as error:
             raise StoreError(
                 f"cannot open the database at {engine.url!r}: {error.orig}\n"
-                "Check the address, or choose another folder with --data; nothing was changed."
+                "Check the address, or choose another folder with --data; nothing was changed.\n"
+                "A damaged SQLite file can be moved away: `interplay episodes repair` then finds the episodes again (but no\n"
+                "answers: they live in the database only)."
             ) from error
         return cls(engine)
 

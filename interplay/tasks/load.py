@@ -18,6 +18,15 @@ from interplay.tasks.task import EnvSpec, Question, QuestionKind, Suite, Task, T
 DOORS = ("ale", "gym")
 """Kinds of environment a task file may name."""
 
+_CODE = re.compile(
+    r"Key[A-Z]|Digit\d|F\d\d?|Numpad(\d|Add|Subtract|Multiply|Divide|Decimal|Enter|Comma|Equal)|Arrow(Up|Down|Left|Right)"
+    r"|(Shift|Control|Alt|Meta)(Left|Right)|Bracket(Left|Right)|Page(Up|Down)|Intl(Backslash|Ro|Yen)"
+    r"|Space|Enter|Tab|Backspace|CapsLock|Comma|Period|Slash|Semicolon|Quote|Backslash|Backquote|Minus|Equal|Insert|Delete|Home|End"
+)
+"""`KeyboardEvent.code` values: places on the keyboard, the same under every layout. Escape and media keys are the browser's."""
+_COMMON_CODES = [f"Arrow{way}" for way in ("Up", "Down", "Left", "Right")] + [f"Key{chr(65 + n)}" for n in range(26)]
+_COMMON_CODES += [f"Digit{n}" for n in range(10)] + ["Space", "Enter", "ShiftLeft", "ControlLeft", "Tab", "Comma", "Period"]
+
 _NAME = re.compile(r"[a-z0-9][a-z0-9_\-]*")
 
 
@@ -86,6 +95,9 @@ def find(task_id: str, suites: Iterable[Suite] | None = None) -> Task:
         TaskError: If a file is named and cannot be used.
     """
     path, colon, name = task_id.rpartition(":")
+    if task_id.endswith(".toml"):
+        names = ", ".join(f"{task_id}:{task.name}" for task in load_suite(task_id).tasks)
+        raise TaskError(f"{task_id} is a file of tasks; name one of them: {names}")
     if colon and path.endswith(".toml"):
         tasks = {task.name: task for task in load_suite(path).tasks}
         if name not in tasks:
@@ -293,6 +305,11 @@ def _keys(table: _Table) -> KeyMap:
             raise table.error(key, f"{button!r} is not a button of this task", remedy)
         return cast(str, button)
 
+    for code in table.raw("bindings", dict):
+        if not _CODE.fullmatch(code):
+            near = difflib.get_close_matches(code, _COMMON_CODES, n=1)
+            remedy = f"did you mean {near[0]!r}" if near else "use the `code` of the browser's key events, such as 'KeyW'"
+            raise table.error(f"bindings.{code}", "is no key's name", remedy)
     bindings = {code: checked(f"bindings.{code}", button) for code, button in table.table("bindings").items()}
     unbound = [button for button in buttons if button not in bindings.values()]
     if unbound:

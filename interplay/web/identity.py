@@ -6,6 +6,7 @@ puts the cookie on the answer. The cookie holds a random key, never the particip
 
 from __future__ import annotations
 
+import re
 import secrets
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -22,7 +23,15 @@ from interplay.store.participants import add_participant, participant_by_key
 
 COOKIE = "interplay_participant"
 ONE_YEAR_S = 365 * 24 * 3600
+PERSON = "participant-"
+"""How names of people begin, a number after it."""
+GIVEN_NAME = f"1 to 100 letters, digits or . _ - @ : + and spaces, not beginning with a space or {PERSON!r}"
 _SCOPE_KEY = "interplay.identity"
+
+
+def is_given_name(name: str) -> bool:
+    """Whether an operator's program may call a player or judge so: `GIVEN_NAME`."""
+    return re.fullmatch(r"[\w.@:+-][\w.@:+ -]{0,99}", name) is not None and not name.startswith(PERSON)
 
 
 @dataclass

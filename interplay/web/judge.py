@@ -30,11 +30,10 @@ from interplay.judge import (
     UnknownMatchError,
 )
 from interplay.web.board import public_board
-from interplay.web.identity import current_participant, is_operator, known_participant
+from interplay.web.identity import GIVEN_NAME, PERSON, current_participant, is_given_name, is_operator, known_participant
 
 router = APIRouter(tags=["judging"])
 
-_PERSON = "participant-"
 _OPERATOR = "operator"
 _STATUS = {
     NothingToJudgeError: 409,
@@ -94,15 +93,15 @@ def _judge(request: Request, named: Any = None, *, make: bool = False) -> str:
     if is_operator(request):
         if named is None:
             return _OPERATOR
-        if not isinstance(named, str) or not re.fullmatch(r"[\w.@:+ -]{1,100}", named) or named.startswith(_PERSON):
-            _invalid("judge", f"1 to 100 letters, digits or . _ - @ : + and spaces, not beginning with {_PERSON!r}")
+        if not isinstance(named, str) or not is_given_name(named):
+            _invalid("judge", GIVEN_NAME)
         return named
     if named is not None:
         _refuse(403, "forbidden", "only the operator may name a judge; send the token as 'Authorization: Bearer ...'")
     if make:
-        return f"{_PERSON}{current_participant(request)}"
+        return f"{PERSON}{current_participant(request)}"
     participant = known_participant(request)
-    return f"{_PERSON}{participant.id}" if participant else ""  # nobody's match is theirs
+    return f"{PERSON}{participant.id}" if participant else ""  # nobody's match is theirs
 
 
 def _match_id(match: str) -> str:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from fastapi import APIRouter, HTTPException, Request, WebSocket
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from interplay.play import PlayServer
 from interplay.play.server import COUNTDOWN_S
-from interplay.web.identity import current_participant, is_operator, require_operator
+from interplay.web.identity import GIVEN_NAME, current_participant, is_given_name, is_operator, require_operator
 
 router = APIRouter(tags=["play"])
 
@@ -21,10 +21,17 @@ class SessionRequest(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
     task: str = Field(max_length=200)
-    actor: str | None = Field(None, min_length=1, max_length=100)
+    actor: str | None = None
     actor_kind: Literal["human", "agent", "model"] | None = None
     seed: int | None = Field(None, ge=0, lt=2**31)
     countdown_s: int | None = Field(None, ge=0, le=10)
+
+    @field_validator("actor")
+    @classmethod
+    def _name(cls, actor: str | None) -> str | None:
+        if actor is not None and not is_given_name(actor):
+            raise ValueError(GIVEN_NAME)
+        return actor
 
 
 class SessionGrant(BaseModel):
@@ -57,6 +64,7 @@ def open_session(request: Request, wanted: SessionRequest) -> SessionGrant:
         actor_kind=wanted.actor_kind or "human",
         seed=wanted.seed,
         countdown_s=COUNTDOWN_S if wanted.countdown_s is None else wanted.countdown_s,
+        client=None if operator or request.client is None else request.client.host,
     )
     return SessionGrant(**grant.to_json())
 

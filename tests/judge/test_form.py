@@ -50,6 +50,10 @@ def test_space_around_a_reason_does_not_count():
     assert check_form(QUESTIONS, **{**form(TASK), "reason": f"\n {REASON} \n"}).reason == REASON
 
 
+def test_what_nobody_sees_is_no_reason():
+    assert faults(reason="x" + "\u200b" * 200 + "x") == {"reason": "please write at least 100 characters; there are 2 so far"}
+
+
 @pytest.mark.parametrize("reason", [None, 5, ["x" * 100], {"text": "x" * 100}, "x" * 100 + "\0", "x" * 100 + "\ud800"])
 def test_a_reason_is_text(reason):
     assert set(faults(reason=reason)) == {"reason"}

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
+from pathlib import Path
 
 import httpx
 import numpy as np
 import pytest
+from play_server import running_server
 from play_watcher import Watcher
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
@@ -15,6 +17,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 import interplay.record
 from interplay.play import wire
 from interplay.play.client import PlayClient, PlayClientError
+from interplay.play.server import MAX_UNTAKEN
 from interplay.play.tokens import SeatTokens, server_secret
 from interplay.tasks import find
 
@@ -240,6 +243,44 @@ def test_a_socket_of_another_site_or_another_protocol_is_refused(server) -> None
             assert closed.value.rcvd.code == 4400
 
     asyncio.run(scenario())
+
+
+def test_an_input_that_answers_a_frame_never_made_harms_nobody(server, archive) -> None:
+    async def scenario() -> dict:
+        async with await PlayClient.open(server.address, "atari/breakout", operator=server.token, actor="odd") as client:
+            await client.start()
+            async for _ in client.frames():
+                if client.decoder.step == 20:
+                    for step in (2**31, 2**32 - 1, 10_000):
+                        await client.socket.send(wire.pack_input(1, step, 1.0))
+                if client.decoder.step == 100:
+                    await client.quit()
+            assert client.ended is not None
+            return client.ended
+
+    ended = asyncio.run(scenario())
+    episode = archive.get(ended["episode"])
+    assert (episode.outcome, episode.num_steps) == ("quit", ended["num_steps"])
+    painted = episode.steps().column("input.painted_step").drop_null().to_pylist()
+    assert painted
+    assert all(painted_step <= step for step, painted_step in enumerate(painted, episode.num_steps + 1 - len(painted)))
+
+
+def test_names_that_programs_give_players_are_names(server) -> None:
+    for actor in ("participant-1", "  ", "a\0b", "\x1b[31m", ""):
+        body = {"task": "atari/breakout", "actor": actor}
+        answer = httpx.post(f"{server.address}/api/sessions", json=body, headers={"Authorization": f"Bearer {server.token}"})
+        assert answer.status_code == 422, actor
+
+
+def test_one_address_cannot_take_every_seat(tmp_path: Path) -> None:
+    with running_server(tmp_path / "data") as server, httpx.Client(base_url=server.address) as http:
+        codes = [http.post("/api/sessions", json={"task": "atari/breakout"}).status_code for _ in range(MAX_UNTAKEN + 1)]
+        assert codes == [201] * MAX_UNTAKEN + [503]
+        refused = http.post("/api/sessions", json={"task": "atari/breakout"}).json()
+        assert "seats asked for from your address are still empty" in refused["message"]
+        operator = {"Authorization": f"Bearer {server.token}"}
+        assert http.post("/api/sessions", json={"task": "atari/breakout"}, headers=operator).status_code == 201
 
 
 def test_only_operators_choose_seeds_and_names(server, archive) -> None:

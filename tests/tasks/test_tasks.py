@@ -67,6 +67,7 @@ def test_a_good_file_is_read_whole(tmp_path):
         ('"RIGHT" = 1', '"RIGTH" = 1', "'RIGTH' is not a button of this task\nRemedy: did you mean 'RIGHT'"),
         ('"" = 0, ', "", "no action for no keys at all"),
         (', ArrowRight = "RIGHT"', "", "no key presses 'RIGHT'"),
+        ("ArrowLeft", "ArowLeft", r"bindings.ArowLeft: is no key's name\nRemedy: did you mean 'ArrowLeft'"),
         ('buttons = ["LEFT", "RIGHT"]', 'buttons = ["LEFT", "LEFT"]', "buttons: must be 1 to 12 different names"),
         ('kind = "overall"', 'kind = "comparative"', "exactly one of kind 'overall'"),
         ('kind = "overall"', 'kind = "overal"', "'overal' is not a kind of question"),
@@ -123,6 +124,8 @@ def test_an_unknown_task_offers_the_nearest(tmp_path):
         find("breakout")
     file = tmp_path / "my.toml"
     file.write_text(GOOD)
+    with pytest.raises(TaskError, match=r"is a file of tasks; name one of them: .*my.toml:balance"):
+        find(str(file))
     with pytest.raises(NotFoundError, match="did you mean 'balance'"):
         find(f"{file}:balanse")
 
@@ -202,11 +205,15 @@ def test_check_reports_a_good_file_and_refuses_an_impossible_action(tmp_path, ca
     file.write_text(GOOD)
     with pytest.raises(SystemExit, match="0"):
         main(["tasks", "check", str(file)])
-    assert "1 tasks, all good" in capsys.readouterr().out
+    assert "1 task, all good" in capsys.readouterr().out
     file.write_text(GOOD.replace('"RIGHT" = 1', '"RIGHT" = 7'))
     with pytest.raises(SystemExit, match="1"):
         main(["tasks", "check", str(file)])
     assert "7 is not an action of gym:CartPole-v1" in capsys.readouterr().err
+    file.write_text(GOOD.replace('id = "mine"', 'id = "atari"').replace('name = "balance"', 'name = "breakout"'))
+    with pytest.raises(SystemExit, match="1"):
+        main(["tasks", "check", str(file)])
+    assert "two suites hold a task 'atari/breakout'" in capsys.readouterr().err
     file.write_text(GOOD.replace("CartPole-v1", "CartPol-v1"))
     with pytest.raises(SystemExit, match="1"):
         main(["tasks", "check", str(file)])

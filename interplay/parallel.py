@@ -1,0 +1,30 @@
+"""Work in several processes that end when the one that started them does, however it ends."""
+
+from __future__ import annotations
+
+import os
+import threading
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import connection, get_context, parent_process
+
+
+def process_pool(processes: int) -> ProcessPoolExecutor:
+    """An executor of fresh processes with one thread of arithmetic each.
+
+    Fresh, not forked: threads of an emulator, of Arrow and of torch do not survive a fork.
+    """
+    return ProcessPoolExecutor(processes, mp_context=get_context("spawn"), initializer=_begin)
+
+
+def _begin() -> None:
+    """In the new process."""
+    os.environ["OMP_NUM_THREADS"] = "1"  # several processes share the cores: more threads only get in the way
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """Wait until the parent is gone; it cannot tell us any more when it was killed."""
+    parent = parent_process()
+    assert parent is not None
+    connection.wait([parent.sentinel])
+    os._exit(1)
