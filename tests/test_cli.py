@@ -1,5 +1,6 @@
 """The command's frame: help, misuse, errors and exit status."""
 
+import os
 import subprocess
 import sys
 import time
@@ -12,7 +13,9 @@ from interplay.cli import _VERBS, main
 
 def run(*arguments: str) -> subprocess.CompletedProcess:
     """One call in a process of its own."""
-    return subprocess.run([sys.executable, "-m", "interplay.cli", *arguments], capture_output=True, text=True, timeout=60)
+    command = [sys.executable, "-m", "interplay.cli", *arguments]
+    # The environment as Python knows it: readline puts COLUMNS into the process's own behind its back.
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, env=dict(os.environ))
 
 
 def test_help_lists_every_verb_and_exits_0():
