@@ -52,7 +52,7 @@ def test_an_error_for_people_has_no_traceback_and_exits_1():
 def test_json_is_one_document_on_standard_output():
     import json
 
-    assert len(json.loads(run("tasks", "list", "--json").stdout)) == 6
+    assert len(json.loads(run("tasks", "list", "--json").stdout)) == 12
 
 
 @pytest.mark.parametrize(

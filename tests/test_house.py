@@ -19,7 +19,7 @@ MAY_USE = {
     "store": {"errors"},
     "envs": {"errors", "tasks", "world"},
     "record": {"errors", "tasks", "envs", "store"},
-    "agents": {"errors", "parallel", "tasks", "envs", "store", "record"},
+    "agents": {"errors", "parallel", "tasks", "envs", "store", "record", "world"},
     "play": {"errors", "tasks", "envs", "store", "record", "agents"},
     "learn": {"errors", "tasks", "envs", "store", "record", "agents"},
     "judge": {"errors", "tasks", "store", "record", "rank"},

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from interplay.envs import make, pipeline, pipeline_names
+from interplay.envs import PlayableEnv, make, pipeline, pipeline_names
 from interplay.errors import InterplayError
 from interplay.tasks import Task
 
@@ -38,6 +39,18 @@ class Agent(Protocol):
 
     def act(self, observation: np.ndarray) -> Any:
         """The action for one observation: a member of the action space. The observation is not kept or changed."""
+        ...
+
+
+@runtime_checkable
+class Insider(Protocol):
+    """An agent that also looks into its world: a program that shows how a task is done, no learner.
+
+    `rollout` calls `attach` once for each episode, after `Agent.reset` and before the first `act`.
+    """
+
+    def attach(self, env: PlayableEnv) -> None:
+        """Take the environment that will be played."""
         ...
 
 
@@ -86,11 +99,18 @@ def check_agent(agent: Agent, task: Task, *, num_decisions: int = 40, seed: int 
     first = _few_actions(agent, task, num_decisions, seed)
     second = _few_actions(agent, task, num_decisions, seed)
     for decision, (one, other) in enumerate(zip(first, second, strict=True)):
-        if not np.array_equal(one, other):
+        if not _same(one, other):
             raise AgentError(
                 f"agent {agent.name!r} is not repeatable: decision {decision} was {one!r}, then {other!r} with the same rng\n"
                 "Draw only from the generator that reset() gives, and forget the last episode in reset()."
             )
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether two actions are equal, entry by entry where they are composed."""
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        return one.keys() == other.keys() and all(np.array_equal(value, other[name]) for name, value in one.items())
+    return np.array_equal(np.asarray(one), np.asarray(other))
 
 
 def _few_actions(agent: Agent, task: Task, num_decisions: int, seed: int) -> list[Any]:
@@ -101,6 +121,8 @@ def _few_actions(agent: Agent, task: Task, num_decisions: int, seed: int) -> lis
         env.reset(seed=seed)
         observation = view.reset(env.view())
         agent.reset(task, rng=np.random.default_rng(seed))
+        if isinstance(agent, Insider):
+            agent.attach(env)
         actions: list[Any] = []
         while len(actions) < num_decisions:
             before = observation.copy()

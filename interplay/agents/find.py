@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from interplay.agents.base import Agent, AgentError, require_agent
-from interplay.agents.scripted import ScriptedPlayer
+from interplay.agents.scripted import ScriptedAgent
 from interplay.agents.simple import NoopAgent, RandomAgent
 from interplay.errors import unknown_name
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 BUILTIN: dict[str, tuple[Callable[[], Agent], str]] = {
     "random": (RandomAgent, "draws its actions, a new one every four frames"),
     "noop": (NoopAgent, "never touches a key"),
-    "scripted": (ScriptedPlayer, "a hand-written player for each built-in Atari game"),
+    "scripted": (ScriptedAgent, "a hand-written player for each built-in Atari game and each task of the block world"),
 }
 """Name -> (factory, one line)."""
 

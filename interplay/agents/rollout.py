@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from interplay.agents.base import Agent, AgentError
+from interplay.agents.base import Agent, AgentError, Insider
 from interplay.envs import make, pipeline
 from interplay.record import RecordingError
 from interplay.tasks import Task
@@ -48,6 +48,8 @@ def rollout(
     limit = task.max_steps if max_steps is None else min(max_steps, task.max_steps)
     agent.reset(task, rng=rng)  # first: an agent that cannot play this task should leave no trace
     world = make(task)
+    if isinstance(agent, Insider):
+        agent.attach(world)
     try:
         recorder = archive.recorder(task, world, seed=seed, actor=agent.name, actor_kind="agent")
         try:

@@ -6,13 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from interplay.tasks import Task
+from interplay.tasks import KeyMap, Task
+
+TURN_DEGREES = 5.0
+"""Standard deviation of the random agent's turn in one frame, on each axis."""
 
 
 class RandomAgent:
     """Draws uniformly from the actions that keys can give, a new one every `hold` native frames.
 
-    Holding for four frames is what "random" means in the Atari literature: a player that decides as often as a DQN.
+    Holding for four frames is what "random" means in the Atari literature: a player that decides as often as a DQN. Where
+    keys are composed each button is down or up with equal chance, and the view turns by a normal draw of `TURN_DEGREES`; only
+    `ESC`, with which a player says that they are done, is never pressed.
     """
 
     name = "random"
@@ -23,20 +28,28 @@ class RandomAgent:
             raise ValueError(f"hold must be at least 1 frame, got {hold}")
         self.hold = hold
         self._actions: list[Any] = []
+        self._keys: KeyMap | None = None
         self._action: Any = None
         self._count = 0
         self._rng = np.random.default_rng(0)
 
     def reset(self, task: Task, *, rng: np.random.Generator) -> None:
         """Take the task's actions, each once, and the generator."""
-        self._actions = [task.keys.noop, *(action for action in task.keys.actions.values() if action != task.keys.noop)]
+        self._keys = task.keys
+        if not task.keys.compose:
+            self._actions = [task.keys.noop, *(action for action in task.keys.actions.values() if action != task.keys.noop)]
         self._rng = rng
         self._count = 0
 
     def act(self, observation: np.ndarray) -> Any:
         """A fresh draw on every `hold`-th call, the last draw otherwise."""
         if self._count % self.hold == 0:
-            self._action = self._actions[int(self._rng.integers(len(self._actions)))]
+            if self._keys is not None and self._keys.compose:
+                pitch, yaw = self._rng.normal(0.0, TURN_DEGREES, 2)
+                mask = int(self._rng.integers(1 << len(self._keys.buttons))) & ~self._keys.mask({"ESC"})
+                self._action = self._keys.action(mask, (pitch, yaw))
+            else:
+                self._action = self._actions[int(self._rng.integers(len(self._actions)))]
         self._count += 1
         return self._action
 

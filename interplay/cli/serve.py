@@ -8,6 +8,7 @@ import gc
 import logging
 import os
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -65,9 +66,12 @@ def serve(
     archive = open_archive(data, database)
     with _only_server(archive.root, port=listener.getsockname()[1]):
         _recover(archive)
+        tasks = [task for suite in builtin_suites() for task in suite.tasks]
+        slow = [task for task in tasks if task.env.door == "voxel"]
         if warm:
-            warm_up(archive, [task for suite in builtin_suites() for task in suite.tasks])
-        _serve(archive, listener, suites=suites, num_workers=workers, host=host, verbose=verbose)
+            warm_up(archive, [task for task in tasks if task not in slow])
+        with _warm_up_beside(archive, slow if warm else []):
+            _serve(archive, listener, suites=suites, num_workers=workers, host=host, verbose=verbose)
 
 
 @contextlib.contextmanager
@@ -110,6 +114,27 @@ def warm_up(archive: Archive, tasks: Sequence[Task]) -> None:
             processes=len(os.sched_getaffinity(0)),
             report=lambda done, total: bar.update(line, completed=done, total=total),
         )
+
+
+@contextlib.contextmanager
+def _warm_up_beside(archive: Archive, tasks: Sequence[Task]) -> Iterator[None]:
+    """While the server runs, let the built-in agents play tasks that take them minutes, in a process of low priority."""
+    from interplay.agents.evaluate import has_agents
+
+    new = [task.id for task in tasks if not has_agents(archive, task)]
+    if not new:
+        yield
+        return
+    print(
+        "In the background the built-in agents play the block world, for some minutes; it can be judged after that.",
+        file=sys.stderr,
+    )
+    command = [sys.executable, "-m", "interplay.agents.first", str(archive.root), archive.database.address, *new]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, start_new_session=True) as players:
+        try:
+            yield
+        finally:
+            players.terminate()
 
 
 def _recover(archive: Archive) -> None:

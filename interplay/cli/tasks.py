@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import difflib
 from pathlib import Path
 from typing import Annotated
 
+import gymnasium
+import numpy as np
 import typer
 
 from interplay.cli.common import JsonOption, emit, table
 from interplay.errors import InterplayError
 from interplay.tasks import Task, TaskError, builtin_suites, find, index, load_suite
+from interplay.tasks.keys import MAX_TURN
 
 app = typer.Typer(
     add_completion=False,
@@ -42,6 +46,8 @@ def show(
     for button in task.keys.buttons:
         bound = ", ".join(code for code, name in task.keys.bindings.items() if name == button)
         lines.append(f"{button.lower():13} {bound}  {task.keys.labels.get(button, '')}")
+    if task.keys.pointer is not None:
+        lines.append(f"{task.keys.pointer:13} the mouse, {task.keys.pointer_degrees:g} degrees a pixel")
     lines += ["", *(f"{question.kind:13} {question.text}  ({question.factor})" for question in task.questions)]
     emit(document, as_json=as_json, text="\n".join(lines))
 
@@ -76,6 +82,8 @@ def _try_out(task: Task) -> None:
     try:
         env.reset(seed=task.held_out_seeds[0])
         env.view()
+        if task.keys.compose:
+            _compare_entries(task, env.action_space)
         for combination, action in task.keys.actions.items():
             if not env.action_space.contains(action):
                 raise TaskError(
@@ -85,3 +93,41 @@ def _try_out(task: Task) -> None:
         env.step(task.keys.noop)
     finally:
         env.close()
+
+
+def _compare_entries(task: Task, space: gymnasium.Space) -> None:
+    """Each entry of a composed map against the environment's Dict space, both ways.
+
+    Raises:
+        TaskError: At the first entry that one of them lacks or means otherwise.
+    """
+    keys = task.keys
+    if not isinstance(space, gymnasium.spaces.Dict):
+        raise TaskError(
+            f"keys.compose: actions of {task.env.id} are no Dict but lie in {space}\nRemedy: list them in keys.actions instead."
+        )
+    for entry in (*keys.entries, *([keys.pointer] if keys.pointer is not None else [])):
+        key = "keys.pointer" if entry == keys.pointer else "keys.buttons"
+        if entry not in space.spaces:
+            near = difflib.get_close_matches(entry, space.spaces, n=1)
+            remedy = f"did you mean {near[0]!r}" if near else f"entries are {', '.join(space.spaces)}"
+            raise TaskError(f"{key}: the action of {task.env.id} has no entry {entry!r}\nRemedy: {remedy}.")
+        part = space.spaces[entry]
+        if entry == keys.pointer:
+            if not all(part.contains(np.array(turn, np.float32)) for turn in ((MAX_TURN, -MAX_TURN), (-MAX_TURN, MAX_TURN))):
+                raise TaskError(
+                    f"keys.pointer: {entry!r} of {task.env.id} does not take every (pitch, yaw) from -{MAX_TURN:g} to "
+                    f"{MAX_TURN:g} degrees: {part}\n"
+                    f"Remedy: wrap the environment so that it is Box(-{MAX_TURN:g}, {MAX_TURN:g}, (2,), float32)."
+                )
+        elif not isinstance(part, gymnasium.spaces.Discrete) or part.n != 2 or part.start != 0:
+            raise TaskError(
+                f"keys.buttons: {entry!r} of {task.env.id} is not 0 or 1 but {part}\n"
+                "Remedy: name entries of Discrete(2) only; wrap the environment where others are needed."
+            )
+    missing = [name for name in space.spaces if name not in keys.entries and name != keys.pointer]
+    if missing:
+        raise TaskError(
+            f"keys.buttons: the action of {task.env.id} has the entry {missing[0]!r}, and no button sets it\n"
+            f"Remedy: add {missing[0]!r} to the buttons; it needs no key."
+        )

@@ -1,11 +1,15 @@
 """One door to every world: `make(task)` gives a Gymnasium environment that people and agents can both play.
 
 What a person sees (`env.view()`, native frames) and what an agent sees (`interplay.envs.observation`, for example the
-84x84 grey stacks of the DQN papers) are kept apart: episodes record the first and derive the second.
+84x84 grey stacks of the DQN papers) are kept apart: episodes record the first and derive the second. Importing this room makes
+the tasks of the block world known to Gymnasium: `gymnasium.make("interplay/FindCave-v0")`.
 """
 
+from interplay.envs import gymnasium_ids
 from interplay.envs.base import EnvError, Frame, FramePolicy, PlayableEnv
 from interplay.envs.make import make
 from interplay.envs.observation import Pipeline, pipeline, pipeline_names
+
+gymnasium_ids.register()
 
 __all__ = ["EnvError", "Frame", "FramePolicy", "Pipeline", "PlayableEnv", "make", "pipeline", "pipeline_names"]

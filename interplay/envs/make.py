@@ -27,8 +27,28 @@ def make(task: Task | str, *, frames: FramePolicy | None = None) -> PlayableEnv:
             from interplay.envs.gym import GymEnv
 
             env = GymEnv(task)
+        case "voxel":
+            try:
+                from interplay.envs.voxel import VoxelEnv
+            except ModuleNotFoundError as error:
+                raise EnvError(
+                    f"task {task.id} is played in the block world, which needs {error.name}; it is not installed\n"
+                    "Install it with:  pip install 'interplay[world]'"
+                ) from None
+            env = VoxelEnv(task)
+        case "minerl":
+            from interplay.envs.minerl import MinerlEnv
+
+            env = MinerlEnv(task)
+        case "minestudio":
+            from interplay.envs.minestudio import MinestudioEnv
+
+            env = MinestudioEnv(task)
         case door:
-            raise EnvError(f"task {task.id}: no door leads to {door!r}; environments are 'ale:<rom>' or 'gym:<registered id>'")
+            raise EnvError(
+                f"task {task.id}: no door leads to {door!r}; environments are 'ale:<rom>', 'voxel:<name>', "
+                "'gym:<registered id>', 'minerl:<MineRL id>' or 'minestudio:MinecraftSim'"
+            )
     if frames is not None:
         if frames == "replay" and not env.deterministic:
             raise EnvError(f"task {task.id} is not deterministic, so frames='replay' cannot rebuild it; use 'video'")

@@ -14,10 +14,10 @@ from typing import Any
 import msgspec
 
 _HEAD = struct.Struct("<III")
-_INPUT = struct.Struct("<HxxIdQ")
+_INPUT = struct.Struct("<IIdQff")
 
 pack_input = _INPUT.pack
-"""(buttons, painted step, client ms, received us) -> payload of `ToWorker.INPUT`."""
+"""(buttons, painted step, client ms, received us, pitch, yaw) -> payload of `ToWorker.INPUT`."""
 unpack_input = _INPUT.unpack
 
 encode = msgspec.json.Encoder().encode

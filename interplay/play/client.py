@@ -144,11 +144,19 @@ class PlayClient:
         """End the episode."""
         await self.send("quit")
 
-    async def press(self, buttons: int) -> None:
-        """Hold exactly these buttons from now on: a bit mask, `task.keys.mask({"LEFT"})`."""
-        if buttons != self._buttons:
-            self._buttons = buttons
-            await self._send_input(time.perf_counter())
+    async def press(self, buttons: int, pitch: float = 0.0, yaw: float = 0.0) -> None:
+        """Hold exactly these buttons from now on: a bit mask, `task.keys.mask({"LEFT"})`.
+
+        Where a task has a pointer, turn the view too, this once: `await client.press(keys.mask_of_action(action),
+        *keys.turn_of_action(action))` plays a composed action.
+
+        Args:
+            pitch, yaw: Degrees, down and right positive, each from -180 to 180.
+        Raises:
+            ValueError: For a turn beyond that.
+        """
+        if buttons != self._buttons or pitch or yaw:
+            await self._send_input(time.perf_counter(), buttons, pitch, yaw)
 
     async def frames(self) -> AsyncIterator[Frame]:
         """Every frame until the episode has ended; the arrays are reused by the next frame.
@@ -195,7 +203,7 @@ class PlayClient:
                 if wait_s > 0:
                     await asyncio.sleep(wait_s)
                 else:
-                    await self._send_input(time.perf_counter())
+                    await self._send_input(time.perf_counter(), self._buttons)
 
     def _take(self, message: dict[str, Any]) -> dict[str, Any]:
         """Note what a JSON message says."""
@@ -222,9 +230,12 @@ class PlayClient:
         self.messages.append(message)
         return message
 
-    async def _send_input(self, now: float) -> None:
+    async def _send_input(self, now: float, buttons: int, pitch: float = 0.0, yaw: float = 0.0) -> None:
+        turn = (pitch, yaw) if pitch or yaw or buttons > 0xFFFF else None  # kind 1 has 16 buttons and no turn
+        message = wire.pack_input(buttons, max(self.decoder.step, 0), now * 1000, turn)
+        self._buttons = buttons
         self._sent_at = now
-        await self.socket.send(wire.pack_input(self._buttons, max(self.decoder.step, 0), now * 1000))
+        await self.socket.send(message)
 
     @property
     def socket(self) -> ClientConnection:

@@ -14,6 +14,7 @@ from interplay.play.channel import ToWeb, encode, pack
 from interplay.play.clock import EpisodeClock
 from interplay.play.codec import FrameEncoder
 from interplay.record import InputTiming, Recorder, ResumedState
+from interplay.tasks.keys import clip_turn
 
 HUD_PER_S = 4
 NUM_TIMED_STEPS = 30
@@ -73,8 +74,10 @@ class LiveEpisode:
         self._send = send
         self._owner = owner
         task = env.task
-        self._actions = task.keys.table
-        self._mask = len(self._actions) - 1
+        self._keys = task.keys
+        if not task.keys.compose:
+            _ = task.keys.table  # made now, not while others wait for a tick
+        self._mask = task.keys.full_mask
         self._max_steps = task.max_steps
         self._hud_every = max(1, round(task.frame_rate_hz / HUD_PER_S))
         self._rate_hz = task.frame_rate_hz
@@ -82,6 +85,7 @@ class LiveEpisode:
         self._played_us = 0
         self._buttons = 0
         self._taps = 0
+        self._pitch = self._yaw = 0.0
         self._new_input: tuple[int, float, int] | None = None
         self._timing: InputTiming | None = None
         self._made_us: dict[int, int] = {}
@@ -124,6 +128,7 @@ class LiveEpisode:
         self._unacknowledged.clear()
         self._new_input = None
         self._taps = self._buttons = 0
+        self._pitch = self._yaw = 0.0
         self._time_zero_us = now_us - self._played_us
         self.running = True
         self.clock.start(now_us)
@@ -155,10 +160,13 @@ class LiveEpisode:
         self.encoder.request_key()
         self._send_frame(now_us, 0)
 
-    def input(self, buttons: int, painted_step: int, client_ms: float, received_us: int) -> None:
+    def input(
+        self, buttons: int, painted_step: int, client_ms: float, received_us: int, pitch: float = 0.0, yaw: float = 0.0
+    ) -> None:
         """What the player holds from now on; a press that is over before the next step still counts for that step.
 
-        A client that says it painted what was never made is taken to have painted the newest frame.
+        Turns add up until a step takes them. A client that says it painted what was never made is taken to have painted the
+        newest frame.
         """
         painted_step = min(painted_step, self.step)
         waiting = self._unacknowledged
@@ -169,6 +177,8 @@ class LiveEpisode:
         buttons &= self._mask
         self._taps |= buttons & ~self._buttons
         self._buttons = buttons
+        self._pitch += pitch
+        self._yaw += yaw
         self._new_input = (painted_step, client_ms, received_us)
 
     def tick(self, now_us: int, *, skip: bool = False) -> int:
@@ -190,7 +200,7 @@ class LiveEpisode:
             self._timing = InputTiming(painted_step, client_ms, received_us, buttons, latency_ms)
         elif self._timing is not None and self._timing.buttons != buttons:
             self._timing = self._timing._replace(buttons=buttons)
-        action = self._actions[buttons]
+        action = self._keys.action(buttons, self._take_turn())
         if len(self.step_costs_us) < NUM_TIMED_STEPS:
             before = perf_counter_ns()
             result = self.env.step(action)
@@ -226,6 +236,13 @@ class LiveEpisode:
             if step % self._hud_every == 0:
                 self.send_hud()
         return late_us
+
+    def _take_turn(self) -> tuple[float, float]:
+        """What the next step turns, of all that was turned since the last; what is too much for one step waits."""
+        pitch, yaw = clip_turn(self._pitch), clip_turn(self._yaw)
+        self._pitch -= pitch
+        self._yaw -= yaw
+        return pitch, yaw
 
     def send_hud(self) -> None:
         """Score, time and the rest, for the player's page."""

@@ -120,7 +120,9 @@ class Seat:
     def on_input(self, message: wire.PlayerInput) -> None:
         """The player holds other buttons, or gives a sign of life."""
         if self.link is not None and self._opened:
-            payload = pack_input(message.buttons, message.painted_step, message.client_ms, time.time_ns() // 1000)
+            received_us = time.time_ns() // 1000
+            pitch, yaw = message.turn or (0.0, 0.0)
+            payload = pack_input(message.buttons, message.painted_step, message.client_ms, received_us, pitch, yaw)
             self.link.send(self.number, ToWorker.INPUT, payload)
 
     def on_command(self, command: str) -> None:

@@ -35,6 +35,8 @@ log = logging.getLogger("interplay.play")
 
 COUNTDOWN_S = 3
 MAX_SEATS = 1000
+SLOW_DOORS = ("voxel", "minerl", "minestudio")
+"""Kinds of world that draw their pictures for so long that none shares a worker."""
 MAX_UNTAKEN = 50
 """Seats of one address that wait for their player: more than a class behind one address opens at once."""
 SEAL_TIMEOUT_S = 60.0
@@ -306,8 +308,8 @@ class PlayServer:
     # What seats need
 
     def is_slow(self, task: Task) -> bool:
-        """Whether this task's world needs a worker to itself."""
-        return task.content_hash in self._slow_tasks
+        """Whether this task's world needs a worker to itself: what is known to be slow, and what was found to be."""
+        return task.env.door in SLOW_DOORS or task.content_hash in self._slow_tasks
 
     def mark_slow(self, task: Task, step_ms: float) -> None:
         """Remember that a task's world is slow."""

@@ -8,6 +8,8 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
+from interplay.tasks.keys import MAX_TURN, clip_turn
+
 VERSION = 1
 SUBPROTOCOL = "interplay.v1"
 MAX_MESSAGE_BYTES = 1024
@@ -35,8 +37,10 @@ COMMANDS: frozenset[str] = frozenset(("hello", "start", "pause", "resume", "key"
 
 _HEADER = struct.Struct("<BBHIIIf")
 _INPUT = struct.Struct("<BBHId")
+_TURN_INPUT = struct.Struct("<BBHIdIff")
 HEADER_BYTES = _HEADER.size
 INPUT_BYTES = _INPUT.size
+TURN_INPUT_BYTES = _TURN_INPUT.size
 
 pack_header = _HEADER.pack
 """(kind, flags, 0, step, base step, server time in ms, reward) -> 20 bytes."""
@@ -55,11 +59,17 @@ class FrameHeader(NamedTuple):
 
 
 class PlayerInput(NamedTuple):
-    """What a player holds down: bit i of `buttons` is button i; `painted_step` is the newest frame on their screen."""
+    """What a player holds down and how far they turned: bit i of `buttons` is button i.
+
+    Attributes:
+        painted_step: The newest frame on their screen.
+        turn: (pitch, yaw) in degrees since the last message, each from -180 to 180; None in a message that tells of none.
+    """
 
     buttons: int
     painted_step: int
     client_ms: float
+    turn: tuple[float, float] | None = None
 
 
 class ProtocolError(ValueError):
@@ -77,27 +87,43 @@ def unpack_header(message: bytes) -> FrameHeader:
     return FrameHeader._make(_HEADER.unpack_from(message))
 
 
-def pack_input(buttons: int, painted_step: int, client_ms: float) -> bytes:
-    """The 16 bytes of an input message.
+def pack_input(buttons: int, painted_step: int, client_ms: float, turn: tuple[float, float] | None = None) -> bytes:
+    """An input message: the 16 bytes of kind 1, or with a turn the 28 bytes of kind 2.
+
+    Raises:
+        ValueError: If the turn is not within -180 to 180 degrees on each axis: a client sends the rest with the next message.
 
     >>> parse_input(pack_input(0b101, 7, 12.5))
-    PlayerInput(buttons=5, painted_step=7, client_ms=12.5)
+    PlayerInput(buttons=5, painted_step=7, client_ms=12.5, turn=None)
+    >>> parse_input(pack_input(1 << 31, 7, 12.5, (0.0, -1.5)))
+    PlayerInput(buttons=2147483648, painted_step=7, client_ms=12.5, turn=(0.0, -1.5))
     """
-    return _INPUT.pack(1, 0, buttons, painted_step, client_ms)
+    if turn is None:
+        return _INPUT.pack(1, 0, buttons, painted_step, client_ms)
+    pitch, yaw = turn
+    if not (abs(pitch) <= MAX_TURN and abs(yaw) <= MAX_TURN):
+        raise ValueError(f"a message turns by {MAX_TURN:g} degrees at most on each axis, got pitch {pitch:g} and yaw {yaw:g}")
+    return _TURN_INPUT.pack(2, 0, 0, painted_step, client_ms, buttons, pitch, yaw)
 
 
 def parse_input(message: bytes) -> PlayerInput:
-    """Read an input message.
+    """Read an input message of either kind; turns beyond 180 degrees are clipped.
 
     Raises:
         ProtocolError: If it is anything else.
     """
-    if len(message) != INPUT_BYTES:
-        raise ProtocolError(f"a binary message has {INPUT_BYTES} bytes, got {len(message)}")
-    kind, zero, buttons, painted_step, client_ms = _INPUT.unpack(message)
-    if kind != 1 or zero != 0 or not math.isfinite(client_ms):
-        raise ProtocolError("a binary message starts with 1, 0 and has a finite time")
-    return PlayerInput(buttons, painted_step, client_ms)
+    if len(message) == INPUT_BYTES:
+        kind, zero, buttons, painted_step, client_ms = _INPUT.unpack(message)
+        if kind == 1 and zero == 0 and math.isfinite(client_ms):
+            return PlayerInput(buttons, painted_step, client_ms)
+    elif len(message) == TURN_INPUT_BYTES:
+        kind, zero, also_zero, painted_step, client_ms, buttons, pitch, yaw = _TURN_INPUT.unpack(message)
+        finite = math.isfinite(client_ms) and math.isfinite(pitch) and math.isfinite(yaw)
+        if kind == 2 and zero == 0 and also_zero == 0 and finite:
+            return PlayerInput(buttons, painted_step, client_ms, (clip_turn(pitch), clip_turn(yaw)))
+    else:
+        raise ProtocolError(f"a binary message has {INPUT_BYTES} or {TURN_INPUT_BYTES} bytes, got {len(message)}")
+    raise ProtocolError("a binary message is of kind 1 (16 bytes) or 2 (28 bytes), its spare bytes zero, its numbers finite")
 
 
 class _ClientCommand(msgspec.Struct):

@@ -164,7 +164,8 @@ def columns(header: Header) -> list[pa.Field]:
         pa.field("input.painted_step", pa.int32()),
         pa.field("input.client_ms", pa.float64()),
         pa.field("input.received_us", pa.int64()),
-        pa.field("input.buttons", pa.int32()),
+        # A mask of composed keys has up to 32 bits. Table maps keep the type that journals already on disk have.
+        pa.field("input.buttons", pa.uint32() if header.task.keys.compose else pa.int32()),
         pa.field("input.latency_ms", pa.float32()),
         pa.field("time_us", pa.int64()),
         pa.field("frame_hash", pa.uint32()),

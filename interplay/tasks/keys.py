@@ -1,4 +1,6 @@
-"""From held keys to an action, by one stated rule.
+"""From held keys to an action, by one of two stated rules.
+
+A *table* map is for games with a joystick. It has one action for each combination of buttons that means something:
 
 1. Each held key presses its button; a button is pressed while any of its keys is held.
 2. Opposite buttons (left and right, up and down) cancel each other.
@@ -6,42 +8,72 @@
    whose buttons come first in the task's list. So every combination of keys has an answer, and the answer for no keys
    is the no-op.
 
-Browsers send the pressed buttons as a bit mask (bit i is button i), and `KeyMap.table` answers all masks at once.
+A *composed* map (`compose`) is for worlds seen in first person, whose action is a Dict: rules 1 and 2 are the same, and then
+each button is the entry of its name, 1 while it is pressed and 0 otherwise. One more entry, the `pointer`, is how far the
+view turns in this step, (pitch, yaw) in degrees: what the mouse has turned, and a fixed angle for each of the pressed
+`turns`, buttons that turn while held and are no entries themselves.
+
+Browsers send the pressed buttons as a bit mask (bit i is button i) and the mouse as an angle; `KeyMap.action` answers both.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
+
 MAX_BUTTONS = 12
+"""Of a table map: its table has 2 ** 12 entries."""
+MAX_COMPOSED_BUTTONS = 32
+"""Of a composed map, turns included: a mask is a u32."""
+MAX_TURN = 180.0
+"""Degrees the view turns in one step at most, each way and on each axis."""
+POINTER_DEGREES = 0.15
+"""Degrees for one CSS pixel of mouse movement, where a task does not say."""
+
+_NONE: Mapping[str, Any] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
 class KeyMap:
-    """Buttons of a task, the keys that press them, and the action of each combination.
+    """Buttons of a task, the keys that press them, and what they mean.
 
     Attributes:
-        buttons: Names in priority order, at most 12.
-        bindings: `KeyboardEvent.code` -> button.
-        actions: Set of buttons -> action; the empty set is the no-op and must be there.
+        buttons: Names in priority order: at most 12, or 32 where they are composed, the `turns` last.
+        bindings: `KeyboardEvent.code`, or `MouseLeft`, `MouseMiddle`, `MouseRight` -> button.
+        actions: Set of buttons -> action; the empty set is the no-op and must be there. Empty for composed maps.
         opposites: Pairs that cancel.
         labels: Button -> what the player reads in the list of keys.
+        compose: Whether each button is an entry of the environment's Dict action.
+        pointer: The entry that the mouse turns, float32, shape (2,): (pitch, yaw) in degrees, down and right positive.
+        pointer_degrees: Degrees for one CSS pixel of mouse movement.
+        turns: Button -> (pitch, yaw) in degrees per step while it is held.
     """
 
     buttons: tuple[str, ...]
     bindings: Mapping[str, str]
     actions: Mapping[frozenset[str], Any]
     opposites: tuple[tuple[str, str], ...] = ()
-    labels: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    labels: Mapping[str, str] = field(default_factory=lambda: _NONE)
+    compose: bool = False
+    pointer: str | None = None
+    pointer_degrees: float = POINTER_DEGREES
+    turns: Mapping[str, tuple[float, float]] = field(default_factory=lambda: _NONE)
 
     @property
     def noop(self) -> Any:
         """The action of no keys at all."""
-        return self.actions[frozenset()]
+        return self.resolve(0) if self.compose else self.actions[frozenset()]
+
+    @cached_property
+    def entries(self) -> tuple[str, ...]:
+        """The buttons that are entries of a composed action: all but the turns."""
+        return tuple(button for button in self.buttons if button not in self.turns)
 
     def mask(self, pressed: set[str] | frozenset[str]) -> int:
         """Bit mask of a set of buttons; bit i is `buttons[i]`."""
@@ -51,8 +83,19 @@ class KeyMap:
         """The buttons of a bit mask; bits beyond the last button are ignored."""
         return frozenset(button for index, button in enumerate(self.buttons) if mask >> index & 1)
 
-    def resolve(self, mask: int) -> Any:
-        """The action of a mask of pressed buttons, by the rule on top of this module.
+    @property
+    def full_mask(self) -> int:
+        """The mask of all buttons together."""
+        return (1 << len(self.buttons)) - 1
+
+    def resolve(self, mask: int, turn: tuple[float, float] = (0.0, 0.0)) -> Any:
+        """The action of a mask of pressed buttons, by the rules on top of this module.
+
+        Args:
+            turn: What the mouse turned since the last step, (pitch, yaw) in degrees; table maps have no use for it.
+        Returns:
+            The table's action; or of a composed map a new dict with 0 or 1 for each entry and, where there is a pointer, its
+            float32 array, shape (2,), within -180 to 180: a member of the environment's Dict space.
 
         >>> from interplay.tasks import find
         >>> keys = find("atari/space_invaders").keys
@@ -63,11 +106,24 @@ class KeyMap:
         for first, second in self.opposites:
             if first in held and second in held:
                 held -= {first, second}
+        if self.compose:
+            return self._composed(held, turn)
         best = max(
             (combination for combination in self.actions if combination <= held),
             key=lambda combination: (len(combination), -self._reverse_rank(combination)),
         )
         return self.actions[best]
+
+    def _composed(self, held: frozenset[str], turn: tuple[float, float]) -> dict[str, Any]:
+        """The Dict action of what is held."""
+        action: dict[str, Any] = {button: int(button in held) for button in self.entries}
+        if self.pointer is not None:
+            pitch, yaw = turn
+            for button, (down, right) in self.turns.items():
+                if button in held:
+                    pitch, yaw = pitch + down, yaw + right
+            action[self.pointer] = np.array([clip_turn(pitch), clip_turn(yaw)], np.float32)
+        return action
 
     def _reverse_rank(self, combination: frozenset[str]) -> int:
         """Smaller for combinations of buttons that stand earlier in the list."""
@@ -75,32 +131,83 @@ class KeyMap:
 
     @cached_property
     def table(self) -> tuple[Any, ...]:
-        """The action of every mask, `2 ** len(buttons)` entries: what a server looks up each step."""
+        """The action of every mask of a table map, `2 ** len(buttons)` entries.
+
+        Raises:
+            TypeError: For a composed map, which has too many; use `action`.
+        """
+        if self.compose:
+            raise TypeError("a composed map has no table of actions; use action(mask, turn)")
         return tuple(self.resolve(mask) for mask in range(1 << len(self.buttons)))
+
+    def action(self, mask: int, turn: tuple[float, float] = (0.0, 0.0)) -> Any:
+        """As `resolve`, for maps of both kinds, by the table where there is one: what a server asks each step."""
+        return self.resolve(mask, turn) if self.compose else self.table[mask & self.full_mask]
 
     def mask_of_action(self, action: Any) -> int:
         """The smallest mask that gives this action: how a program plays through the keyboard's door.
 
+        Of a composed action these are its buttons; how far it turns says `turn_of_action`. Both together are its exact
+        inverse: `keys.action(keys.mask_of_action(a), keys.turn_of_action(a))` equals `a`.
+
         Raises:
             KeyError: If no combination gives the action.
         """
+        if self.compose:
+            return self._mask_of_composed(action)
         for mask, candidate in sorted(enumerate(self.table), key=lambda item: (item[0].bit_count(), item[0])):
             if candidate == action:
                 return mask
         raise KeyError(action)
 
+    def _mask_of_composed(self, action: Mapping[str, Any]) -> int:
+        named = {*self.entries} | ({self.pointer} if self.pointer is not None else set())
+        held = {button for button in self.entries if button in action and action[button] == 1}
+        if (
+            set(action) != named
+            or any(action[button] not in (0, 1) for button in self.entries)
+            or any(first in held and second in held for first, second in self.opposites)
+        ):
+            raise KeyError(action)
+        return self.mask(held)
+
+    def turn_of_action(self, action: Any) -> tuple[float, float]:
+        """How far a composed action turns, (pitch, yaw) in degrees; nothing without a pointer.
+
+        Raises:
+            KeyError: If it is no turn that a step can make: not two numbers from -180 to 180.
+        """
+        if self.pointer is None:
+            return 0.0, 0.0
+        values = [float(value) for value in action[self.pointer]]
+        if len(values) != 2 or not all(abs(value) <= MAX_TURN for value in values):
+            raise KeyError(action)
+        return values[0], values[1]
+
     def to_json(self) -> dict[str, Any]:
-        """The form the browser gets: buttons, bindings, labels, and the actions by joined button names."""
-        return {
+        """The form that episodes keep: buttons, bindings, labels, and the actions by joined button names.
+
+        A composed map has `compose`, `pointer`, `pointer_degrees` and `turns` in place of the actions; a table map has none of
+        those, so that documents and hashes from before there were composed maps stay as they are.
+        """
+        document: dict[str, Any] = {
             "buttons": list(self.buttons),
             "bindings": dict(self.bindings),
             "labels": dict(self.labels),
             "opposites": [list(pair) for pair in self.opposites],
-            "actions": {
-                "+".join(button for button in self.buttons if button in combination): action
-                for combination, action in self.actions.items()
-            },
         }
+        if self.compose:
+            return document | {
+                "compose": True,
+                "pointer": self.pointer,
+                "pointer_degrees": self.pointer_degrees,
+                "turns": {button: list(turn) for button, turn in self.turns.items()},
+            }
+        document["actions"] = {
+            "+".join(button for button in self.buttons if button in combination): action
+            for combination, action in self.actions.items()
+        }
+        return document
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> KeyMap:
@@ -108,7 +215,25 @@ class KeyMap:
         return cls(
             tuple(document["buttons"]),
             dict(document["bindings"]),
-            {frozenset(part for part in names.split("+") if part): action for names, action in document["actions"].items()},
+            {
+                frozenset(part for part in names.split("+") if part): action
+                for names, action in document.get("actions", {}).items()
+            },
             tuple((first, second) for first, second in document["opposites"]),
             dict(document["labels"]),
+            document.get("compose", False),
+            document.get("pointer"),
+            document.get("pointer_degrees", POINTER_DEGREES),
+            {button: (down, right) for button, (down, right) in document.get("turns", {}).items()},
         )
+
+
+def clip_turn(degrees: float) -> float:
+    """Degrees within what one step can turn.
+
+    Raises:
+        ValueError: If it is no number at all.
+    """
+    if math.isnan(degrees):
+        raise ValueError("a turn must be a number of degrees, got nan")
+    return min(MAX_TURN, max(-MAX_TURN, degrees))

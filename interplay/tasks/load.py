@@ -12,20 +12,23 @@ from pathlib import Path
 from typing import Any, cast, get_args
 
 from interplay.errors import unknown_name
-from interplay.tasks.keys import MAX_BUTTONS, KeyMap
+from interplay.tasks.keys import MAX_BUTTONS, MAX_COMPOSED_BUTTONS, MAX_TURN, POINTER_DEGREES, KeyMap
 from interplay.tasks.task import EnvSpec, Question, QuestionKind, Suite, Task, TaskError
 
-DOORS = ("ale", "gym")
+DOORS = ("ale", "gym", "voxel", "minerl", "minestudio")
 """Kinds of environment a task file may name."""
 
 _CODE = re.compile(
     r"Key[A-Z]|Digit\d|F\d\d?|Numpad(\d|Add|Subtract|Multiply|Divide|Decimal|Enter|Comma|Equal)|Arrow(Up|Down|Left|Right)"
     r"|(Shift|Control|Alt|Meta)(Left|Right)|Bracket(Left|Right)|Page(Up|Down)|Intl(Backslash|Ro|Yen)"
     r"|Space|Enter|Tab|Backspace|CapsLock|Comma|Period|Slash|Semicolon|Quote|Backslash|Backquote|Minus|Equal|Insert|Delete|Home|End"
+    r"|Mouse(Left|Right|Middle)"
 )
-"""`KeyboardEvent.code` values: places on the keyboard, the same under every layout. Escape and media keys are the browser's."""
+"""`KeyboardEvent.code` values: places on the keyboard, the same under every layout. Escape and media keys are the browser's.
+Buttons of the mouse are named in the same way."""
 _COMMON_CODES = [f"Arrow{way}" for way in ("Up", "Down", "Left", "Right")] + [f"Key{chr(65 + n)}" for n in range(26)]
 _COMMON_CODES += [f"Digit{n}" for n in range(10)] + ["Space", "Enter", "ShiftLeft", "ControlLeft", "Tab", "Comma", "Period"]
+_COMMON_CODES += ["MouseLeft", "MouseRight", "MouseMiddle"]
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9_\-]*")
 
@@ -273,7 +276,11 @@ def _env(table: _Table) -> EnvSpec:
     door, colon, name = env_id.partition(":")
     if door not in DOORS or not colon or not name:
         near = difflib.get_close_matches(door, DOORS, n=1)
-        remedy = f"did you mean '{near[0]}:{name or '...'}'" if near else "write 'ale:<rom>' or 'gym:<registered id>'"
+        remedy = (
+            f"did you mean '{near[0]}:{name or '...'}'"
+            if near
+            else "write 'ale:<rom>', 'gym:<registered id>' or 'voxel:<name>'"
+        )
         raise table.error("id", f"{env_id!r} names no known kind of environment", remedy)
     options = table.raw("options", dict, {})
     table.nothing_else()
@@ -291,12 +298,14 @@ def _question(table: _Table) -> Question:
 
 
 def _keys(table: _Table) -> KeyMap:
-    """The `keys` table: buttons, bindings, actions, opposites, labels."""
+    """The `keys` table: buttons, bindings, opposites, labels, and what the buttons mean."""
+    compose = table.raw("compose", bool, False)
+    limit = MAX_COMPOSED_BUTTONS if compose else MAX_BUTTONS
     buttons = table.texts("buttons")
-    if not 1 <= len(buttons) <= MAX_BUTTONS or len(set(buttons)) != len(buttons):
-        raise table.error(
-            "buttons", f"must be 1 to {MAX_BUTTONS} different names, got {list(buttons)!r}", "name each button once"
-        )
+    if not 1 <= len(buttons) <= limit or len(set(buttons)) != len(buttons):
+        raise table.error("buttons", f"must be 1 to {limit} different names, got {list(buttons)!r}", "name each button once")
+    pointer, pointer_degrees, turns = _pointer(table, buttons, compose=compose)
+    buttons += tuple(turns)
 
     def checked(key: str, button: object) -> str:
         if button not in buttons:
@@ -311,17 +320,20 @@ def _keys(table: _Table) -> KeyMap:
             remedy = f"did you mean {near[0]!r}" if near else "use the `code` of the browser's key events, such as 'KeyW'"
             raise table.error(f"bindings.{code}", "is no key's name", remedy)
     bindings = {code: checked(f"bindings.{code}", button) for code, button in table.table("bindings").items()}
-    unbound = [button for button in buttons if button not in bindings.values()]
+    # An entry that no key presses stays 0 for people and is there for programs; any other button would be of no use.
+    unbound = [button for button in (turns if compose else buttons) if button not in bindings.values()]
     if unbound:
         raise table.error("bindings", f"no key presses {unbound[0]!r}", f'bind one, for example KeyF = "{unbound[0]}"')
     actions: dict[frozenset[str], Any] = {}
-    for combination, action in table.table("actions").items():
+    if compose and table.raw("actions", dict, None) is not None:
+        raise table.error("actions", "cannot stand beside compose = true", "leave one of them out")
+    for combination, action in () if compose else table.table("actions").items():
         names = [part for part in combination.split("+") if part]
         key = frozenset(checked(f"actions.{combination!r}", name) for name in names)
         if key in actions:
             raise table.error(f"actions.{combination!r}", "names a combination that stands there already", "keep one of them")
         actions[key] = action
-    if frozenset() not in actions:
+    if not compose and frozenset() not in actions:
         raise table.error("actions", "has no action for no keys at all", 'add "" = <the no-op action>')
     opposites = []
     for pair in table.raw("opposites", list, []):
@@ -330,4 +342,41 @@ def _keys(table: _Table) -> KeyMap:
         opposites.append((checked("opposites", pair[0]), checked("opposites", pair[1])))
     labels = {checked("labels", button): str(text) for button, text in table.table("labels", {}).items()}
     table.nothing_else()
-    return KeyMap(buttons, bindings, actions, tuple(opposites), labels)
+    return KeyMap(buttons, bindings, actions, tuple(opposites), labels, compose, pointer, pointer_degrees, turns)
+
+
+def _pointer(
+    table: _Table, buttons: tuple[str, ...], *, compose: bool
+) -> tuple[str | None, float, dict[str, tuple[float, float]]]:
+    """What turns the view of a composed map: the entry, degrees for a pixel, and the buttons that turn while held."""
+    pointer: str | None = table.raw("pointer", str, None)
+    degrees = float(table.number("pointer_degrees", POINTER_DEGREES, low=0.001, high=45))
+    given = table.raw("turns", dict, {})
+    for key, needs, there in (
+        ("pointer", "compose = true", compose),
+        ("pointer_degrees", 'pointer = "<the entry that turns>"', pointer is not None),
+        ("turns", 'pointer = "<the entry that turns>"', pointer is not None),
+    ):
+        if table.raw(key, (str, int, float, dict), None) is not None and not there:
+            raise table.error(key, f"needs {needs} beside it", f"add that, or leave {key} out")
+    if pointer is not None and (not pointer or pointer in buttons):
+        raise table.error(
+            "pointer", f"{pointer!r} is not an entry beside the buttons", "name the entry that takes (pitch, yaw)"
+        )
+    turns: dict[str, tuple[float, float]] = {}
+    for button, turn in given.items():
+        if button in buttons or button == pointer:
+            raise table.error(f"turns.{button}", "is an entry of the action already", "give the turn a name of its own")
+        if (
+            not isinstance(turn, list)
+            or len(turn) != 2
+            or not all(isinstance(angle, int | float) and not isinstance(angle, bool) for angle in turn)
+            or not all(abs(angle) <= MAX_TURN for angle in turn)
+        ):
+            problem = f"must be [pitch, yaw] in degrees per step, each from -{MAX_TURN:g} to {MAX_TURN:g}, got {turn!r}"
+            raise table.error(f"turns.{button}", problem, "write for example [0, 5] to turn right")
+        turns[button] = (float(turn[0]), float(turn[1]))
+    if len(buttons) + len(turns) > MAX_COMPOSED_BUTTONS:
+        problem = f"makes {len(buttons) + len(turns)} buttons with those of the action; {MAX_COMPOSED_BUTTONS} fit a message"
+        raise table.error("turns", problem, "leave some out")
+    return pointer, degrees, turns

@@ -28,7 +28,18 @@ templates = Jinja2Templates(directory=Path(__file__).parent / "templates")
 
 ROWS_PER_PAGE = 50
 
-_KEY_NAMES = {"ArrowUp": "↑", "ArrowDown": "↓", "ArrowLeft": "←", "ArrowRight": "→", "Space": "space"}
+_KEY_NAMES = {
+    "ArrowUp": "↑",
+    "ArrowDown": "↓",
+    "ArrowLeft": "←",
+    "ArrowRight": "→",
+    "Space": "space",
+    "ShiftLeft": "shift",
+    "ControlLeft": "ctrl",
+    "MouseLeft": "mouse left",
+    "MouseRight": "mouse right",
+    "MouseMiddle": "mouse middle",
+}
 
 
 def duration(seconds: float) -> str:
@@ -150,21 +161,35 @@ def play(request: Request, suite: str, name: str) -> Response:
         "buttons": list(task.keys.buttons),
         "bindings": dict(task.keys.bindings),
         "labels": dict(task.keys.labels),
+        "compose": task.keys.compose,
+        "pointer": task.keys.pointer,
+        "pointer_degrees": task.keys.pointer_degrees,
     }
     return _page(request, "play.html", "Play", suite=home, task=task, task_json=task_json, key_rows=key_rows(task))
 
 
 def key_rows(task: Task) -> list[tuple[str, str, list[str]]]:
-    """Button, what it does, and the keys that press it; buttons without effect are left out."""
+    """Button, what it does, and the keys that press it; buttons without effect or without a key are left out."""
     keys = task.keys
-    rows = []
+
+    def names(button: str) -> list[str]:
+        codes = [code for code, bound in keys.bindings.items() if bound == button]
+        return [_KEY_NAMES.get(code, code.removeprefix("Key").removeprefix("Digit")) for code in codes]
+
+    # The places of a hotbar make one row, unless the task has words for more of them than the first.
+    hotbar = [button for button in keys.buttons if button.startswith("hotbar.")]
+    if any(button in keys.labels for button in hotbar[1:]):
+        hotbar = []
+    rows = [(keys.pointer, "look around", ["mouse"])] if keys.pointer is not None else []
     for button in keys.buttons:
         label = keys.labels.get(button, button.lower().replace("_", " "))
-        codes = [code for code, bound in keys.bindings.items() if bound == button]
-        names = [_KEY_NAMES.get(code, code.removeprefix("Key").removeprefix("Digit")) for code in codes]
-        if label != "no effect":
-            rows.append((button, label, names))
-    return rows
+        if button not in hotbar:
+            rows.append((button, label, names(button)))
+        elif button == hotbar[0]:
+            places = [name for one in hotbar for name in names(one)]
+            span = [f"{places[0]} … {places[-1]}"] if len(places) > 2 else places
+            rows.append((button, keys.labels.get(button, "hotbar"), [*span, "wheel"]))
+    return [row for row in rows if row[1] != "no effect" and row[2]]
 
 
 @router.get("/episodes")

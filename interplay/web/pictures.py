@@ -40,13 +40,17 @@ def task_picture(task: Task, folder: Path) -> Path:
 
 
 def _a_moment(task: Task) -> Frame:
-    """A frame some seconds into a game of random key presses, or the last one if the game is over sooner."""
+    """A frame some seconds into a game of random key presses, or the last one if the game is over sooner.
+
+    Worlds whose keys are composed are shown as they are found: seen in first person, random keys open menus and look at the
+    ground.
+    """
     env = make(task)
     try:
         rng = np.random.default_rng(0)
         env.reset(seed=0)
         action = task.keys.noop
-        for step in range(min(NUM_STEPS, task.max_steps)):
+        for step in range(0 if task.keys.compose else min(NUM_STEPS, task.max_steps)):
             if step % _HOLD_STEPS == 0:
                 action = task.keys.table[int(rng.integers(len(task.keys.table)))]
             _, _, terminated, truncated, _ = env.step(action)

@@ -62,4 +62,7 @@ test("a picture is shown at a whole number of device pixels per pixel", () => {
   assert.deepEqual(fitSize(160, 210, 800, 650), { width: 480, height: 630 }); // 3 fits, 4 does not
   assert.deepEqual(fitSize(160, 210, 390, 500, 2), { width: 320, height: 420 }); // 4 device pixels
   assert.deepEqual(fitSize(400, 400, 200, 300), { width: 200, height: 200 }); // larger than the room: shrink
+  assert.deepEqual(fitSize(640, 360, 800, 650), { width: 640, height: 360 });
+  assert.deepEqual(fitSize(640, 360, 800, 650, 1, true), { width: 800, height: 450 }); // smooth: all the width
+  assert.deepEqual(fitSize(640, 360, 480, 650, 2, true), { width: 480, height: 270 });
 });

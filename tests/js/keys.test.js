@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { HeldButtons, padDirections } from "../../interplay/web/static/js/keys.js";
+import { HeldButtons, directionButtons, padDirections } from "../../interplay/web/static/js/keys.js";
 
 const held = () => new HeldButtons(["FIRE", "UP", "RIGHT", "LEFT"], { Space: "FIRE", KeyJ: "FIRE", ArrowRight: "RIGHT", ArrowLeft: "LEFT" });
 
@@ -43,6 +43,24 @@ test("several fingers hold several buttons, and letting go of all lets go of key
   assert.equal(keys.releaseAll(), true);
   assert.equal(keys.mask, 0);
   assert.equal(keys.releaseAll(), false);
+});
+
+test("the 32nd button has a bit like any other, and the mask is never negative", () => {
+  const names = Array.from({ length: 32 }, (_, i) => `button ${i}`);
+  const keys = new HeldButtons(names, { KeyA: "button 31", MouseLeft: "button 0" });
+  assert.equal(keys.press("KeyA"), true);
+  assert.equal(keys.mask, 0x80000000);
+  keys.press("MouseLeft");
+  assert.equal(keys.mask, 0x80000001);
+  keys.release("KeyA");
+  assert.equal(keys.mask, 1);
+});
+
+test("the round pad finds its buttons by their names, whatever their case, or forward and back", () => {
+  const found = (/** @type {string[]} */ ...names) => Object.fromEntries(directionButtons(names));
+  assert.deepEqual(found("FIRE", "UP", "RIGHT", "LEFT", "DOWN"), { UP: "UP", DOWN: "DOWN", LEFT: "LEFT", RIGHT: "RIGHT" });
+  assert.deepEqual(found("forward", "back", "left", "right", "jump"), { UP: "forward", DOWN: "back", LEFT: "left", RIGHT: "right" });
+  assert.deepEqual(found("Left", "jump"), { LEFT: "Left" });
 });
 
 test("the round pad has eight directions and a still middle", () => {

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { backoffMs, closeReason, inputMessage, paletteFromBase64, parseFrame, splitFrames } from "../../interplay/web/static/js/protocol.js";
+import { backoffMs, closeReason, inputMessage, paletteFromBase64, parseFrame, splitFrames, turnMessage } from "../../interplay/web/static/js/protocol.js";
 
 /** A frame message, built by hand from the table in docs/protocol.md. */
 export function frame({ kind = 1, flags = 0, step = 0, base = 0, ms = 0, reward = 0, payload = new Uint8Array() } = {}) {
@@ -36,6 +36,12 @@ test("an input message has the sixteen bytes of the protocol", () => {
   const bytes = inputMessage(0b101, 258, 1.5);
   // 1, 0, buttons u16, step u32, f64 1.5 = 0x3ff8000000000000; all little-endian
   assert.deepEqual([...new Uint8Array(bytes)], [1, 0, 5, 0, 2, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0xf8, 0x3f]);
+});
+
+test("an input message with a turn has the 28 bytes of the protocol", () => {
+  const bytes = Buffer.from(turnMessage(0x80000001, 258, 1.5, -1, 2));
+  // The same bytes as in tests/play/test_wire.py: 2, zeros, step u32, f64, buttons u32, f32 -1, f32 2; all little-endian.
+  assert.equal(bytes.toString("hex"), "0200000002010000000000000000f83f01000080000080bf00000040");
 });
 
 test("frames with their lengths before them are split, and a cut-off list is noticed", () => {

@@ -1,18 +1,71 @@
 import contextlib
+import struct
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from interplay.play import wire
-from interplay.play.channel import Unpacker, pack
+from interplay.play.channel import Unpacker, pack, pack_input, unpack_input
 
 
 @given(st.integers(0, 2**16 - 1), st.integers(0, 2**32 - 1), st.floats(allow_nan=False, allow_infinity=False))
 def test_an_input_comes_back_as_it_was_packed(buttons: int, painted: int, client_ms: float) -> None:
     message = wire.pack_input(buttons, painted, client_ms)
     assert len(message) == 16
-    assert wire.parse_input(message) == (buttons, painted, client_ms)
+    assert wire.parse_input(message) == (buttons, painted, client_ms, None)
+
+
+TURNS = st.floats(-180, 180, width=32)
+
+
+@given(
+    st.integers(0, 2**32 - 1),
+    st.integers(0, 2**32 - 1),
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.tuples(TURNS, TURNS),
+)
+def test_an_input_with_a_turn_comes_back_as_it_was_packed(
+    buttons: int, painted: int, client_ms: float, turn: tuple[float, float]
+) -> None:
+    message = wire.pack_input(buttons, painted, client_ms, turn)
+    assert len(message) == 28
+    assert wire.parse_input(message) == (buttons, painted, client_ms, turn)
+
+
+def test_an_input_with_a_turn_has_the_offsets_of_the_protocol_page() -> None:
+    message = wire.pack_input(0x80000001, 258, 1.5, (-1.0, 2.0))
+    assert message.hex() == "02000000" + "02010000" + "000000000000f83f" + "01000080" + "000080bf" + "00000040"
+
+
+def test_turns_are_clipped_and_what_is_no_number_is_refused() -> None:
+    def message(*, kind: int = 2, spare: int = 0, also_spare: int = 0, ms: float = 0.0, pitch: float, yaw: float) -> bytes:
+        return struct.pack("<BBHIdIff", kind, spare, also_spare, 0, ms, 0, pitch, yaw)
+
+    assert wire.parse_input(message(pitch=-500.0, yaw=180.5)).turn == (-180.0, 180.0)
+    nan, infinity = float("nan"), float("inf")
+    for bad in (
+        message(pitch=nan, yaw=0.0),
+        message(pitch=0.0, yaw=-infinity),
+        message(ms=nan, pitch=0.0, yaw=0.0),
+        message(kind=1, pitch=0.0, yaw=0.0),
+        message(spare=1, pitch=0.0, yaw=0.0),
+        message(also_spare=1, pitch=0.0, yaw=0.0),
+        message(pitch=0.0, yaw=0.0)[:27],
+    ):
+        with pytest.raises(wire.ProtocolError):
+            wire.parse_input(bad)
+    for turn in ((180.5, 0.0), (0.0, nan)):
+        with pytest.raises(ValueError, match="180 degrees at most on each axis, got pitch"):
+            wire.pack_input(0, 0, 0.0, turn)
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(0, 2**64 - 1), st.tuples(TURNS, TURNS))
+def test_the_channel_to_the_worker_carries_32_buttons_and_the_turn(
+    buttons: int, received_us: int, turn: tuple[float, float]
+) -> None:
+    values = (buttons, 7, 12.5, received_us, *turn)
+    assert unpack_input(pack_input(*values)) == values
 
 
 @given(st.binary(max_size=40))

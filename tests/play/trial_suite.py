@@ -13,20 +13,48 @@ title = "A trial"
 goal = "Try."
 instructions = "Try it."
 questions = [{ id = "better", factor = "overall", kind = "overall", text = "Which is better?" }]
-
-[defaults.keys]
+"""
+KEYS = """
+[task.keys]
 buttons = ["A"]
-[defaults.keys.bindings]
-KeyA = "A"
-[defaults.keys.actions]
-"" = 0
-"A" = 1
+bindings = { KeyA = "A" }
+actions = { "" = 0, "A" = 1 }
+"""
+LOOK = """
+[[task]]
+name = "look"
+frame_rate_hz = 20
+env.id = "gym:trial_worlds:TrialLook-v0"
+[task.keys]
+compose = true
+buttons = ["forward", "back", "left", "right", "jump", "attack", "use", "hotbar.1", "hotbar.2", "hotbar.3", "ESC"]
+pointer = "camera"
+pointer_degrees = 0.25
+turns = { look_left = [0, -5], look_right = [0, 5], look_up = [-5, 0], look_down = [5, 0] }
+opposites = [["left", "right"], ["forward", "back"]]
+labels = { attack = "hit", "hotbar.1" = "first thing" }
+[task.keys.bindings]
+KeyW = "forward"
+KeyS = "back"
+KeyA = "left"
+KeyD = "right"
+Space = "jump"
+MouseLeft = "attack"
+KeyF = "attack"
+MouseRight = "use"
+Digit1 = "hotbar.1"
+Digit2 = "hotbar.2"
+Digit3 = "hotbar.3"
+ArrowLeft = "look_left"
+ArrowRight = "look_right"
+ArrowUp = "look_up"
+ArrowDown = "look_down"
 """
 WORLDS = {"counter": "TrialCounter", "raises": "TrialRaises", "slow": "TrialSlow", "noise": "TrialNoise"}
 
 
 def suite_text() -> str:
     """The suite of the trial worlds, and a short game of Space Invaders."""
-    tasks = [f'[[task]]\nname = "{name}"\nenv.id = "gym:trial_worlds:{world}-v0"\n' for name, world in WORLDS.items()]
-    tasks.append('[[task]]\nname = "brief"\ntime_limit_s = 1.5\nenv.id = "ale:space_invaders"\n')
-    return SUITE + "\n".join(tasks)
+    tasks = [f'[[task]]\nname = "{name}"\nenv.id = "gym:trial_worlds:{world}-v0"\n{KEYS}' for name, world in WORLDS.items()]
+    tasks.append(f'[[task]]\nname = "brief"\ntime_limit_s = 1.5\nenv.id = "ale:space_invaders"\n{KEYS}')
+    return SUITE + "\n".join([*tasks, LOOK])

@@ -19,6 +19,9 @@ from interplay.agents import rollout
 from interplay.store import judging as judging_store
 from interplay.tasks import builtin_suites, parse_suite
 
+TRIAL_WORLDS = Path(__file__).parent.parent / "play"
+"""Where the small worlds of the live play tests are."""
+
 CHROMIUM = os.environ.get("INTERPLAY_CHROMIUM") or shutil.which("chromium") or "/usr/bin/chromium"
 CHROMIUM_ARGS = (
     "--no-sandbox",
@@ -58,6 +61,49 @@ text = "Who played better?"
 """
 
 
+LOOK_SUITE = """
+[suite]
+id = "look"
+title = "Looking"
+
+[[task]]
+name = "around"
+title = "Look around"
+goal = "Turn."
+instructions = "Turn the view with the mouse."
+frame_rate_hz = 20
+time_limit_s = 60
+held_out_seeds = [1, 2]
+env.id = "gym:trial_worlds:TrialLook-v0"
+[task.keys]
+compose = true
+buttons = ["forward", "back", "left", "right", "jump", "attack", "use", "hotbar.1", "hotbar.2", "hotbar.3", "ESC"]
+pointer = "camera"
+pointer_degrees = 0.25
+turns = { look_left = [0, -5], look_right = [0, 5] }
+opposites = [["left", "right"], ["forward", "back"]]
+labels = { attack = "hit" }
+[task.keys.bindings]
+KeyW = "forward"
+KeyS = "back"
+KeyA = "left"
+KeyD = "right"
+ControlLeft = "jump"
+MouseLeft = "attack"
+MouseRight = "use"
+Digit1 = "hotbar.1"
+Digit2 = "hotbar.2"
+Digit3 = "hotbar.3"
+ArrowLeft = "look_left"
+ArrowRight = "look_right"
+[[task.questions]]
+id = "overall"
+factor = "overall"
+kind = "overall"
+text = "Who turned better?"
+"""
+
+
 @pytest.fixture(scope="session")
 def suites():
     """The built-in tasks and one that is over in three seconds."""
@@ -86,13 +132,15 @@ def recorded(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def server(recorded, tmp_path_factory):
-    """The address of a real `interplay serve` on that archive, the three-second task on offer as well."""
+    """The address of a real `interplay serve` on that archive; the three-second task and one of looking on offer as well."""
     folder = tmp_path_factory.mktemp("serve")
     (folder / "short.toml").write_text(SHORT_SUITE)
+    (folder / "look.toml").write_text(LOOK_SUITE)
     command = [sys.executable, "-m", "interplay.cli", "serve", "--port", "0", "--workers", "1", "--no-warm-up"]
-    command += ["--suite", str(folder / "short.toml"), "--data", str(recorded.root)]
+    command += ["--suite", str(folder / "short.toml"), "--suite", str(folder / "look.toml"), "--data", str(recorded.root)]
     log = (folder / "log.txt").open("w+")
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True)
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(TRIAL_WORLDS), *sys.path])}
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True, env=environment)
     try:
         line = process.stdout.readline()
         address = re.search(r"http://\S+", line)

@@ -1,5 +1,7 @@
-"""Hand-written players for the built-in Atari games, one module a game. They see only the palette frame."""
+"""Hand-written players, one module a task: of Atari games, from the pixels alone, and of the block world (`blocks`)."""
 
+from interplay.agents.scripted.blocks import BLOCK_BRAINS, BlockPlayer
+from interplay.agents.scripted.by_task import ScriptedAgent
 from interplay.agents.scripted.player import BRAINS, ScriptedPlayer
 
-__all__ = ["BRAINS", "ScriptedPlayer"]
+__all__ = ["BLOCK_BRAINS", "BRAINS", "BlockPlayer", "ScriptedAgent", "ScriptedPlayer"]

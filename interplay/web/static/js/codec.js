@@ -154,15 +154,16 @@ export class Screen {
 
 /**
  * The size to show a picture at: the largest whole number of device pixels per pixel that fits, so every pixel is equally
- * large; when not even one fits, whatever fits.
+ * large; when not even one fits, whatever fits. A smooth picture has no pixels to keep apart and takes all the room there is.
  * @param {number} width of the picture
  * @param {number} height
  * @param {number} roomWidth in CSS pixels
  * @param {number} roomHeight
  * @param {number} [pixelRatio] device pixels per CSS pixel
+ * @param {boolean} [smooth]
  */
-export function fitSize(width, height, roomWidth, roomHeight, pixelRatio = 1) {
+export function fitSize(width, height, roomWidth, roomHeight, pixelRatio = 1, smooth = false) {
   const fit = Math.min(roomWidth / width, roomHeight / height) * pixelRatio;
-  const scale = (fit >= 1 ? Math.floor(fit) : fit) / pixelRatio;
+  const scale = (fit >= 1 && !smooth ? Math.floor(fit) : fit) / pixelRatio;
   return { width: width * scale, height: height * scale };
 }

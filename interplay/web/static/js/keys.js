@@ -1,12 +1,12 @@
-// From keys and fingers to the mask of pressed buttons. What a combination means is the server's to say (KeyMap.resolve).
+// From keys, mouse buttons and fingers to the mask of pressed buttons. What a combination means is the server's to say (KeyMap.resolve).
 
 /**
- * Which buttons are held, by keyboard and by touch.
+ * Which of up to 32 buttons are held, by keyboard, mouse and touch.
  */
 export class HeldButtons {
   /**
    * @param {string[]} buttons bit i of the mask is buttons[i]
-   * @param {Record<string, string>} bindings KeyboardEvent.code -> button
+   * @param {Record<string, string>} bindings KeyboardEvent.code, or MouseLeft, MouseMiddle, MouseRight -> button
    */
   constructor(buttons, bindings) {
     this.buttons = buttons;
@@ -51,7 +51,7 @@ export class HeldButtons {
     });
   }
 
-  /** Bit i is set while any key or finger of button i is down. */
+  /** Bit i is set while any key or finger of button i is down; never negative, whatever bit 31 is. */
   get mask() {
     let mask = 0;
     const add = (/** @type {string} */ button) => {
@@ -60,7 +60,7 @@ export class HeldButtons {
     };
     for (const code of this.codes) add(this.bindings[code]);
     for (const buttons of this.pointers.values()) buttons.forEach(add);
-    return mask;
+    return mask >>> 0;
   }
 
   /** @param {() => unknown} action */
@@ -69,6 +69,27 @@ export class HeldButtons {
     action();
     return this.mask !== before;
   }
+}
+
+const DIRECTION_NAMES = new Map([
+  ["UP", ["up", "forward"]],
+  ["DOWN", ["down", "back"]],
+  ["LEFT", ["left"]],
+  ["RIGHT", ["right"]],
+]);
+
+/**
+ * The button for each direction of a pad, where a task has one: by the direction's own name in any case, or forward and back.
+ * @param {string[]} buttons
+ * @returns {Map<string, string>} UP, DOWN, LEFT, RIGHT -> button
+ */
+export function directionButtons(buttons) {
+  const found = new Map();
+  for (const [direction, names] of DIRECTION_NAMES) {
+    const name = names.find((one) => buttons.some((button) => button.toLowerCase() === one));
+    if (name) found.set(direction, buttons.find((button) => button.toLowerCase() === name));
+  }
+  return found;
 }
 
 /**

@@ -3,8 +3,9 @@
 import { Seat } from "./connection.js";
 import { FrameDecoder, MissingBase, Screen, fitSize } from "./codec.js";
 import { HeldButtons } from "./keys.js";
+import { Mouse } from "./mouse.js";
 import { ApiError, api, isTyping, need } from "./page.js";
-import { inputMessage, paletteFromBase64, parseFrame } from "./protocol.js";
+import { inputMessage, paletteFromBase64, parseFrame, turnMessage } from "./protocol.js";
 import { Replay } from "./replay.js";
 import { clock } from "./timeline.js";
 import { TouchPad } from "./touch.js";
@@ -15,13 +16,19 @@ import { TouchPad } from "./touch.js";
  * @property {string} id
  * @property {string} title
  * @property {number} time_limit_s
+ * @property {number} frame_rate_hz
  * @property {string[]} buttons
  * @property {Record<string, string>} bindings
  * @property {Record<string, string>} labels
+ * @property {boolean} compose whether buttons are entries of a Dict action
+ * @property {string | null} pointer the entry that the mouse turns
+ * @property {number} pointer_degrees for one CSS pixel
  */
 /** @typedef {"ready" | "connecting" | "countdown" | "playing" | "paused" | "ended" | "failed"} State */
 
 const HEARTBEAT_MS = 250;
+/** Fast screens draw 360 frames a second; the server takes 300 messages. */
+const TURNS_EVERY_MS = 7;
 const OUTCOMES = new Map([
   ["terminated", "The game is over."],
   ["time_limit", "Time is up."],
@@ -46,6 +53,17 @@ class Player {
     /** @type {HTMLDialogElement} */
     this.ask = need(document, "[data-ask]");
     this.held = new HeldButtons(task.buttons, task.bindings);
+    this.mouse = new Mouse(this.view, this.screen.canvas, task, this.held, {
+      isLive: () => this.state === "playing" || this.state === "countdown",
+      isPlaying: () => this.state === "playing",
+      mayLock: () => this.#isOn() && !this.ask.open,
+      onChange: () => this.sendInput(),
+      onTurn: () => this.#sendTurnSoon(),
+      onLock: (locked) => {
+        if (!locked) this.pause();
+        this.#showHint();
+      },
+    });
     this.touch = new TouchPad(need(root, "[data-touch]"), task.buttons, task.labels, this.held, () => this.sendInput());
     /** @type {Seat | null} */
     this.seat = null;
@@ -55,6 +73,9 @@ class Player {
     this.newest = null;
     this.paintedStep = 0;
     this.askedForKey = false;
+    this.smooth = false;
+    this.turnIsDue = false;
+    this.lastSentMs = 0;
     this.lives = -1;
     /** @type {State} */
     this.state = "ready";
@@ -110,6 +131,7 @@ class Player {
   /** @param {string} message */
   #onLost(message) {
     this.held.releaseAll();
+    this.mouse.release();
     if (this.state === "ended") return;
     this.#cover("One moment", message);
     this.announce(message);
@@ -129,7 +151,7 @@ class Player {
   #fail(message) {
     this.seat?.close();
     this.#setState("failed");
-    this.held.releaseAll();
+    this.#letGo();
     if (this.ask.open) this.ask.close();
     this.startButton.disabled = false;
     this.startButton.firstChild?.replaceWith("Start again ");
@@ -166,7 +188,10 @@ class Player {
         return this.#uncover();
       case "ended":
         return this.#afterFrames(() => this.#onEnded(message));
-      default: // "codec" needs nothing here: every frame says its own kind
+      case "codec": // every frame says its own kind; only the size changes
+        this.smooth = message.codec === "jpeg";
+        return this.fit();
+      default:
     }
   }
 
@@ -186,9 +211,11 @@ class Player {
     this.askedForKey = false;
     this.paintedStep = welcome.step;
     this.screen.canvas.hidden = false;
+    this.smooth = welcome.codec === "jpeg";
     this.fit();
     if (welcome.state === "waiting") {
       this.#cover("Get ready", "");
+      if (this.mouse.wanted) this.mouse.lock();
       this.seat?.send({ type: "start" });
       return;
     }
@@ -224,6 +251,7 @@ class Player {
   #onPaused(reason) {
     this.#setState("paused");
     this.held.releaseAll();
+    this.mouse.release();
     if (reason === "recovering") this.#cover("One moment", "The game is being brought back from its recording. It goes on where it was.");
     else this.#coverPaused();
   }
@@ -237,7 +265,7 @@ class Player {
     }
     this.#setState("ended");
     this.seat?.close();
-    this.held.releaseAll();
+    this.#letGo();
     if (this.ask.open) this.ask.close();
     if (document.fullscreenElement) document.exitFullscreen().catch(() => {});
     const score = String(ended.total_reward);
@@ -292,7 +320,8 @@ class Player {
     const full = document.fullscreenElement === this.screenCard;
     const roomHeight = full ? this.view.clientHeight : Math.max(280, innerHeight - (innerWidth < 760 ? 330 : 190));
     const { width, height } = this.screen.canvas;
-    const size = fitSize(width, height, this.view.clientWidth, roomHeight, devicePixelRatio);
+    const size = fitSize(width, height, this.view.clientWidth, roomHeight, devicePixelRatio, this.smooth);
+    this.screen.canvas.classList.toggle("smooth", this.smooth);
     this.screen.canvas.style.width = `${size.width}px`;
     this.screen.canvas.style.height = `${size.height}px`;
   }
@@ -300,9 +329,41 @@ class Player {
   // --- keys, focus, pause -------------------------------------------------------------------------------------------
 
   sendInput() {
-    if (this.state === "playing" || this.state === "countdown") {
-      this.seat?.send(inputMessage(this.held.mask, this.paintedStep, performance.now()));
+    if (this.state !== "playing" && this.state !== "countdown") return;
+    const { mask } = this.held;
+    const now = performance.now();
+    this.mouse.hotbar.follow(mask);
+    if (!this.task.compose) {
+      this.seat?.send(inputMessage(mask, this.paintedStep, now));
+      return;
     }
+    const { pitch, yaw } = this.mouse.turn.take();
+    this.seat?.send(turnMessage(mask, this.paintedStep, now, pitch, yaw));
+    this.lastSentMs = now;
+    if (this.mouse.turn.isPending) this.#sendTurnSoon();
+  }
+
+  /** Send what the mouse has turned when the screen is drawn next: once for all movements until then. */
+  #sendTurnSoon() {
+    if (this.turnIsDue) return;
+    this.turnIsDue = true;
+    requestAnimationFrame(() => {
+      this.turnIsDue = false;
+      if (!this.mouse.turn.isPending) return; // a button has taken it along
+      if (performance.now() - this.lastSentMs < TURNS_EVERY_MS) this.#sendTurnSoon();
+      else this.sendInput();
+    });
+  }
+
+  /** Let go of every button and of the pointer. */
+  #letGo() {
+    this.mouse.release();
+    this.mouse.unlock();
+    return this.held.releaseAll();
+  }
+
+  #isOn() {
+    return this.state === "playing" || this.state === "paused" || this.state === "countdown" || this.state === "connecting";
   }
 
   #focused() {
@@ -310,7 +371,7 @@ class Player {
   }
 
   pause() {
-    if (this.held.releaseAll()) this.sendInput();
+    if (this.#letGo()) this.sendInput();
     if (this.state !== "playing" && this.state !== "countdown") return;
     this.seat?.send({ type: "pause" });
     this.#setState("paused");
@@ -319,6 +380,7 @@ class Player {
 
   resume() {
     if (this.state !== "paused" || this.ask.open) return;
+    if (this.mouse.wanted) this.mouse.lock();
     this.seat?.send({ type: "resume" });
   }
 
@@ -337,8 +399,15 @@ class Player {
     document.addEventListener("visibilitychange", () => document.hidden && this.pause());
     addEventListener("resize", () => this.fit());
     document.addEventListener("fullscreenchange", () => this.fit());
-    this.view.addEventListener("pointerdown", () => this.resume());
-    this.startButton.addEventListener("click", () => this.start());
+    this.view.addEventListener("pointerdown", (event) => {
+      if (this.state === "paused" && event.pointerType === "mouse") this.mouse.wanted = true;
+      this.resume();
+    });
+    this.startButton.addEventListener("click", (event) => {
+      // A click that a key made has no detail: whoever starts with the keyboard keeps their pointer.
+      if (event.detail > 0 && matchMedia("(pointer: fine)").matches) this.mouse.wanted = true;
+      this.start();
+    });
     need(this.root, "[data-pause]").addEventListener("click", (event) => {
       // The button must not keep the focus: the space bar is a game key.
       if (event.currentTarget instanceof HTMLElement) event.currentTarget.blur();
@@ -365,7 +434,7 @@ class Player {
 
   /** @param {KeyboardEvent} event */
   #onKeyDown(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target) || this.ask.open) return;
+    if (this.#isShortcut(event) || isTyping(event.target) || this.ask.open) return;
     const { state } = this;
     if ((state === "ready" || state === "failed") && (event.code === "Enter" || event.code === "Space")) {
       // A focused link or button answers Enter itself.
@@ -377,7 +446,9 @@ class Player {
     if (state !== "playing" && state !== "paused" && state !== "countdown") return;
     if (event.code === "Escape") {
       event.preventDefault();
-      this.askToFinish();
+      // The first Escape gives the pointer back and pauses. Browsers keep that key for themselves; drivers of tests do not.
+      if (this.mouse.locked) this.mouse.unlock();
+      else if (!this.mouse.justUnlocked) this.askToFinish();
       return;
     }
     const bound = this.held.isBound(event.code);
@@ -396,6 +467,12 @@ class Player {
     }
   }
 
+  /** Whether a key belongs to the browser, because of a modifier that is no key of this game. @param {KeyboardEvent} event */
+  #isShortcut(event) {
+    const isOurs = (/** @type {string} */ name) => this.held.isBound(`${name}Left`) || this.held.isBound(`${name}Right`);
+    return (event.ctrlKey && !isOurs("Control")) || (event.altKey && !isOurs("Alt")) || (event.metaKey && !isOurs("Meta"));
+  }
+
   // --- the page -----------------------------------------------------------------------------------------------------
 
   /** @param {State} state */
@@ -408,6 +485,13 @@ class Player {
     need(this.root, "[data-pause]").hidden = !live;
     need(this.root, "[data-finish]").hidden = !live;
     need(this.root, "[data-pause]").firstChild?.replaceWith(state === "paused" ? "Go on " : "Pause ");
+    this.#showHint();
+  }
+
+  /** How to catch the mouse, while it is free. */
+  #showHint() {
+    need(this.root, "[data-mouse-hint]").hidden =
+      !this.task.pointer || this.state !== "playing" || this.mouse.locked || !matchMedia("(pointer: fine)").matches;
   }
 
   #coverPaused() {

@@ -75,6 +75,26 @@ export function inputMessage(buttons, paintedStep, clientMs) {
 }
 
 /**
+ * The 28 bytes that say which of up to 32 buttons are held, and how far the mouse turned since the last message.
+ * @param {number} buttons bit i is button i of the task, as an unsigned number
+ * @param {number} paintedStep the newest step the player can have seen
+ * @param {number} clientMs
+ * @param {number} pitch degrees, down is positive
+ * @param {number} yaw degrees, right is positive
+ */
+export function turnMessage(buttons, paintedStep, clientMs, pitch, yaw) {
+  const buffer = new ArrayBuffer(28);
+  const view = new DataView(buffer);
+  view.setUint8(0, 2);
+  view.setUint32(4, paintedStep, true);
+  view.setFloat64(8, clientMs, true);
+  view.setUint32(16, buttons, true);
+  view.setFloat32(20, pitch, true);
+  view.setFloat32(24, yaw, true);
+  return buffer;
+}
+
+/**
  * A palette as the canvas wants it: 256 pixels, each one 32-bit word (RGBA in memory, so ABGR as a little-endian number).
  * @param {string} base64 of 768 bytes
  */

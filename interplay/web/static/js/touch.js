@@ -1,8 +1,7 @@
 // Buttons for fingers: a round pad for the directions, a round button for everything else.
 
-import { padDirections } from "./keys.js";
+import { directionButtons, padDirections } from "./keys.js";
 
-const DIRECTIONS = ["UP", "DOWN", "LEFT", "RIGHT"];
 const ARROWS = [["u", "UP", "▲"], ["d", "DOWN", "▼"], ["l", "LEFT", "◀"], ["r", "RIGHT", "▶"]];
 
 /** On-screen buttons; several fingers at once, and a finger may slide from one to the next. */
@@ -20,12 +19,15 @@ export class TouchPad {
     this.onChange = onChange;
     /** @type {HTMLElement | null} */
     this.pad = null;
-    const withPad = DIRECTIONS.filter((name) => buttons.includes(name)).length >= 3;
+    /** @type {Map<string, string>} */
+    this.directions = directionButtons(buttons);
+    const withPad = this.directions.size >= 3;
     if (withPad) {
       this.pad = root.appendChild(document.createElement("div"));
       this.pad.className = "dpad";
-      for (const [place, name, arrow] of ARROWS) {
-        if (!buttons.includes(name)) continue;
+      for (const [place, direction, arrow] of ARROWS) {
+        const name = this.directions.get(direction);
+        if (!name) continue;
         const mark = this.pad.appendChild(document.createElement("span"));
         mark.className = place;
         mark.dataset.direction = name;
@@ -35,13 +37,16 @@ export class TouchPad {
     const others = root.appendChild(document.createElement("div"));
     others.className = "touch-buttons";
     // Left and right side by side and in that order, whatever the task's order of priority.
-    for (const name of [...DIRECTIONS.slice(2), ...buttons].filter((one, place, all) => buttons.includes(one) && all.indexOf(one) === place)) {
-      if (withPad && DIRECTIONS.includes(name)) continue;
+    const sideways = ["LEFT", "RIGHT"].flatMap((direction) => this.directions.get(direction) ?? []);
+    const onPad = new Set(withPad ? this.directions.values() : []);
+    for (const name of new Set([...sideways, ...buttons])) {
+      if (onPad.has(name)) continue;
       const mark = others.appendChild(document.createElement("span"));
       mark.dataset.button = name;
       mark.textContent = labels[name] ?? name.toLowerCase();
     }
     root.classList.toggle("plain", !withPad);
+    root.classList.toggle("many", buttons.length > 12);
     root.classList.toggle("on", matchMedia("(any-pointer: coarse)").matches);
     // A finger on a machine that called itself a mouse: believe the finger.
     addEventListener("touchstart", () => root.classList.add("on"), { once: true, passive: true });
@@ -72,7 +77,7 @@ export class TouchPad {
       const dx = event.clientX - (box.left + box.width / 2);
       const dy = event.clientY - (box.top + box.height / 2);
       // A thumb slips off the pad's edge easily, so it reaches somewhat further than it looks.
-      if (Math.hypot(dx, dy) < box.width * 0.72) return padDirections(dx, dy, box.width / 2).filter((name) => this.held.buttons.includes(name));
+      if (Math.hypot(dx, dy) < box.width * 0.72) return padDirections(dx, dy, box.width / 2).flatMap((direction) => this.directions.get(direction) ?? []);
     }
     const target = document.elementFromPoint(event.clientX, event.clientY);
     const button = target instanceof HTMLElement ? target.dataset.button : undefined;

@@ -1,0 +1,468 @@
+"""Eyes and hands for the players of the block world: looking, walking, mining, placing, all by keys and camera.
+
+What a body does is a generator of `Action`: `yield from body.walk(cell)` plays as many ticks as it takes and returns whether
+it worked. So a player of a task reads as the list of things it does.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Generator, Iterable
+from itertools import pairwise, product
+
+import numpy as np
+
+from interplay.agents.scripted.blocks.navigation import Routes
+from interplay.world import physics
+from interplay.world.blocks import NUM_BOXES, name_of, properties_of
+from interplay.world.items import item_named
+from interplay.world.mining import mob_in_front, target
+from interplay.world.mouths import PASSABLE, STANDABLE
+from interplay.world.orient import is_replaceable
+from interplay.world.state import REACH, Action, Position
+from interplay.world.tools import best_tool
+from interplay.world.world import World
+
+Acts = Generator[Action, None, bool]
+"""Ticks of play, and whether what was meant came about."""
+
+MOST_TURN = 15.0
+"""Degrees a step, so that it looks as if a hand turned."""
+_USED = (
+    "_door",
+    "_fence_gate",
+    "_trapdoor",
+    "_bed",
+    "chest",
+    "crafting_table",
+    "furnace",
+    "smoker",
+    "barrel",
+    "lever",
+    "_button",
+)
+_RANKS = ("wooden", "golden", "stone", "iron", "diamond", "netherite")
+
+
+class Body:
+    """Who acts in a world.
+
+    Args:
+        world: It is looked at and never changed.
+        rng: For whims.
+
+    Attributes:
+        kept: Items that stay in the hotbar when something else is fetched there.
+        haste: How much of a turn is made in one tick.
+    """
+
+    def __init__(self, world: World, rng: np.random.Generator) -> None:
+        self.world, self.rng = world, rng
+        self.kept: set[str] = set()
+        self.haste = float(rng.uniform(0.38, 0.55))
+        self.sprints = bool(rng.random() < 0.8)
+
+    # Where I am
+
+    @property
+    def cell(self) -> Position:
+        """Of the feet; who stands on a path or slab stands above it."""
+        me = self.world.player
+        return math.floor(me.x), math.floor(me.y + 0.5), math.floor(me.z)
+
+    @property
+    def footing(self) -> Position:
+        """The nearest cell to the feet that one can stand in: at an edge the middle of the body may be over nothing."""
+        x, y, z = self.cell
+        me = self.world.player
+        around = [
+            (math.hypot(x + dx + 0.5 - me.x, z + dz + 0.5 - me.z) + 2 * abs(dy), (x + dx, y + dy, z + dz))
+            for dx, dy, dz in product((0, -1, 1), (0, -1, 1), (0, -1, 1))
+        ]
+        for _, cell in sorted(around):
+            if self.stands(*cell):
+                return cell
+        return x, y, z
+
+    def state(self, x: int, y: int, z: int) -> int:
+        """State of a cell."""
+        return self.world.grid.get(x, y, z)
+
+    def name(self, x: int, y: int, z: int) -> str:
+        """Name of the block in a cell."""
+        return name_of(self.state(x, y, z))
+
+    def stands(self, x: int, y: int, z: int) -> bool:
+        """Whether one can stand or swim in a cell."""
+        here, above, below = self.state(x, y, z), self.state(x, y + 1, z), self.state(x, y - 1, z)
+        if name_of(here) == "water":
+            return bool(PASSABLE[above]) or name_of(above) == "water"
+        return bool(PASSABLE[here] and PASSABLE[above] and STANDABLE[below])
+
+    def count(self, wanted: str | Callable[[str], bool]) -> int:
+        """How many of an item are carried."""
+        fits = wanted if callable(wanted) else wanted.__eq__
+        return sum(stack.count for stack in self.world.player.slots if stack is not None and fits(stack.item))
+
+    # Looking
+
+    def angles(self, x: float, y: float, z: float) -> tuple[float, float]:
+        """Yaw and pitch that look at a point."""
+        me = self.world.player
+        dx, dy, dz = x - me.x, y - me.eye_y, z - me.z
+        return math.degrees(math.atan2(-dx, dz)), -math.degrees(math.atan2(dy, math.hypot(dx, dz)))
+
+    def turn(self, yaw: float, pitch: float, **keys: bool | int) -> Action:
+        """One tick towards a direction, as fast as a hand goes, with keys."""
+        me = self.world.player
+        return Action(
+            camera_yaw=self._slow((yaw - me.yaw + 180.0) % 360.0 - 180.0), camera_pitch=self._slow(pitch - me.pitch), **keys
+        )  # type: ignore[arg-type]
+
+    def _slow(self, error: float) -> float:
+        if abs(error) < 1.0:
+            return error
+        step = error * self.haste * float(self.rng.uniform(0.85, 1.15))
+        return min(MOST_TURN, max(-MOST_TURN, math.copysign(max(1.0, abs(step)), error)))
+
+    def look(self, yaw: float, pitch: float, *, tolerance: float = 0.5, most: int = 60) -> Acts:
+        """Turn until one looks that way."""
+        for _ in range(most):
+            me = self.world.player
+            if abs((yaw - me.yaw + 180.0) % 360.0 - 180.0) <= tolerance and abs(pitch - me.pitch) <= tolerance:
+                return True
+            yield self.turn(yaw, pitch)
+        return False
+
+    def look_at(self, x: float, y: float, z: float) -> Acts:
+        """Turn to a point."""
+        return (yield from self.look(*self.angles(x, y, z)))
+
+    def wait(self, ticks: int) -> Acts:
+        """Do nothing."""
+        for _ in range(ticks):
+            yield Action()
+        return True
+
+    def end(self) -> Acts:
+        """Say that one is done."""
+        yield Action(esc=True)
+        yield Action()
+        return True
+
+    def sees(self, x: float, y: float, z: float, *, eye: tuple[float, float, float] | None = None) -> bool:
+        """Whether no block is between an eye, one's own if none is given, and a point."""
+        me = self.world.player
+        ex, ey, ez = eye or (me.x, me.eye_y, me.z)
+        far = math.dist((ex, ey, ez), (x, y, z))
+        if far < 1e-6:
+            return True
+        return not physics.ray(self.world.grid.blocks, ex, ey, ez, x - ex, y - ey, z - ez, far - 0.05)[0]
+
+    # Walking
+
+    def walk(
+        self,
+        goals: Position | Iterable[Position],
+        *,
+        costs: np.ndarray | None = None,
+        pace: Callable[[], bool] | None = None,
+        tries: int = 6,
+        most: float = 4000.0,
+        around: int = 256,
+        until: Callable[[], bool] | None = None,
+    ) -> Acts:
+        """Go to the nearest of some cells, digging where `costs` allow.
+
+        Args:
+            pace: Asked before each tick: whether to wait for somebody.
+            until: Asked at each tick: whether to stop early, which counts as success.
+        """
+        wanted = {goals} if isinstance(goals, tuple) else set(goals)  # type: ignore[arg-type]
+        for _ in range(tries):
+            if self.footing in wanted and self._near(self.footing, 0.45):
+                return True
+            routes = Routes(self.world.grid, self.footing, wanted, costs=costs, most=most, around=around)
+            if routes.goal is None:
+                return False
+            if (yield from self.follow([self.footing, *routes.way()], pace=pace, until=until)):
+                return True
+            if until is not None and until():
+                return True
+            for _ in range(int(self.rng.integers(4, 9))):  # something is in the way
+                yield self.turn(
+                    self.world.player.yaw + float(self.rng.uniform(-60, 60)), 0.0, back=True, jump=bool(self.rng.random() < 0.5)
+                )
+        return self.footing in wanted
+
+    def _near(self, cell: Position, reach: float) -> bool:
+        me = self.world.player
+        return math.hypot(cell[0] + 0.5 - me.x, cell[2] + 0.5 - me.z) <= reach and abs(me.y - cell[1]) < 0.7
+
+    def follow(
+        self, way: list[Position], *, pace: Callable[[], bool] | None = None, until: Callable[[], bool] | None = None
+    ) -> Acts:
+        """Walk along cells; False if one gets stuck."""
+        index = 0
+        still, best = 0, math.inf
+        me = self.world.player
+        while index < len(way):
+            if me.dead:
+                return False
+            if until is not None and until():
+                return True
+            goal = way[index]
+            last = index == len(way) - 1
+            level = not last and way[index + 1][1] == goal[1] and not self._blocked(way[index + 1])
+            if self._near(goal, 0.25 if last else 0.7 if level else 0.3) and (me.on_ground or me.in_water or level):
+                index += 1
+                still, best = 0, math.inf
+                if index < len(way):
+                    before = way[index - 1]
+                    blocked = self._in_way(before, way[index])
+                    if blocked and not (yield from self._make_way(blocked)):
+                        return False
+                continue
+            if pace is not None and pace():
+                yield Action()
+                continue
+            far = math.hypot(goal[0] + 0.5 - me.x, goal[2] + 0.5 - me.z) + 0.5 * abs(goal[1] - me.y)
+            still, best = (0, far) if far < best - 0.05 else (still + 1, best)
+            if still > 40:
+                return False
+            yield self._step(way, index, still)
+        return True
+
+    def _step(self, way: list[Position], index: int, still: int) -> Action:
+        me = self.world.player
+        goal = way[index]
+        yaw, _ = self.angles(goal[0] + 0.5, me.eye_y, goal[2] + 0.5)
+        far = math.hypot(goal[0] + 0.5 - me.x, goal[2] + 0.5 - me.z)
+        error = abs((yaw - me.yaw + 180.0) % 360.0 - 180.0)
+        straight = far > 0.15
+        if far < 0.35:
+            error = min(error, 30.0)
+        rises = goal[1] > me.y + 0.55
+        ahead = way[index : index + 4]
+        easy = len(ahead) == 4 and len({cell[1] for cell in ahead}) == 1 and not self._bends(ahead)
+        jump = me.in_water or (rises and (far < 1.35 or me.hit_wall) and error < 45) or (me.hit_wall and still > 12)
+        dips = goal[1] < me.y - 1.5
+        pitch = 28.0 if dips else 8.0 if not rises else 0.0
+        return self.turn(
+            yaw if straight else me.yaw,
+            pitch if abs(pitch - me.pitch) > 12 else me.pitch,
+            forward=straight and error < (50 if far > 0.8 else 25),
+            jump=jump,
+            sprint=self.sprints and easy and error < 15 and not me.in_water,
+        )
+
+    @staticmethod
+    def _bends(way: list[Position]) -> bool:
+        steps = {(b[0] - a[0], b[2] - a[2]) for a, b in pairwise(way)}
+        return len(steps) > 1
+
+    def _blocked(self, cell: Position) -> bool:
+        x, y, z = cell
+        return not self._open(x, y, z) or not self._open(x, y + 1, z)
+
+    def _open(self, x: int, y: int, z: int) -> bool:
+        state = self.state(x, y, z)
+        name = name_of(state)
+        if name.endswith(("_door", "_fence_gate")):
+            return properties_of(state)["open"] == "true"
+        return bool(PASSABLE[state]) or name == "water"
+
+    def _in_way(self, here: Position, goal: Position) -> list[Position]:
+        """Cells that must be free for a step, from the top down."""
+        x, y, z = here
+        a, h, b = goal
+        cells = [(a, k, b) for k in range(max(h, y) + 1, h - 1, -1) if (a, b) != (x, z) or k < y]
+        if h > y:
+            cells.insert(0, (x, y + 2, z))
+        return [cell for cell in cells if not self._open(*cell)]
+
+    def _make_way(self, cells: list[Position]) -> Acts:
+        for cell in cells:
+            for _ in range(6):  # sand and gravel come after
+                if self._open(*cell):
+                    break
+                name = self.name(*cell)
+                if name.endswith(("_door", "_fence_gate")):
+                    if not (yield from self.use_on(cell)):
+                        return False
+                elif not (yield from self.mine(cell)):
+                    return False
+                if self.name(cell[0], cell[1] + 1, cell[2]) in ("sand", "gravel", "red_sand"):
+                    yield from self.wait(12)
+        return True
+
+    # Hands
+
+    def aim(
+        self, cell: Position, faces: Iterable[int] = range(6), *, into: Position | None = None
+    ) -> tuple[float, float] | None:
+        """Yaw and pitch that meet a block in reach at one of some faces; None if nothing of it can be seen.
+
+        Args:
+            into: A cell with plants in it that may be met instead, since what is placed replaces them.
+        """
+        me, blocks = self.world.player, self.world.grid.blocks
+        x, y, z = cell
+        best, found = -1.0, None
+        eye = me.x, me.eye_y, me.z
+        for face in faces:
+            nx, ny, nz = physics.NORMALS[face]
+            if (eye[0] - x - 0.5) * nx + (eye[1] - y - 0.5) * ny + (eye[2] - z - 0.5) * nz <= (
+                0.5 if NUM_BOXES[self.state(*cell)] else -1.0
+            ):
+                continue
+            for u, v in product((0.5, 0.25, 0.75, 0.08, 0.92), repeat=2):
+                point = [u, v]
+                place = [0.5 + 0.5 * n if n else point.pop() for n in (nx, ny, nz)]
+                px, py, pz = x + place[0], y + place[1], z + place[2]
+                way = px - eye[0], py - eye[1], pz - eye[2]
+                hit, bx, by, bz, side, *_ = physics.ray(blocks, *eye, *way, REACH - 0.05)
+                good = hit and (((bx, by, bz) == cell and side == face) or (bx, by, bz) == into)
+                if good:
+                    score = 1.0 - abs(u - 0.5) - abs(v - 0.5)
+                    if score > best:
+                        best, found = score, self.angles(px, py, pz)
+            if found is not None and best > 0.4:
+                return found
+        if found is None and not NUM_BOXES[self.state(*cell)]:  # plants, torches: their outline is smaller than the cell
+            px, py, pz = x + 0.5, y + 0.3, z + 0.5
+            hit, bx, by, bz, *_ = physics.ray(blocks, *eye, px - eye[0], py - eye[1], pz - eye[2], REACH - 0.05)
+            return self.angles(px, py, pz) if hit and (bx, by, bz) == cell else None
+        return found
+
+    def mine(self, cell: Position, *, most: int = 500) -> Acts:
+        """Mine a block with the best tool at hand."""
+        before = self.state(*cell)
+        yield from self.hold_tool(name_of(before))
+        aimed = self.aim(cell)
+        if aimed is None:
+            return False
+        yield from self.look(*aimed, tolerance=1.0)
+        for _ in range(most):
+            if self.state(*cell) != before:
+                return True
+            aimed = self.aim(cell)
+            if aimed is None or self.world.player.dead:
+                return False
+            yield self.turn(*aimed, attack=mob_in_front(self.world) is None)
+        return False
+
+    def press_use(self, *, most: int = 40) -> Acts:
+        """Press the use key for a tick, once no mob is in front that would take it for itself."""
+        for _ in range(most):
+            if mob_in_front(self.world) is None:
+                break
+            yield Action()
+        else:
+            return False
+        yield Action(use=True)
+        yield Action()
+        return True
+
+    def use_on(self, cell: Position) -> Acts:
+        """Use a block: open it, or its screen."""
+        before = self.state(*cell)
+        for _ in range(4):
+            aimed = self.aim(cell)
+            if aimed is None:
+                return False
+            yield from self.look(*aimed, tolerance=0.05)
+            found = target(self.world)
+            if found is None or found[:3] != cell:
+                yield Action()
+                continue
+            yield from self.press_use()
+            if self.state(*cell) != before or self.world.screen is not None:
+                return True
+        return False
+
+    def place(self, cell: Position, item: str, faces: Iterable[int] = (1, 2, 3, 4, 5, 0)) -> Acts:
+        """Place an item's block into a cell, against a neighbour that can be seen; true too if it is there.
+
+        Args:
+            faces: Of the neighbours, in the order in which they are tried.
+        """
+        if not (yield from self.hold(item)):
+            return False
+        for _ in range(6):
+            if not is_replaceable(self.state(*cell)):
+                return self.name(*cell) == item or NUM_BOXES[self.state(*cell)] > 0
+            found = None
+            for face in faces:
+                nx, ny, nz = physics.NORMALS[face]
+                base = cell[0] - nx, cell[1] - ny, cell[2] - nz
+                state = self.state(*base)
+                if not NUM_BOXES[state] or name_of(state).endswith(_USED) or is_replaceable(state):
+                    continue
+                into = cell if is_replaceable(self.state(*cell)) else None
+                found = self.aim(base, (face,), into=into)
+                if found is not None:
+                    break
+            if found is None:
+                return False
+            yield from self.look(*found, tolerance=0.05)
+            met = target(self.world)
+            if mob_in_front(self.world) is not None:
+                yield from self.wait(5)
+                continue
+            if met is None or not ((met[:3] == base and met[3] == face) or met[:3] == into):
+                yield Action()
+                continue
+            yield from self.press_use()
+        return not is_replaceable(self.state(*cell))
+
+    # What is in the hand
+
+    def slot(self, item: str) -> int | None:
+        """The first slot with an item: hotbar first."""
+        slots = self.world.player.slots
+        return next((n for n in range(36) if (stack := slots[n]) is not None and stack.item == item), None)
+
+    def hold(self, item: str) -> Acts:
+        """Take an item into the hand, out of the inventory if it is there."""
+        me = self.world.player
+        if me.in_hand is not None and me.in_hand.item == item:
+            return True
+        slot = self.slot(item)
+        if slot is None:
+            return False
+        if slot >= 9:
+            from interplay.agents.scripted.blocks.crafts import fetch
+
+            free = (n for n in range(9) if (stack := me.slots[n]) is None or stack.item not in self.kept)
+            if not (yield from fetch(self, slot, next(free, me.hotbar))):
+                return False
+            return me.in_hand is not None and me.in_hand.item == item
+        yield Action(hotbar=slot + 1)
+        return True
+
+    def free_hand(self) -> Acts:
+        """Take something into the hand that animals do not follow: an empty slot if there is one."""
+        slots = self.world.player.slots
+        slot = next((n for n in range(9) if slots[n] is None), None)
+        slot = slot if slot is not None else next((n for n in range(9) if slots[n].item.endswith(("fence", "gate"))), 0)  # type: ignore[union-attr]
+        yield Action(hotbar=slot + 1)
+        return True
+
+    def hold_tool(self, block: str) -> Acts:
+        """Take the best tool for a block into the hand; a hand without a tool will do if there is none."""
+        kind = best_tool(block)
+        slots = self.world.player.slots
+        tools = [n for n in range(36) if (stack := slots[n]) is not None and item_named(stack.item).kind == kind]
+        if not tools:
+            return True
+
+        def rank(slot: int) -> int:
+            stack = slots[slot]
+            assert stack is not None
+            return _RANKS.index(stack.item.split("_")[0])
+
+        best = max(tools, key=lambda slot: (rank(slot), slot < 9))
+        stack = slots[best]
+        assert stack is not None
+        return (yield from self.hold(stack.item))

@@ -1,0 +1,140 @@
+"""Screens by hand: the cursor is moved by the camera, stacks are clicked from slot to slot, and things are made of them."""
+
+from __future__ import annotations
+
+from interplay.agents.scripted.blocks.body import MOST_TURN, Acts, Body
+from interplay.world import crafting, screens
+from interplay.world.state import Action, Position
+
+FURNACE_INPUT, FURNACE_FUEL, FURNACE_OUTPUT = 0, 1, 2
+
+
+def open_inventory(body: Body) -> Acts:
+    """The player's own screen."""
+    if body.world.screen is None:
+        yield Action(inventory=True)
+        yield Action()
+    return body.world.screen is not None
+
+
+def close(body: Body) -> Acts:
+    """Whatever screen is open."""
+    for _ in range(3):
+        if body.world.screen is None:
+            break
+        yield Action(inventory=True)
+        yield Action()
+    return body.world.screen is None
+
+
+def point(body: Body, owner: str, index: int = 0) -> Acts:
+    """Move the cursor to a place of the screen."""
+    screen = body.world.screen
+    for _ in range(40):
+        if screen is None or body.world.screen is not screen:
+            return False
+        place = screens.find(screen, owner, index)
+        if screen.hovered == place:
+            return True
+        turn = screens.path_to(screen, place)
+        yield Action(
+            camera_yaw=min(MOST_TURN, max(-MOST_TURN, turn.yaw)), camera_pitch=min(MOST_TURN, max(-MOST_TURN, turn.pitch))
+        )
+    return False
+
+
+def click(body: Body, owner: str, index: int = 0, *, right: bool = False, quick: bool = False, times: int = 1) -> Acts:
+    """Click on a place: left, right, or with sneak held to send the stack across."""
+    if not (yield from point(body, owner, index)):
+        return False
+    for _ in range(times):
+        yield Action(attack=not right, use=right, sneak=quick)
+        yield Action()
+    return True
+
+
+def fetch(body: Body, slot: int, hotbar: int) -> Acts:
+    """Exchange a slot of the inventory with one of the hotbar, and take that into the hand."""
+    if not (yield from open_inventory(body)):
+        return False
+    yield from point(body, "player", slot)
+    yield Action(hotbar=hotbar + 1)
+    yield Action()
+    yield from close(body)
+    yield Action(hotbar=hotbar + 1)
+    return True
+
+
+def craft(body: Body, item: str, times: int = 1, *, table: Position | None = None) -> Acts:
+    """Make an item some times over; at a crafting table if one is given, else in the inventory's own grid."""
+    width = 3 if table is not None else 2
+    recipe = crafting.can_make(item, body.world.player.slots, width)
+    if recipe is None:
+        return False
+    before = body.count(item)
+    if table is not None:
+        if not (yield from body.use_on(table)):
+            return False
+    elif not (yield from open_inventory(body)):
+        return False
+    chosen = crafting.plan(recipe, body.world.player.slots, width) or []
+    for name in dict.fromkeys(name for name in chosen if name is not None):
+        places = [index for index, other in enumerate(chosen) if other == name]
+        yield from _lay(body, name, places, times)
+    yield from click(body, "result", quick=True)
+    yield from close(body)
+    return body.count(item) > before
+
+
+def _lay(body: Body, name: str, places: list[int], times: int) -> Acts:
+    """Lay an item into some places of the grid, `times` into each."""
+    slots = body.world.player.slots
+    for _ in range(4):
+        source = body.slot(name)
+        screen = body.world.screen
+        if source is None or screen is None:
+            return False
+        stack = slots[source]
+        assert stack is not None
+        lacking = {index: times - (0 if (there := screen.craft[index]) is None else there.count) for index in places}
+        lacking = {index: number for index, number in lacking.items() if number > 0}
+        if not lacking:
+            return True
+        yield from click(body, "player", source)
+        for index, number in lacking.items():
+            held = body.world.player.held
+            if held is None:
+                break
+            if number >= held.count and index == max(lacking):
+                yield from click(body, "craft", index)
+            else:
+                yield from click(body, "craft", index, right=True, times=min(number, held.count))
+        if body.world.player.held is not None:
+            yield from click(body, "player", source)
+    return True
+
+
+def smelt(body: Body, furnace: Position, item: str, count: int, fuel: str, num_fuel: int) -> Acts:
+    """Put things and fuel into a furnace, wait, and take out what comes."""
+    if not (yield from body.use_on(furnace)):
+        return False
+    for name, index, number in ((item, FURNACE_INPUT, count), (fuel, FURNACE_FUEL, num_fuel)):
+        source = body.slot(name)
+        if source is None:
+            continue
+        stack = body.world.player.slots[source]
+        assert stack is not None
+        yield from click(body, "player", source)
+        if stack.count <= number:
+            yield from click(body, "container", index)
+        else:
+            yield from click(body, "container", index, right=True, times=number)
+            yield from click(body, "player", source)
+    for _ in range(210 * count):
+        made = body.world.containers[furnace].slots[FURNACE_OUTPUT] if furnace in body.world.containers else None
+        if made is not None and made.count >= count:
+            break
+        yield Action()
+    yield from click(body, "container", FURNACE_OUTPUT, quick=True)
+    yield from close(body)
+    return True

@@ -1,0 +1,135 @@
+"""Make a waterfall: climb to an edge with a drop, pour the water over it, walk to where it makes a picture, and look."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from interplay.agents.scripted.blocks.body import Acts, Body
+from interplay.agents.scripted.blocks.navigation import Routes
+from interplay.envs.automatic import FALL, poured, share_in_view
+from interplay.world.mouths import PASSABLE
+from interplay.world.state import Action, Position
+from interplay.world.world import World
+
+GOOD_VIEW = 0.01
+"""Share of the picture."""
+
+
+class Place(NamedTuple):
+    """Where water could fall.
+
+    Attributes:
+        stand: Where one pours from.
+        edge: Cell that gets the water.
+        fall: Column of the drop, its highest cell.
+        drop: How far.
+        cost: Ticks to `stand`.
+    """
+
+    stand: Position
+    edge: Position
+    fall: Position
+    drop: int
+    cost: float
+
+
+def play(world: World, rng: np.random.Generator) -> Acts:
+    """An episode."""
+    body = Body(world, rng)
+    routes = Routes(world.grid, body.footing, None, most=1500.0)
+    found = sorted(places(body, routes), key=lambda place: -_worth(place, rng))[:8]
+    for place in found:
+        if not (yield from body.walk(place.stand)):
+            continue
+        if not (yield from _pour(body, place)):
+            continue
+        yield from body.wait(20 + 4 * place.drop)
+        if (yield from _admire(body, world, place)):
+            break
+    yield from body.end()
+    return True
+
+
+def _worth(place: Place, rng: np.random.Generator) -> float:
+    return min(place.drop, 16) * 12 - 0.12 * place.cost + float(rng.uniform(0, 20))
+
+
+def places(body: Body, routes: Routes) -> list[Place]:
+    """Edges in reach with air beside them, and ground to stand on opposite."""
+    grid = body.world.grid
+    found = []
+    for x, y, z in routes.reached().tolist():
+        cost = routes.cost((x, y, z))
+        for dx, dz in ((1, 0), (-1, 0), (0, 1), (0, -1)):
+            a, b = x + dx, z + dz
+            drop = 0
+            while drop < 24 and PASSABLE[grid.get(a, y - 1 - drop, b)] and y - drop > 4:
+                drop += 1
+            if drop < FALL + 2 or not PASSABLE[grid.get(a, y, b)] or not PASSABLE[grid.get(a, y + 1, b)]:
+                continue
+            stand = (x - dx, y, z - dz)
+            if not body.stands(*stand) or body.name(x, y - 1, z).endswith("_leaves") or not math.isfinite(routes.cost(stand)):
+                continue
+            others = sum(bool(PASSABLE[grid.get(x + i, y - 1, z + k)]) for i, k in ((1, 0), (-1, 0), (0, 1), (0, -1)))
+            found.append(Place(stand, (x, y, z), (a, y - 1, b), drop, cost + 10 * others))
+    return found
+
+
+def _pour(body: Body, place: Place) -> Acts:
+    """Empty the bucket onto the edge."""
+    if not (yield from body.hold("water_bucket")):
+        return False
+    x, y, z = place.edge
+    for _ in range(4):
+        aimed = body.aim((x, y - 1, z), (1,), into=place.edge)
+        if aimed is None:
+            return False
+        yield from body.look(*aimed, tolerance=0.5)
+        yield from body.wait(int(body.rng.integers(2, 8)))
+        yield Action(use=True)
+        yield from body.wait(1)
+        if body.name(x, y, z) == "water" or not body.count("water_bucket"):
+            return True
+    return False
+
+
+def _admire(body: Body, world: World, place: Place) -> Acts:
+    """Go to where the fall shows best, and look at it."""
+    cells = poured(world)
+    low, high = place.fall[1] - place.drop + 1, place.fall[1]
+    middle = (place.fall[0] + 0.5, (low + high) / 2 + 0.5, place.fall[2] + 0.5)
+    dx, dz = place.fall[0] - place.edge[0], place.fall[2] - place.edge[2]
+    wet = {(x, y, z) for x, y, z in cells.tolist()}
+    views = []
+    routes = Routes(world.grid, body.footing, None, most=700.0)
+    heights = np.linspace(low + 0.5, high + 0.5, 5)
+    for x, y, z in routes.reached().tolist():
+        away = math.hypot(x + 0.5 - middle[0], z + 0.5 - middle[2])
+        if not 5 <= away <= 26 or (x, y, z) in wet or (x, y + 1, z) in wet or body.name(x, y, z) == "water":
+            continue
+        front = ((x + 0.5 - middle[0]) * dx + (z + 0.5 - middle[2]) * dz) / away
+        if front < 0.1:
+            continue
+        steep = abs(math.degrees(math.atan2(middle[1] - y - 1.62, away)))
+        worth = 60 * front - abs(away - 1.1 * place.drop - 4) * 1.5 - 0.08 * routes.cost((x, y, z)) - max(0.0, steep - 25) * 2
+        views.append((worth, (x, y, z)))
+    tried: list[Position] = []
+    for _, view in sorted(views, reverse=True)[:600]:
+        if any(max(abs(view[0] - x), abs(view[2] - z)) < 4 for x, _, z in tried):
+            continue
+        eye = view[0] + 0.5, view[1] + 1.62, view[2] + 0.5
+        if sum(body.sees(middle[0] + 0.4 * dx, h, middle[2] + 0.4 * dz, eye=eye) for h in heights) < 4:
+            continue
+        tried.append(view)
+        if len(tried) > 4:
+            break
+        if (yield from body.walk(view, tries=4)):
+            yield from body.look_at(*middle)
+            if share_in_view(world, poured(world)) > GOOD_VIEW:
+                yield from body.wait(int(body.rng.integers(8, 25)))
+                return True
+    yield from body.look_at(*middle)  # no such place: at least look from here
+    return share_in_view(world, poured(world)) > 0.001

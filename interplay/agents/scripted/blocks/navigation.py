@@ -1,0 +1,227 @@
+"""The way from here to there in the block world: on foot, swimming, through doors, and through rock for who may dig.
+
+Dijkstra's algorithm over cells one can stand in. A step goes to one of eight neighbours, at most 1 up (a jump) and 3 down (no
+harm); what is in the way costs the ticks it takes to clear it. Costs are ticks.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable
+
+import numpy as np
+from numba import njit
+
+from interplay.world.blocks import NUM_BOXES, NUM_STATES, block_of, name_of, per_block
+from interplay.world.grid import Grid
+from interplay.world.mouths import PASSABLE, STANDABLE
+from interplay.world.state import Position
+
+NEVER = -1.0
+_LIQUID: np.ndarray = per_block({"water": 1, "lava": 2}, 0, np.uint8)
+_BAD: np.ndarray = per_block(
+    dict.fromkeys(("lava", "cactus", "fire", "magma_block", "sweet_berry_bush", "campfire", "cobweb"), True), False, np.bool_
+)
+_LOOSE: np.ndarray = per_block(dict.fromkeys(("sand", "gravel", "red_sand"), True), False, np.bool_)
+
+
+def walking_costs() -> np.ndarray:
+    """float32 per state: 0 to pass, 8 to open a door, `NEVER` for what stands in the way."""
+    costs = np.where(PASSABLE, 0.0, NEVER).astype(np.float32)
+    for state in range(NUM_STATES):
+        if PASSABLE[state] and name_of(state).endswith(("_door", "_fence_gate")):
+            costs[state] = 8.0
+    return costs
+
+
+_WALKING = walking_costs()
+
+
+def digging_costs(speeds: dict[str, float]) -> np.ndarray:
+    """float32 per state: as `walking_costs`, but rock and soil may be dug.
+
+    Args:
+        speeds: Block -> ticks to mine it; blocks that are not named are left alone.
+    """
+    costs = _WALKING.copy()
+    for state in range(NUM_STATES):
+        if costs[state] == NEVER and name_of(state) in speeds and block_of(state).hardness is not None:
+            costs[state] = speeds[name_of(state)]
+    return costs
+
+
+@njit(cache=True)
+def _clear(blocks, costs, x, y, z):  # type: ignore[no-untyped-def]
+    """Ticks until a cell is free to be in; -1 if never. Nothing is dug beside a liquid."""
+    sx, sz, sy = blocks.shape
+    if x < 1 or z < 1 or x >= sx - 1 or z >= sz - 1 or y < 1 or y >= sy - 1:
+        return -1.0
+    state = blocks[x, z, y]
+    if _LIQUID[state] == 1:
+        return 4.0
+    cost = costs[state]
+    if cost > 0.0 and NUM_BOXES[state] > 0 and not PASSABLE[state]:
+        wet = _LIQUID[blocks[x + 1, z, y]] + _LIQUID[blocks[x - 1, z, y]] + _LIQUID[blocks[x, z + 1, y]]
+        wet += _LIQUID[blocks[x, z - 1, y]] + _LIQUID[blocks[x, z, y + 1]] + _LIQUID[blocks[x, z, y - 1]]
+        if wet > 0:
+            return -1.0
+        if _LOOSE[blocks[x, z, y + 1]]:
+            return cost + 30.0
+    return cost
+
+
+@njit(cache=True)
+def _search(blocks, costs, start, goals, most, around, light, dark):  # type: ignore[no-untyped-def]
+    """Distances and parents (flat cells) from a start, and the first goal met, where the search stops; -1 for none."""
+    sx, sz, sy = blocks.shape
+    far = np.full(sx * sz * sy, np.float32(np.inf), np.float32)
+    parent = np.full(sx * sz * sy, -1, np.int32)
+    far[start] = 0.0
+    queue = [(np.float32(0.0), np.int64(start))]
+    mid_x, mid_z = start // (sz * sy), start // sy % sz
+    while len(queue):
+        cost, here = heapq.heappop(queue)
+        if cost > far[here]:
+            continue
+        if goals[here]:
+            return far, parent, here
+        if cost > most:
+            break
+        x, z, y = here // (sz * sy), here // sy % sz, here % sy
+        swims = _LIQUID[blocks[x, z, y]] == 1
+        for way in range(9):
+            dx = 0 if way == 8 else (way % 3 - 1 if way < 3 else (-1 if way == 3 else (1 if way == 4 else way - 6)))
+            dz = 0 if way == 8 else (-1 if way < 3 else (0 if way < 5 else 1))
+            a, b = x + dx, z + dz
+            slanted = dx != 0 and dz != 0
+            if a < 1 or b < 1 or a >= sx - 1 or b >= sz - 1 or abs(a - mid_x) > around or abs(b - mid_z) > around:
+                continue
+            if slanted and (
+                _clear(blocks, costs, a, y, z) != 0.0
+                or _clear(blocks, costs, a, y + 1, z) != 0.0
+                or _clear(blocks, costs, x, y, b) != 0.0
+                or _clear(blocks, costs, x, y + 1, b) != 0.0
+            ):
+                continue
+            for up in range(1, -4, -1):
+                h = y + up
+                if h < 2 or h >= sy - 3 or (slanted and up != 0) or (way == 8 and up != -1):
+                    continue
+                total = 0.0
+                wet = _LIQUID[blocks[a, b, h]] == 1
+                if not wet and not STANDABLE[blocks[a, b, h - 1]]:
+                    continue
+                blocked = False
+                for k in range(min(h, y), max(h, y) + 2):
+                    # the cells one passes: those of the new column from the lower feet to the higher head
+                    if way == 8 and k >= y:
+                        continue
+                    if k < h:
+                        continue
+                    part = _clear(blocks, costs, a, k, b)
+                    if part < 0.0:
+                        blocked = True
+                        break
+                    total += part
+                if blocked:
+                    continue
+                if up == 1:
+                    part = _clear(blocks, costs, x, y + 2, z)
+                    if part < 0.0:
+                        continue
+                    total += part + 3.0
+                    if swims and _LIQUID[blocks[x, z, y + 1]] == 1:
+                        continue
+                if wet and _LIQUID[blocks[a, b, h + 1]] == 1 and not swims:
+                    continue
+                total += 6.5 if slanted else 4.6
+                if up < 0:
+                    total += 1.5 * -up
+                if way == 8:
+                    total += 12.0
+                if wet:
+                    total += 6.0
+                if light[a, b, h] < 80 and PASSABLE[blocks[a, b, h]]:  # sky light below 5: an open cave
+                    total += dark
+                for k in range(h - 1, h + 2):
+                    if (
+                        _BAD[blocks[a + 1, b, k]]
+                        or _BAD[blocks[a - 1, b, k]]
+                        or _BAD[blocks[a, b + 1, k]]
+                        or _BAD[blocks[a, b - 1, k]]
+                    ):
+                        total += 25.0
+                there = (a * sz + b) * sy + h
+                new = np.float32(cost + total)
+                if new < far[there]:
+                    far[there] = new
+                    parent[there] = here
+                    heapq.heappush(queue, (new, np.int64(there)))
+    return far, parent, -1
+
+
+class Routes:
+    """Ways from one cell, as the blocks are now.
+
+    Args:
+        start: Cell of the feet.
+        goals: Cells to reach; the search stops at the nearest. None: no goal, all cells within `most`.
+        costs: float32 per state, from `digging_costs`; None to walk only.
+        most: Ticks that a way may cost.
+        around: Blocks it may lead away from the start, along each axis.
+        dark: Ticks more for each cell of a dark cave, where monsters are.
+
+    Attributes:
+        goal: The nearest goal; None if none can be reached.
+    """
+
+    def __init__(
+        self,
+        grid: Grid,
+        start: Position,
+        goals: Iterable[Position] | None,
+        *,
+        costs: np.ndarray | None = None,
+        most: float = 4000.0,
+        around: int = 256,
+        dark: float = 0.0,
+    ) -> None:
+        self._shape = grid.blocks.shape
+        wanted = np.zeros(grid.blocks.size, np.bool_)
+        for cell in goals or ():
+            if grid.inside(*cell):
+                wanted[self._flat(cell)] = True
+        self.costs = _WALKING if costs is None else costs
+        self._far, self._parent, found = _search(
+            grid.blocks, self.costs, self._flat(start), wanted, most, around, grid.light, dark
+        )
+        self.goal: Position | None = None if found < 0 else self._cell(int(found))
+
+    def _flat(self, cell: Position) -> int:
+        x, y, z = cell
+        return (x * self._shape[1] + z) * self._shape[2] + y
+
+    def _cell(self, flat: int) -> Position:
+        _, sz, sy = self._shape
+        return flat // (sz * sy), flat % sy, flat // sy % sz
+
+    def cost(self, cell: Position) -> float:
+        """Ticks to a cell, infinite if it was not reached."""
+        return float(self._far[self._flat(cell)])
+
+    def reached(self) -> np.ndarray:
+        """int64, shape (N, 3): x, y, z of all cells with a way, in the order of the array."""
+        _, sz, sy = self._shape
+        flat = np.flatnonzero(np.isfinite(self._far))
+        return np.stack([flat // (sz * sy), flat % sy, flat // sy % sz], axis=1)
+
+    def way(self, cell: Position | None = None) -> list[Position]:
+        """Cells from the start (left out) to a cell, the goal if none is given; empty if there is no way."""
+        at = self.goal if cell is None else cell
+        if at is None or not np.isfinite(self._far[self._flat(at)]):
+            return []
+        found, flat = [], self._flat(at)
+        while self._parent[flat] >= 0:
+            found.append(self._cell(int(flat)))
+            flat = self._parent[flat]
+        return found[::-1]

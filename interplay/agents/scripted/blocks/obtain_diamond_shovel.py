@@ -1,0 +1,365 @@
+"""From nothing to a shovel of diamond: wood, stone, iron, diamond, each the nearest there is."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from interplay.agents.scripted.blocks.body import Acts, Body
+from interplay.agents.scripted.blocks.crafts import craft, smelt
+from interplay.agents.scripted.blocks.navigation import Routes, digging_costs
+from interplay.world.blocks import BLOCK_OF, BLOCKS, block_of, per_block, state_of
+from interplay.world.kinds import ITEM, KINDS, NUM_THINGS
+from interplay.world.mouths import PASSABLE
+from interplay.world.orient import is_replaceable
+from interplay.world.state import Action, Position, Stack
+from interplay.world.tools import can_harvest, speed_on
+from interplay.world.world import World
+
+LOGS = 9
+COBBLES = 15
+IRONS = 3
+NEAR = 56
+"""Blocks around oneself in which stone and ore are looked for."""
+DARK = 150.0
+"""Ticks that one would rather dig than walk through a cell of a cave."""
+_DUG = (
+    "stone", "granite", "diorite", "andesite", "dirt", "grass_block", "podzol", "coarse_dirt", "gravel", "sand", "sandstone",
+    "clay", "cobblestone", "coal_ore", "iron_ore", "gold_ore", "redstone_ore", "lapis_ore", "diamond_ore", "emerald_ore",
+    "snow_block", "red_sand", "terracotta",
+)  # fmt: skip
+_HOSTILE = {"zombie": 4.0, "spider": 3.5, "skeleton": 3.8, "creeper": 5.0, "witch": 3.8, "slime": 3.0}
+"""Hostile mob -> blocks within which one turns to it."""
+_IS_LOG = per_block(
+    {block.name: True for block in BLOCKS if block.name.endswith("_log") and "stripped" not in block.name}, False, np.bool_
+)
+_IS_LEAF = np.array([block.name.endswith("_leaves") for block in BLOCKS])[BLOCK_OF]
+
+
+def is_log(item: str) -> bool:
+    """Whether an item is a log as trees have it."""
+    return item.endswith("_log")
+
+
+def is_planks(item: str) -> bool:
+    """Whether an item is planks of any wood."""
+    return item.endswith("_planks")
+
+
+def play(world: World, rng: np.random.Generator) -> Acts:
+    """An episode."""
+    body = Body(world, rng)
+    body.kept = {"crafting_table", "furnace", "cobblestone", "stone_sword"}
+    work = _work(body)
+    for action in work:
+        yield from _fight(body)
+        yield action
+    return body.count("diamond_shovel") > 0
+
+
+def _work(body: Body) -> Acts:
+    for _ in range(3):
+        yield from _wood(body, LOGS)
+        if body.count(is_log) * 4 + body.count(is_planks) >= 20:
+            break
+    yield from _planks(body, 1)
+    yield from craft(body, "stick", 2)
+    table = yield from _at_table(body)
+    yield from _make(body, "wooden_pickaxe", table)
+    yield from _dig_for(body, "stone", "cobblestone", COBBLES)
+    for item in ("stone_pickaxe", "furnace", "stone_sword"):
+        table = yield from _at_table(body)
+        yield from _make(body, item, table)
+    yield from _dig_for(body, "iron_ore", "iron_ore", IRONS)
+    if body.count("cobblestone") < 2:
+        yield from _dig_for(body, "stone", "cobblestone", 6)
+    for _ in range(3):
+        furnace = yield from _set_down(body, "furnace")
+        if furnace is not None and body.count("iron_ore"):
+            fuel = (
+                "coal"
+                if body.count("coal")
+                else next((s.item for s in body.world.player.slots if s and is_planks(s.item)), "stick")
+            )
+            lacking = 3 - body.count("iron_ingot")
+            yield from smelt(body, furnace, "iron_ore", min(lacking, body.count("iron_ore")), fuel, 2 if fuel != "stick" else 7)
+        if body.count("iron_ingot") >= 3:
+            break
+    table = yield from _at_table(body)
+    yield from _make(body, "iron_pickaxe", table)
+    yield from _dig_for(body, "diamond_ore", "diamond", 1)
+    table = yield from _at_table(body)
+    yield from _make(body, "diamond_shovel", table)
+    return body.count("diamond_shovel") > 0
+
+
+def _planks(body: Body, least: int) -> Acts:
+    """Saw logs until there are so many planks, all the logs of one kind at a time."""
+    for _ in range(6):
+        log = next((stack.item for stack in body.world.player.slots if stack is not None and is_log(stack.item)), None)
+        if log is None or body.count(is_planks) >= max(least, 24):
+            break
+        yield from craft(body, log.replace("_log", "_planks"), min(8, body.count(log)))
+    return body.count(is_planks) >= least
+
+
+def _make(body: Body, item: str, table: Position | None) -> Acts:
+    """Craft one thing at the table; tried a few times, sticks made if they lack."""
+    for _ in range(3):
+        if body.count(item):
+            return True
+        if body.count("stick") < 2:
+            yield from _planks(body, 4)
+            yield from craft(body, "stick", 2)
+        yield from _planks(body, 3)
+        if table is None:
+            table = yield from _at_table(body)
+        if table is not None and not (yield from craft(body, item, 1, table=table)):
+            table = None
+    return body.count(item) > 0
+
+
+# Wood.
+
+
+def _wood(body: Body, number: int) -> Acts:
+    """Cut trees down until there are so many logs."""
+    skipped: set[Position] = set()
+    for _ in range(10):
+        if body.count(is_log) >= number:
+            return True
+        costs = _costs(body)
+        routes = Routes(body.world.grid, body.footing, None, costs=costs, most=1500.0, around=NEAR)
+        tree = _nearest_tree(body, routes, skipped)
+        if tree is None:
+            return False
+        skipped.add(tree)
+        x, y, z = tree
+        beside = [(x + dx, y + dy, z + dz) for dx in (-1, 0, 1) for dz in (-1, 0, 1) for dy in (-2, -1, 0, 1) if (dx or dz)]
+        beside = [cell for cell in beside if math.isfinite(routes.cost(cell))]
+        if not (yield from body.walk(beside, costs=costs)):
+            continue
+        yield from _cut(body, tree, number)
+    return body.count(is_log) >= number
+
+
+def _nearest_tree(body: Body, routes: Routes, skipped: set[Position]) -> Position | None:
+    """Lowest log of the tree that is reached soonest."""
+    blocks = body.world.grid.blocks
+    logs = np.argwhere(_IS_LOG[blocks])
+    best, found = math.inf, None
+    villages = [house.box for village in body.world.land.villages for house in village.houses]
+    for x, z, y in logs.tolist():
+        if _IS_LOG[blocks[x, z, y - 1]] or (x, y, z) in skipped or not _IS_LOG[blocks[x, z, y + 1]]:
+            continue
+        if any(x0 - 2 <= x <= x1 + 2 and z0 - 2 <= z <= z1 + 2 for x0, _, z0, x1, _, z1 in villages):
+            continue
+        cost = min(
+            (routes.cost((x + dx, y + dy, z + dz)) for dx in (-1, 0, 1) for dz in (-1, 0, 1) for dy in (-2, -1, 0, 1)),
+            default=math.inf,
+        )
+        if cost < best:
+            best, found = cost, (x, y, z)
+    return found
+
+
+def _cut(body: Body, tree: Position, number: int) -> Acts:
+    """A trunk from its foot up: the lower two logs from beside, the others from where those were."""
+    x, y, z = tree
+    for h in (0, 1):
+        yield from _clear_to(body, (x, y + h, z))
+        yield from body.mine((x, y + h, z))
+    yield from body.walk([(x, y, z), (x, y - 1, z)], tries=2)
+    for h in range(2, 7):
+        if body.count(is_log) >= number:
+            break
+        if not _IS_LOG[body.state(x, y + h, z)]:
+            break
+        yield from _clear_to(body, (x, y + h, z))
+        if not (yield from body.mine((x, y + h, z))):
+            break
+    yield from body.wait(8)
+    yield from _pick_up(body, 4.0)
+    return True
+
+
+def _clear_to(body: Body, cell: Position) -> Acts:
+    """Take away leaves between the eyes and a block."""
+    from interplay.world import physics
+
+    me = body.world.player
+    for _ in range(5):
+        if body.aim(cell) is not None:
+            return True
+        way = cell[0] + 0.5 - me.x, cell[1] + 0.5 - me.eye_y, cell[2] + 0.5 - me.z
+        hit, *found = physics.ray(body.world.grid.blocks, me.x, me.eye_y, me.z, *way, 4.4)
+        if not hit:
+            return False
+        there = (int(found[0]), int(found[1]), int(found[2]))
+        if there == cell or not (_IS_LEAF[body.state(*there)] or PASSABLE[body.state(*there)]):
+            return there == cell
+        if not (yield from body.mine(there)):
+            return False
+    return False
+
+
+def _pick_up(body: Body, reach: float) -> Acts:
+    """Walk over the things that lie around."""
+    for _ in range(4):
+        me = body.world.player
+        rows = body.world.entities[body.world.entities["kind"] == ITEM]
+        near = [row for row in rows if math.dist((row["x"], row["y"], row["z"]), (me.x, me.y, me.z)) < reach]
+        if not near:
+            return True
+        row = min(near, key=lambda row: math.dist((row["x"], row["y"], row["z"]), (me.x, me.y, me.z)))
+        x, y, z = math.floor(row["x"]), math.floor(row["y"] + 0.1), math.floor(row["z"])
+        if not (yield from body.walk([(x, y + dy, z) for dy in (0, 1, -1)], tries=1, most=200.0)):
+            return False
+        yield from body.wait(4)
+    return True
+
+
+# Stone and ore.
+
+
+def _costs(body: Body) -> np.ndarray:
+    """Ticks per state with the best pickaxe carried."""
+    pick = next((f"{tier}_pickaxe" for tier in ("iron", "stone", "wooden") if body.count(f"{tier}_pickaxe")), None)
+    tool = None if pick is None else Stack(pick)
+    speeds = {}
+    for name in _DUG:
+        block = block_of(state_of(name))
+        if block.hardness is None:
+            continue
+        with_pick = tool if name not in ("dirt", "grass_block", "sand", "gravel") else None
+        harvests = can_harvest(block, with_pick)
+        ticks = block.hardness * (30 if harvests else 100) / speed_on(block, with_pick)
+        if harvests or name in ("stone",):
+            speeds[name] = min(150.0, ticks + 8.0)
+    return digging_costs(speeds)
+
+
+def _dig_for(body: Body, block: str, item: str, number: int) -> Acts:
+    """Dig to the nearest blocks of a kind, and pick up what they drop, until there is enough."""
+    world = body.world
+    failed: set[Position] = set()
+    for _ in range(4 * number + 8):
+        if body.count(item) >= number:
+            return True
+        me = body.world.player
+        cells = np.argwhere(world.grid.blocks == state_of(block))
+        near = np.abs(cells[:, :2] - (math.floor(me.x), math.floor(me.z))).max(axis=1) <= NEAR
+        if block == "stone":
+            near &= (cells[:, 2] < me.y + 1) & (np.abs(cells[:, :2] - (math.floor(me.x), math.floor(me.z))).max(axis=1) <= 24)
+        goals = {(x, y, z) for x, z, y in cells[near & ~_beside_cave(world, cells)].tolist()} - failed
+        goals = goals or {(x, y, z) for x, z, y in cells[near].tolist()} - failed
+        lower = {(x, y - 1, z) for x, y, z in goals} if block != "stone" else set()
+        before = body.count(item)
+        costs = _costs(body)
+        routes = Routes(world.grid, body.footing, goals | lower, costs=costs, most=6000.0, around=NEAR + 8, dark=DARK)
+        if routes.goal is None:
+            if world.ticks % 7 == 0:
+                yield from body.wait(1)
+            failed.clear()
+            return False
+        goal = routes.goal
+        if not (yield from body.follow([body.footing, *routes.way()])):
+            yield from body.walk(body.footing, tries=1)
+            failed |= {goal, (goal[0], goal[1] + 1, goal[2])} if body.rng.random() < 0.4 else set()
+            continue
+        above = (goal[0], goal[1] + 1, goal[2])
+        if world.grid.get(*above) == state_of(block):
+            yield from body.mine(above)
+        for _ in range(14):
+            if body.count(item) > before:
+                break
+            yield Action()
+        if body.count(item) == before:
+            yield from _pick_up(body, 3.5)
+            failed |= {goal, above}
+    return body.count(item) >= number
+
+
+def _beside_cave(world: World, cells: np.ndarray) -> np.ndarray:
+    """bool per cell (x, z, y): whether it borders on the open dark, where monsters are."""
+    blocks, light = world.grid.blocks, world.grid.light
+    found = np.zeros(len(cells), np.bool_)
+    for way in ((1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1)):
+        there = tuple(np.clip(cells + way, 0, np.array(blocks.shape) - 1).T)
+        found |= PASSABLE[blocks[there]] & (light[there] < 80)
+    return found
+
+
+# Things one puts down.
+
+
+def _set_down(body: Body, item: str):  # type: ignore[no-untyped-def]
+    """Put a table or furnace beside oneself, in a hollow if need be; returns where one is, or None."""
+    x, y, z = body.footing
+    for cell in [(x + dx, y + dy, z + dz) for dy in (0, 1, -1) for dx in range(-3, 4) for dz in range(-3, 4)]:
+        if body.name(*cell) == item and body.aim(cell) is not None:
+            return cell
+    if not body.count(item):
+        return None
+    ways = [(1, 0), (-1, 0), (0, 1), (0, -1)]
+    body.rng.shuffle(ways)
+    cells = [(x + far * dx, y + up, z + far * dz) for far in (1, 2) for up in (0, 1) for dx, dz in ways]
+    for dig in (False, True):
+        for cell in cells:
+            filled = not is_replaceable(body.state(*cell))
+            if filled and not (dig and body.name(*cell) in _DUG and (yield from body.mine(cell))):
+                continue
+            if (yield from body.place(cell, item)) and body.name(*cell) == item:
+                return cell
+    return None
+
+
+def _at_table(body: Body):  # type: ignore[no-untyped-def]
+    """Where a crafting table is in reach: one that stands there, or a new one."""
+    place = yield from _set_down(body, "crafting_table")
+    if place is None and not body.count("crafting_table"):
+        if not (yield from _planks(body, 4)):
+            yield from _wood(body, 3)
+            yield from _planks(body, 4)
+        yield from craft(body, "crafting_table", 1)
+        place = yield from _set_down(body, "crafting_table")
+    return place
+
+
+# Danger.
+
+
+def _fight(body: Body) -> Acts:
+    """Hit hostile mobs that come close, with a sword if there is one, and step back from creepers meanwhile."""
+    world, me = body.world, body.world.player
+    if world.screen is not None:
+        return True
+    for _ in range(80):
+        rows = world.entities[(world.entities["kind"] >= NUM_THINGS) & (world.entities["health"] > 0)]
+        near = []
+        for row in rows:
+            reach = _HOSTILE.get(KINDS[row["kind"]], 0.0)
+            x, y, z = float(row["x"]), float(row["y"]) + 1.2, float(row["z"])
+            far = math.dist((x, y, z), (me.x, me.eye_y, me.z))
+            if far < reach and body.sees(x, y, z):
+                near.append((far, x, y, z, KINDS[row["kind"]] == "creeper"))
+        if not near or me.dead:
+            return True
+        far, x, y, z, bursts = min(near)
+        sword = body.slot("stone_sword")
+        if sword is not None and sword < 9 and me.hotbar != sword:
+            yield Action(hotbar=sword + 1)
+            continue
+        yaw, pitch = body.angles(x, y - 0.2, z)
+        ready = me.since_swing >= 12 and far < 3.6
+        yield body.turn(
+            yaw,
+            pitch,
+            attack=ready,
+            forward=far > 2.9 and not bursts,
+            back=far < 2.2 or bursts,
+            jump=far > 2.6 and me.hit_wall,
+            sprint=far > 4,
+        )
+    return True

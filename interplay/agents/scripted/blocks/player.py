@@ -1,0 +1,124 @@
+"""`BlockPlayer`: plays the tasks of the block world by looking into the world, as no learner may."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from interplay.agents.base import AgentError
+from interplay.tasks import Task
+
+if TYPE_CHECKING:  # the world is imported where it is played: it takes a second, and Numba, which others may not have
+    from interplay.envs import PlayableEnv
+    from interplay.world import Action, World
+
+Play = Generator["Action", None, Any]
+
+
+def _find_cave(world: World, rng: np.random.Generator) -> Play:
+    from interplay.agents.scripted.blocks.find_cave import play
+
+    return play(world, rng)
+
+
+def _make_waterfall(world: World, rng: np.random.Generator) -> Play:
+    from interplay.agents.scripted.blocks.make_waterfall import play
+
+    return play(world, rng)
+
+
+def _create_village_animal_pen(world: World, rng: np.random.Generator) -> Play:
+    from interplay.agents.scripted.blocks.create_village_animal_pen import play
+
+    return play(world, rng)
+
+
+def _build_village_house(world: World, rng: np.random.Generator) -> Play:
+    from interplay.agents.scripted.blocks.build_village_house import play
+
+    return play(world, rng)
+
+
+def _obtain_diamond_shovel(world: World, rng: np.random.Generator) -> Play:
+    from interplay.agents.scripted.blocks.obtain_diamond_shovel import play
+
+    return play(world, rng)
+
+
+BLOCK_BRAINS: dict[str, Callable[[World, np.random.Generator], Play]] = {
+    "find_cave": _find_cave,
+    "make_waterfall": _make_waterfall,
+    "create_village_animal_pen": _create_village_animal_pen,
+    "build_village_house": _build_village_house,
+    "obtain_diamond_shovel": _obtain_diamond_shovel,
+}
+"""Name of a task -> its player: every tick of an episode, one action each; with the ESC that ends it."""
+
+
+def polite(world: World, play: Play) -> Play:
+    """A play that closes the screens villagers open when one meets them by accident."""
+    from interplay.world import Action
+
+    for action in play:
+        while world.screen is not None and world.screen.kind == "villager":
+            yield Action()
+            yield Action(inventory=True)
+        yield action
+
+
+class BlockPlayer:
+    """Plays a task of the block world; it must be shown the environment with `attach` before it acts.
+
+    Its actions are MineRL's, with every key in them, and turn the camera by no more than a hand does.
+    """
+
+    name = "scripted"
+    observation = "pixels"
+
+    def __init__(self) -> None:
+        self._task: Task | None = None
+        self._rng = np.random.default_rng(0)
+        self._env: PlayableEnv | None = None
+        self._play: Play | None = None
+
+    def reset(self, task: Task, *, rng: np.random.Generator) -> None:
+        """Begin an episode.
+
+        Raises:
+            AgentError: If nobody wrote a player for this task.
+        """
+        if task.env.door != "voxel" or task.name not in BLOCK_BRAINS:
+            raise AgentError(
+                f"there is no scripted player for {task.id}, only for the tasks {', '.join(BLOCK_BRAINS)} of the block world\n"
+                "Write your own agent and name it module:factory; docs/agents.md has one to copy."
+            )
+        self._task, self._rng, self._play = task, rng, None
+
+    def attach(self, env: PlayableEnv) -> None:
+        """Take the environment whose world is played."""
+        self._env, self._play = env, None
+
+    def act(self, observation: np.ndarray) -> dict[str, Any]:
+        """The next tick; once the play is over, nothing."""
+        from interplay.world import Action
+
+        if self._task is None:
+            raise AgentError("call reset(task, rng=...) before act()")
+        if self._env is None:
+            raise AgentError("the scripted player of the block world looks into the world: call attach(env) before act()")
+        if self._play is None:
+            self._play = polite(self._env.world, BLOCK_BRAINS[self._task.name](self._env.world, self._rng))  # type: ignore[attr-defined]
+        return as_keys(next(self._play, Action()))
+
+
+def as_keys(action: Action) -> dict[str, Any]:
+    """An action of the world as MineRL's dict, with all its keys."""
+    from interplay.envs.voxel import CAMERA, KEYS
+
+    keys: dict[str, Any] = {name: int(bool(field) and bool(getattr(action, field, False))) for name, field in KEYS.items()}
+    if 1 <= action.hotbar <= 9:
+        keys[f"hotbar.{action.hotbar}"] = 1
+    keys[CAMERA] = np.array([action.camera_pitch, action.camera_yaw], np.float32)
+    return keys

@@ -1,0 +1,63 @@
+"""Where in a village one could build: level natural ground beside houses and paths."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from interplay.world.blocks import NUM_BOXES, per_block
+from interplay.world.mouths import PASSABLE
+from interplay.world.world import World
+
+_SOIL: np.ndarray = per_block(
+    dict.fromkeys(("grass_block", "dirt", "podzol", "coarse_dirt", "sand", "snow_block", "red_sand", "gravel", "stone"), True),
+    False,
+    np.bool_,
+)
+
+
+def free_ground(world: World, *, margin: int = 1) -> np.ndarray:
+    """bool, shape (SX, SZ): columns of natural ground under an open sky, apart from what the village has built and paved."""
+    blocks, tops = world.grid.blocks, world.land.heights.astype(np.int64)
+    xs, zs = np.indices(tops.shape)
+    good = _SOIL[blocks[xs, zs, tops]]
+    for up in range(1, 12):
+        above = blocks[xs, zs, np.minimum(tops + up, blocks.shape[2] - 1)]
+        good &= PASSABLE[above] & (NUM_BOXES[above] == 0)
+    for village in world.land.villages:
+        for house in village.houses:
+            x0, _, z0, x1, _, z1 = house.box
+            good[max(0, x0 - margin) : x1 + 1 + margin, max(0, z0 - margin) : z1 + 1 + margin] = False
+        for x, _, z in village.paths:
+            good[x, z] = False
+    good[:4] = good[-4:] = False
+    good[:, :4] = good[:, -4:] = False
+    return good
+
+
+def near_boxes(shape: tuple[int, int], boxes: list[tuple[int, int, int, int]], reach: int) -> np.ndarray:
+    """bool per column: whether a box (x0, z0, x1, z1) is at most `reach` away, along the longer axis."""
+    near = np.zeros(shape, np.bool_)
+    for x0, z0, x1, z1 in boxes:
+        near[max(0, x0 - reach) : x1 + 1 + reach, max(0, z0 - reach) : z1 + 1 + reach] = True
+    return near
+
+
+def _sums(mask: np.ndarray, width: int, depth: int) -> np.ndarray:
+    """How many columns of each rectangle of a size are in a mask, by its least corner."""
+    total = np.zeros((mask.shape[0] + 1, mask.shape[1] + 1), np.int64)
+    total[1:, 1:] = mask.cumsum(axis=0).cumsum(axis=1)
+    return total[width:, depth:] - total[:-width, depth:] - total[width:, :-depth] + total[:-width, :-depth]
+
+
+def level_rectangles(
+    world: World, good: np.ndarray, near: np.ndarray, width: int, depth: int
+) -> Iterator[tuple[int, int, int]]:
+    """(x, z, height of the ground) of rectangles that are all good and level, with at least one column near."""
+    tops = world.land.heights
+    close = _sums(near, width, depth) > 0
+    for level in np.unique(tops[near & good]).tolist():
+        full = _sums(good & (tops == level), width, depth) == width * depth
+        for x, z in np.argwhere(full & close).tolist():
+            yield x, z, level

@@ -1,0 +1,45 @@
+"""`ScriptedAgent`: the hand-written player of whatever task comes, under one name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from interplay.agents.base import AgentError
+from interplay.agents.scripted.blocks import BlockPlayer
+from interplay.agents.scripted.player import ScriptedPlayer
+from interplay.tasks import Task
+
+if TYPE_CHECKING:
+    from interplay.envs import PlayableEnv
+
+
+class ScriptedAgent:
+    """Picks its player by the task: pixels alone for Atari games, a look into the world for those of the block world."""
+
+    name = "scripted"
+    observation = "pixels"
+
+    def __init__(self) -> None:
+        self._player: ScriptedPlayer | BlockPlayer | None = None
+
+    def reset(self, task: Task, *, rng: np.random.Generator) -> None:
+        """Begin an episode.
+
+        Raises:
+            AgentError: If nobody wrote a player for this task.
+        """
+        self._player = BlockPlayer() if task.env.door == "voxel" else ScriptedPlayer()
+        self._player.reset(task, rng=rng)
+
+    def attach(self, env: PlayableEnv) -> None:
+        """Show the environment to a player that looks into it."""
+        if isinstance(self._player, BlockPlayer):
+            self._player.attach(env)
+
+    def act(self, observation: np.ndarray) -> Any:
+        """The action for one native frame."""
+        if self._player is None:
+            raise AgentError("call reset(task, rng=...) before act()")
+        return self._player.act(observation)

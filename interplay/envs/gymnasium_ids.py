@@ -1,0 +1,49 @@
+"""The tasks of the block world under Gymnasium ids, for people who know nothing of tasks.
+
+`import interplay.envs` registers them; `gymnasium.make("interplay.envs:interplay/FindCave-v0")` imports by itself.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium
+
+IDS = {
+    "FindCave-v0": "basalt/find_cave",
+    "MakeWaterfall-v0": "basalt/make_waterfall",
+    "CreateVillageAnimalPen-v0": "basalt/create_village_animal_pen",
+    "BuildVillageHouse-v0": "basalt/build_village_house",
+    "ObtainDiamondShovel-v0": "basalt/obtain_diamond_shovel",
+    "Sandbox-v0": "basalt/sandbox",
+}
+"""Gymnasium id, under `interplay/`, -> task."""
+
+
+def register() -> None:
+    """Make the ids known to Gymnasium. A second call does nothing."""
+    if f"interplay/{next(iter(IDS))}" in gymnasium.registry:
+        return
+    for name, task in IDS.items():
+        gymnasium.register(f"interplay/{name}", entry_point="interplay.envs.gymnasium_ids:make", kwargs={"task": task})
+
+
+def make(task: str, render_mode: str | None = None, **options: Any) -> Any:
+    """The environment of a task, with some of its options changed: `gymnasium.make("interplay/Sandbox-v0", commands=[...])`.
+
+    Args:
+        render_mode: `rgb_array` or nothing; there is no window.
+        options: See `interplay.envs.voxel.OPTIONS`; `max_steps` changes the time limit.
+    """
+    from dataclasses import replace
+
+    from interplay.envs.base import EnvError
+    from interplay.envs.voxel import VoxelEnv
+    from interplay.tasks import find
+
+    if render_mode not in (None, "rgb_array"):
+        raise EnvError(f"render_mode is 'rgb_array' or None, got {render_mode!r}; to play in a window:  interplay serve")
+    found = find(task)
+    max_steps = options.pop("max_steps", found.max_steps)
+    spec = replace(found.env, options={**found.env.options, **options})
+    return VoxelEnv(replace(found, env=spec, max_steps=max_steps))

@@ -1,0 +1,175 @@
+"""What both doors to the real Minecraft share: picture, actions, endings, and what happens when the game fails.
+
+The game is a program that the user installed and that this project does not contain. So these environments are not
+deterministic, keep their frames as video, have no snapshots, and expect the game to break off at any moment.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import importlib.metadata
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, NamedTuple
+
+import gymnasium
+import numpy as np
+
+from interplay.envs import minerl_actions
+from interplay.envs.base import EnvError, Frame, PlayableEnv
+from interplay.tasks import Task
+
+WIDTH, HEIGHT = 640, 360
+"""Pixels of the picture, as MineRL 1.0 and MineStudio draw it and as the block world does unless told otherwise."""
+
+
+class Answer(NamedTuple):
+    """What the game said to a reset or a step.
+
+    Attributes:
+        picture: uint8, shape (360, 640, 3).
+        info: What else it told; `error` among it means that the game is gone and the picture is noise.
+        terminated, truncated: Whether the world ended, or a time limit of its own.
+    """
+
+    picture: Any
+    info: dict[str, Any]
+    reward: float = 0.0
+    terminated: bool = False
+    truncated: bool = False
+
+
+class MinecraftEnv(PlayableEnv):
+    """A task in a Minecraft that the user installed; the doors say how to open it, begin and advance.
+
+    A failure of the game in `reset` or `step` ends the episode with an `EnvError`; the next `reset` starts the game anew.
+
+    Raises:
+        EnvError: If the game's package cannot be imported or is of another version.
+    """
+
+    observes_view = True
+    deterministic = False
+    frame_policy = "video"
+
+    _packages: ClassVar[tuple[str, ...]]
+    """Distributions whose versions recordings keep."""
+
+    def __init__(self, task: Task) -> None:
+        self.task = task
+        self.observation_space = gymnasium.spaces.Dict({"pov": gymnasium.spaces.Box(0, 255, (HEIGHT, WIDTH, 3), np.uint8)})
+        self.action_space = minerl_actions.action_space()
+        self.render_mode = "rgb_array"
+        self.metadata = {"render_modes": ["rgb_array"], "render_fps": round(task.frame_rate_hz)}
+        self._num_steps = 0
+        self._over = True
+        self._picture: np.ndarray | None = None
+        self._game: Any = self._open()
+
+    @abstractmethod
+    def _open(self) -> Any:
+        """The game's own environment, with a `close` method; EnvError says what is missing."""
+
+    @abstractmethod
+    def _begin(self, seed: int) -> Answer:
+        """Start an episode in a world of this seed."""
+
+    @abstractmethod
+    def _advance(self, pressed: minerl_actions.Pressed) -> Answer:
+        """Play a twentieth of a second; `_num_steps` counts this step already."""
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Start an episode; a seed decides the land, but neither animals nor the exact course of things."""
+        super().reset(seed=seed)
+        number = int(self.np_random.integers(2**31)) if seed is None else int(seed)
+        self._num_steps, self._over = 0, True
+        if self._game is None:
+            self._game = self._open()
+        answer = self._ask(self._begin, number)
+        self._over = False
+        return self._observation(), answer.info
+
+    def step(self, action: Mapping[str, Any]) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
+        """Play a twentieth of a second.
+
+        Raises:
+            EnvError: For an action that `minerl_actions.read` refuses (the game has not seen it), for an episode that has
+                ended, or when the game breaks off, which ends the episode.
+        """
+        if self._over:
+            raise EnvError(f"task {self.task.id}: the episode has ended; call reset before the next step")
+        pressed = minerl_actions.read(action)
+        self._num_steps += 1
+        answer = self._ask(self._advance, pressed)
+        truncated = answer.truncated or self._num_steps >= self.task.max_steps
+        self._over = answer.terminated or truncated
+        return self._observation(), float(answer.reward), answer.terminated, truncated, answer.info
+
+    def _ask(self, call: Callable[[Any], Answer], argument: Any) -> Answer:
+        """The game's answer with a checked picture; a game that fails is closed, and the episode is over."""
+        try:
+            answer = call(argument)
+            if "error" in answer.info:
+                raise EnvError(str(answer.info["error"]))
+            picture = np.array(answer.picture, order="C")  # a copy: both games may hand out a buffer of theirs
+            if picture.dtype != np.uint8 or picture.shape != (HEIGHT, WIDTH, 3):
+                found = f"{picture.dtype}, shape {picture.shape}"
+                raise EnvError(f"a picture is uint8, shape {(HEIGHT, WIDTH, 3)}, but this one is {found}")
+        except Exception as error:
+            when = f"in step {self._num_steps}" if self._num_steps else "when it was to start an episode"
+            self.close()
+            what = str(error) if isinstance(error, EnvError) else f"{type(error).__name__}: {error}"
+            raise EnvError(
+                f"task {self.task.id}: Minecraft failed {when}: {what}\n"
+                "The episode has ended there. The next reset starts the game anew; what the game printed says more."
+            ) from error
+        self._picture = picture
+        return answer
+
+    def _observation(self) -> dict[str, Any]:
+        return {"pov": self.view().pixels}
+
+    def view(self) -> Frame:
+        """What the player sees, uint8, shape (360, 640, 3)."""
+        if self._picture is None:
+            raise EnvError(f"task {self.task.id} has no picture yet; call reset first")
+        return Frame(self._picture)
+
+    def render(self) -> np.ndarray:  # type: ignore[override]
+        """As `view`."""
+        return self.view().pixels
+
+    def versions(self) -> dict[str, str]:
+        """Versions of Gymnasium and of the game's packages, "unknown" where they do not say."""
+        found = super().versions()
+        for package in self._packages:
+            try:
+                found[package] = importlib.metadata.version(package)
+            except importlib.metadata.PackageNotFoundError:
+                found[package] = "unknown"
+        return found
+
+    def close(self) -> None:
+        """Stop the game; the next reset starts it anew."""
+        game, self._game = self._game, None
+        self._over = True
+        if game is not None:
+            # A game that has crashed cannot close its sockets either; the error that matters came before.
+            with contextlib.suppress(Exception):
+                game.close()
+
+
+def need(task: Task, *modules: str, install: str) -> list[Any]:
+    """Import the modules of a game.
+
+    Raises:
+        EnvError: If one cannot be imported, with how to install it and what to use instead.
+    """
+    try:
+        return [importlib.import_module(module) for module in modules]
+    except Exception as error:  # their old dependencies fail in many ways beside ImportError
+        raise EnvError(
+            f"task {task.id}: {task.env.id!r} cannot be opened: {type(error).__name__}: {error}\n{install}\n"
+            'The embedded block world needs none of this: use env.id = "voxel:..." (docs/tasks.md, "The real Minecraft").'
+        ) from error

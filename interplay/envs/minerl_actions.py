@@ -1,0 +1,114 @@
+"""MineRL 1.0's actions, which every block world here takes: 23 keys of 0 or 1, and how far the camera turns.
+
+An action is a mapping; keys that are not there are not pressed. `read` checks one before any world sees it, so that a slip is
+an error that names it and changes nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import gymnasium
+import numpy as np
+
+from interplay.envs.base import EnvError
+from interplay.errors import unknown_name
+
+KEYS = (
+    "ESC",
+    "attack",
+    "back",
+    "drop",
+    "forward",
+    *(f"hotbar.{slot}" for slot in range(1, 10)),
+    "inventory",
+    "jump",
+    "left",
+    "pickItem",
+    "right",
+    "sneak",
+    "sprint",
+    "swapHands",
+    "use",
+)
+"""MineRL 1.0's binary keys (its `herobraine/hero/mc.py`, KEYMAP), in the order in which a Gymnasium Dict space keeps them."""
+CAMERA = "camera"
+"""The entry that turns: (pitch, yaw) in degrees, down and right positive."""
+MAX_TURN = 180.0
+"""Degrees of a turn in one step at most, each way and on each axis."""
+
+
+class Pressed(NamedTuple):
+    """An action that has been checked.
+
+    Attributes:
+        keys: Each of `KEYS` -> 0 or 1.
+        pitch, yaw: Degrees, finite, within `MAX_TURN` each way.
+    """
+
+    keys: dict[str, int]
+    pitch: float
+    yaw: float
+
+    @property
+    def hotbar(self) -> int:
+        """The slot asked for, 1 to 9, or 0 for none; of several, the lowest."""
+        return next((slot for slot in range(1, 10) if self.keys[f"hotbar.{slot}"]), 0)
+
+    def to_minerl(self) -> dict[str, Any]:
+        """The whole action as MineRL takes it: ints of 0 and 1, and the camera as float32, shape (2,)."""
+        return {**self.keys, CAMERA: np.array([self.pitch, self.yaw], np.float32)}
+
+
+def action_space() -> gymnasium.spaces.Dict:
+    """All actions: Discrete(2) for each key, and the camera as Box of float32, shape (2,), -180 to 180 degrees."""
+    keys: dict[str, gymnasium.Space[Any]] = {name: gymnasium.spaces.Discrete(2) for name in KEYS}
+    return gymnasium.spaces.Dict(keys | {CAMERA: gymnasium.spaces.Box(-MAX_TURN, MAX_TURN, (2,), np.float32)})
+
+
+def read(action: Mapping[str, Any]) -> Pressed:
+    """Check an action and fill in what it leaves out; turns beyond `MAX_TURN` are clipped to it.
+
+    Raises:
+        EnvError: For an unknown key (the nearest is offered), a value that is neither 0 nor 1, or a camera that is no pair of
+            finite degrees.
+
+    >>> read({"jump": 1, "camera": [0.0, 400.0]}).yaw
+    180.0
+    """
+    if not isinstance(action, Mapping):
+        raise EnvError(f"an action names keys, such as {{'forward': 1, 'camera': [0, 5]}}, got {action!r}")
+    keys = dict.fromkeys(KEYS, 0)
+    pitch = yaw = 0.0
+    for name, value in action.items():
+        if name == CAMERA:
+            pitch, yaw = _turn(value)
+        elif name in keys:
+            keys[name] = _bit(name, value)
+        else:
+            raise EnvError(str(unknown_name("key of an action", str(name)[:40], [*KEYS, CAMERA])))
+    return Pressed(keys, pitch, yaw)
+
+
+def _bit(name: str, value: Any) -> int:
+    """0 or 1, of a bool, a number or an array of one."""
+    try:
+        number = np.asarray(value).item()
+    except (TypeError, ValueError):
+        number = None
+    if not isinstance(number, bool | int | float) or number not in (0, 1):
+        raise EnvError(f"key {name} is 0 or 1, got {value!r}")
+    return int(number)
+
+
+def _turn(value: Any) -> tuple[float, float]:
+    """Pitch and yaw, clipped."""
+    try:
+        pitch, yaw = (float(one) for one in np.asarray(value, np.float64).reshape(-1))
+    except (TypeError, ValueError, OverflowError):
+        raise EnvError(f"camera is a pair (pitch, yaw) of degrees, got {value!r}") from None
+    if not (math.isfinite(pitch) and math.isfinite(yaw)):
+        raise EnvError(f"camera turns by finite degrees, got {pitch} and {yaw}")
+    return min(MAX_TURN, max(-MAX_TURN, pitch)), min(MAX_TURN, max(-MAX_TURN, yaw))

@@ -1,0 +1,256 @@
+"""The embedded block world as a Gymnasium environment, with MineRL 1.0's actions and picture.
+
+```python
+import interplay.envs
+env = gymnasium.make("interplay/FindCave-v0")
+observation, info = env.reset(seed=14169)
+observation["pov"]  # uint8, shape (360, 640, 3)
+```
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import gymnasium
+import numpy as np
+
+import interplay.world
+from interplay.envs import automatic, minerl_actions
+from interplay.envs.base import EnvError, Frame, PlayableEnv
+from interplay.errors import InterplayError, unknown_name
+from interplay.tasks import Task
+from interplay.world import Action, World
+
+_RENAMED = {"ESC": "esc", "pickItem": "pick_item", "swapHands": "swap_hands"}
+KEYS = {name: "" if name.startswith("hotbar.") else _RENAMED.get(name, name) for name in minerl_actions.KEYS}
+"""MineRL 1.0's binary keys -> fields of `world.Action`; the hotbar's nine share one."""
+CAMERA = minerl_actions.CAMERA
+
+SHOVEL_REWARDS = {
+    "log": 1.0,
+    "planks": 2.0,
+    "stick": 4.0,
+    "crafting_table": 4.0,
+    "wooden_pickaxe": 8.0,
+    "cobblestone": 16.0,
+    "furnace": 32.0,
+    "stone_pickaxe": 32.0,
+    "iron_ore": 64.0,
+    "iron_ingot": 128.0,
+    "iron_pickaxe": 256.0,
+    "diamond": 1024.0,
+    "diamond_shovel": 2048.0,
+}
+"""MineRL's ObtainDiamondShovel: what the first of each item is worth; any log and any planks count. 3,619 in all."""
+
+OPTIONS: dict[str, Any] = {
+    "kind": "default",
+    "size": (640, 360),
+    "time": 6000,
+    "rules": {},
+    "difficulty": "normal",
+    "items": (),
+    "commands": (),
+    "esc_ends": True,
+    "reward": "",
+    "automatic": "",
+}
+"""Task options and their defaults: kind of land, picture size (width, height), time of day, game rules, difficulty, first
+items as names or [name, count], commands that build the scene, whether ESC ends the episode, `diamond_shovel` for its
+rewards, and a rule of `automatic.RULES` whose answers the last info has."""
+
+
+class VoxelEnv(PlayableEnv):
+    """One task in the block world.
+
+    Raises:
+        NotFoundError: For an option, item or kind of land that does not exist.
+        EnvError: For an option that cannot be used.
+    """
+
+    deterministic = True
+    frame_policy = "replay"
+    observes_view = True
+
+    def __init__(self, task: Task) -> None:
+        self.task = task
+        options = dict(OPTIONS)
+        for name, value in task.env.options.items():
+            if name not in options:
+                raise unknown_name(f"option of the block world in task {task.id}", name, options)
+            options[name] = value
+        self._options = options
+        width, height = self._size(options["size"])
+        if options["reward"] not in ("", "diamond_shovel"):
+            raise EnvError(f"task {task.id}: env.options.reward is '' or 'diamond_shovel', got {options['reward']!r}")
+        if options["automatic"] and options["automatic"] not in automatic.RULES:
+            raise unknown_name(f"automatic evaluation in task {task.id}", options["automatic"], automatic.RULES)
+        self.observation_space = gymnasium.spaces.Dict({"pov": gymnasium.spaces.Box(0, 255, (height, width, 3), np.uint8)})
+        self.action_space = minerl_actions.action_space()
+        self.render_mode = "rgb_array"
+        self.metadata = {"render_modes": ["rgb_array"], "render_fps": round(task.frame_rate_hz)}
+        self._renderer = interplay.world.Renderer((width, height))
+        self._world: World | None = None
+        self._picture: np.ndarray | None = None
+        self._num_steps = 0
+        self._earned: set[str] = set()
+        self._over = True
+
+    def _size(self, size: Any) -> tuple[int, int]:
+        if (
+            not isinstance(size, list | tuple)
+            or len(size) != 2
+            or not all(isinstance(side, int) and 16 <= side <= 4096 for side in size)
+        ):
+            raise EnvError(f"task {self.task.id}: env.options.size is [width, height], each 16 to 4096 pixels, got {size!r}")
+        return size[0], size[1]
+
+    @property
+    def world(self) -> World:
+        """The world as it is: for rules that judge what was done, and for tools of people; agents see pixels.
+
+        Raises:
+            EnvError: Before the first reset.
+        """
+        if self._world is None:
+            raise EnvError(f"task {self.task.id} has no world yet; call reset first")
+        return self._world
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Start an episode; the same seed starts the same one."""
+        super().reset(seed=seed)
+        chosen = self._options
+        world = World(int(self.np_random.integers(2**31)) if seed is None else seed, chosen["kind"])
+        world.time = int(chosen["time"]) % interplay.world.DAY_TICKS
+        world.difficulty = chosen["difficulty"]
+        for name, value in chosen["rules"].items():
+            if name not in world.rules:
+                raise unknown_name(f"game rule in task {self.task.id}", name, world.rules)
+            world.rules[name] = str(value).lower()
+        for item in chosen["items"]:
+            name, count = (item, 1) if isinstance(item, str) else item
+            for stack in interplay.world.stacks(name, count):
+                world.give(stack)
+        for line in chosen["commands"]:
+            interplay.world.run(world, line)
+        self._world, self._picture = world, None
+        self._num_steps, self._over = 0, False
+        self._earned = set()
+        return self._observation(), self._info()
+
+    def step(self, action: Mapping[str, Any]) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
+        """Play a twentieth of a second.
+
+        Raises:
+            EnvError: For an unknown key, a value that is none, a camera that is no pair of finite degrees, or an episode that
+                has ended; the world is as it was.
+        """
+        if self._over:
+            raise EnvError(f"task {self.task.id}: the episode has ended; call reset before the next step")
+        world = self.world
+        keys = self._action(action)
+        in_screen = world.screen is not None
+        self._picture = None
+        world.step(keys)
+        self._num_steps += 1
+        reward = self._reward()
+        terminated = world.player.dead or (keys.esc and not in_screen and self._options["esc_ends"])
+        terminated = terminated or "diamond_shovel" in self._earned
+        truncated = self._num_steps >= self.task.max_steps
+        self._over = terminated or truncated
+        return self._observation(), reward, terminated, truncated, self._info()
+
+    def _action(self, action: Mapping[str, Any]) -> Action:
+        """A MineRL action as the world's; keys that are not there are not pressed."""
+        pressed = minerl_actions.read(action)
+        fields: dict[str, Any] = {field: bool(pressed.keys[name]) for name, field in KEYS.items() if field}
+        return Action(hotbar=pressed.hotbar, camera_pitch=pressed.pitch, camera_yaw=pressed.yaw, **fields)
+
+    def _reward(self) -> float:
+        """What items that were never there before are worth."""
+        if self._options["reward"] != "diamond_shovel":
+            return 0.0
+        reward = 0.0
+        for stack in self.world.player.slots:
+            if stack is None:
+                continue
+            name = "log" if stack.item.endswith("_log") else "planks" if stack.item.endswith("_planks") else stack.item
+            if name in SHOVEL_REWARDS and name not in self._earned:
+                self._earned.add(name)
+                reward += SHOVEL_REWARDS[name]
+        return reward
+
+    def _observation(self) -> dict[str, Any]:
+        return {"pov": self.view().pixels}
+
+    def _info(self) -> dict[str, Any]:
+        """What is known of the player; not for agents."""
+        world, player = self.world, self.world.player
+        held = player.in_hand
+        info: dict[str, Any] = {
+            "x": player.x,
+            "y": player.y,
+            "z": player.z,
+            "yaw": player.yaw,
+            "pitch": player.pitch,
+            "inventory": interplay.world.contents(player.slots),
+            "equipped": None if held is None else held.item,
+            "health": player.health,
+            "food": player.food,
+            "gui": None if world.screen is None else world.screen.kind,
+            "is_gui_open": world.screen is not None,
+            "counts": {kind: dict(of_kind) for kind, of_kind in player.counts.items()},
+            "tick": world.ticks,
+        }
+        if self._over and self._num_steps and self._options["automatic"]:
+            info["automatic"] = automatic.evaluate(world, self._options["automatic"])
+        return info
+
+    def box(self, low: tuple[int, int, int], high: tuple[int, int, int]) -> dict[str, Any]:
+        """Blocks and mobs in a box, both corners included: for rules that judge.
+
+        Returns:
+            `blocks`: name -> how many cells; `mobs`: a list of `{"name", "x", "y", "z"}`.
+        """
+        return interplay.world.box(self.world, low, high)
+
+    def view(self) -> Frame:
+        """What the player sees, uint8, shape (H, W, 3); drawn once a step, whoever asks."""
+        if self._picture is None:
+            self._picture = self._renderer.frame(self.world)
+        return Frame(self._picture)
+
+    def render(self) -> np.ndarray:  # type: ignore[override]
+        """As `view`."""
+        return self.view().pixels
+
+    def info_to_record(self, info: dict[str, Any]) -> dict[str, Any]:
+        """What is kept with each step: few values that seldom change; the rest a replay knows. Automatic answers of the last
+        step become statistics of the episode, `automatic_success` and so on."""
+        kept = {"health": info["health"], "food": info["food"], "equipped": info["equipped"] or "", "gui": info["gui"] or ""}
+        return kept | {f"automatic_{name}": value for name, value in info.get("automatic", {}).items()}
+
+    def snapshot(self) -> bytes:
+        """The whole world: some 50 kB early in an episode, more the more was built."""
+        head = json.dumps({"steps": self._num_steps, "earned": sorted(self._earned), "over": self._over}).encode()
+        return len(head).to_bytes(4, "little") + head + self.world.save()
+
+    def restore(self, snapshot: bytes) -> None:
+        """Continue from a snapshot of the same task."""
+        try:
+            end = 4 + int.from_bytes(snapshot[:4], "little")
+            head = json.loads(snapshot[4:end])
+            self._world = World.restore(snapshot[end:])
+            self._num_steps, self._earned, self._over = head["steps"], set(head["earned"]), head["over"]
+        except (ValueError, KeyError, TypeError, InterplayError) as error:
+            raise EnvError(f"this is no snapshot of {self.task.env.id}: {error}") from None
+        self._picture = None
+
+    def versions(self) -> dict[str, str]:
+        """Versions of Gymnasium, Numba and the world's rules."""
+        import numba
+
+        return super().versions() | {"numba": numba.__version__, "world": str(interplay.world.VERSION)}

@@ -1,0 +1,595 @@
+"""Animals, people and monsters: they come into the world, live a tick, are hit, and die leaving something behind.
+
+Rules of Minecraft 1.16. Bodies and minds are in `mob_kernel`, what the player does with animals in `breeding`, monsters that
+come by themselves in `spawning`.
+
+>>> KINDS[cow := KIND["cow"]], round(float(WIDTHS[cow]), 1), FLAGS["no_ai"]
+('cow', 0.9, 1)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from interplay.errors import unknown_name
+from interplay.world import entities, mob_kernel, spawning
+from interplay.world.blocks import AIR, change, name_of, state_of
+from interplay.world.breeding import interact
+from interplay.world.errors import WorldError
+from interplay.world.facts import table
+from interplay.world.items import COLOURS
+from interplay.world.kinds import (
+    ANGRY,
+    ATTACKS,
+    FLAGS,
+    GROWS_TICKS,
+    HEIGHTS,
+    IGNITED,
+    INVULNERABLE,
+    KIND,
+    KINDS,
+    LURES,
+    MOBS,
+    NO_AI,
+    NUM_THINGS,
+    PERSISTENT,
+    PLAYER_HIT,
+    PROFESSIONS,
+    REST_TICKS,
+    SHEARED,
+    SILENT,
+    SITTING,
+    TAMED,
+    WIDTHS,
+)
+from interplay.world.state import MAX_ENTITIES, MAX_MOBS, OFFHAND, Stack
+from interplay.world.villagers import offers_from, offers_of
+
+if TYPE_CHECKING:
+    from interplay.world.world import World
+
+__all__ = [
+    "FLAGS",
+    "HEIGHTS",
+    "KIND",
+    "KINDS",
+    "MOBS",
+    "WIDTHS",
+    "hit",
+    "hit_by_player",
+    "interact",
+    "kill",
+    "nearest",
+    "spawn",
+    "tick",
+    "used_by_player",
+]
+
+ARROW_SPEED = 1.6
+"""Blocks per tick of a skeleton's arrow."""
+_CHICKEN, _CREEPER, _SLIME, _VILLAGER, _WOLF = (KIND[name] for name in ("chicken", "creeper", "slime", "villager", "wolf"))
+_IRON_GOLEM, _SNOW_GOLEM = KIND["iron_golem"], KIND["snow_golem"]
+_events = np.zeros((2 * MAX_ENTITIES, 3), np.int32)
+
+# NBT: name -> flag, and names that are read besides.
+_BITS = {
+    "NoAI": NO_AI,
+    "PersistenceRequired": PERSISTENT,
+    "Silent": SILENT,
+    "Tame": TAMED,
+    "Sheared": SHEARED,
+    "Sitting": SITTING,
+    "Invulnerable": INVULNERABLE,
+    "ignited": IGNITED,
+}
+_NUMBERS = ("Age", "InLove", "Color", "Health", "Size", "Variant", "CatType", "RabbitType", "Fire", "AngerTime")
+_OTHERS = ("VillagerData", "Offers", "CustomName", "Owner", "Rotation", "Motion", "Tags", "CustomNameVisible", "Home")
+_VARIANTS = {"Color": ("sheep", 16), "CatType": ("cat", 11), "RabbitType": ("rabbit", 6)}
+_NATURAL_WOOL = ((0.81836, 0), (0.86836, 15), (0.91836, 7), (0.96836, 8), (0.99836, 12), (1.0, 6))
+"""Colours of sheep by growing share: white, black, gray, light gray, brown, pink (minecraft.wiki, "Sheep")."""
+
+
+# Coming into the world
+
+
+def num_mobs(world: World) -> int:
+    """How many live in the world; `MAX_MOBS` at most."""
+    return int((world.entities["kind"] >= NUM_THINGS).sum())
+
+
+def spawn(world: World, name: str, x: float, y: float, z: float, **nbt: Any) -> int:
+    """Let a mob live in the world; returns its id.
+
+    Args:
+        name: One of `MOBS`, with or without `minecraft:`.
+        x, y, z: Of its feet, in blocks.
+        nbt: As /summon takes it: `NoAI`, `PersistenceRequired`, `Silent`, `Invulnerable`, `Age`, `InLove`, `Health`, `Fire`,
+            `CustomName`, `Tags`, `Tame`, `Owner`, `Sitting`, `Sheared`, `Color` (0 to 15), `Size` (of a slime, 0 to 3),
+            `Variant`, `CatType`, `RabbitType`, `ignited`, `AngerTime`, `VillagerData` {profession, level, type},
+            `Offers` {Recipes: [...]}, `Rotation` [yaw, pitch], `Motion` [x, y, z]; and `Home` [x, z], where a villager
+            sleeps.
+
+    Raises:
+        NotFoundError: If there is no such mob, property or profession; the nearest name is offered.
+        WorldError: If the mob is known but not simulated, or a value does not fit.
+    """
+    short = name.removeprefix("minecraft:")
+    if short not in MOBS:
+        known = {row["name"] for row in table("entities")}
+        if short in known:
+            raise WorldError(f"{short} is not simulated; the mobs of this world are {', '.join(MOBS)}")
+        raise unknown_name("mob", short[:100], MOBS)
+    if num_mobs(world) >= MAX_MOBS:
+        raise WorldError(f"there are {MAX_MOBS} mobs, and more cannot be; /kill some first")
+    if not all(map(math.isfinite, (x, y, z))):
+        raise WorldError(f"there is no place {x} {y} {z} for a {short}; give finite numbers")
+    values = _values(short, nbt)
+    extra = _extra(short, nbt)
+    mob, kind = MOBS[short], KIND[short]
+    fresh = np.zeros((), world.entities.dtype)
+    fresh["kind"], fresh["target"] = kind, -1
+    fresh["x"], fresh["y"], fresh["z"] = x, y, z
+    fresh["goal_x"], fresh["goal_y"], fresh["goal_z"] = x, y, z
+    # Four draws for every mob, so that what it is does not change what comes after.
+    draws = world.rng.random(4)
+    fresh["yaw"] = fresh["head_yaw"] = np.float32(draws[0] * 360 - 180)
+    fresh["goal_ticks"] = int(draws[1] * 100)
+    fresh["variant"] = _looks(short, nbt, values, float(draws[2]))
+    fresh["health"] = mob.health if short != "slime" else float(int(fresh["variant"]) ** 2)
+    fresh["flags"] = values["flags"]
+    if values["flags"] & TAMED:
+        fresh["health"] = {"wolf": 20.0}.get(short, mob.health)
+    fresh["age"] = min(0, int(values.get("Age", 0)))
+    fresh["love"] = values.get("InLove", -min(max(0, int(values.get("Age", 0))), REST_TICKS))
+    fresh["fire"] = values.get("Fire", 0)
+    if "Health" in values:
+        fresh["health"] = values["Health"]
+    if kind == _CHICKEN:
+        fresh["count"] = 6000 + int(draws[3] * 6000)
+    if kind == _VILLAGER:
+        home = nbt.get("Home", (math.floor(x), math.floor(z)))
+        fresh["item"], fresh["count"] = (min(max(-1, int(at)), 32767) for at in home)
+    if values.get("AngerTime", 0) > 0:
+        fresh["flags"] |= ANGRY
+        fresh["target"] = 0
+    if "Rotation" in nbt:
+        fresh["yaw"] = fresh["head_yaw"] = float(nbt["Rotation"][0])
+    if "Motion" in nbt:
+        fresh["vx"], fresh["vy"], fresh["vz"] = (float(value) for value in nbt["Motion"])
+    row = world.free_row()
+    fresh["id"] = entity = int(world.entities["id"][row])
+    world.entities[row] = fresh
+    if extra:
+        world.extras[entity] = extra
+    return entity
+
+
+def _values(name: str, nbt: dict[str, Any]) -> dict[str, Any]:
+    """The plain numbers of an NBT, checked; `flags` joins its bits."""
+    known = (*_BITS, *_NUMBERS, *_OTHERS)
+    values: dict[str, Any] = {"flags": 0}
+    for key, value in nbt.items():
+        if key not in known:
+            raise unknown_name(f"property of a {name}", key[:100], known)
+        if key in _OTHERS:
+            continue
+        if isinstance(value, str) or not isinstance(value, (bool, int, float)) or not math.isfinite(value):
+            raise WorldError(f"{key} of a {name} is a number, got {value!r}")
+        if key in _BITS:
+            values["flags"] |= _BITS[key] if value else 0
+        else:
+            values[key] = value
+    if nbt.get("Owner"):
+        values["flags"] |= TAMED
+    limits = {"Age": (-(2**31), 2**31 - 1), "InLove": (0, 32767), "Fire": (-20, 32767), "Health": (0, 1024), "Size": (0, 3)}
+    for key, (least, most) in limits.items():
+        if key in values and not least <= values[key] <= most:
+            raise WorldError(f"{key} of a {name} is a number from {least} to {most}, got {values[key]!r}")
+    for key, (whose, number) in _VARIANTS.items():
+        if key in values and not (name == whose and 0 <= values[key] < number):
+            raise WorldError(f"{key} is a number from 0 to {number - 1} of a {whose}, got {values[key]!r} for a {name}")
+    if "Health" in values and not values["Health"] > 0:
+        raise WorldError(f"Health of a {name} is more than 0, got {values['Health']!r}")
+    return values
+
+
+def _looks(name: str, nbt: dict[str, Any], values: dict[str, Any], draw: float) -> int:
+    """The `variant` of a mob: as said, else by chance."""
+    for key in _VARIANTS:
+        if key in values:
+            return int(values[key])
+    if name == "sheep":
+        return next(colour for share, colour in _NATURAL_WOOL if draw < share)
+    if name == "slime":
+        return int(values["Size"]) + 1 if "Size" in values else (1, 2, 4)[int(draw * 3)]
+    if name == "villager":
+        return PROFESSIONS.index(_villager_data(nbt)[0])
+    if "Variant" in values:
+        return int(values["Variant"]) % 256
+    return int(draw * {"cat": 10, "rabbit": 3, "horse": 7}.get(name, 1))
+
+
+def _villager_data(nbt: dict[str, Any]) -> tuple[str, int]:
+    """(profession, level)."""
+    data = nbt.get("VillagerData", {})
+    if not isinstance(data, dict):
+        raise WorldError(f"VillagerData is {{profession, level, type}}, got {data!r}")
+    profession = str(data.get("profession", "none")).removeprefix("minecraft:")
+    if profession not in PROFESSIONS:
+        raise unknown_name("profession", profession[:100], PROFESSIONS)
+    level = data.get("level", 1)
+    if not isinstance(level, int) or not 1 <= level <= 5:
+        raise WorldError(f"a villager's level is a number from 1 to 5, got {level!r}")
+    return profession, level
+
+
+def _extra(name: str, nbt: dict[str, Any]) -> dict[str, Any]:
+    """What goes to `World.extras`."""
+    extra: dict[str, Any] = {}
+    if nbt.get("CustomName"):
+        extra["name"] = str(nbt["CustomName"])
+    if nbt.get("Tags"):
+        extra["tags"] = [str(tag) for tag in nbt["Tags"]]
+    for key, size in (("Rotation", (1, 2)), ("Motion", (3,)), ("Home", (2,))):
+        if key in nbt:
+            value = nbt[key]
+            fine = isinstance(value, (list, tuple)) and len(value) in size
+            if not fine or not all(isinstance(part, (int, float)) and math.isfinite(part) for part in value):
+                raise WorldError(f"{key} of a {name} is a list of {size[-1]} numbers, got {value!r}")
+    if name == "villager":
+        profession, level = _villager_data(nbt)
+        extra["level"] = level
+        extra["type"] = str(nbt.get("VillagerData", {}).get("type", "plains")).removeprefix("minecraft:")
+        offers = offers_from(nbt["Offers"]) if "Offers" in nbt else offers_of(profession, level)
+        if offers:
+            extra["offers"] = offers
+    return extra
+
+
+# One tick
+
+
+def tick(world: World) -> None:
+    """One tick of all mobs, and of those that come and go by themselves."""
+    spawning.tick(world)
+    rows, me = world.entities, world.player
+    hunted = not me.dead and me.game_mode in ("survival", "adventure") and world.difficulty != "peaceful"
+    player = np.array([me.x, me.y, me.z, me.eye_y, float(hunted), 0.0, 0.0])
+    lure = 0
+    if not me.dead and me.game_mode != "spectator":
+        for slot in (me.hotbar, OFFHAND):
+            stack = me.slots[slot]
+            lure |= LURES.get(stack.item, 0) if stack is not None else 0
+    wet = world.weather != "clear"
+    day = is_day(world.time)
+    difficulty = ("peaceful", "easy", "normal", "hard").index(world.difficulty)
+    about = np.array([world.ticks, day and world.weather != "thunder", not day, difficulty, lure, wet], np.int64)
+    if world.screen is not None and world.screen.kind == "villager":
+        trader = (rows["id"] == world.screen.entity) & (rows["kind"] == _VILLAGER)
+        rows["goal"][trader], rows["goal_ticks"][trader] = mob_kernel.LOOK, 20
+    # Always the same number of draws, whoever is there.
+    draws = world.rng.random((len(rows), 4))
+    mob_kernel.move_mobs(rows, world.grid.blocks, world.grid.light, player, about, draws, _events)
+    if not me.dead and me.game_mode != "spectator":
+        me.vx += float(player[mob_kernel.PUSH_X])
+        me.vz += float(player[mob_kernel.PUSH_Z])
+    for what, row, other in _events[1 : 1 + int(_events[0, 0])].tolist():
+        if rows["kind"][row] >= NUM_THINGS:
+            _ON_EVENT[what](world, row, other)
+    if world.ticks % 20 == 0:
+        _shut_doors(world)
+
+
+def is_day(time: int) -> bool:
+    """Whether monsters of the night burn and villagers are out."""
+    return time < 12542 or time >= 23460
+
+
+def _strike(world: World, row: int, _: int) -> None:
+    """A blow to the player, and what the player's wolves think of it."""
+    one, me = world.entities[row], world.player
+    kind = int(one["kind"])
+    amount = float(ATTACKS[kind]) * (int(one["variant"]) if kind == _SLIME else 1)
+    if world.difficulty == "easy":
+        amount = min(amount / 2 + 1, amount)
+    elif world.difficulty == "hard":
+        amount *= 1.5
+    world.hurt_player(amount, "mob", knock_x=me.x - float(one["x"]), knock_z=me.z - float(one["z"]))
+    _call_wolves(world, row)
+
+
+def _shoot(world: World, row: int, target: int) -> None:
+    """A skeleton's arrow or a snow golem's snowball, aimed a little above the target and never quite straight."""
+    one, me = world.entities[row], world.player
+    if target == 0:
+        tx, ty, tz = me.x, me.y + 0.6, me.z
+    else:
+        found = mob_kernel.row_of(world.entities, target)
+        if found < 0:
+            return
+        other = world.entities[found]
+        tx, ty, tz = float(other["x"]), float(other["y"]) + float(HEIGHTS[other["kind"]]) / 3, float(other["z"])
+    x, y, z = float(one["x"]), float(one["y"]) + float(HEIGHTS[one["kind"]]) * 0.85 - 0.1, float(one["z"])
+    dx, dy, dz = tx - x, ty - y, tz - z
+    dy += math.hypot(dx, dz) * 0.2
+    length = max(1e-6, math.sqrt(dx * dx + dy * dy + dz * dz))
+    spread = 14 - 4 * {"easy": 1, "hard": 3}.get(world.difficulty, 2)
+    if one["kind"] == _SNOW_GOLEM:
+        spread = 12
+    off = world.rng.standard_normal(3) * 0.0075 * spread
+    vx, vy, vz = ((d / length + float(o)) * ARROW_SPEED for d, o in zip((dx, dy, dz), off, strict=True))
+    kind = "snowball" if one["kind"] == _SNOW_GOLEM else "arrow"
+    entities.shoot(world, kind, x, y, z, vx, vy, vz, int(one["id"]))
+
+
+def _burst(world: World, row: int, _: int) -> None:
+    """A creeper's end."""
+    one = world.entities[row]
+    x, y, z = float(one["x"]), float(one["y"]), float(one["z"])
+    entities.remove(world, row)
+    entities.explode(world, x, y, z, 3.0, world.rules.get("mobGriefing", "true") == "true")
+
+
+def _lay(world: World, row: int, _: int) -> None:
+    one = world.entities[row]
+    world.spawn_item(float(one["x"]), float(one["y"]), float(one["z"]), Stack("egg"))
+
+
+def _graze(world: World, row: int, _: int) -> None:
+    """A sheep eats the grass it stands in or on: its wool comes back, a lamb grows a minute older."""
+    one = world.entities[row]
+    x, y, z = math.floor(one["x"]), math.floor(one["y"] + 0.01), math.floor(one["z"])
+    griefs = world.rules.get("mobGriefing", "true") == "true"
+    if name_of(world.grid.get(x, y, z)) == "grass":
+        eaten, left = (x, y, z), AIR
+    elif name_of(world.grid.get(x, y - 1, z)) == "grass_block":
+        eaten, left = (x, y - 1, z), state_of("dirt")
+    else:
+        return
+    if griefs:
+        world.set_block(*eaten, left)
+    one["flags"] &= ~SHEARED
+    if one["age"] < 0:
+        one["age"] = min(0, int(one["age"]) + 1200)
+
+
+def _birth(world: World, row: int, other: int) -> None:
+    """A young one of two parents; a lamb has the colour of one of them."""
+    one, two = world.entities[row], world.entities[other]
+    name = KINDS[one["kind"]]
+    x, y, z = float(one["x"]), float(one["y"]), float(one["z"])
+    looks = int((one if world.rng.random() < 0.5 else two)["variant"])
+    flags = int(one["flags"]) & TAMED
+    points = int(world.rng.integers(1, 8))
+    if num_mobs(world) >= MAX_MOBS:
+        return
+    young = spawn(world, name, x, y, z, Age=-GROWS_TICKS)
+    born = world.entities[mob_kernel.row_of(world.entities, young)]
+    born["variant"] = looks
+    born["flags"] |= flags
+    world.player.count("bred", name)
+    world.events.append(("bred", name, young))
+    entities.spawn_xp(world, x, y, z, points)
+
+
+def _die(world: World, row: int, _: int) -> None:
+    if world.entities["health"][row] <= 0:
+        kill(world, row, 0 if world.entities["flags"][row] & PLAYER_HIT else -1)
+
+
+def _open_door(world: World, row: int, cell: int) -> None:
+    """A villager opens a wooden door, to shut it when it is through."""
+    _, sy, sz = world.grid.size
+    at = cell // (sz * sy), cell % sy, cell // sy % sz
+    _set_door(world, at, "true")
+    world.extras.setdefault(int(world.entities["id"][row]), {})["door"] = list(at)
+
+
+def _set_door(world: World, at: tuple[int, int, int], opened: str) -> None:
+    from interplay.world import mining
+
+    state = world.grid.get(*at)
+    if not name_of(state).endswith("_door"):
+        return
+    other = mining.other_half(world, *at)
+    if other is not None:
+        world.grid.set(*other, change(world.grid.get(*other), open=opened))
+    world.set_block(*at, change(state, open=opened))
+
+
+def _shut_doors(world: World) -> None:
+    """Villagers shut the doors they opened once they are through."""
+    rows = world.entities
+    for row in np.flatnonzero((rows["kind"] == _VILLAGER) & (rows["health"] > 0)).tolist():
+        extra = world.extras.get(int(rows["id"][row]))
+        if extra and "door" in extra:
+            x, y, z = extra["door"]
+            if math.hypot(rows["x"][row] - x - 0.5, rows["z"][row] - z - 0.5) > 1.1:
+                _set_door(world, (x, y, z), "false")
+                del extra["door"]
+
+
+_ON_EVENT = {
+    mob_kernel.HURT_PLAYER: _strike,
+    mob_kernel.SHOOT: _shoot,
+    mob_kernel.BURST: _burst,
+    mob_kernel.LAY: _lay,
+    mob_kernel.GRAZED: _graze,
+    mob_kernel.BIRTH: _birth,
+    mob_kernel.DIED: _die,
+    mob_kernel.OPEN_DOOR: _open_door,
+}
+
+
+# Blows and death
+
+
+def hit(world: World, row: int, amount: float, by: int, dx: float, dz: float, knock: float = 0.4) -> bool:
+    """Take half hearts from a mob, push it along (dx, dz), and let it die of that; False in the safe ticks after a blow.
+
+    Args:
+        by: Id of who did it: 0 the player, -1 nobody.
+        knock: Blocks per tick.
+    """
+    if not mob_kernel.hurt(world.entities, row, float(amount), by, float(dx), float(dz), float(knock)):
+        return False
+    if by == 0:
+        _rouse(world, row)
+    if world.entities["health"][row] <= 0:
+        kill(world, row, by)
+    return True
+
+
+def hit_by_player(world: World, row: int, damage: float, knock: float = 0.4) -> bool:
+    """A blow of the player: hurts, pushes away (more while sprinting) and has its consequences; False if it did not count."""
+    one, me = world.entities[row], world.player
+    if one["kind"] < NUM_THINGS:
+        return False
+    dx, dz = float(one["x"]) - me.x, float(one["z"]) - me.z
+    if me.sprinting:
+        knock += 0.4
+    name = KINDS[one["kind"]]
+    if not hit(world, row, damage, 0, dx, dz, knock):
+        return False
+    me.count("hit", name)
+    world.events.append(("hit", name, damage))
+    return True
+
+
+def _rouse(world: World, row: int) -> None:
+    """Who takes the player's blow amiss or joins in: golems of hit villagers, the pack of a wolf, the player's own wolves."""
+    rows = world.entities
+    one = rows[row]
+    kind = int(one["kind"])
+    near = (rows["kind"] >= NUM_THINGS) & (np.hypot(rows["x"] - one["x"], rows["z"] - one["z"]) < 16) & (rows["health"] > 0)
+    allies = None
+    if kind == _VILLAGER:
+        allies = near & (rows["kind"] == _IRON_GOLEM)
+    elif kind == _WOLF and not one["flags"] & TAMED:
+        allies = near & (rows["kind"] == _WOLF) & (rows["flags"] & TAMED == 0)
+    if allies is not None:
+        rows["target"][allies] = 0
+        rows["flags"][allies] |= ANGRY
+    _call_wolves(world, row)
+
+
+def _call_wolves(world: World, row: int) -> None:
+    """The player's wolves go for a mob, unless it is tame, a creeper or one of them."""
+    rows = world.entities
+    one = rows[row]
+    if one["flags"] & TAMED or one["kind"] == _CREEPER:
+        return
+    wolves = (rows["kind"] == _WOLF) & (rows["flags"] & TAMED != 0) & (rows["flags"] & SITTING == 0)
+    rows["target"][wolves & (rows["id"] != one["id"])] = int(one["id"])
+
+
+# Item, fewest, most; what only the player's kills leave has a chance (minecraft.wiki, Java Edition 1.16). Which items: the
+# table `entity_loot`, checked by a test.
+_LOOT: dict[str, tuple[tuple[str, int, int], ...]] = {
+    "cow": (("leather", 0, 2), ("beef", 1, 3)),
+    "pig": (("porkchop", 1, 3),),
+    "sheep": (("mutton", 1, 2),),
+    "chicken": (("feather", 0, 2), ("chicken", 1, 1)),
+    "rabbit": (("rabbit_hide", 0, 1), ("rabbit", 0, 1)),
+    "horse": (("leather", 0, 2),),
+    "donkey": (("leather", 0, 2),),
+    "cat": (("string", 0, 2),),
+    "zombie": (("rotten_flesh", 0, 2),),
+    "skeleton": (("arrow", 0, 2), ("bone", 0, 2)),
+    "spider": (("string", 0, 2),),
+    "creeper": (("gunpowder", 0, 2),),
+    "enderman": (("ender_pearl", 0, 1),),
+    "iron_golem": (("poppy", 0, 2), ("iron_ingot", 3, 5)),
+    "snow_golem": (("snowball", 0, 15),),
+}
+_RARE: dict[str, tuple[float, tuple[str, ...]]] = {
+    "rabbit": (0.1, ("rabbit_foot",)),
+    "zombie": (0.025, ("iron_ingot", "carrot", "potato")),
+    "spider": (1 / 3, ("spider_eye",)),
+}
+_WITCH = ("glowstone_dust", "sugar", "redstone", "spider_eye", "glass_bottle", "gunpowder", "stick", "stick")
+_COOKED = ("beef", "porkchop", "mutton", "chicken", "rabbit")
+
+
+def loot(world: World, row: int, by_player: bool) -> list[Stack]:
+    """What a mob leaves when it dies; the young leave nothing, the burning leave cooked meat."""
+    one, rng = world.entities[row], world.rng
+    name = KINDS[one["kind"]]
+    if one["age"] < 0 and name != "zombie":
+        return []
+    found: list[tuple[str, int]] = []
+    for item, least, most in _LOOT.get(name, ()):
+        found.append((item, int(rng.integers(least, most + 1))))
+    if name == "sheep" and not one["flags"] & SHEARED:
+        found.append((f"{COLOURS[int(one['variant']) % 16]}_wool", 1))
+    if name == "slime" and one["variant"] == 1:
+        found.append(("slime_ball", int(rng.integers(3))))
+    if name == "witch":
+        found += [(_WITCH[int(rng.integers(len(_WITCH)))], int(rng.integers(3))) for _ in range(int(rng.integers(1, 4)))]
+    if by_player and name in _RARE:
+        chance, items = _RARE[name]
+        if rng.random() < chance:
+            found.append((items[int(rng.integers(len(items)))], 1))
+    cooked = one["fire"] > 0
+    return [Stack(f"cooked_{item}" if cooked and item in _COOKED else item, number) for item, number in found if number]
+
+
+def kill(world: World, row: int, by: int = -1) -> None:
+    """Let a mob die: what it leaves lies there, the player's kills are counted.
+
+    Args:
+        by: Id of who did it: 0 the player, -1 nobody.
+    """
+    one = world.entities[row]
+    if one["kind"] < NUM_THINGS:
+        raise WorldError(f"row {row} is no mob to kill; things are removed by entities.remove")
+    kind = int(one["kind"])
+    name = KINDS[kind]
+    x, y, z = float(one["x"]), float(one["y"]), float(one["z"])
+    if world.rules.get("doMobLoot", "true") == "true":
+        for stack in loot(world, row, by == 0):
+            turn = float(world.rng.random()) * 2 * math.pi
+            world.spawn_item(x, y + 0.3, z, stack, vx=math.cos(turn) * 0.08, vy=0.2, vz=math.sin(turn) * 0.08)
+    size, young, tame = int(one["variant"]), bool(one["age"] < 0), bool(one["flags"] & TAMED)
+    world.events.append(("died", name, by))
+    entities.remove(world, row)
+    if by == 0:
+        world.player.count("killed", name)
+        world.events.append(("killed", name))
+        if not young and not tame:
+            points = size if kind == _SLIME else MOBS[name].experience
+            entities.spawn_xp(world, x, y, z, int(world.rng.integers(1, 4)) if points == 2 else points)
+    if kind == _SLIME and size > 1:
+        for _ in range(int(world.rng.integers(2, 5))):
+            dx, dz = (float(draw) - 0.5 for draw in world.rng.random(2))
+            if num_mobs(world) < MAX_MOBS:
+                spawn(world, "slime", x + dx * size / 4, y + 0.5, z + dz * size / 4, Size=size // 2 - 1)
+
+
+def used_by_player(world: World, row: int, slot: int) -> bool:
+    """Use what is in one of the player's slots on a mob; whether something happened. See `breeding.interact`."""
+    return interact(world, row, world.player.slots[slot])
+
+
+def nearest(world: World, kinds: str | Collection[str], x: float, y: float, z: float, radius: float) -> int | None:
+    """Row of the nearest living mob of some kinds; None if there is none within the radius.
+
+    Args:
+        kinds: A name or several.
+
+    Raises:
+        NotFoundError: If one of them is no mob.
+    """
+    names = [kinds] if isinstance(kinds, str) else sorted(kinds)
+    for name in names:
+        if name not in MOBS:
+            raise unknown_name("mob", name[:100], MOBS)
+    rows = world.entities
+    far = (rows["x"] - x) ** 2 + (rows["y"] - y) ** 2 + (rows["z"] - z) ** 2
+    far[~np.isin(rows["kind"], [KIND[name] for name in names]) | (rows["health"] <= 0)] = np.inf
+    best = int(np.argmin(far))
+    return best if far[best] <= radius * radius else None

@@ -1,0 +1,222 @@
+"""What the world remembers between two ticks, apart from its blocks: plain data that the rules read and write.
+
+Coordinates are Minecraft's: x east, y up, z south; a block's cell reaches from its integer corner one to each side. Yaw is in
+degrees, 0 looking south (+z), 90 west (-x), -90 east, 180 north; pitch is positive looking down. The world is finite: x and z
+from 0 to 255, y from 0 to 127.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+TICKS_PER_S = 20
+EYE_HEIGHT = 1.62
+SNEAKING_EYE_HEIGHT = 1.27
+REACH = 4.5
+"""How far blocks can be used; 3.0 for hitting mobs."""
+ATTACK_REACH = 3.0
+NUM_SLOTS = 41
+"""Of a player: 0-8 hotbar, 9-35 main, 36-39 armour (feet, legs, chest, head), 40 the other hand."""
+ARMOUR, OFFHAND = 36, 40
+
+Position = tuple[int, int, int]
+
+
+class Action(NamedTuple):
+    """What a player does in one tick: MineRL 1.0's keys.
+
+    Attributes:
+        hotbar: Slot to select, 1 to 9; 0 for none.
+        camera_pitch, camera_yaw: Degrees to turn, down and clockwise positive.
+        text: A command typed by a program (never by an agent), without effect on keys.
+    """
+
+    esc: bool = False
+    attack: bool = False
+    back: bool = False
+    drop: bool = False
+    forward: bool = False
+    hotbar: int = 0
+    inventory: bool = False
+    jump: bool = False
+    left: bool = False
+    pick_item: bool = False
+    right: bool = False
+    sneak: bool = False
+    sprint: bool = False
+    swap_hands: bool = False
+    use: bool = False
+    camera_pitch: float = 0.0
+    camera_yaw: float = 0.0
+
+
+@dataclass
+class Stack:
+    """Some of one item.
+
+    Attributes:
+        item: Its name, as in the `items` table.
+        damage: Uses gone, of tools.
+        tag: What else it carries, such as enchantments: JSON values.
+    """
+
+    item: str
+    count: int = 1
+    damage: int = 0
+    tag: dict[str, Any] | None = None
+
+    def same_kind(self, other: Stack) -> bool:
+        """Whether the two would share a slot."""
+        return (self.item, self.damage, self.tag) == (other.item, other.damage, other.tag)
+
+
+@dataclass
+class Player:
+    """The person or agent in the world.
+
+    Attributes:
+        x, y, z: Of the feet, middle of the body.
+        vx, vy, vz: Blocks per tick.
+        health: Half hearts, 0 to 20.
+        food: Half drumsticks, 0 to 20; `saturation` and `exhaustion` as in the game.
+        air: Ticks of breath left, 300 at the surface.
+        hotbar: Selected slot, 0 to 8.
+        slots: What is carried, `NUM_SLOTS` entries.
+        held: On the mouse cursor while a screen is open.
+        mining: Block under attack, and how much of it is gone, 0 to 1.
+        use_delay: Ticks until use works again while held down.
+        eating: Ticks the held food has been eaten, of 32.
+        drawing: Ticks a bow has been drawn.
+        invulnerable: Ticks until the next blow hurts.
+        counts: Kind (`mined`, `crafted`, `used`, `killed`, `picked_up`, ...) -> name -> how often.
+        bed: Where the player comes back after death.
+        jump_delay: Ticks until a held jump key jumps again.
+        hit_wall: Whether the last move was stopped sideways.
+        last_hurt: Half hearts of the last blow; while `invulnerable`, a stronger one hurts by what it is stronger.
+        since_swing: Ticks since the last blow; a quick second one is weak.
+        attack_held, use_held: Whether the key was down in the last tick.
+    """
+
+    x: float = 128.5
+    y: float = 64.0
+    z: float = 128.5
+    vx: float = 0.0
+    vy: float = 0.0
+    vz: float = 0.0
+    yaw: float = 0.0
+    pitch: float = 0.0
+    on_ground: bool = False
+    in_water: bool = False
+    on_ladder: bool = False
+    sneaking: bool = False
+    sprinting: bool = False
+    fall_distance: float = 0.0
+    health: float = 20.0
+    food: int = 20
+    saturation: float = 5.0
+    exhaustion: float = 0.0
+    food_timer: int = 0
+    air: int = 300
+    burning: int = 0
+    hotbar: int = 0
+    slots: list[Stack | None] = field(default_factory=lambda: [None] * NUM_SLOTS)
+    held: Stack | None = None
+    mining: tuple[int, int, int, float] | None = None
+    use_delay: int = 0
+    attack_delay: int = 0
+    eating: int = 0
+    drawing: int = 0
+    swing: int = 0
+    invulnerable: int = 0
+    game_mode: str = "survival"
+    bed: Position | None = None
+    sleeping: int = 0
+    dead: bool = False
+    level: int = 0
+    effects: dict[str, list[int]] = field(default_factory=dict)
+    """Effect -> [ticks left, amplifier]."""
+    counts: dict[str, dict[str, int]] = field(default_factory=dict)
+    jump_delay: int = 0
+    hit_wall: bool = False
+    last_hurt: float = 0.0
+    since_swing: int = 100
+    attack_held: bool = False
+    use_held: bool = False
+
+    def count(self, kind: str, name: str, number: int = 1) -> None:
+        """Add to a counter."""
+        of_kind = self.counts.setdefault(kind, {})
+        of_kind[name] = of_kind.get(name, 0) + number
+
+    @property
+    def in_hand(self) -> Stack | None:
+        """The selected stack."""
+        return self.slots[self.hotbar]
+
+    @property
+    def eye_y(self) -> float:
+        """Height of the eyes."""
+        return self.y + (SNEAKING_EYE_HEIGHT if self.sneaking else EYE_HEIGHT)
+
+
+@dataclass
+class Container:
+    """What a chest, barrel or furnace holds.
+
+    Attributes:
+        kind: `chest`, `barrel`, `furnace`, `blast_furnace`, `smoker`, `shulker_box`, ...
+        slots: 27 of a chest; of a furnace: input, fuel, output.
+        burn, burn_total: Ticks of fuel left, and what the last piece gave.
+        cook: Ticks the input has been smelted.
+    """
+
+    kind: str
+    slots: list[Stack | None]
+    burn: int = 0
+    burn_total: int = 0
+    cook: int = 0
+
+
+MAX_ENTITIES = 256
+MAX_MOBS = 240
+"""Of those; the rest of the rows are kept for what drops and flies."""
+
+ENTITY = np.dtype(
+    [
+        ("kind", np.int16),  # index into `mobs.KINDS`; -1: this row is free
+        ("id", np.int32),
+        ("x", np.float64),
+        ("y", np.float64),
+        ("z", np.float64),
+        ("vx", np.float64),
+        ("vy", np.float64),
+        ("vz", np.float64),
+        ("yaw", np.float32),
+        ("head_yaw", np.float32),
+        ("pitch", np.float32),
+        ("walked", np.float32),  # blocks walked, for the swing of legs
+        ("on_ground", np.bool_),
+        ("in_water", np.bool_),
+        ("health", np.float32),
+        ("hurt", np.int16),  # ticks of redness and safety left after a blow
+        ("fire", np.int16),
+        ("age", np.int32),  # ticks; negative: a young animal
+        ("love", np.int16),  # ticks left of looking for a partner
+        ("goal", np.int16),  # what it is doing, and for how long, and where
+        ("goal_ticks", np.int16),
+        ("goal_x", np.float64),
+        ("goal_y", np.float64),
+        ("goal_z", np.float64),
+        ("target", np.int32),  # id of the entity it follows or fights; 0 the player, -1 none
+        ("variant", np.int16),  # colour, profession, and so on
+        ("flags", np.int32),  # bits: see `mobs.FLAGS`
+        ("item", np.int16),  # of an item or falling block: index into the items table, or a block's state
+        ("count", np.int16),
+        ("fall", np.float32),
+    ]
+)
+"""One entity: a mob, an item on the ground, an arrow. A structured array, so that Numba can move all of them in one call. What
+few of them have besides (a villager's offers, an item's tag, a name) is in `World.extras` by id."""

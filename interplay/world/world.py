@@ -1,0 +1,384 @@
+"""A world with a player in it: what there is, one tick of it, and how to keep and bring back all of it.
+
+>>> world = World(seed=7, kind="flat")
+>>> world.step(Action(forward=True))
+>>> again = World.restore(world.save())
+>>> again.digest() == world.digest()
+True
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import fields
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import msgspec
+import numpy as np
+import zstandard
+
+from interplay.world import (
+    clicks,
+    compiling,
+    entities,
+    inventory,
+    mining,
+    mobs,
+    placing,
+    player,
+    screens,
+    smelting,
+    terrain,
+    vitals,
+)
+from interplay.world.blocks import name_of
+from interplay.world.errors import WorldError
+from interplay.world.grid import Grid
+from interplay.world.screens import Screen
+from interplay.world.state import ENTITY, MAX_ENTITIES, OFFHAND, Action, Container, Player, Position, Stack
+from interplay.world.terrain import Land
+from interplay.world.updates import Updates
+
+DAY_TICKS = 24_000
+FORMAT, VERSION = "interplay-world", 1
+
+DEFAULT_RULES = {
+    "doDaylightCycle": "true",
+    "doMobSpawning": "true",
+    "keepInventory": "false",
+    "mobGriefing": "true",
+    "randomTickSpeed": "3",
+    "naturalRegeneration": "true",
+    "doFireTick": "true",
+    "doTileDrops": "true",
+    "doWeatherCycle": "false",
+}
+"""Game rules the world knows, and what they are at first."""
+
+_STILL = Action()
+
+
+class _Base(NamedTuple):
+    """A land as generated, with its light: what saved worlds are written against. Read-only."""
+
+    land: Land
+    light: np.ndarray
+    skip: np.ndarray
+
+
+@lru_cache(maxsize=2)
+def _base(seed: int, kind: str) -> _Base:
+    land = terrain.generate(seed, kind)
+    grid = Grid(land.blocks)
+    for array in (land.blocks, grid.light, grid.skip):
+        array.flags.writeable = False
+    return _Base(land, grid.light, grid.skip)
+
+
+class World:
+    """Everything that decides what happens next.
+
+    Args:
+        seed: Of land, animals and all chance.
+        kind: Of land: see `terrain.generate`.
+        inhabited: Whether animals and villagers are there from the beginning.
+
+    Raises:
+        WorldError: If the seed is negative.
+        NotFoundError: If there is no such kind of land.
+
+    Attributes:
+        land: What the world was made from; its blocks are the first ones, `grid` has those of now.
+        grid: Blocks and light.
+        player: The one in it.
+        entities: `state.ENTITY`, shape (MAX_ENTITIES,): mobs, items, arrows; rows with kind -1 are free.
+        extras: Entity id -> what few entities have besides: JSON values.
+        containers: Where chests and furnaces are, and what is in them.
+        updates: What will happen to blocks by themselves.
+        ticks: Since the beginning.
+        time: Of day, 0 to 23,999: 0 is six in the morning, 6,000 noon, 18,000 midnight.
+        rules: Game rules by name.
+        weather: `clear`, `rain` or `thunder`.
+        difficulty: `peaceful`, `easy`, `normal` or `hard`.
+        spawn: Where the player begins, and comes back after death.
+        screen: What is open: inventory, chest, ...; None while playing.
+        events: (kind, ...) of the tick just made, for whoever keeps count.
+        rng: All chance after the beginning.
+    """
+
+    def __init__(self, seed: int, kind: str = "default", *, inhabited: bool = True) -> None:
+        if seed < 0:
+            raise WorldError(f"the seed of a world is 0 or more, got {seed}")
+        compiling.ensure()
+        base = _base(seed, kind)
+        self.seed, self.kind = seed, kind
+        self.land = base.land
+        self.grid = Grid.of(base.land.blocks.copy(), base.light.copy(), base.skip.copy())
+        self.spawn: Position = base.land.spawn
+        self.player = Player(x=self.spawn[0] + 0.5, y=float(self.spawn[1]), z=self.spawn[2] + 0.5)
+        self.entities = np.zeros(MAX_ENTITIES, ENTITY)
+        self.entities["kind"] = -1
+        self.extras: dict[int, dict[str, Any]] = {}
+        self.containers: dict[Position, Container] = {}
+        self.updates = Updates()
+        self.ticks = 0
+        self.time = 1000
+        self.rules = dict(DEFAULT_RULES)
+        self.weather = "clear"
+        self.difficulty = "normal"
+        self.screen: Screen | None = None
+        self.events: list[tuple[Any, ...]] = []
+        self.rng = np.random.default_rng((seed, 1))
+        self._next_id = 1
+        self._before = _STILL
+        if inhabited:
+            self._settle()
+
+    def _settle(self) -> None:
+        """Animals of the surface and people of the villages, as the land has them."""
+        rng = np.random.default_rng((self.seed, 2))
+        for name, x, y, z in terrain.wildlife(self.land, rng):
+            self.spawn_mob(name, x, y, z)
+        for village in self.land.villages:
+            for x, y, z, profession in village.residents:
+                data = {"profession": profession, "type": village.style, "level": 1}
+                self.spawn_mob("villager", x + 0.5, float(y), z + 0.5, VillagerData=data)
+            for name, x, y, z in village.livestock:
+                self.spawn_mob(name, x + 0.5, float(y), z + 0.5)
+
+    # One tick
+
+    def step(self, action: Action) -> None:
+        """Let a twentieth of a second pass.
+
+        Raises:
+            WorldError: If the camera is not a finite number.
+        """
+        if not (np.isfinite(action.camera_pitch) and np.isfinite(action.camera_yaw)):
+            raise WorldError(f"the camera must turn by finite degrees, got {action.camera_pitch} and {action.camera_yaw}")
+        self.events.clear()
+        self.ticks += 1
+        if self.player.dead or screens.step(self, action):
+            player.move(self, _STILL)
+        else:
+            self._keys(action)
+            player.move(self, action)
+            if self.screen is None:
+                mining.attack(self, action)
+                placing.use(self, action)
+            if self.screen is not None:  # keys that were down when it opened are no clicks
+                self.screen.before = screens.keys_down(action)
+        self._before = action
+        self.updates.tick(self)
+        mobs.tick(self)
+        entities.tick(self)
+        smelting.tick(self)
+        vitals.tick(self)
+        if self.rules["doDaylightCycle"] == "true":
+            self.time = (self.time + 1) % DAY_TICKS
+
+    def _keys(self, action: Action) -> None:
+        """Keys that act once when they go down."""
+        me, before = self.player, self._before
+        if 1 <= action.hotbar <= 9:
+            inventory.select(me, action.hotbar - 1)
+        if action.inventory and not before.inventory:
+            screens.open(self, "inventory")
+        if action.drop and not before.drop:
+            stack = inventory.drop(me.slots, me.hotbar, whole=action.sprint)
+            if stack is not None:
+                clicks.throw(self, stack)
+        if action.swap_hands and not before.swap_hands:
+            me.slots[me.hotbar], me.slots[OFFHAND] = me.slots[OFFHAND], me.slots[me.hotbar]
+        if action.pick_item and not before.pick_item:
+            placing.pick_item(self)
+
+    # What rules do to the world
+
+    def set_block(self, x: int, y: int, z: int, state: int) -> int:
+        """Put a state into a cell and let its neighbours know; returns the one that was there.
+
+        Raises:
+            WorldError: If there is no such cell.
+        """
+        before = self.grid.set(x, y, z, state)
+        if before != state:
+            self.updates.changed(self, x, y, z, before, state)
+        return before
+
+    def free_row(self) -> int:
+        """A row of `entities` nobody uses, emptied and with a fresh id; when all are taken, that of the oldest item goes."""
+        free = np.flatnonzero(self.entities["kind"] == -1)
+        if free.size:
+            row = int(free[0])
+        else:
+            things = np.flatnonzero(self.entities["kind"] < entities.NUM_THINGS)
+            row = int(things[np.argmax(self.entities["age"][things])])
+            self.extras.pop(int(self.entities["id"][row]), None)
+        self.entities[row] = np.zeros((), ENTITY)
+        self.entities["id"][row] = self._next_id
+        self.entities["target"][row] = -1
+        self._next_id += 1
+        return row
+
+    def row_of(self, entity: int) -> int | None:
+        """The row of an entity by id; None if it is gone."""
+        found = np.flatnonzero((self.entities["id"] == entity) & (self.entities["kind"] >= 0))
+        return int(found[0]) if found.size else None
+
+    def spawn_item(
+        self, x: float, y: float, z: float, stack: Stack, *, vx: float = 0.0, vy: float = 0.2, vz: float = 0.0, delay: int = 10
+    ) -> int:
+        """Let a stack lie in the world; returns the entity's id.
+
+        Args:
+            delay: Ticks until it can be picked up.
+        """
+        return entities.spawn_item(self, x, y, z, stack, vx=vx, vy=vy, vz=vz, delay=delay)
+
+    def spawn_mob(self, name: str, x: float, y: float, z: float, **nbt: Any) -> int:
+        """Let a mob live in the world; returns its id.
+
+        Raises:
+            NotFoundError: If there is no such mob.
+        """
+        return mobs.spawn(self, name, x, y, z, **nbt)
+
+    def hurt_player(self, amount: float, cause: str, *, knock_x: float = 0.0, knock_z: float = 0.0) -> None:
+        """Take half hearts from the player; see `vitals.hurt`."""
+        vitals.hurt(self, amount, cause, knock_x=knock_x, knock_z=knock_z)
+
+    def give(self, stack: Stack) -> Stack | None:
+        """Put a stack into the player's slots; returns what did not fit."""
+        return inventory.add(self.player.slots, stack, selected=self.player.hotbar)
+
+    def respawn(self) -> None:
+        """Bring a dead player back."""
+        vitals.respawn(self)
+
+    # Keeping it
+
+    def _document(self) -> dict[str, Any]:
+        """Everything as plain values and bytes, in an order of its own."""
+        base = _base(self.seed, self.kind)
+        me = self.player
+        rows = np.flatnonzero(self.entities["kind"] != -1).astype(np.uint16)
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "seed": self.seed,
+            "kind": self.kind,
+            "ticks": self.ticks,
+            "time": self.time,
+            "rules": self.rules,
+            "weather": self.weather,
+            "difficulty": self.difficulty,
+            "spawn": self.spawn,
+            "rng": json.dumps(self.rng.bit_generator.state),  # holds whole numbers of 128 bits
+            "next_id": self._next_id,
+            "before": list(self._before),
+            "player": {item.name: getattr(me, item.name) for item in fields(me) if item.name not in ("slots", "held")},
+            "slots": inventory.dump([*me.slots, me.held]),
+            "rows": rows.tobytes(),
+            "entities": self.entities[rows].tobytes(),
+            "extras": list(self.extras.items()),
+            "containers": [
+                [place, one.kind, inventory.dump(one.slots), one.burn, one.burn_total, one.cook]
+                for place, one in self.containers.items()
+            ],
+            "updates": self.updates.state(),
+            "screen": None if self.screen is None else self.screen.state(),
+            "blocks": _difference(self.grid.blocks, base.land.blocks),
+            "light": _difference(self.grid.light, base.light),
+            "skip": _difference(self.grid.skip, base.skip),
+        }
+
+    def save(self) -> bytes:
+        """The whole world, for `restore` in this or another process: what differs from the land as generated, compressed."""
+        return zstandard.compress(msgspec.msgpack.encode(self._document()))
+
+    def digest(self) -> str:
+        """SHA-256 of everything `save` keeps, as hexadecimal digits."""
+        return hashlib.sha256(msgspec.msgpack.encode(self._document())).hexdigest()
+
+    @classmethod
+    def restore(cls, saved: bytes) -> World:
+        """A world as it was when `save` was called.
+
+        Raises:
+            WorldError: If these bytes are no saved world, or one of another version.
+        """
+        try:
+            document = msgspec.msgpack.decode(zstandard.decompress(saved))
+            if document["format"] != FORMAT:
+                raise ValueError(f"format {document['format']!r}")
+        except (zstandard.ZstdError, msgspec.DecodeError, ValueError, TypeError, KeyError) as error:
+            raise WorldError(f"these {len(saved)} bytes are no saved world: {error}") from None
+        if document["version"] != VERSION:
+            raise WorldError(f"this world was saved as version {document['version']}, and this Interplay reads {VERSION}")
+        world = cls(document["seed"], document["kind"], inhabited=False)
+        for name in ("ticks", "time", "rules", "weather", "difficulty"):
+            setattr(world, name, document[name])
+        world.spawn = _position(document["spawn"])
+        world.rng.bit_generator.state = json.loads(document["rng"])
+        world._next_id = document["next_id"]
+        world._before = Action(*document["before"])
+        *slots, held = inventory.load(document["slots"])
+        me = document["player"]
+        for name in ("bed",):
+            me[name] = None if me[name] is None else _position(me[name])
+        me["mining"] = None if me["mining"] is None else tuple(me["mining"])
+        world.player = Player(**me, slots=slots, held=held)
+        rows = np.frombuffer(document["rows"], np.uint16)
+        world.entities[rows] = np.frombuffer(document["entities"], ENTITY)
+        world.extras = dict(document["extras"])
+        for place, kind, stacks, burn, burn_total, cook in document["containers"]:
+            world.containers[_position(place)] = Container(kind, inventory.load(stacks), burn, burn_total, cook)
+        world.updates.load(document["updates"])
+        world.screen = None if document["screen"] is None else Screen.load(document["screen"])
+        _apply(world.grid.blocks, document["blocks"])
+        _apply(world.grid.light, document["light"])
+        _apply(world.grid.skip, document["skip"])
+        return world
+
+
+def box(world: World, low: Position, high: Position) -> dict[str, Any]:
+    """Blocks and mobs in a box of cells, both corners included.
+
+    Returns:
+        `blocks`: name -> how many cells; `mobs`: `{"name", "x", "y", "z"}` of each.
+    """
+    (x0, x1), (y0, y1), (z0, z1) = (sorted(pair) for pair in zip(low, high, strict=True))
+    sx, sy, sz = world.grid.size
+    cells = world.grid.blocks[max(0, x0) : min(sx, x1 + 1), max(0, z0) : min(sz, z1 + 1), max(0, y0) : min(sy, y1 + 1)]
+    states, counts = np.unique(cells, return_counts=True)
+    blocks: dict[str, int] = {}
+    for state, count in zip(states.tolist(), counts.tolist(), strict=True):
+        name = name_of(state)
+        blocks[name] = blocks.get(name, 0) + count
+    living = world.entities[world.entities["kind"] >= mobs.NUM_THINGS]
+    inside = [
+        {"name": mobs.KINDS[one["kind"]], "x": float(one["x"]), "y": float(one["y"]), "z": float(one["z"])}
+        for one in living
+        if x0 <= one["x"] < x1 + 1 and y0 <= one["y"] < y1 + 1 and z0 <= one["z"] < z1 + 1
+    ]
+    return {"blocks": blocks, "mobs": inside}
+
+
+def _position(values: list[int]) -> Position:
+    x, y, z = values
+    return x, y, z
+
+
+def _difference(now: np.ndarray, base: np.ndarray) -> tuple[bytes, bytes]:
+    """Where two arrays differ (uint32 indices), and what is there now."""
+    where = np.flatnonzero(now.reshape(-1) != base.reshape(-1)).astype(np.uint32)
+    return where.tobytes(), now.reshape(-1)[where].tobytes()
+
+
+def _apply(array: np.ndarray, difference: tuple[bytes, bytes]) -> None:
+    """The inverse of `_difference`."""
+    where, values = difference
+    array.reshape(-1)[np.frombuffer(where, np.uint32)] = np.frombuffer(values, array.dtype)

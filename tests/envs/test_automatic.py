@@ -1,0 +1,346 @@
+"""Automatic evaluation of the block world's tasks: scenes built by hand, each answer both ways."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+
+from interplay.agents.scripted.blocks import build_village_house, create_village_animal_pen
+from interplay.agents.scripted.blocks.body import Body
+from interplay.agents.scripted.blocks.navigation import Routes
+from interplay.envs.automatic import MILESTONES, RULES, Answers, evaluate, inside_cave
+from interplay.errors import NotFoundError
+from interplay.world.blocks import parse, state_of
+from interplay.world.state import Action, Position, Stack
+from interplay.world.world import World
+
+PEN_SEED, HOUSE_SEED = 21212, 52216
+
+
+def stand(world: World, x: float, y: float, z: float, yaw: float = 0.0, pitch: float = 0.0) -> None:
+    """Put the player somewhere."""
+    me = world.player
+    me.x, me.y, me.z, me.yaw, me.pitch = x, y, z, yaw, pitch
+
+
+def fill(world: World, low: Position, high: Position, block: str) -> None:
+    """Put a block into all cells of a box, without any consequence."""
+    world.grid.fill(*low, *high, parse(block))
+
+
+@pytest.fixture
+def meadow() -> World:
+    return World(7, "flat", inhabited=False)
+
+
+def test_answers_come_within_a_tenth_of_a_second_and_twice_the_same(meadow: World) -> None:
+    for name in RULES:
+        first = evaluate(meadow, name)
+        start = time.perf_counter()
+        again = evaluate(meadow, name)
+        assert time.perf_counter() - start < 0.1
+        assert first == again
+        assert first["success"] is False
+
+
+def test_a_task_nobody_wrote_rules_for_is_refused_with_the_nearest(meadow: World) -> None:
+    with pytest.raises(NotFoundError, match="find_cave"):
+        evaluate(meadow, "find_caves")
+
+
+# Caves.
+
+
+@pytest.fixture(scope="module")
+def hills() -> World:
+    return World(14169, "plains", inhabited=False)
+
+
+def deep(world: World) -> Position:
+    """A cell in a cave, where one comes on foot."""
+    routes = Routes(world.grid, world.land.cave_mouths[0], None, most=200.0)
+    for x, y, z in routes.reached().tolist():
+        stand(world, x + 0.5, y, z + 0.5)
+        if world.grid.lights(x, y + 1, z)[0] == 0 and inside_cave(world):
+            return x, y, z
+    raise AssertionError("no cave behind the first mouth")
+
+
+def test_a_player_in_the_dark_of_a_cave_is_inside_and_one_at_spawn_is_not(hills: World) -> None:
+    x, y, z = deep(hills)
+    stand(hills, x + 0.5, y, z + 0.5)
+    assert evaluate(hills, "find_cave") == {"inside_cave": True, "depth": int(hills.land.heights[x, z]) - y, "success": True}
+    stand(hills, *(float(v) for v in hills.spawn))
+    assert evaluate(hills, "find_cave") == {"inside_cave": False, "depth": 0, "success": False}
+
+
+def test_a_hole_that_the_player_dug_is_no_cave() -> None:
+    world = World(14169, "plains", inhabited=False)
+    stone = world.land.blocks == state_of("stone")
+    x, y, z = next(
+        (x, y, z)
+        for x in range(100, 150)
+        for z in range(100, 150)
+        for y in range(40, 56)
+        if stone[x - 3 : x + 4, z - 3 : z + 4, y - 1 : y + 6].all()
+    )
+    fill(world, (x - 2, y, z - 2), (x + 2, y + 4, z + 2), "air")
+    stand(world, x + 0.5, y, z + 0.5)
+    assert world.grid.lights(x, y + 1, z)[0] == 0
+    assert evaluate(world, "find_cave")["inside_cave"] is False
+
+
+# Waterfalls.
+
+
+def tower(world: World, height: int) -> None:
+    """A pillar of stone with water poured on its top, after a while."""
+    fill(world, (128, 64, 140), (128, 63 + height, 140), "stone")
+    world.set_block(128, 64 + height, 140, state_of("water"))
+    for _ in range(40 + 10 * height):
+        world.step(Action())
+
+
+def test_water_poured_from_a_tower_is_a_waterfall_in_view_of_who_looks_at_it(meadow: World) -> None:
+    stand(meadow, 128.5, 64.0, 125.5, yaw=0.0)
+    tower(meadow, 8)
+    answers = evaluate(meadow, "make_waterfall")
+    assert answers["made_waterfall"]
+    assert answers["in_view"]
+    assert answers["success"]
+    assert answers["height"] == 8  # from y = 72, where the source spreads, down to the ground at 64
+    assert answers["num_cells"] > 8
+
+
+def test_a_waterfall_behind_ones_back_or_a_wall_or_too_far_off_is_not_in_view(meadow: World) -> None:
+    stand(meadow, 128.5, 64.0, 125.5, yaw=180.0)
+    tower(meadow, 8)
+    behind = evaluate(meadow, "make_waterfall")
+    assert behind["made_waterfall"]
+    assert not behind["in_view"]
+    assert not behind["success"]
+    meadow.player.yaw = 0.0
+    assert evaluate(meadow, "make_waterfall")["in_view"]
+    fill(meadow, (100, 64, 130), (156, 90, 130), "stone")
+    assert not evaluate(meadow, "make_waterfall")["in_view"]
+    fill(meadow, (100, 64, 130), (156, 90, 130), "glass")
+    assert evaluate(meadow, "make_waterfall")["in_view"]
+    stand(meadow, 128.5, 64.0, 70.5, yaw=0.0)  # 70 blocks away
+    assert not evaluate(meadow, "make_waterfall")["in_view"]
+
+
+@pytest.mark.parametrize(("height", "falls"), [(0, False), (1, False), (2, False), (3, True)])
+def test_water_must_fall_three_blocks(meadow: World, height: int, falls: bool) -> None:
+    tower(meadow, height)
+    answers = evaluate(meadow, "make_waterfall")
+    assert answers["num_cells"] > 0
+    assert answers["made_waterfall"] is falls
+
+
+# Pens.
+
+
+def pen_scene(kinds: tuple[str, ...] = ("pig", "pig")) -> tuple[World, create_village_animal_pen.Site]:
+    """A pen beside a house with some animals in it."""
+    world = World(PEN_SEED, "village_plains", inhabited=False)
+    world.spawn_mob("pig", world.spawn[0] + 3.5, world.spawn[1], world.spawn[2] + 0.5)
+    world.spawn_mob("pig", world.spawn[0] + 5.5, world.spawn[1], world.spawn[2] + 0.5)
+    world.give(Stack("carrot"))
+    chosen = create_village_animal_pen.choose(Body(world, np.random.default_rng(0)))
+    assert chosen is not None
+    world.entities["kind"] = -1
+    site = chosen[0]
+    for cell in site.ring:
+        world.grid.set(*cell, state_of("oak_fence"))
+    for gate in site.gates:
+        facing = "east" if site.out[0] else "south"
+        world.grid.set(*gate, state_of("oak_fence_gate", facing=facing))
+    for number, kind in enumerate(kinds):
+        world.spawn_mob(kind, site.x0 + 1.5 + number, site.y, site.z0 + 1.5, NoAI=1)
+    return world, site
+
+
+def pen_answers(world: World) -> Answers:
+    return evaluate(world, "create_village_animal_pen")
+
+
+def test_two_pigs_in_a_closed_pen_beside_a_house_are_a_success() -> None:
+    world, _ = pen_scene()
+    assert pen_answers(world) == {
+        "closed": True,
+        "num_animals": 2,
+        "one_kind": True,
+        "has_gate": True,
+        "near_house": True,
+        "harmed_village": False,
+        "success": True,
+    }
+
+
+def test_an_open_gate_or_a_gap_leaves_the_pen_open() -> None:
+    world, site = pen_scene()
+    shut = world.grid.set(*site.gate, state_of("oak_fence_gate", facing="east", open="true"))
+    opened = pen_answers(world)
+    assert not opened["closed"]
+    assert opened["num_animals"] == 2
+    assert not opened["success"]
+    world.grid.set(*site.gate, shut)
+    world.grid.set(*site.ring[3], 0)
+    assert not pen_answers(world)["closed"]
+
+
+def test_animals_are_counted_by_kind_and_only_inside() -> None:
+    world, site = pen_scene(("pig",))
+    world.spawn_mob("pig", site.x0 - 2.5, site.y, site.z0 - 2.5, NoAI=1)
+    one = pen_answers(world)
+    assert one["num_animals"] == 1
+    assert one["one_kind"]
+    assert not one["success"]
+    world.spawn_mob("cow", site.x0 + 2.5, site.y, site.z0 + 2.5, NoAI=1)
+    mixed = pen_answers(world)
+    assert mixed["num_animals"] == 2
+    assert not mixed["one_kind"]
+    assert not mixed["success"]
+    empty = pen_scene(())[0]
+    assert pen_answers(empty)["closed"]
+    assert pen_answers(empty)["num_animals"] == 0
+    assert not pen_answers(empty)["one_kind"]
+
+
+def test_a_villager_in_the_pen_does_not_matter() -> None:
+    world, site = pen_scene()
+    world.spawn_mob("villager", site.x0 + 2.5, site.y, site.z0 + 2.5)
+    assert pen_answers(world)["success"]
+
+
+def test_a_pen_without_a_gate_cannot_be_left() -> None:
+    world, site = pen_scene()
+    for gate in site.gates:
+        world.grid.set(*gate, state_of("oak_fence"))
+    answers = pen_answers(world)
+    assert answers["closed"]
+    assert not answers["has_gate"]
+    assert not answers["success"]
+
+
+def test_a_pen_on_the_open_meadow_stands_beside_no_house(meadow: World) -> None:
+    fill(meadow, (130, 64, 130), (135, 64, 135), "oak_fence")
+    fill(meadow, (131, 64, 131), (134, 64, 134), "air")
+    meadow.grid.set(130, 64, 132, state_of("oak_fence_gate", facing="east"))
+    for x in (131.5, 133.5):
+        meadow.spawn_mob("chicken", x, 64, 132.5, NoAI=1)
+    answers = pen_answers(meadow)
+    assert answers["closed"]
+    assert answers["num_animals"] == 2
+    assert answers["has_gate"]
+    assert not answers["near_house"]
+    assert not answers["success"]
+
+
+def test_a_broken_wall_a_hit_villager_or_a_trodden_path_harm_the_village() -> None:
+    for harm in range(3):
+        world, _ = pen_scene()
+        assert not pen_answers(world)["harmed_village"]
+        village = world.land.villages[0]
+        if harm == 0:
+            x0, y0, z0, *_ = village.houses[0].box
+            assert world.land.blocks[x0, z0, y0 + 1]
+            world.grid.set(x0, y0 + 1, z0, 0)
+        elif harm == 1:
+            world.player.count("hit", "villager")
+        else:
+            world.grid.set(*village.paths[0], state_of("cobblestone"))
+        answers = pen_answers(world)
+        assert answers["harmed_village"]
+        assert not answers["success"]
+
+
+def test_opening_a_door_harms_nothing() -> None:
+    world, _ = pen_scene()
+    door = next(house.door for house in world.land.villages[0].houses if house.door is not None)
+    was = world.grid.get(*door)
+    name = next(text for text in ("true", "false") if world.grid.set(*door, parse(f"oak_door[open={text}]")) is not None)
+    assert name
+    assert world.grid.get(*door) != was
+    assert not pen_answers(world)["harmed_village"]
+
+
+# Houses.
+
+
+def house_scene(walls: str = "", *, roof: bool = True, door: bool = True) -> tuple[World, build_village_house.Lot]:
+    """A house by a path, of the village's own stuff if no other is named."""
+    world = World(HOUSE_SEED, "village", inhabited=False)
+    lot = build_village_house.choose(Body(world, np.random.default_rng(0)))
+    assert lot is not None
+    stuff = build_village_house.STUFF[world.land.villages[0].style]
+    walls = walls or stuff.wall
+    y = lot.y
+    fill(world, (lot.x0, y, lot.z0), (lot.x1, y + 3, lot.z1), walls)
+    fill(world, (lot.x0 + 1, y, lot.z0 + 1), (lot.x1 - 1, y + 2, lot.z1 - 1), "air")
+    if not roof:
+        fill(world, (lot.x0, y + 3, lot.z0), (lot.x1, y + 3, lot.z1), "air")
+    if door:
+        fill(world, (lot.door[0], y, lot.door[1]), (lot.door[0], y + 1, lot.door[1]), "air")
+    return world, lot
+
+
+def house_answers(world: World) -> Answers:
+    return evaluate(world, "build_village_house")
+
+
+def test_a_house_of_the_villages_stuff_by_the_path_is_a_success() -> None:
+    world, lot = house_scene()
+    answers = house_answers(world)
+    assert answers["closed"]
+    assert answers["near_path"]
+    assert answers["success"]
+    assert not answers["harmed_village"]
+    assert answers["village_blocks"] == 1.0
+    width, depth = lot.x1 - lot.x0 + 1, lot.z1 - lot.z0 + 1
+    assert answers["num_placed"] == width * depth * 4 - (width - 2) * (depth - 2) * 3 - 2  # a block less room and doorway
+
+
+def test_a_house_needs_a_roof_a_way_in_and_whole_walls() -> None:
+    assert not house_answers(house_scene(roof=False)[0])["closed"]
+    assert not house_answers(house_scene(door=False)[0])["closed"]
+    world, lot = house_scene()
+    fill(world, (lot.x0, lot.y, lot.z0), (lot.x1, lot.y + 2, lot.z0), "air")
+    answers = house_answers(world)
+    assert not answers["closed"]
+    assert not answers["success"]
+
+
+def test_a_house_of_foreign_stuff_does_not_fit() -> None:
+    answers = house_answers(house_scene("netherrack")[0])
+    assert answers["closed"]
+    assert answers["village_blocks"] == 0.0
+    assert not answers["success"]
+
+
+def test_a_house_far_from_any_path_is_not_near_one(meadow: World) -> None:
+    fill(meadow, (120, 64, 120), (126, 67, 126), "oak_planks")
+    fill(meadow, (121, 64, 121), (125, 66, 125), "air")
+    fill(meadow, (120, 64, 123), (120, 65, 123), "air")
+    answers = house_answers(meadow)
+    assert answers["closed"]
+    assert not answers["near_path"]
+    assert not answers["success"]
+
+
+# The diamond shovel.
+
+
+def test_milestones_count_the_first_of_each_item_by_minerls_table(meadow: World) -> None:
+    assert sum(MILESTONES.values()) == 3619.0  # MineRL's maximum
+    assert evaluate(meadow, "obtain_diamond_shovel") == {"milestones": 0, "total": 0, "success": False}
+    meadow.give(Stack("birch_log", 3))
+    meadow.player.count("crafted", "birch_planks", 4)
+    meadow.player.count("crafted", "birch_planks", 4)
+    meadow.player.count("smelted", "iron_ingot", 1)
+    answers = evaluate(meadow, "obtain_diamond_shovel")
+    assert answers == {"milestones": 3, "total": 1 + 2 + 128, "success": False}
+    meadow.player.count("crafted", "diamond_shovel")
+    assert evaluate(meadow, "obtain_diamond_shovel")["success"] is True

@@ -1,0 +1,235 @@
+"""The block world as an environment: MineRL's keys and picture, exactness, endings, rewards, errors that change nothing."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import subprocess
+import sys
+from dataclasses import replace
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+
+from interplay.envs import EnvError, make
+from interplay.envs.gymnasium_ids import IDS
+from interplay.envs.voxel import CAMERA, KEYS, SHOVEL_REWARDS, VoxelEnv
+from interplay.errors import NotFoundError
+from interplay.tasks import find
+from interplay.world import Stack
+
+SMALL = (64, 36)
+SANDBOX = find("basalt/sandbox")
+
+
+def small(task_id: str = "basalt/sandbox", **options) -> VoxelEnv:
+    """A task with a tiny picture and other options."""
+    task = find(task_id)
+    env = make(replace(task, env=replace(task.env, options={**task.env.options, "size": list(SMALL), **options})))
+    assert isinstance(env, VoxelEnv)
+    return env
+
+
+def idle(**keys) -> dict:
+    """The action of no key, with some changed."""
+    return {name: 0 for name in KEYS} | {CAMERA: np.zeros(2, np.float32)} | keys
+
+
+def random_actions(num: int, seed: int) -> list[dict]:
+    """What somebody does who presses everything: walks, digs, places, crafts, throws."""
+    rng = np.random.default_rng(seed)
+    actions, held = [], idle()
+    for step in range(num):
+        if step % 8 == 0:
+            held = idle(**{name: int(rng.random() < 0.25) for name in KEYS if name not in ("ESC", "inventory")})
+            held["inventory"] = int(rng.random() < 0.03)
+            held["attack"] = int(rng.random() < 0.5)
+        actions.append(held | {CAMERA: rng.normal(0, 6, 2).astype(np.float32)})
+    return actions
+
+
+@pytest.mark.parametrize("name", IDS)
+def test_every_id_is_a_gymnasium_environment(name):
+    env = gymnasium.make(f"interplay/{name}", size=SMALL)
+    assert env.observation_space["pov"].shape == (SMALL[1], SMALL[0], 3)
+    assert set(env.action_space.spaces) == {*KEYS, CAMERA}
+    env.close()
+
+
+def test_the_sandbox_passes_gymnasiums_checker():
+    check_env(gymnasium.make("interplay/Sandbox-v0", size=SMALL, kind="flat").unwrapped, skip_render_check=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "max_steps", "items"),
+    [  # MineRL 1.0, basalt_specs.py and obtain_specs.py
+        ("find_cave", 3600, {}),
+        ("make_waterfall", 6000, {"water_bucket": 1, "cobblestone": 20, "stone_shovel": 1, "stone_pickaxe": 1}),
+        (
+            "create_village_animal_pen",
+            6000,
+            {"oak_fence": 64, "oak_fence_gate": 64, "carrot": 1, "wheat_seeds": 1, "wheat": 1},
+        ),
+        ("build_village_house", 14_400, None),
+        ("obtain_diamond_shovel", 18_000, {}),
+    ],
+)
+def test_tasks_have_the_published_limits_and_first_items(name, max_steps, items):
+    env = small(f"basalt/{name}")
+    _, info = env.reset(seed=env.task.held_out_seeds[0])
+    assert env.task.max_steps == max_steps
+    assert len(env.task.held_out_seeds) == 11
+    if items is None:
+        assert info["inventory"]["stone_axe"] == 1
+        assert sorted(info["inventory"].values()) == [1, 1] + [64] * 28
+    else:
+        assert info["inventory"] == items
+
+
+def test_the_picture_has_the_games_size_unless_another_is_asked_for():
+    env = make(SANDBOX)
+    assert env.observation_space["pov"].shape == (360, 640, 3)
+
+
+def play(num: int, *, restore_at: int | None = None) -> list[str]:
+    """Digests of world and pictures every 100 steps of random play."""
+    env = small(kind="plains", items=["stone_pickaxe", ["oak_planks", 32], "water_bucket", ["sand", 16], "oak_door"])
+    env.reset(seed=11)
+    pictures, found = hashlib.sha256(), []
+    for step, action in enumerate(random_actions(num, seed=5)):
+        if step == restore_at:
+            snapshot = env.snapshot()
+            env = small(kind="plains", items=["stone_pickaxe"])
+            env.restore(snapshot)
+        observation, _, terminated, _, _ = env.step(action)
+        pictures.update(observation["pov"].tobytes())
+        if step % 100 == 99:
+            found.append(f"{env.world.digest()} {pictures.hexdigest()}")
+        if terminated:
+            break
+    return found
+
+
+def test_the_same_seed_and_actions_give_the_same_states_and_pictures_in_another_process_and_after_a_restore():
+    here = play(600)
+    assert len(here) == 6
+    assert play(600, restore_at=300) == here
+    code = "import json, sys; sys.path.insert(0, 'tests/envs'); from test_voxel import play; print(json.dumps(play(600)))"
+    there = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=300).stdout
+    assert json.loads(there.splitlines()[-1]) == here
+
+
+def test_esc_ends_the_episode_but_first_closes_a_screen():
+    env = small(kind="flat")
+    env.reset(seed=1)
+    assert env.step(idle(inventory=1))[4]["gui"] == "inventory"
+    assert env.step(idle(ESC=1))[2:4] == (False, False)
+    assert env.step(idle())[4]["is_gui_open"] is False
+    assert env.step(idle(ESC=1))[2:4] == (True, False)
+    with pytest.raises(EnvError, match="the episode has ended; call reset"):
+        env.step(idle())
+
+
+def test_esc_does_nothing_where_the_shovel_is_to_be_made():
+    env = small("basalt/obtain_diamond_shovel")
+    env.reset(seed=1)
+    assert env.step(idle(ESC=1))[2] is False
+
+
+def test_the_first_of_each_item_on_the_way_to_the_shovel_is_rewarded_once():
+    env = small("basalt/obtain_diamond_shovel")
+    env.reset(seed=1)
+    total = 0.0
+    for item in ("birch_log", "oak_log", "oak_planks", *list(SHOVEL_REWARDS)[2:]):
+        env.world.give(Stack(item))
+        _, reward, terminated, _, _ = env.step(idle())
+        assert reward == (
+            0.0 if item == "oak_log" else SHOVEL_REWARDS[{"birch_log": "log", "oak_planks": "planks"}.get(item, item)]
+        )
+        total += reward
+    assert total == 3619
+    assert terminated
+
+
+@pytest.mark.parametrize(
+    ("action", "message"),
+    [
+        ({"jmp": 1}, "did you mean 'jump'"),
+        ({"camera": [1.0, float("nan")]}, "finite degrees"),
+        ({"camera": [1.0, float("inf")]}, "finite degrees"),
+        ({"camera": [1.0]}, r"camera is a pair \(pitch, yaw\)"),
+        ({"camera": "left"}, r"camera is a pair \(pitch, yaw\)"),
+        ({"attack": "yes"}, "key attack is 0 or 1, got 'yes'"),
+        ({"attack": None}, "key attack is 0 or 1"),
+    ],
+)
+def test_a_bad_action_is_an_error_and_changes_nothing(action, message):
+    env = small(kind="flat")
+    env.reset(seed=1)
+    before = env.world.digest()
+    with pytest.raises(EnvError, match=message):
+        env.step(idle() | action)
+    assert env.world.digest() == before
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"siez": [64, 36]}, NotFoundError, "did you mean 'size'"),
+        ({"size": [64]}, EnvError, r"size is \[width, height\]"),
+        ({"size": [64, 100_000]}, EnvError, r"16 to 4096 pixels"),
+        ({"kind": "plain"}, NotFoundError, "did you mean 'plains'"),
+        ({"reward": "gold"}, EnvError, "reward is '' or 'diamond_shovel'"),
+        ({"automatic": "find_caves"}, NotFoundError, "did you mean 'find_cave'"),
+        ({"items": ["stone_pickax"]}, NotFoundError, "did you mean 'stone_pickaxe'"),
+        ({"rules": {"doDaylightCyle": False}}, NotFoundError, "did you mean 'doDaylightCycle'"),
+        ({"commands": ["/fil 0 0 0 1 1 1 stone"]}, Exception, "fil"),
+    ],
+)
+def test_a_bad_option_is_an_error_that_names_it(options, error, message):
+    with pytest.raises(error, match=message):
+        small(**options).reset(seed=1)
+
+
+def test_the_last_info_says_what_was_reached_and_no_other_does():
+    env = small("basalt/find_cave")
+    _, info = env.reset(seed=14169)
+    assert "automatic" not in info
+    assert "automatic" not in env.step(idle())[4]
+    info = env.step(idle(ESC=1))[4]
+    assert info["automatic"]["success"] is False
+    assert env.info_to_record(info)["automatic_success"] is False
+
+
+def test_stepping_before_the_first_reset_says_what_to_do():
+    with pytest.raises(EnvError, match="call reset"):
+        small().step(idle())
+
+
+def test_a_scene_is_a_seed_and_commands():
+    env = small(kind="flat", commands=["/setblock ~2 ~ ~ minecraft:gold_block", "/summon minecraft:cow ~3 ~ ~3 {NoAI:1b}"])
+    _, info = env.reset(seed=1)
+    x, y, z = (int(np.floor(info[name])) for name in "xyz")
+    found = env.box((x - 5, y - 1, z - 5), (x + 5, y + 3, z + 5))
+    assert found["blocks"]["gold_block"] == 1
+    assert [mob["name"] for mob in found["mobs"]] == ["cow"]
+
+
+def test_garbage_is_no_snapshot():
+    with pytest.raises(EnvError, match="this is no snapshot"):
+        small().restore(b"\x04\0\0\0{}  garbage")
+
+
+def test_without_numba_the_block_world_says_what_to_install_and_atari_plays_on():
+    code = (
+        "import sys; sys.modules['numba'] = None\n"
+        "import interplay.agents, interplay.cli, interplay.envs, interplay.play, interplay.web.app\n"
+        "interplay.envs.make('atari/breakout').reset(seed=1)\n"
+        "try:\n    interplay.envs.make('basalt/find_cave')\n"
+        "except interplay.envs.EnvError as error:\n    print(error)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert "needs numba; it is not installed" in done.stdout
+    assert "pip install 'interplay[world]'" in done.stdout
