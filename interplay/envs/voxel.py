@@ -29,21 +29,7 @@ KEYS = {name: "" if name.startswith("hotbar.") else _RENAMED.get(name, name) for
 """MineRL 1.0's binary keys -> fields of `world.Action`; the hotbar's nine share one."""
 CAMERA = minerl_actions.CAMERA
 
-SHOVEL_REWARDS = {
-    "log": 1.0,
-    "planks": 2.0,
-    "stick": 4.0,
-    "crafting_table": 4.0,
-    "wooden_pickaxe": 8.0,
-    "cobblestone": 16.0,
-    "furnace": 32.0,
-    "stone_pickaxe": 32.0,
-    "iron_ore": 64.0,
-    "iron_ingot": 128.0,
-    "iron_pickaxe": 256.0,
-    "diamond": 1024.0,
-    "diamond_shovel": 2048.0,
-}
+SHOVEL_REWARDS = automatic.MILESTONES
 """MineRL's ObtainDiamondShovel: what the first of each item is worth; any log and any planks count. 3,619 in all."""
 
 OPTIONS: dict[str, Any] = {

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Generator, Iterable
 from itertools import pairwise, product
+from typing import Any, cast
 
 import numpy as np
 
@@ -112,12 +113,12 @@ class Body:
         dx, dy, dz = x - me.x, y - me.eye_y, z - me.z
         return math.degrees(math.atan2(-dx, dz)), -math.degrees(math.atan2(dy, math.hypot(dx, dz)))
 
-    def turn(self, yaw: float, pitch: float, **keys: bool | int) -> Action:
+    def turn(self, yaw: float, pitch: float, **keys: Any) -> Action:
         """One tick towards a direction, as fast as a hand goes, with keys."""
         me = self.world.player
         return Action(
             camera_yaw=self._slow((yaw - me.yaw + 180.0) % 360.0 - 180.0), camera_pitch=self._slow(pitch - me.pitch), **keys
-        )  # type: ignore[arg-type]
+        )
 
     def _slow(self, error: float) -> float:
         if abs(error) < 1.0:
@@ -178,7 +179,7 @@ class Body:
             pace: Asked before each tick: whether to wait for somebody.
             until: Asked at each tick: whether to stop early, which counts as success.
         """
-        wanted = {goals} if isinstance(goals, tuple) else set(goals)  # type: ignore[arg-type]
+        wanted = {cast(Position, goals)} if isinstance(goals, tuple) else set(cast(Iterable[Position], goals))
         for _ in range(tries):
             if self.footing in wanted and self._near(self.footing, 0.45):
                 return True
@@ -392,7 +393,7 @@ class Body:
         for _ in range(6):
             if not is_replaceable(self.state(*cell)):
                 return self.name(*cell) == item or NUM_BOXES[self.state(*cell)] > 0
-            found = None
+            found, base, face, into = None, cell, -1, None
             for face in faces:
                 nx, ny, nz = physics.NORMALS[face]
                 base = cell[0] - nx, cell[1] - ny, cell[2] - nz
