@@ -24,12 +24,12 @@ from interplay.world.blocks import (
     BOXES,
     NUM_BOXES,
     NUM_STATES,
-    OPAQUE,
     name_of,
     per_block,
     properties_of,
 )
 from interplay.world.kinds import KINDS, NUM_THINGS
+from interplay.world.light import OPAQUE
 from interplay.world.mouths import PASSABLE, ROOF, STANDABLE
 from interplay.world.orient import is_replaceable
 from interplay.world.physics import FLUID_KIND, WATER

@@ -88,14 +88,6 @@ def per_block(values: Mapping[str, float], default: float, dtype: type) -> np.nd
     return np.array([values.get(block.name, default) for block in BLOCKS], dtype)[BLOCK_OF]
 
 
-OPAQUE: np.ndarray = per_block({row["name"]: row.get("opaque", False) for row in table("blocks")}, False, np.bool_)
-"""bool, shape (NUM_STATES,): hides what is behind it, as its table says; stairs and slabs do not."""
-GLOWS: np.ndarray = per_block({row["name"]: row.get("glows", 0) for row in table("blocks")}, 0, np.uint8)
-"""uint8, shape (NUM_STATES,): block light it gives, 0 to 15 (states that are lit or not: see `light`)."""
-DIMS: np.ndarray = per_block({row["name"]: row.get("dims", 0) for row in table("blocks")}, 0, np.uint8)
-"""uint8, shape (NUM_STATES,): light it takes away, as its table says: 15 nothing passes, 2 water, 1 leaves, 0 air."""
-
-
 def _collision() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     shapes = table("shapes")
     starts = np.cumsum([0, *map(len, shapes)]).astype(np.int32)
