@@ -103,7 +103,8 @@ def evaluate(world: World, task_name: str) -> Answers:
     Args:
         task_name: `find_cave`, `make_waterfall`, `create_village_animal_pen`, `build_village_house` or `obtain_diamond_shovel`.
     Returns:
-        What was reached, by name; `success` is always there.
+        What was reached, by name; `success` is always there. Where the task is to stop at the right moment (cave,
+        waterfall) it also takes the ESC of somebody who knew.
     Raises:
         NotFoundError: If nothing is known about tasks of that name.
 
@@ -183,7 +184,7 @@ def _find_cave(world: World) -> Answers:
     sx, sz, _ = world.grid.blocks.shape
     surface = int(world.land.heights[min(max(x, 0), sx - 1), min(max(z, 0), sz - 1)])
     inside = inside_cave(world)
-    return {"inside_cave": inside, "depth": max(0, surface - y), "success": inside}
+    return {"inside_cave": inside, "depth": max(0, surface - y), "success": inside and world.said_done}
 
 
 # Waterfalls.
@@ -270,7 +271,7 @@ def _make_waterfall(world: World) -> Answers:
         "height": max(0, tallest - 1),
         "num_cells": len(cells),
         "share_of_view": round(share, 4),
-        "success": made and in_view,
+        "success": made and in_view and world.said_done,
     }
 
 

@@ -223,6 +223,11 @@ class World:
         self._next_id += 1
         return row
 
+    @property
+    def said_done(self) -> bool:
+        """Whether the player pressed ESC in the last tick, with which one says that one is done."""
+        return self._before.esc
+
     def row_of(self, entity: int) -> int | None:
         """The row of an entity by id; None if it is gone."""
         found = np.flatnonzero((self.entities["id"] == entity) & (self.entities["kind"] >= 0))

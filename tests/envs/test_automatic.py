@@ -71,7 +71,10 @@ def deep(world: World) -> Position:
 def test_a_player_in_the_dark_of_a_cave_is_inside_and_one_at_spawn_is_not(hills: World) -> None:
     x, y, z = deep(hills)
     stand(hills, x + 0.5, y, z + 0.5)
-    assert evaluate(hills, "find_cave") == {"inside_cave": True, "depth": int(hills.land.heights[x, z]) - y, "success": True}
+    depth = int(hills.land.heights[x, z]) - y
+    assert evaluate(hills, "find_cave") == {"inside_cave": True, "depth": depth, "success": False}  # did not say so
+    hills.step(Action(esc=True))
+    assert evaluate(hills, "find_cave") == {"inside_cave": True, "depth": depth, "success": True}
     stand(hills, *(float(v) for v in hills.spawn))
     assert evaluate(hills, "find_cave") == {"inside_cave": False, "depth": 0, "success": False}
 
@@ -106,6 +109,8 @@ def tower(world: World, height: int) -> None:
 def test_water_poured_from_a_tower_is_a_waterfall_in_view_of_who_looks_at_it(meadow: World) -> None:
     stand(meadow, 128.5, 64.0, 125.5, yaw=0.0)
     tower(meadow, 8)
+    assert not evaluate(meadow, "make_waterfall")["success"]  # did not say that this is the picture
+    meadow.step(Action(esc=True))
     answers = evaluate(meadow, "make_waterfall")
     assert answers["made_waterfall"]
     assert answers["in_view"]
