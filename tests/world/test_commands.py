@@ -20,7 +20,7 @@ from interplay.world.kinds import FLAGS, KINDS, PROFESSIONS
 from interplay.world.state import ARMOUR, MAX_ENTITIES, MAX_MOBS, OFFHAND, Action, Stack
 from interplay.world.world import World
 
-SCENES = Path("/work/shared/data/mineexplorer")
+SCENES = Path(__file__).parents[2].parent / "shared" / "data" / "mineexplorer"
 X, Y, Z = 128, 64, 128
 
 
