@@ -75,8 +75,7 @@ class LiveEpisode:
         self._owner = owner
         task = env.task
         self._keys = task.keys
-        if not task.keys.compose:
-            _ = task.keys.table  # made now, not while others wait for a tick
+        self._table = None if task.keys.compose else task.keys.table
         self._mask = task.keys.full_mask
         self._max_steps = task.max_steps
         self._hud_every = max(1, round(task.frame_rate_hz / HUD_PER_S))
@@ -200,7 +199,7 @@ class LiveEpisode:
             self._timing = InputTiming(painted_step, client_ms, received_us, buttons, latency_ms)
         elif self._timing is not None and self._timing.buttons != buttons:
             self._timing = self._timing._replace(buttons=buttons)
-        action = self._keys.action(buttons, self._take_turn())
+        action = self._keys.action(buttons, self._take_turn()) if self._table is None else self._table[buttons]
         if len(self.step_costs_us) < NUM_TIMED_STEPS:
             before = perf_counter_ns()
             result = self.env.step(action)

@@ -20,7 +20,7 @@ from interplay.play.channel import ToWeb, Unpacker, decode, pack_json
 from interplay.record import RecordingError
 from interplay.record.journal import episode_of
 
-NICENESS = 10
+NICENESS = 19
 
 log = logging.getLogger("interplay.play.sealing")
 
