@@ -213,7 +213,7 @@ def _report(data: Path, out: Path, *, check: bool) -> dict[str, Any]:
         "fps": {"min": round(float(fps.min()), 3), "median": round(float(np.median(fps)), 3)},
         "lateness_ms": {f"p{q:g}": round(float(np.percentile(late, q)), 2) for q in (50, 90, 99, 99.9)},
         "tick_lateness_ms": facts["tick_lateness_ms"],
-        "reanchors": facts["reanchors"],
+        "stalls": facts["stalls"],
         "bytes_per_frame": round(facts["bytes"] / frames, 1),
         "server_cpu_us_per_frame": round(facts["server_cpu_s"] * 1e6 / frames, 1),
         "client_cpu_us_per_frame": round(facts["client_cpu_s"] * 1e6 / frames, 1),
@@ -395,7 +395,7 @@ async def _players(options: argparse.Namespace) -> None:
         "client_cpu_s": own_after - own_before,
         "cpu_s": {"workers": workers, "web": web, "sealer": sealer, "clients": own_after - own_before},
         "tick_lateness_ms": {f"p{q:g}": ticks.quantile_ms(q / 100) for q in (50, 99, 99.9)},
-        "reanchors": sum(worker["num_reanchors"] for worker in after["workers"]),
+        "stalls": sum(worker["num_stalls"] for worker in after["workers"]),
     }
     (options.out / "facts.json").write_text(json.dumps(facts))
     for episode, (index, one) in seen.items():

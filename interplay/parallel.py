@@ -1,4 +1,4 @@
-"""Work in several processes that end when the one that started them does, however it ends."""
+"""Work in other processes: pools that end when the one that started them does, however it ends, and work in the background."""
 
 from __future__ import annotations
 
@@ -6,6 +6,17 @@ import os
 import threading
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import connection, get_context, parent_process
+
+
+def stay_in_the_background() -> None:
+    """Let this process run only while nothing else wants to.
+
+    On Linux that takes more than niceness: a nice process that runs keeps its core for some milliseconds after another wakes
+    up, one of `SCHED_IDLE` gives it up at once.
+    """
+    os.nice(19)
+    if hasattr(os, "SCHED_IDLE"):
+        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
 
 
 def process_pool(processes: int) -> ProcessPoolExecutor:

@@ -20,11 +20,11 @@ MAY_USE = {
     "envs": {"errors", "tasks", "world"},
     "record": {"errors", "tasks", "envs", "store"},
     "agents": {"errors", "parallel", "tasks", "envs", "store", "record", "world"},
-    "play": {"errors", "tasks", "envs", "store", "record", "agents"},
+    "play": {"errors", "parallel", "tasks", "envs", "store", "record", "agents"},
     "learn": {"errors", "tasks", "envs", "store", "record", "agents"},
     "judge": {"errors", "tasks", "store", "record", "rank"},
     "report": {"errors", "tasks", "envs", "store", "record", "agents", "learn", "judge", "rank"},
-    "web": {"errors", "tasks", "envs", "store", "record", "agents", "play", "judge", "rank"},
+    "web": {"errors", "parallel", "tasks", "envs", "store", "record", "agents", "play", "judge", "rank"},
     "demo": {"errors", "tasks", "envs", "store", "record", "agents", "play", "learn", "judge", "rank"},
     "cli": {"errors", "parallel", "tasks", "envs", "store", "record", "agents", "play", "learn", "judge", "rank", "report"}
     | {"web", "demo"},

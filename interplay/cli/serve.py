@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import gc
+import json
 import logging
 import os
 import signal
@@ -129,8 +130,13 @@ def _warm_up_beside(archive: Archive, tasks: Sequence[Task]) -> Iterator[None]:
         "In the background the built-in agents play the block world, for some minutes; it can be judged after that.",
         file=sys.stderr,
     )
-    command = [sys.executable, "-m", "interplay.agents.first", str(archive.root), archive.database.address, *new]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, start_new_session=True) as players:
+    command = [sys.executable, "-m", "interplay.agents.first", *new]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, start_new_session=True, text=True
+    ) as players:
+        assert players.stdin is not None
+        players.stdin.write(json.dumps({"data": str(archive.root), "database": archive.database.address}) + "\n")
+        players.stdin.flush()
         try:
             yield
         finally:

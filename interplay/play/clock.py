@@ -2,51 +2,54 @@
 
 from __future__ import annotations
 
-REANCHOR_FRAMES = 3
-"""A clock later than this starts anew from now."""
+MAX_CATCH_UP_US = 100_000
+"""A clock later than this skips the frame times it missed."""
 
-SLOTS = 8
-"""Moments in a frame interval at which episodes step. Those of one slot share a wake-up of the worker and a write to the web
-process, which at 60 frames a second costs a tenth of all time if each does it alone."""
-
-_GOLDEN = 0.6180339887498949
+SLOTS = 4
+"""Moments in a frame interval at which the episodes of a worker step. Those of one slot share a wake-up of the worker and a
+write to the web process, which at 60 frames a second costs a tenth of all time if each does it alone; with fewer slots the
+last of a slot waits too long."""
 
 
 class EpisodeClock:
     """Due times of the steps of one episode.
 
     A step that is late runs at once and the next keeps its place on the grid, so small delays leave no trace in the frame
-    rate. After a delay of more than three frames the grid moves: a world that was stalled goes on at its own pace, it never
-    runs fast to catch up.
+    rate. After a delay of more than a tenth of a second the missed frame times are skipped: a world that was stalled goes on at
+    its own pace, it never runs fast for long.
 
     Args:
         rate_hz: Steps per second.
-        index: Any number of its own for each episode; spreads their steps over the slots of the frame interval.
 
     Attributes:
         due_us: When the next step is due.
-        num_reanchors: How often the grid was moved.
+        num_stalls: How often frame times were skipped.
 
-    >>> clock = EpisodeClock(50, index=0)
+    >>> clock = EpisodeClock(50)
     >>> clock.start(1_000_000)
     1000000
     >>> clock.advance(1_000_100), clock.due_us  # 0.1 ms late: runs, and the grid stays
     (100, 1020000)
-    >>> clock.advance(1_100_000), clock.due_us, clock.num_reanchors  # four frames late: the grid moves
-    (80000, 1120000, 1)
+    >>> clock.advance(1_127_000), clock.due_us, clock.num_stalls  # five frames late: runs once, and goes on with the next
+    (107000, 1140000, 1)
     """
 
-    def __init__(self, rate_hz: float, *, index: int = 0) -> None:
+    def __init__(self, rate_hz: float) -> None:
         self.period_us = 1e6 / rate_hz
-        self._phase_us = int(index * _GOLDEN % 1.0 * SLOTS) / SLOTS * self.period_us
         self._anchor_us = 0.0
         self._ticks = 0
         self.due_us = 0
-        self.num_reanchors = 0
+        self.num_stalls = 0
 
-    def start(self, now_us: int) -> int:
-        """Start, or start again after a pause; returns when the first step is due: within one interval from now."""
-        self._anchor_us = now_us + (self._phase_us - now_us) % self.period_us
+    def start(self, now_us: int, *, phase: float = 0.0) -> int:
+        """Start, or start again after a pause.
+
+        Args:
+            phase: Where in the frame interval it steps, from 0 to 1.
+        Returns:
+            When the first step is due: within one interval from now.
+        """
+        self._anchor_us = now_us + (phase * self.period_us - now_us) % self.period_us
         self._ticks = 0
         self.due_us = round(self._anchor_us)
         return self.due_us
@@ -58,11 +61,10 @@ class EpisodeClock:
             How late this step is, microseconds.
         """
         late = now_us - self.due_us
-        if late > REANCHOR_FRAMES * self.period_us:
-            self.num_reanchors += 1
-            self._anchor_us = float(now_us)
-            self._ticks = 0
         self._ticks += 1
+        if late > MAX_CATCH_UP_US:
+            self.num_stalls += 1
+            self._ticks += int(late // self.period_us)
         self.due_us = round(self._anchor_us + self._ticks * self.period_us)
         return late
 

@@ -43,6 +43,7 @@ class LiveEpisode:
         step_costs_us: Of the first `NUM_TIMED_STEPS` steps, the picture included.
         wanted: Whether the player wants the clock on; it may come on later, when the journal is open.
         running: Whether the clock is on.
+        slot: Of the worker's moments in a frame interval, the one at which it steps.
         closing: Whether it has ended and its journal is being closed.
     """
 
@@ -65,7 +66,8 @@ class LiveEpisode:
         self.closing = False
         self.total_reward = 0.0
         self.lives: int | None = (start[1] if start else {}).get("lives")
-        self.clock = EpisodeClock(env.task.frame_rate_hz, index=number)
+        self.clock = EpisodeClock(env.task.frame_rate_hz)
+        self.slot = 0
         self.encoder = FrameEncoder(env.view())
         self.outcome: str | None = None
         self._start = start
@@ -118,8 +120,8 @@ class LiveEpisode:
         recorder.start(*self._start)
         self.recorder, self._start = recorder, None
 
-    def start(self, now_us: int) -> None:
-        """Turn the clock on."""
+    def start(self, now_us: int, *, phase: float = 0.0) -> None:
+        """Turn the clock on, its steps at this place in the frame interval (0 to 1)."""
         first, self._has_played = not self._has_played, True
         self._text("started" if first else "resumed", step=self.step)
         # What was painted before the pause says nothing about how fast the player reacts after it.
@@ -130,7 +132,7 @@ class LiveEpisode:
         self._pitch = self._yaw = 0.0
         self._time_zero_us = now_us - self._played_us
         self.running = True
-        self.clock.start(now_us)
+        self.clock.start(now_us, phase=phase)
         if not first:
             self.show(now_us)
 
@@ -255,6 +257,21 @@ class LiveEpisode:
         if self._latencies_ms:
             facts["input_ms"] = round(statistics.median(self._latencies_ms), 1)
         self._text("hud", **facts)
+
+    def unwritten_us(self, now_us: int) -> int:
+        """How long its oldest step has been waiting for the disk, microseconds."""
+        if self.recorder is None or self.recorder.oldest_us is None or self._time_zero_us is None:
+            return 0
+        return now_us - self._time_zero_us - self.recorder.oldest_us
+
+    def write(self) -> None:
+        """Write the steps that wait to the journal.
+
+        Raises:
+            RecordingError: If the disk is full.
+        """
+        assert self.recorder is not None
+        self.recorder.flush()
 
     def finish(self, outcome: str) -> dict[str, Any]:
         """Close the journal; returns the event for the web process.

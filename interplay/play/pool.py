@@ -45,18 +45,23 @@ class WorkerLink(processes.ProcessLink):
 
     Attributes:
         seats: Number -> seat, of every seat it holds.
-        alone: It holds one slow world and gets no second.
+        place: Which of the shared workers it is, from 0; None for one that is alone.
         statistics: Its newest report.
         stopping: It was told to end.
     """
 
-    def __init__(self, process: subprocess.Popen[bytes], died: Callable[[WorkerLink], None], *, alone: bool) -> None:
+    def __init__(self, process: subprocess.Popen[bytes], died: Callable[[WorkerLink], None], *, place: int | None) -> None:
         super().__init__(process)
-        self.alone = alone
+        self.place = place
         self.seats: dict[int, Seated] = {}
         self.statistics: dict[str, Any] = {}
         self.stopping = False
         self._died = died
+
+    @property
+    def alone(self) -> bool:
+        """Whether it holds one slow world and gets no second."""
+        return self.place is None
 
     def on_message(self, number: int, kind: int, payload: bytes) -> None:
         """Hand a message to its seat."""
@@ -105,7 +110,7 @@ class WorkerPool:
 
     async def start(self) -> None:
         """Start the shared workers; they take commands at once and load behind."""
-        await asyncio.gather(*(self._spawn(alone=False) for _ in range(self._num_workers)))
+        await asyncio.gather(*(self._spawn(place) for place in range(self._num_workers)))
 
     async def choose(self, *, alone: bool) -> WorkerLink:
         """The worker for the next seat: the shared one with fewest seats, or one of its own.
@@ -114,7 +119,7 @@ class WorkerPool:
             OSError: If no process can be started, or the pool stops.
         """
         if alone:
-            return await self._spawn(alone=True)
+            return await self._spawn(None)
         while not (shared := [link for link in self.links if not link.alone and not link.stopping]):
             if not self._respawning:
                 raise ConnectionError("there are no workers")
@@ -145,11 +150,18 @@ class WorkerPool:
                 link.process.kill()
         self.links.clear()
 
-    async def _spawn(self, *, alone: bool) -> WorkerLink:
+    async def _spawn(self, place: int | None) -> WorkerLink:
         process, ours = processes.start(WORKER_MODULE)
-        link = await processes.connect(WorkerLink(process, self._died, alone=alone), ours)
+        link = await processes.connect(WorkerLink(process, self._died, place=place), ours)
         # Over the socket, not on the command line: an address may hold a password.
-        link.command(0, "configure", data=str(self._data), database=self._database)
+        link.command(
+            0,
+            "configure",
+            data=str(self._data),
+            database=self._database,
+            place=place or 0,
+            num_workers=1 if place is None else self._num_workers,
+        )
         self.links.append(link)
         return link
 
@@ -164,15 +176,15 @@ class WorkerPool:
         orphans = list(link.seats.values())
         log.error("worker %d died; its %d seats move to another", link.process.pid, len(orphans))
         link.seats.clear()
-        if link.alone:
+        if link.place is None:
             self._on_orphans(orphans)
             return
         self._num_quick_deaths = self._num_quick_deaths + 1 if time.monotonic() - link.born_at < QUICK_DEATH_S else 0
-        task = asyncio.get_running_loop().create_task(self._respawn(orphans, self._num_quick_deaths))
+        task = asyncio.get_running_loop().create_task(self._respawn(link.place, orphans, self._num_quick_deaths))
         self._respawning.add(task)
         task.add_done_callback(self._respawning.discard)
 
-    async def _respawn(self, orphans: list[Seated], num_failures: int) -> None:
+    async def _respawn(self, place: int, orphans: list[Seated], num_failures: int) -> None:
         """Replace a shared worker: the first time at once, then after growing delays, for as long as it takes."""
         while True:
             if num_failures > 1:
@@ -181,7 +193,7 @@ class WorkerPool:
                 orphans = []
                 await asyncio.sleep(min(0.1 * 2.0 ** min(num_failures, 20), MAX_RESPAWN_DELAY_S))
             try:
-                await self._spawn(alone=False)
+                await self._spawn(place)
                 break
             except OSError as error:
                 log.error("no new worker could be started: %s", error)

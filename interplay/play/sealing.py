@@ -1,12 +1,12 @@
-"""The process that seals episodes beside the games, at low priority.
+"""The process that seals episodes beside the games, in the background: it takes one path after another, answers with the id or
+the error, and ends when the web process is gone.
 
-python -m interplay.play.sealing FD        (started by `sealer.Sealer`, FD is its end of a socket pair)
+    python -m interplay.play.sealing FD        (started by `sealer.Sealer`, FD is its end of a socket pair)
 """
 
 from __future__ import annotations
 
 import logging
-import os
 import socket
 import sys
 import time
@@ -15,12 +15,11 @@ from typing import Any
 
 import interplay.record
 from interplay.errors import NotFoundError
+from interplay.parallel import stay_in_the_background
 from interplay.play import processes
 from interplay.play.channel import ToWeb, Unpacker, decode, pack_json
 from interplay.record import RecordingError
 from interplay.record.journal import episode_of
-
-NICENESS = 19
 
 log = logging.getLogger("interplay.play.sealing")
 
@@ -28,7 +27,7 @@ log = logging.getLogger("interplay.play.sealing")
 def main(descriptor: int) -> None:
     """Seal what is asked for until the web process goes away."""
     processes.shield_from_the_terminal()
-    os.nice(NICENESS)
+    stay_in_the_background()
     logging.basicConfig(format="%(asctime)s sealer %(process)d: %(message)s", level=logging.WARNING)
     channel = socket.socket(fileno=descriptor)
     unpacker = Unpacker()

@@ -32,7 +32,7 @@ from interplay.envs import PlayableEnv, make
 from interplay.errors import InterplayError
 from interplay.play import processes
 from interplay.play.channel import ToWeb, ToWorker, Unpacker, decode, pack_json, unpack_input
-from interplay.play.clock import Lateness
+from interplay.play.clock import SLOTS, Lateness
 from interplay.play.live import NUM_TIMED_STEPS, LiveEpisode
 from interplay.tasks import Task
 
@@ -43,6 +43,10 @@ LEAVE_TIMEOUT_S = 5.0
 """How long a worker that ends waits for its second thread."""
 _MAX_IDLE_WORLDS = 4
 """Worlds of ended episodes kept for the next one, per task."""
+_WRITE_AFTER_US = 500_000
+"""Steps that have waited so long are written in the next moment in which nothing is due ..."""
+_WRITE_TAKES_US = 1_500
+"""... for so long. Later than `interplay.record.recorder.BATCH_US` they are written whatever is due."""
 _MAX_BACKLOG_BYTES = 1 << 20
 """When the web process has not read so much, frames are skipped."""
 
@@ -67,6 +71,7 @@ class Worker:
         self._idle_worlds: dict[str, list[PlayableEnv]] = defaultdict(list)
         self._cancelled: set[int] = set()
         self._archive: interplay.record.Archive | None = None
+        self._offset = 0.0
         self._lateness = Lateness()
         self._num_steps = 0
         self._open = True
@@ -92,7 +97,9 @@ class Worker:
                 self._report()
                 report_at = now + round(STATISTICS_EVERY_S * 1e6)
             self._flush()
-            wait_us = min(self._due[0][0] if self._due else report_at, report_at) - _now_us()
+            next_us = min(self._due[0][0] if self._due else report_at, report_at)
+            self._write_a_journal(next_us)
+            wait_us = next_us - _now_us()
             readable, _, _ = select.select(
                 [self._channel, self._wake], [self._channel] if self._backlog else [], [], max(wait_us, 0) / 1e6
             )
@@ -121,6 +128,15 @@ class Worker:
             if step_ms > SLOW_STEP_MS:
                 movable = episode.env.deterministic
                 self._event(episode.number, event="slow", step_ms=round(step_ms, 2), movable=movable)
+
+    def _write_a_journal(self, next_us: int) -> None:
+        """Use the time until the next step is due to write the journal that has waited longest."""
+        now = _now_us()
+        if not self._episodes or next_us - now < _WRITE_TAKES_US:
+            return
+        episode = max(self._episodes.values(), key=lambda one: one.unwritten_us(now) if one.running else 0)
+        if episode.running and episode.unwritten_us(now) > _WRITE_AFTER_US:
+            self._guard(episode.number, episode.write)
 
     def _read(self) -> None:
         try:
@@ -154,6 +170,7 @@ class Worker:
         match command["do"]:
             case "configure":
                 self._archive = interplay.record.open(Path(command["data"]), database=command["database"])
+                self._take_place(command["place"], command["num_workers"])
                 gc.collect()
                 gc.freeze()  # what is loaded now stays: collections need not look at it again
             case "open":
@@ -186,10 +203,23 @@ class Worker:
             case "close":
                 self._drop(number, reusable=True)
 
+    def _take_place(self, place: int, num_workers: int) -> None:
+        """Step at other moments than the other workers do, and on a core of its own where each can have one.
+
+        Two workers that share a core while another is idle, as a scheduler lets them for milliseconds, make the frames of all
+        their players late.
+        """
+        self._offset = place / num_workers
+        cores = sorted(os.sched_getaffinity(0))
+        if len(cores) == num_workers > 1:
+            os.sched_setaffinity(0, {cores[place]})
+
     def _start(self, episode: LiveEpisode) -> None:
         if episode.running or episode.closing or not episode.wanted:
             return
-        episode.start(_now_us())
+        taken = [other.slot for other in self._episodes.values() if other.running]
+        episode.slot = min(range(SLOTS), key=taken.count)
+        episode.start(_now_us(), phase=(episode.slot + self._offset) / SLOTS)
         heapq.heappush(self._due, (episode.clock.due_us, episode.number))
 
     def _guard(self, number: int, act: Callable[[], None]) -> None:
@@ -364,7 +394,7 @@ class Worker:
             event="statistics",
             num_steps=self._num_steps,
             num_running=sum(episode.running for episode in episodes),
-            num_reanchors=sum(episode.clock.num_reanchors for episode in episodes),
+            num_stalls=sum(episode.clock.num_stalls for episode in episodes),
             late_0_1ms=counts,
             cpu_s=round(time.process_time(), 3),
         )

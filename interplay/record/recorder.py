@@ -1,4 +1,4 @@
-"""The recorder: takes steps as they happen, writes a journal batch every half second."""
+"""The recorder: takes steps as they happen, and writes a batch of them to the journal before the oldest is a second old."""
 
 from __future__ import annotations
 
@@ -20,11 +20,13 @@ from interplay.record.journal import JournalWriter
 from interplay.record.schema import Header, InputTiming, frame_hash, seat_spaces
 
 BATCH_STEPS = 120
-BATCH_US = 500_000
+BATCH_US = 800_000
 SNAPSHOT_STEPS = 600
 """Steps between snapshots in a journal: what a resumed session plays again at most, 0.1 s for an Atari game."""
 
 JPEG_QUALITY = 95
+_WINDOW_LOG = 18
+"""Compression looks this far back, 2**18 bytes: several pictures of an Atari game, in a buffer that stays in the cache."""
 
 
 def new_header(
@@ -61,14 +63,17 @@ def new_header(
 class Recorder:
     """Writes one episode (or the rest of one, after a resume) to a journal.
 
-    Call `start` after `env.reset`, `step` after each `env.step`, then `finish`. Nothing is held back longer than half a
-    second of the clock that `step` is given; whoever pauses an episode calls `flush` first.
+    Call `start` after `env.reset`, `step` after each `env.step`, then `finish`. Nothing is held back longer than 0.8 s of the
+    clock that `step` is given; whoever pauses an episode calls `flush` first, and whoever has a moment may.
 
     Args:
         path: The segment to write.
         env: The environment; its `view()` and `snapshot()` are read after each step.
         header: From `new_header`, or of the journal that is continued.
         num_steps: Steps made before this recorder takes over.
+
+    Attributes:
+        oldest_us: What `step`'s clock said at the oldest step not written yet; None when all are.
     """
 
     def __init__(self, path: Path, env: PlayableEnv, header: Header, *, num_steps: int = 0) -> None:
@@ -81,10 +86,12 @@ class Recorder:
         self._writer: JournalWriter | None = None
         self._names: list[str] = []
         self._rows: list[tuple[Any, ...]] = []
-        self._pixels = np.zeros((0, 0), np.uint8)
         self._palette: np.ndarray | None = None
-        self._zstd = zstandard.ZstdCompressor(level=1)
-        self._oldest_us: int | None = None
+        parameters = zstandard.ZstdCompressionParameters.from_level(1, window_log=_WINDOW_LOG)
+        self._zstd = zstandard.ZstdCompressor(compression_params=parameters)
+        self._pictures = self._zstd.compressobj()
+        self._compressed: list[bytes] = []
+        self.oldest_us: int | None = None
         self._info: dict[str, Any] | None = None
         self._info_text = "{}"
 
@@ -105,14 +112,11 @@ class Recorder:
         """Look at the view, then open the journal; a resumed recorder starts here, without a first observation."""
         frame = self._env.view()
         self._palette = frame.palette
-        policy = self._header.frames
-        if policy == "indexed":
-            if frame.palette is None:
-                raise RecordingError(
-                    f"task {self._header.task.id}: frames='indexed' needs a view with a palette, and this one is RGB; "
-                    "use frames='replay' or 'video'"
-                )
-            self._pixels = np.zeros((BATCH_STEPS + 1, frame.pixels.size), np.uint8)
+        if self._header.frames == "indexed" and frame.palette is None:
+            raise RecordingError(
+                f"task {self._header.task.id}: frames='indexed' needs a view with a palette, and this one is RGB; "
+                "use frames='replay' or 'video'"
+            )
         height, width = frame.pixels.shape[:2]
         header = Header(**{**vars(self._header), "height": height, "width": width, "palette": frame.palette})
         self._header = header
@@ -149,9 +153,9 @@ class Recorder:
             owners = tuple(owned.get(seat, self._header.actor) for seat in self._seats)
         self.num_steps += 1
         self._add(actions, rewards, terminated, truncated, owners, timing, clock_us, observation, info)
-        if self._oldest_us is None:
-            self._oldest_us = clock_us
-        if len(self._rows) >= BATCH_STEPS or clock_us - self._oldest_us >= BATCH_US:
+        if self.oldest_us is None:
+            self.oldest_us = clock_us
+        if len(self._rows) >= BATCH_STEPS or clock_us - self.oldest_us >= BATCH_US:
             self.flush()
 
     def _add(self, actions, rewards, terminated, truncated, owners, timing, clock_us, observation, info) -> None:
@@ -183,7 +187,7 @@ class Recorder:
                 raise RecordingError(
                     f"task {self._header.task.id} changed its palette; record it with frames='video' or 'replay'"
                 )
-            self._pixels[len(self._rows)] = pixels.reshape(-1)
+            self._compressed.append(self._pictures.compress(np.ascontiguousarray(pixels).data))
         elif self._header.frames == "video":
             row += (_jpeg(frame.rgb()),)
         self._rows.append(row)
@@ -193,7 +197,7 @@ class Recorder:
         if not self._rows or self._writer is None:
             return
         rows, self._rows = self._rows, []
-        self._oldest_us = None
+        self.oldest_us = None
         self._writer.write(self._batch(rows, self._writer.schema))
 
     def _batch(self, rows: list[tuple[Any, ...]], schema: pa.Schema) -> pa.RecordBatch:
@@ -203,7 +207,9 @@ class Recorder:
         for field in schema:
             name = field.name
             if name == "frame" and self._header.frames == "indexed":
-                block = self._zstd.compress(self._pixels[: len(rows)].data)
+                block = b"".join((*self._compressed, self._pictures.flush()))
+                self._compressed.clear()
+                self._pictures = self._zstd.compressobj()
                 arrays.append(pa.array([block, *[None] * (len(rows) - 1)], field.type))
             elif name.startswith("action."):
                 arrays.append(spaces.to_arrow(self._header.action_spaces[name.removeprefix("action.")], values[name]))

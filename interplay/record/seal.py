@@ -163,7 +163,7 @@ def _frames(journal: Journal) -> Iterator[pa.Array]:
         if header.frames == "video":
             yield batch.column(0)
             continue
-        pixels = zstandard.decompress(batch.column(0)[0].as_py())
+        pixels = zstandard.ZstdDecompressor().decompressobj().decompress(batch.column(0)[0].as_py())
         yield pa.FixedSizeBinaryArray.from_buffers(pa.binary(size), batch.num_rows, [None, pa.py_buffer(pixels)])
 
 

@@ -8,10 +8,13 @@ import tempfile
 import threading
 import zlib
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from interplay.envs import Frame, make
+from interplay.parallel import process_pool
+from interplay.play.server import SLOW_DOORS
 from interplay.tasks import Task
 
 NUM_STEPS = 420
@@ -22,7 +25,9 @@ _one_at_a_time = threading.Lock()
 
 
 def task_picture(task: Task, folder: Path) -> Path:
-    """The PNG of a task, made when missing (some 0.2 s); the name holds the task's hash, so a changed task gets a new one.
+    """The PNG of a task, made when missing (some 0.2 s, of a slow world some seconds).
+
+    The name holds the task's hash, so a changed task gets a new one.
 
     Args:
         folder: Where pictures are kept.
@@ -35,8 +40,21 @@ def task_picture(task: Task, folder: Path) -> Path:
         with _one_at_a_time:
             if not path.exists():
                 folder.mkdir(parents=True, exist_ok=True)
-                _write_atomically(path, png(_a_moment(task)))
+                _write_atomically(path, _drawn(task))
     return path
+
+
+def _drawn(task: Task) -> bytes:
+    """The picture; of a slow world in a process of its own, because building one would hold up everybody's frames."""
+    if task.env.door not in SLOW_DOORS:
+        return png(_a_moment(task))
+    with process_pool(1) as pool:
+        return pool.submit(_png_of, task.to_json()).result()
+
+
+def _png_of(document: dict[str, Any]) -> bytes:
+    """In that process."""
+    return png(_a_moment(Task.from_json(document)))
 
 
 def _a_moment(task: Task) -> Frame:

@@ -104,6 +104,25 @@ x0, y0, z0, x1, y1, z1 within the cell (a fence reaches up to 1.5)."""
 
 AIR = 0
 
+SMALL_FLOWERS = frozenset(
+    (
+        "dandelion",
+        "poppy",
+        "blue_orchid",
+        "allium",
+        "azure_bluet",
+        "red_tulip",
+        "orange_tulip",
+        "white_tulip",
+        "pink_tulip",
+        "oxeye_daisy",
+        "cornflower",
+        "wither_rose",
+        "lily_of_the_valley",
+    )
+)
+TALL_FLOWERS = frozenset(("sunflower", "lilac", "rose_bush", "peony"))
+
 
 def block_of(state: int) -> Block:
     """The block of a state."""

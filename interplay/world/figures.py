@@ -410,14 +410,6 @@ def _see_through() -> list[int]:
     return [number for number, name in enumerate(KINDS) if name in ("slime", "item", "falling_block")]
 
 
-def _marks() -> int:
-    """The bits of `flags` that show: shorn and tamed."""
-    from interplay.world import mobs
-
-    flags = getattr(mobs, "FLAGS", {})
-    return sum(int(flags.get(name, 0)) for name in ("sheared", "tamed", "tame"))
-
-
 def _block_model(state: int, size: float = 15.7) -> int:
     """The model of a falling block; as an int16 its state may have become negative."""
     name = name_of(state % 65536 if state % 65536 < NUM_STATES else 1)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from interplay.world.blocks import BLOCKS, NUM_BOXES, NUM_STATES, properties_of, state_of
+from interplay.world.blocks import BLOCKS, NUM_BOXES, NUM_STATES, SMALL_FLOWERS, TALL_FLOWERS, properties_of, state_of
 from interplay.world.light import COVERED
 
 WATER, LAVA = 1, 2
@@ -55,10 +55,7 @@ _WASHED_ENDS = (
     "_fungus",
     "_sprouts",
 )
-_FLOWERS = {
-    *("dandelion", "poppy", "blue_orchid", "allium", "azure_bluet", "oxeye_daisy", "cornflower", "lily_of_the_valley"),
-    *("wither_rose", "sunflower", "lilac", "rose_bush", "peony", "tall_grass", "large_fern", "brown_mushroom", "red_mushroom"),
-}
+_PLANTS = SMALL_FLOWERS | TALL_FLOWERS | {"tall_grass", "large_fern", "brown_mushroom", "red_mushroom"}
 _KIND, _AMOUNT, _SOURCE, _HOLDS, _FIRM, _COVERS = 0, 2, 6, 7, 8, 9
 """Lowest bits of what `FLUID` tells; written out in the compiled code."""
 
@@ -67,7 +64,7 @@ def _table() -> np.ndarray:
     flags = np.zeros(NUM_STATES, np.int32)
     for block in BLOCKS:
         name = block.name
-        holds = name in _WASHED_AWAY or name in _FLOWERS or name.endswith(_WASHED_ENDS) or name.startswith("potted_")
+        holds = name in _WASHED_AWAY or name in _PLANTS or name.endswith(_WASHED_ENDS) or name.startswith("potted_")
         holds = (holds or name in ("water", "lava")) and name not in ("mushroom_stem", "crimson_stem", "warped_stem")
         holds = holds and "piston" not in name and not name.startswith("stripped_")
         for state in range(block.first, block.first + block.num_states):
@@ -94,11 +91,6 @@ def _table() -> np.ndarray:
 FLUID = _table()
 """int32, shape (NUM_STATES,): what flowing asks of a state. From the lowest bit: 2 bits the kind of fluid in it, 4 its amount
 of 8, 1 whether it is a source, 1 whether a flow may take its place, 1 whether it is firm ground, 6 the sides it covers."""
-
-
-def fluid_of(state: int) -> int:
-    """`WATER`, `LAVA` or 0: the fluid in a state, waterlogged ones included."""
-    return int(FLUID[state]) & 3
 
 
 class Flow(NamedTuple):

@@ -14,7 +14,7 @@ from functools import cache
 from typing import Any
 
 from interplay.errors import unknown_name
-from interplay.world.blocks import BLOCKS, block_named
+from interplay.world.blocks import BLOCKS, SMALL_FLOWERS, TALL_FLOWERS, block_named
 from interplay.world.blocks import BY_NAME as BLOCK_BY_NAME
 from interplay.world.errors import WorldError
 from interplay.world.facts import table
@@ -129,8 +129,6 @@ def _tags() -> dict[str, frozenset[str]]:
 
     burning = {f"{bark}{wood}_{kind}" for bark in ("", "stripped_") for wood in BURNING_WOODS for kind in ("log", "wood")}
     stems = {f"{bark}{wood}_{kind}" for bark in ("", "stripped_") for wood in WOODS[6:] for kind in ("stem", "hyphae")}
-    flowers = {"dandelion", "poppy", "blue_orchid", "allium", "azure_bluet", "oxeye_daisy", "cornflower", "lily_of_the_valley"}
-    flowers |= {"red_tulip", "orange_tulip", "white_tulip", "pink_tulip", "wither_rose"}
     tags = {
         "planks": of_woods("planks"),
         "logs": burning | stems,
@@ -153,9 +151,9 @@ def _tags() -> dict[str, frozenset[str]]:
         "boats": {f"{wood}_boat" for wood in BURNING_WOODS},
         "saplings": {f"{wood}_sapling" for wood in BURNING_WOODS},
         "leaves": {f"{wood}_leaves" for wood in BURNING_WOODS},
-        "small_flowers": flowers,
-        "tall_flowers": {"sunflower", "lilac", "rose_bush", "peony"},
-        "flowers": flowers | {"sunflower", "lilac", "rose_bush", "peony"},
+        "small_flowers": SMALL_FLOWERS,
+        "tall_flowers": TALL_FLOWERS,
+        "flowers": SMALL_FLOWERS | TALL_FLOWERS,
         "coals": {"coal", "charcoal"},
         "sand": {"sand", "red_sand"},
         "stone_tool_materials": {"cobblestone", "blackstone"},

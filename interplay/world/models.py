@@ -230,20 +230,7 @@ _NATURAL = {
     "grass_path",
     "obsidian",
 }
-_FLOWERS = {
-    "dandelion",
-    "poppy",
-    "blue_orchid",
-    "allium",
-    "azure_bluet",
-    "red_tulip",
-    "orange_tulip",
-    "white_tulip",
-    "pink_tulip",
-    "oxeye_daisy",
-    "cornflower",
-    "wither_rose",
-    "lily_of_the_valley",
+_PLANTS = blocks.SMALL_FLOWERS | {
     "grass",
     "fern",
     "dead_bush",
@@ -907,7 +894,7 @@ def _boxes(name: str, p: Properties, state: int) -> list[Box] | None:
 
 def _cross(name: str, p: Properties) -> str | None:
     """The picture of a plant."""
-    if name in _FLOWERS:
+    if name in _PLANTS:
         return name
     if name in _TALL:
         return f"{name}_{'top' if p['half'] == 'upper' else 'bottom'}"

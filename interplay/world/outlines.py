@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from interplay.world.blocks import BLOCKS, BOX_START, BOXES, NUM_BOXES, NUM_STATES, properties_of
+from interplay.world.blocks import BLOCKS, BOX_START, BOXES, NUM_BOXES, NUM_STATES, SMALL_FLOWERS, properties_of
 
 Box = tuple[float, float, float, float, float, float]
 
@@ -44,23 +44,6 @@ _SIZES: Mapping[str, Box] = {
     "snow": (0, 0, 0, 16, 2, 16),
     "sea_pickle": (6, 0, 6, 10, 6, 10),
 }
-_FLOWERS = frozenset(
-    [
-        "dandelion",
-        "poppy",
-        "blue_orchid",
-        "allium",
-        "azure_bluet",
-        "red_tulip",
-        "orange_tulip",
-        "white_tulip",
-        "pink_tulip",
-        "oxeye_daisy",
-        "cornflower",
-        "wither_rose",
-        "lily_of_the_valley",
-    ]
-)
 _ENDINGS: tuple[tuple[str, Box], ...] = (
     ("_sapling", (2, 0, 2, 14, 12, 14)),
     ("_sign", (4, 0, 4, 12, 16, 12)),
@@ -109,7 +92,7 @@ def _without_collision(name: str, values: Mapping[str, str]) -> list[Box]:
     """The outline of a state that stops nobody, in sixteenths."""
     if name in _SIZES:
         return [_SIZES[name]]
-    if name in _FLOWERS:
+    if name in SMALL_FLOWERS:
         return [(5, 0, 5, 11, 10, 11)]
     if name == "lever" or name.endswith("_button"):
         return [_attached(name, values)]

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from interplay.world import physics
-from interplay.world import vitals as _vitals
+from interplay.world import physics, vitals
 from interplay.world.blocks import name_of, per_block, properties_of
 from interplay.world.state import Action, Player
 
@@ -48,16 +47,6 @@ _CLIMBABLE = per_block(
 )
 _WEB, _BERRIES = 1, 2
 _STICKY = per_block({"cobweb": _WEB, "sweet_berry_bush": _BERRIES}, 0, np.uint8)
-
-
-def vitals(world: World) -> None:
-    """One tick of hunger, healing, breath, fire and effects: see `vitals.tick`."""
-    _vitals.tick(world)
-
-
-def respawn(world: World) -> None:
-    """Bring a dead player back: see `vitals.respawn`."""
-    _vitals.respawn(world)
 
 
 def height(player: Player) -> float:
@@ -130,7 +119,7 @@ def _sprint(world: World, action: Action, forward: float) -> None:
     """Start and stop sprinting: it takes the key, a step forward, and food; a wall ends it."""
     player = world.player
     able = forward >= 0.8 and player.food > 6 and "blindness" not in player.effects
-    diving = player.in_water and _vitals.eyes_in(world) == physics.WATER
+    diving = player.in_water and vitals.eyes_in(world) == physics.WATER
     if player.sprinting:
         if not able or player.hit_wall or (player.in_water and not diving):
             player.sprinting = False
@@ -149,19 +138,19 @@ def _jump(world: World, action: Action, water: float, lava: float) -> None:
         player.jump_delay = 10
         feet, below = _at(world, 0.0), _at(world, 0.5000001)
         honey = "honey_block" in (name_of(feet), name_of(below))
-        player.vy = 0.42 * (0.5 if honey else 1.0) + 0.1 * _vitals.strength(player, "jump_boost")
+        player.vy = 0.42 * (0.5 if honey else 1.0) + 0.1 * vitals.strength(player, "jump_boost")
         if player.sprinting:
             yaw = math.radians(player.yaw)
             player.vx -= math.sin(yaw) * 0.2
             player.vz += math.cos(yaw) * 0.2
         player.count("moved", "jump")
-        _vitals.exhaust(player, 0.2 if player.sprinting else 0.05)
+        vitals.exhaust(player, 0.2 if player.sprinting else 0.05)
 
 
 def speed(player: Player) -> float:
     """The attribute that walking is proportional to: 0.1, changed by sprinting and effects."""
-    value = 0.1 * (1.3 if player.sprinting else 1.0) * (1 + 0.2 * _vitals.strength(player, "speed"))
-    return max(0.0, value * (1 - 0.15 * _vitals.strength(player, "slowness")))
+    value = 0.1 * (1.3 if player.sprinting else 1.0) * (1 + 0.2 * vitals.strength(player, "speed"))
+    return max(0.0, value * (1 - 0.15 * vitals.strength(player, "slowness")))
 
 
 def _push(player: Player, forward: float, strafe: float, by: float) -> None:
@@ -226,7 +215,7 @@ def _walk(world: World, action: Action, forward: float, strafe: float) -> None:
     if (player.hit_wall or action.jump) and player.on_ladder:
         player.vy = 0.2
     if "levitation" in player.effects:
-        player.vy += (0.05 * _vitals.strength(player, "levitation") - player.vy) * 0.2
+        player.vy += (0.05 * vitals.strength(player, "levitation") - player.vy) * 0.2
         player.fall_distance = 0.0
     else:
         player.vy -= _gravity(player, player.vy <= 0)
@@ -386,7 +375,7 @@ def _land(world: World, moved_y: float, below: int) -> None:
     share = {"hay_block": 0.2, "honey_block": 0.2, "slime_block": 1.0 if player.sneaking else 0.0}.get(name, 1.0)
     share = 0.5 if name.endswith("_bed") else share
     # Less a millionth: a drop of exactly 4 is summed from many floats.
-    damage = math.ceil((distance - 3 - _vitals.strength(player, "jump_boost")) * share - 1e-6)
+    damage = math.ceil((distance - 3 - vitals.strength(player, "jump_boost")) * share - 1e-6)
     if damage > 0:
         world.hurt_player(float(damage), "fall")
 
@@ -395,6 +384,6 @@ def _tire(player: Player, before: tuple[float, float, float]) -> None:
     """Count the way, and let sprinting and swimming make hungry."""
     across = math.hypot(player.x - before[0], player.z - before[2])
     if player.in_water:
-        _vitals.exhaust(player, 0.01 * math.hypot(across, player.y - before[1]))
+        vitals.exhaust(player, 0.01 * math.hypot(across, player.y - before[1]))
     elif player.on_ground and player.sprinting:
-        _vitals.exhaust(player, 0.1 * across)
+        vitals.exhaust(player, 0.1 * across)

@@ -31,7 +31,6 @@ class Action(NamedTuple):
     Attributes:
         hotbar: Slot to select, 1 to 9; 0 for none.
         camera_pitch, camera_yaw: Degrees to turn, down and clockwise positive.
-        text: A command typed by a program (never by an agent), without effect on keys.
     """
 
     esc: bool = False

@@ -18,6 +18,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from interplay.world.blocks import SMALL_FLOWERS
+
 SIDE = 16
 
 DYES = {
@@ -778,25 +780,7 @@ def _fern(rng, name, kind):
 _STEM, _LEAF = 0x55803A, 0x64924A
 
 
-@_paints(
-    _any(
-        [
-            "dandelion",
-            "poppy",
-            "blue_orchid",
-            "allium",
-            "azure_bluet",
-            "red_tulip",
-            "orange_tulip",
-            "white_tulip",
-            "pink_tulip",
-            "oxeye_daisy",
-            "cornflower",
-            "wither_rose",
-            "lily_of_the_valley",
-        ]
-    )
-)
+@_paints(_any(sorted(SMALL_FLOWERS)))
 def _flower(rng, name, kind):
     petal, heart = FLOWERS[kind]
     out = _clear()

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from dataclasses import fields
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -156,7 +157,7 @@ class World:
         Raises:
             WorldError: If the camera is not a finite number.
         """
-        if not (np.isfinite(action.camera_pitch) and np.isfinite(action.camera_yaw)):
+        if not (math.isfinite(action.camera_pitch) and math.isfinite(action.camera_yaw)):
             raise WorldError(f"the camera must turn by finite degrees, got {action.camera_pitch} and {action.camera_yaw}")
         self.events.clear()
         self.ticks += 1

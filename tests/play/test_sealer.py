@@ -15,7 +15,6 @@ import interplay.record
 from interplay.envs import make
 from interplay.play import processes, sealer
 from interplay.play.sealer import Sealer
-from interplay.play.sealing import NICENESS
 from interplay.record import Archive, RecordingError
 from interplay.record.journal import episode_of
 from interplay.tasks import find
@@ -58,7 +57,8 @@ def test_it_seals_and_answers_with_the_id_at_low_priority(archive: Archive) -> N
             ids = await asyncio.gather(*(one.seal(path) for path in paths))
             assert sorted(ids) == sorted(episode.id for episode in archive.episodes())
             assert not any(path.exists() for path in paths)
-            assert os.getpriority(os.PRIO_PROCESS, process_id(one)) == min(19, os.getpriority(os.PRIO_PROCESS, 0) + NICENESS)
+            assert os.getpriority(os.PRIO_PROCESS, process_id(one)) == 19
+            assert os.sched_getscheduler(process_id(one)) == os.SCHED_IDLE
 
     asyncio.run(scenario())
 

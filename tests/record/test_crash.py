@@ -17,6 +17,7 @@ import pytest
 import interplay.record
 from interplay.envs import make
 from interplay.record import Episode, RecordingError, journal
+from interplay.record.recorder import BATCH_US
 from interplay.record.verify import verify
 
 WRITER = Path(__file__).with_name("record_writer.py")
@@ -234,7 +235,7 @@ def test_a_finished_recorder_takes_no_more_steps(archive, invaders):
     recorder.finish("quit")
     recorder.step(0, env.step(0), clock_us=0)
     with pytest.raises(RecordingError, match="finished or failed before"):
-        recorder.step(0, env.step(0), clock_us=500_000)
+        recorder.step(0, env.step(0), clock_us=BATCH_US)
 
 
 def test_a_recorder_that_was_not_started_says_so(archive, invaders):
@@ -252,7 +253,7 @@ def test_batches_follow_the_clock(archive, invaders):
     for step in range(29):
         recorder.step(0, env.step(0), clock_us=step * 16_667)
     assert sum(batch.num_rows for batch, _ in journal.read_batches(recorder.path, ["step"])) == 1
-    recorder.step(0, env.step(0), clock_us=500_000)
+    recorder.step(0, env.step(0), clock_us=BATCH_US)
     assert sum(batch.num_rows for batch, _ in journal.read_batches(recorder.path, ["step"])) == 31
     recorder.abandon()
 

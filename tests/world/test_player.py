@@ -6,6 +6,7 @@ import pytest
 from body_world import FLOOR, World, ticks
 
 from interplay.world import player as body
+from interplay.world import vitals
 from interplay.world.state import Action, Stack
 
 
@@ -287,7 +288,7 @@ def test_soul_sand_honey_and_cobwebs_slow_down():
 def health(world, number, **keys):
     for _ in range(number):
         body.move(world, Action(**keys))
-        body.vitals(world)
+        vitals.tick(world)
         world.ticks += 1
 
 
@@ -295,17 +296,17 @@ def test_breath_lasts_fifteen_seconds_and_then_two_half_hearts_go_each_second(wo
     pool(world)
     world.player.y, world.player.food = float(FLOOR - 6), 17
     for _ in range(300):
-        body.vitals(world)
+        vitals.tick(world)
     assert world.player.air == 0
     assert world.player.health == 20
     for _ in range(20):
-        body.vitals(world)
+        vitals.tick(world)
     assert world.player.health == 18
     for _ in range(20):
-        body.vitals(world)
+        vitals.tick(world)
     assert world.player.health == 16
     world.player.y = float(FLOOR)
-    body.vitals(world)
+    vitals.tick(world)
     assert world.player.air == 4
 
 
@@ -323,7 +324,7 @@ def test_lava_burns_and_fire_resistance_helps():
         world = World()
         world.player.effects.update(effects)
         world.put(24, FLOOR, 24, "lava")
-        body.vitals(world)
+        vitals.tick(world)
         assert (world.player.health == 16) is hurt
         health(world, 10)
         assert (world.player.health < 16) is hurt
@@ -347,26 +348,26 @@ def test_what_pricks_and_burns_hurts_twice_a_second(world, block, dy, cause):
     world.player.food = 17  # so that nothing heals
     world.put(24, FLOOR + dy, 24, block)
     for _ in range(20):
-        body.vitals(world)
+        vitals.tick(world)
     assert world.player.counts["hurt"][cause] == 2
     assert world.player.health <= 18
 
 
 def test_berries_prick_only_who_moves(world):
     world.put(24, FLOOR, 24, "sweet_berry_bush[age=3]")
-    body.vitals(world)
+    vitals.tick(world)
     assert world.player.health == 20
     world.player.vx = 0.05
-    body.vitals(world)
+    vitals.tick(world)
     assert world.player.health == 19
 
 
 def test_a_head_in_stone_smothers_and_in_glass_does_not(world):
     world.put(24, FLOOR + 1, 24, "glass")
-    body.vitals(world)
+    vitals.tick(world)
     assert world.player.health == 20
     world.put(24, FLOOR + 1, 24, "stone")
-    body.vitals(world)
+    vitals.tick(world)
     assert world.player.health == 19
 
 
@@ -375,7 +376,7 @@ def test_exhaustion_eats_saturation_then_food(world):
     me.saturation = 1.0
     for saturation, food in ((0, 20), (0, 19), (0, 18)):
         me.exhaustion = 4.1
-        body.vitals(world)
+        vitals.tick(world)
         assert (me.saturation, me.food) == (saturation, food)
 
 
@@ -400,11 +401,11 @@ def test_a_full_player_heals_one_a_second_half_and_a_hungry_one_slower():
 def test_no_healing_without_food_or_with_the_rule_off(world):
     world.player.health, world.player.food = 10.0, 17
     for _ in range(200):
-        body.vitals(world)
+        vitals.tick(world)
     assert world.player.health == 10
     world.player.food, world.rules["naturalRegeneration"] = 20, "false"
     for _ in range(200):
-        body.vitals(world)
+        vitals.tick(world)
     assert world.player.health == 10
 
 
@@ -413,7 +414,7 @@ def test_starving_ends_by_difficulty(difficulty, left):
     world = World()
     world.difficulty, world.player.food, world.player.saturation = difficulty, 0, 0.0
     for _ in range(80 * 22):
-        body.vitals(world)
+        vitals.tick(world)
     assert world.player.health == left
     assert world.player.dead is (left == 0)
 
@@ -423,12 +424,12 @@ def test_effects_act_and_run_out(world):
     me.health, me.food = 10.0, 10
     me.effects = {"regeneration": [100, 0], "speed": [3, 0], "instant_health": [1, 0]}
     for _ in range(3):
-        body.vitals(world)
+        vitals.tick(world)
     assert "speed" not in me.effects
     assert "instant_health" not in me.effects
     assert me.health == 15  # 4 at once, 1 of regeneration at the first tick
     for _ in range(100):
-        body.vitals(world)
+        vitals.tick(world)
     assert me.health == 16
     assert not me.effects
 
@@ -437,7 +438,7 @@ def test_poison_stops_at_half_a_heart(world):
     world.player.health, world.player.food = 3.0, 10
     world.player.effects["poison"] = [1000, 0]
     for _ in range(300):
-        body.vitals(world)
+        vitals.tick(world)
     assert world.player.health == 1
 
 
@@ -454,7 +455,7 @@ def test_a_second_blow_within_half_a_second_does_not_hurt(world):
     world.hurt_player(2.0, "mob")
     assert world.player.health == 18
     for _ in range(10):
-        body.vitals(world)
+        vitals.tick(world)
     world.hurt_player(2.0, "mob")
     assert world.player.health == 16
 

@@ -1,0 +1,100 @@
+"""When a worker steps its episodes and writes their journals, and where it runs."""
+
+import os
+import socket
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import interplay.envs
+import interplay.record
+from interplay.play import processes
+from interplay.play.channel import ToWorker, Unpacker, pack_json
+from interplay.play.clock import SLOTS
+from interplay.play.live import LiveEpisode
+from interplay.play.worker import Worker
+from interplay.tasks import find
+
+
+class Recorder:
+    """Notes when it is told to write."""
+
+    def __init__(self, oldest_us: int | None) -> None:
+        self.oldest_us = oldest_us
+        self.num_writes = 0
+
+    def flush(self) -> None:
+        self.oldest_us = None
+        self.num_writes += 1
+
+
+@pytest.fixture
+def worker() -> Iterator[Worker]:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        one = Worker(theirs)
+        yield one
+        one._jobs.put(None)
+        one._helper.join()
+
+
+def episode(worker: Worker, number: int, *, oldest_us: int | None = None) -> LiveEpisode:
+    """A running one whose first step nobody makes."""
+    env = interplay.envs.make(find("atari/breakout"))
+    start = env.reset(seed=1)
+    live = LiveEpisode(number, env, start=start, open_recorder=None, send=lambda message: None, owner="tester")
+    recorder: Any = Recorder(oldest_us)
+    live.recorder, live.wanted = recorder, True
+    worker._episodes[number] = live
+    worker._start(live)
+    return live
+
+
+def test_steps_are_spread_evenly_over_the_frame_whoever_leaves(worker: Worker) -> None:
+    lives = [episode(worker, number) for number in range(2 * SLOTS)]
+    assert set(Counter(live.slot for live in lives).values()) == {2}
+    period_us = lives[0].clock.period_us
+    moments = {round(live.clock.due_us % period_us / period_us * SLOTS, 3) % SLOTS for live in lives}
+    assert moments == {0, 1, 2, 3}
+    gone = lives[5]
+    gone.running = False
+    assert episode(worker, 99).slot == gone.slot
+
+
+def test_a_journal_is_written_in_a_quiet_moment(worker: Worker) -> None:
+    new, old, older = (episode(worker, number, oldest_us=0) for number in range(3))
+    for live, waited_us in ((new, 100_000), (old, 600_000), (older, 700_000)):
+        live._time_zero_us = time.monotonic_ns() // 1000 - waited_us
+    lives = (new, old, older)
+
+    def writes(next_in_us: int) -> list[int]:
+        worker._write_a_journal(time.monotonic_ns() // 1000 + next_in_us)
+        return [live.recorder.num_writes for live in lives]  # type: ignore[union-attr]
+
+    assert writes(500) == [0, 0, 0], "a step is due"
+    assert writes(1_000_000) == [0, 0, 1], "the one that has waited longest"
+    assert writes(1_000_000) == [0, 1, 1]
+    assert writes(1_000_000) == [0, 1, 1], "the others have time"
+
+
+def test_a_worker_for_each_core_runs_on_its_core(tmp_path: Path) -> None:
+    cores = sorted(os.sched_getaffinity(0))
+    if len(cores) < 2:
+        pytest.skip("this machine has one core")
+    archive = interplay.record.open(tmp_path)
+    where = {"do": "configure", "data": str(tmp_path), "database": archive.database.address}
+    archive.close()
+    for num_workers, expected in ((len(cores), {cores[1]}), (len(cores) + 1, set(cores))):
+        process, ours = processes.start("interplay.play.worker")
+        with ours:
+            ours.sendall(pack_json(0, ToWorker.COMMAND, where | {"place": 1, "num_workers": num_workers}))
+            ours.settimeout(30)
+            unpacker, num_reports = Unpacker(), 0
+            while num_reports < 2:  # by the second report of how it is doing it has read the command
+                num_reports += len(list(unpacker.feed(ours.recv(1 << 16))))
+            assert os.sched_getaffinity(process.pid) == expected
+        process.wait(30)
