@@ -102,6 +102,32 @@ def _veil(frame, red, green, blue, share):
             frame[j, i, 2] = (frame[j, i, 2] * keep + b) >> 8
 
 
+@njit(cache=True)
+def _enlarge(frame, times, canvas):
+    """Every pixel as a square of `times` by `times`."""
+    for j in range(canvas.shape[0]):
+        row, from_row = canvas[j], frame[j // times]
+        for i in range(frame.shape[1]):
+            red, green, blue = from_row[i, 0], from_row[i, 1], from_row[i, 2]
+            for k in range(i * times, i * times + times):
+                row[k, 0], row[k, 1], row[k, 2] = red, green, blue
+
+
+@njit(cache=True)
+def _shrink(canvas, times, frame):
+    """The mean of every square, rounded down."""
+    count = times * times
+    for j in range(frame.shape[0]):
+        for i in range(frame.shape[1]):
+            red, green, blue = 0, 0, 0
+            for m in range(j * times, j * times + times):
+                for k in range(i * times, i * times + times):
+                    red += canvas[m, k, 0]
+                    green += canvas[m, k, 1]
+                    blue += canvas[m, k, 2]
+            frame[j, i, 0], frame[j, i, 1], frame[j, i, 2] = red // count, green // count, blue // count
+
+
 def veil(frame: np.ndarray, colour: Colour, share: float) -> None:
     """Mix a colour into the whole picture: `share` from 0 to 1."""
     _veil(frame, *colour, round(256 * min(1.0, max(0.0, share))))
@@ -691,14 +717,10 @@ def draw(world: World, frame: np.ndarray) -> None:
     height, width = frame.shape[:2]
     larger = max(-(-MIN_HEIGHT // height), -(-320 // width))
     if larger > 1:
-        canvas = np.repeat(np.repeat(frame, larger, 0), larger, 1)
+        canvas = np.empty((height * larger, width * larger, 3), np.uint8)
+        _enlarge(frame, larger, canvas)
         _draw(world, canvas)
-        # Slice by slice: NumPy is ten times slower at summing over short inner axes.
-        total = np.zeros(frame.shape, np.uint32)
-        for row in range(larger):
-            for column in range(larger):
-                total += canvas[row::larger, column::larger]
-        frame[...] = total // (larger * larger)
+        _shrink(canvas, larger, frame)
     else:
         _draw(world, frame)
 
