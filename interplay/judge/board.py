@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +16,11 @@ from interplay.judge.pool import Pool
 from interplay.judge.ratings import Ratings
 from interplay.rank import Rating
 from interplay.store import judging as store
+from interplay.store.episodes import statistic_values
+
+AUTOMATIC = "automatic_success"
+"""Statistic of an episode whose world can tell whether the task was done: 1 or 0. It stands beside what judges say, and is
+never part of a rating."""
 
 
 class NextPair(NamedTuple):
@@ -28,8 +35,11 @@ def leaderboard(session: Session, pool: Pool, ratings: Ratings, task: str | None
     """Agents by score, of one task or over all tasks.
 
     Returns:
-        `task`; `rows`, each a `rank.LeaderboardRow` as a dict plus `kind` and `withdrawn`; `unrated`, names of agents that
-        wait for their first answer; `num_answers`; `num_judges`; `next_pair`, a `NextPair` as a dict, or None.
+        `task`; `rows`, each a `rank.LeaderboardRow` as a dict plus `kind`, `withdrawn`, and of the agent's episodes that can
+        be shown `num_checked` by automatic evaluation and `num_passed`; `unrated`, names of agents that wait for their first
+        answer; `num_answers`; `num_judges`; `next_pair`, a `NextPair` as a dict, or None; `automatic`, None where no episode
+        was checked, else the answers that name one of two sides of which one passed, `num_decided`, and those of them that
+        name the one that passed, `num_agreed`.
     Raises:
         NotFoundError: If no such task is known.
     """
@@ -37,7 +47,13 @@ def leaderboard(session: Session, pool: Pool, ratings: Ratings, task: str | None
         pool.check_task(session, task)
     agents = store.agents(session, task)
     tasks = [task] if task is not None else store.judged_tasks(session)
-    names = {one: sorted({candidate.agent for candidate in pool.candidates(session, one)}) for one in tasks}
+    shown = {one: pool.candidates(session, one) for one in tasks}
+    names = {one: sorted({candidate.agent for candidate in candidates}) for one, candidates in shown.items()}
+    passed = statistic_values(session, AUTOMATIC, task)
+    checked: defaultdict[str, list[float]] = defaultdict(list)
+    for candidate in chain.from_iterable(shown.values()):
+        if candidate.episode_id in passed:
+            checked[candidate.agent].append(passed[candidate.episode_id])
     with ratings.current(session) as standings:
         board = standings.overall if task is None else standings.task(task)
         rows, num_answers, num_judges = board.leaderboard(), board.num_answers, standings.num_judges(task)
@@ -46,12 +62,27 @@ def leaderboard(session: Session, pool: Pool, ratings: Ratings, task: str | None
     active = {agent.name for agent in agents if agent.withdrawn_at is None}
     return {
         "task": task,
-        "rows": [asdict(row) | {"kind": kinds.get(row.agent, "agent"), "withdrawn": row.agent not in active} for row in rows],
+        "rows": [
+            asdict(row)
+            | {
+                "kind": kinds.get(row.agent, "agent"),
+                "withdrawn": row.agent not in active,
+                "num_checked": len(checked[row.agent]),
+                "num_passed": round(sum(checked[row.agent])),
+            }
+            for row in rows
+        ],
         "unrated": sorted(active - {row.agent for row in rows}),
         "num_answers": num_answers,
         "num_judges": num_judges,
         "next_pair": pair and pair._asdict(),
+        "automatic": _agreement(session, task) if passed else None,
     }
+
+
+def _agreement(session: Session, task: str | None) -> dict[str, int]:
+    num_decided, num_agreed = store.answers_where_one_side_leads(session, AUTOMATIC, task)
+    return {"num_decided": num_decided, "num_agreed": num_agreed}
 
 
 def next_pair(names: Mapping[str, Sequence[str]], rating: Mapping[str, Callable[[str], Rating]]) -> NextPair | None:

@@ -25,6 +25,7 @@ from interplay.record.schema import METADATA_KEY, Header
 from interplay.tasks import Task
 
 _NOT_IN_FILE = ("path", "sha256", "size_bytes")
+_AUTOMATIC = "automatic_"
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,6 +121,11 @@ class Episode:
     def steps(self) -> pa.Table:
         """All columns but frames and snapshots: T + 1 rows, the last one holding the final observation only."""
         return self._steps
+
+    def automatic(self) -> dict[str, bool | int | float | str]:
+        """What automatic evaluation said at the end: the `automatic_*` values of the last info, without the prefix."""
+        last = json.loads(self._steps.column("info")[-1].as_py())
+        return {name.removeprefix(_AUTOMATIC): value for name, value in last.items() if name.startswith(_AUTOMATIC)}
 
     def actions(self, seat: str | None = None) -> np.ndarray:
         """Actions of a seat (the first by default), shape (T, ...) in the dtype of its space."""

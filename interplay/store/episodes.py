@@ -145,6 +145,16 @@ def statistic_names(session: Session) -> list[str]:
     return list(session.scalars(select(EpisodeStatistic.name).distinct()))
 
 
+def statistic_values(session: Session, name: str, task: str | None = None) -> dict[str, float]:
+    """A statistic that is a number, of every episode of a task (or all) that has it: episode id -> value."""
+    query = select(EpisodeStatistic.episode_id, EpisodeStatistic.number).where(
+        EpisodeStatistic.name == name, EpisodeStatistic.number.is_not(None)
+    )
+    if task is not None:
+        query = query.join(EpisodeRow, EpisodeRow.id == EpisodeStatistic.episode_id).where(EpisodeRow.task == task)
+    return {episode: number for episode, number in session.execute(query) if number is not None}
+
+
 def save_episode(session: Session, row: EpisodeRow, task: TaskRow) -> None:
     """Add an episode to the catalogue, or replace what it said about it; its task version is kept once.
 

@@ -8,9 +8,9 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from sqlalchemy import and_, bindparam, func, insert, or_, select, text, update
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, aliased
 
-from interplay.store.models import Agent, Answer, EpisodeRow, Match, TaskRow
+from interplay.store.models import Agent, Answer, EpisodeRow, EpisodeStatistic, Match, TaskRow
 
 _LOCK_KEY = 0x696E746572706C79
 """Key of PostgreSQL's advisory lock: the letters `interply`."""
@@ -277,6 +277,26 @@ def answers(session: Session, task: str | None = None, *, after: int = 0) -> Ite
     statement, values = (_LOG, {"after": after}) if task is None else (_LOG_OF_TASK, {"after": after, "task": task})
     for row in session.execute(statement, values, execution_options={"yield_per": _ANSWERS_PER_FETCH}):
         yield LoggedAnswer(*row)
+
+
+def answers_where_one_side_leads(session: Session, statistic: str, task: str | None = None) -> tuple[int, int]:
+    """Of the answers that name a side, about two episodes with unequal values of a statistic, in one task or all.
+
+    Returns:
+        How many there are, and how many of them name the side with the larger value.
+    """
+    left, right = aliased(EpisodeStatistic), aliased(EpisodeStatistic)
+    query = (
+        select(Answer.outcome, left.number > right.number, func.count())
+        .join(Match, Match.id == Answer.match_id)
+        .join(left, and_(left.episode_id == Match.left_episode_id, left.name == statistic))
+        .join(right, and_(right.episode_id == Match.right_episode_id, right.name == statistic))
+        .where(left.number != right.number, Answer.outcome.in_(("left", "right")))
+        .group_by(Answer.outcome, left.number > right.number)
+    )
+    counts = session.execute(query if task is None else query.where(Answer.task == task)).all()
+    agreed = sum(count for outcome, is_left, count in counts if (outcome == "left") == bool(is_left))
+    return sum(count for *_, count in counts), agreed
 
 
 def num_answers_by(session: Session, judge: str) -> int:

@@ -216,7 +216,7 @@ def episode(request: Request, episode_id: str) -> Response:
     """One episode: its replay and its facts."""
     archive: Archive = request.app.state.archive
     found = archive.get(episode_id)
-    return _page(request, "episode.html", "Episodes", episode=found, task=found.task)
+    return _page(request, "episode.html", "Episodes", episode=found, task=found.task, automatic=found.automatic())
 
 
 @router.get("/judge")
@@ -246,7 +246,7 @@ def leaderboard_csv(request: Request, task: str = "") -> Response:
     """The same rows for a spreadsheet."""
     if task:
         find_task(request, task)
-    names = ("rank", "agent", "kind", "mu", "sigma", "score", "num_answers", "won", "drew", "lost")
+    names = ("rank", "agent", "kind", "mu", "sigma", "score", "num_answers", "won", "drew", "lost", "num_checked", "num_passed")
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(names)

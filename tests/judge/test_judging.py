@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 import sqlalchemy as sa
-from judging_world import REASON, START, TASKS, add_episode, fill, form
+from judging_world import REASON, START, TASKS, add_episode, episode_id, fill, form
 
 from interplay.errors import NotFoundError
 from interplay.judge import (
@@ -19,7 +19,7 @@ from interplay.judge import (
 )
 from interplay.judge.ratings import Ratings
 from interplay.rank import expected_drop
-from interplay.store import Answer, Match
+from interplay.store import Answer, EpisodeRow, EpisodeStatistic, Match
 from interplay.store import judging as store
 from interplay.tasks import find
 
@@ -380,6 +380,32 @@ def test_the_leaderboard_tells_kinds_unrated_agents_and_the_next_pair(judging, a
         "cyd": ("agent", True),
     }
     assert (board["unrated"], board["next_pair"], board["num_judges"]) == ([], None, 1)
+
+
+def test_automatic_evaluation_stands_beside_the_answers(judging, archive):
+    assert judging.leaderboard(TASK)["automatic"] is None
+    with archive.database.write() as session:  # ada passes on all three seeds, bob on one, cyd is not checked
+        for agent, passes in (("ada", (1, 1, 1)), ("bob", (1, 0, 0))):
+            for seed, value in zip(find(TASK).held_out_seeds, passes, strict=False):
+                episode = session.get(EpisodeRow, episode_id(TASK, agent, seed))
+                episode.statistics.append(EpisodeStatistic(name="automatic_success", number=float(value)))
+    assert judging.leaderboard(TASK)["automatic"] == {"num_decided": 0, "num_agreed": 0}
+    expected = {"num_decided": 0, "num_agreed": 0}
+    for number in range(24):  # the left side wins every time
+        served = judging.serve(f"judge-{number}", TASK)
+        match = row(judging, served)
+        sides = (match.left_agent, match.right_agent)
+        decided = sides in (("ada", "bob"), ("bob", "ada")) and match.seed != find(TASK).held_out_seeds[0]
+        outcome = "draw" if number % 5 == 4 else "left"
+        answer(judging, served, f"judge-{number}", outcome)
+        if decided and outcome == "left":
+            expected["num_decided"] += 1
+            expected["num_agreed"] += sides[0] == "ada"
+    assert expected["num_decided"] > expected["num_agreed"] > 0, "the play must hold both kinds"
+    board = judging.leaderboard(TASK)
+    assert board["automatic"] == expected == judging.leaderboard()["automatic"]
+    found = {row["agent"]: (row["num_passed"], row["num_checked"]) for row in board["rows"]}
+    assert found == {"ada": (3, 3), "bob": (1, 3), "cyd": (0, 0)}
 
 
 def test_the_next_pair_stays_the_same_over_reloads(judging):

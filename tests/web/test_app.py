@@ -16,6 +16,7 @@ from fastapi.routing import APIRoute
 import interplay.record
 from interplay.agents import find as find_agent
 from interplay.agents import rollout
+from interplay.envs import make
 from interplay.judge import Judging
 from interplay.play import PlayServer
 from interplay.play.codec import FrameDecoder, palette_from_text
@@ -96,6 +97,24 @@ def test_every_answer_forbids_scripts_of_others(client, address):
     assert "script-src 'self'" in headers["content-security-policy"]
     assert "unsafe" not in headers["content-security-policy"]
     assert headers["x-content-type-options"] == "nosniff"
+
+
+def test_automatic_evaluation_stands_on_the_page_of_its_episode(client, archive, episode):
+    assert episode.automatic() == {}
+    assert "Automatic evaluation" not in client.get(f"/episodes/{episode.id}").text
+    task = find("atari/breakout")
+    env = make(task)
+    recorder = archive.recorder(task, env, seed=5, actor="tester", actor_kind="agent")
+    recorder.start(*env.reset(seed=5))
+    observation, reward, _, _, info = env.step(0)
+    said = {"automatic_success": False, "automatic_in_view": True, "automatic_num_cells": 7}
+    recorder.step(0, (observation, reward, True, False, info | said), clock_us=0)
+    checked = archive.seal(recorder.finish("terminated"))
+    assert checked.automatic() == {"success": False, "in_view": True, "num_cells": 7}
+    page = client.get(f"/episodes/{checked.id}").text
+    for text in ("not passed", '<dt>In view</dt><dd class="num">yes</dd>', '<dt>Cells</dt><dd class="num">7</dd>'):
+        assert text in page
+    assert "Automatic in view" not in page
 
 
 def test_no_page_refers_to_another_host(client, episode):
@@ -351,7 +370,10 @@ def test_an_empty_archive_has_pages_that_say_how_to_fill_it(tmp_path):
         assert "interplay play" in client.get("/episodes").text
         assert "No answers yet" in client.get("/leaderboard").text
         assert "interplay play" in client.get("/judge").text
-        assert client.get("/leaderboard.csv").text == "rank,agent,kind,mu,sigma,score,num_answers,won,drew,lost\n"
+        assert (
+            client.get("/leaderboard.csv").text
+            == "rank,agent,kind,mu,sigma,score,num_answers,won,drew,lost,num_checked,num_passed\n"
+        )
     archive.close()
 
 
