@@ -44,6 +44,7 @@ def play(
     Try:  interplay play atari/breakout --agent random --seeds heldout
     """
     from interplay.agents.evaluate import evaluate
+    from interplay.record import AUTOMATIC_SUCCESS
 
     task = find(task_id)
     archive = open_archive(data, database)
@@ -66,6 +67,8 @@ def play(
             report=lambda done, total: bar.update(line, completed=done, total=total),
         )
     mean_return = sum(episode.total_reward for episode in episodes) / len(episodes)
+    passed = [episode.statistics.get(AUTOMATIC_SUCCESS) for episode in episodes]  # None where nothing can tell
+    checked = any(one is not None for one in passed)
     emit(
         {
             "task": task.id,
@@ -79,6 +82,7 @@ def play(
                     "total_reward": episode.total_reward,
                     "num_steps": episode.num_steps,
                     "outcome": episode.outcome,
+                    "automatic": episode.automatic(),
                     "video": str(archive.video_path(episode.id)) if video else None,
                 }
                 for episode in episodes
@@ -86,10 +90,17 @@ def play(
         },
         as_json=as_json,
         text=table(
-            ["episode", "#seed", "#return", "#steps", "outcome"],
+            ["episode", "#seed", "#return", "#steps", "outcome", *(["check"] if checked else [])],
             [
-                (episode.id, episode.seed, f"{episode.total_reward:g}", episode.num_steps, episode.outcome)
-                for episode in episodes
+                (
+                    episode.id,
+                    episode.seed,
+                    f"{episode.total_reward:g}",
+                    episode.num_steps,
+                    episode.outcome,
+                    *(["" if one is None else "passed" if one else "failed"] if checked else []),
+                )
+                for episode, one in zip(episodes, passed, strict=True)
             ],
         ),
     )
@@ -101,6 +112,8 @@ def play(
             suite = f" --suite {path}" if colon else ""
             next_command = f"interplay serve --data {data}{suite}   (judge it in the browser)"
         emit(None, as_json=False, text=f"\nMean return {mean_return:g} over {len(episodes)} episodes (--seed {drawn}){where}.")
+        if checked:
+            emit(None, as_json=False, text=f"Automatic evaluation: {sum(map(bool, passed))} of {len(episodes)} passed.")
         if num_kept := sum(episode.created_at < begun for episode in episodes):
             emit(None, as_json=False, text=f"{num_kept} of them were there already; --again plays their seeds anew.")
         emit(None, as_json=False, text=f"Next:  {next_command}")

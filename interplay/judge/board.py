@@ -15,12 +15,9 @@ from interplay.judge.matchmaking import agent_pairs
 from interplay.judge.pool import Pool
 from interplay.judge.ratings import Ratings
 from interplay.rank import Rating
+from interplay.record import AUTOMATIC_SUCCESS
 from interplay.store import judging as store
 from interplay.store.episodes import statistic_values
-
-AUTOMATIC = "automatic_success"
-"""Statistic of an episode whose world can tell whether the task was done: 1 or 0. It stands beside what judges say, and is
-never part of a rating."""
 
 
 class NextPair(NamedTuple):
@@ -36,10 +33,10 @@ def leaderboard(session: Session, pool: Pool, ratings: Ratings, task: str | None
 
     Returns:
         `task`; `rows`, each a `rank.LeaderboardRow` as a dict plus `kind`, `withdrawn`, and of the agent's episodes that can
-        be shown `num_checked` by automatic evaluation and `num_passed`; `unrated`, names of agents that wait for their first
-        answer; `num_answers`; `num_judges`; `next_pair`, a `NextPair` as a dict, or None; `automatic`, None where no episode
-        was checked, else the answers that name one of two sides of which one passed, `num_decided`, and those of them that
-        name the one that passed, `num_agreed`.
+        be shown `num_checked` by automatic evaluation and `num_passed`, neither of which any rating counts; `unrated`, names
+        of agents that wait for their first answer; `num_answers`; `num_judges`; `next_pair`, a `NextPair` as a dict, or None;
+        `automatic`, None where no episode was checked, else the answers that name one of two sides of which one passed,
+        `num_decided`, and those of them that name the one that passed, `num_agreed`.
     Raises:
         NotFoundError: If no such task is known.
     """
@@ -49,7 +46,7 @@ def leaderboard(session: Session, pool: Pool, ratings: Ratings, task: str | None
     tasks = [task] if task is not None else store.judged_tasks(session)
     shown = {one: pool.candidates(session, one) for one in tasks}
     names = {one: sorted({candidate.agent for candidate in candidates}) for one, candidates in shown.items()}
-    passed = statistic_values(session, AUTOMATIC, task)
+    passed = statistic_values(session, AUTOMATIC_SUCCESS, task)
     checked: defaultdict[str, list[float]] = defaultdict(list)
     for candidate in chain.from_iterable(shown.values()):
         if candidate.episode_id in passed:
@@ -81,7 +78,7 @@ def leaderboard(session: Session, pool: Pool, ratings: Ratings, task: str | None
 
 
 def _agreement(session: Session, task: str | None) -> dict[str, int]:
-    num_decided, num_agreed = store.answers_where_one_side_leads(session, AUTOMATIC, task)
+    num_decided, num_agreed = store.answers_where_one_side_leads(session, AUTOMATIC_SUCCESS, task)
     return {"num_decided": num_decided, "num_agreed": num_agreed}
 
 

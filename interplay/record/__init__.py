@@ -12,10 +12,11 @@ from interplay.record.frames import Frames
 from interplay.record.recorder import Recorder
 from interplay.record.replay import Resumed, ResumedState, resume
 from interplay.record.schema import InputTiming
-from interplay.record.sealed import Episode
+from interplay.record.sealed import AUTOMATIC_SUCCESS, Episode
 from interplay.record.verify import Verdict, verify
 
 __all__ = [
+    "AUTOMATIC_SUCCESS",
     "Archive",
     "Episode",
     "Frames",

@@ -26,6 +26,8 @@ from interplay.tasks import Task
 
 _NOT_IN_FILE = ("path", "sha256", "size_bytes")
 _AUTOMATIC = "automatic_"
+AUTOMATIC_SUCCESS = "automatic_success"
+"""Statistic of an episode whose world can tell whether the task was done: 1 or 0."""
 
 
 @dataclass(frozen=True, eq=False)
