@@ -82,7 +82,7 @@ def play(
                     "total_reward": episode.total_reward,
                     "num_steps": episode.num_steps,
                     "outcome": episode.outcome,
-                    "automatic": episode.automatic(),
+                    "automatic": episode.automatic,
                     "video": str(archive.video_path(episode.id)) if video else None,
                 }
                 for episode in episodes

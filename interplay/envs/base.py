@@ -72,6 +72,11 @@ class PlayableEnv(gymnasium.Env[Any, Any]):
             if isinstance(value, bool | int | float | str | np.generic)
         }
 
+    def automatic(self) -> dict[str, bool | int | float | str]:
+        """What can be said about the episode without a judge, from the world as it is at its end; `success` if it can tell
+        whether the task was done. Nothing by default. It stands beside judges' answers; agents never get it."""
+        return {}
+
     def versions(self) -> dict[str, str]:
         """Name -> version of everything that could change what a replay shows."""
         return {"gymnasium": gymnasium.__version__}

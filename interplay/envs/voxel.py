@@ -192,8 +192,13 @@ class VoxelEnv(PlayableEnv):
             "tick": world.ticks,
         }
         if self._over and self._num_steps and self._options["automatic"]:
-            info["automatic"] = automatic.evaluate(world, self._options["automatic"])
+            info["automatic"] = self.automatic()
         return info
+
+    def automatic(self) -> dict[str, bool | int | float | str]:
+        """What the task's rule reads from the world as it is now, however the episode ended."""
+        rule = self._options["automatic"]
+        return {**automatic.evaluate(self.world, rule)} if rule else {}
 
     def box(self, low: tuple[int, int, int], high: tuple[int, int, int]) -> dict[str, Any]:
         """Blocks and mobs in a box, both corners included: for rules that judge.
@@ -214,10 +219,8 @@ class VoxelEnv(PlayableEnv):
         return self.view().pixels
 
     def info_to_record(self, info: dict[str, Any]) -> dict[str, Any]:
-        """What is kept with each step: few values that seldom change; the rest a replay knows. Automatic answers of the last
-        step become statistics of the episode, `automatic_success` and so on."""
-        kept = {"health": info["health"], "food": info["food"], "equipped": info["equipped"] or "", "gui": info["gui"] or ""}
-        return kept | {f"automatic_{name}": value for name, value in info.get("automatic", {}).items()}
+        """What is kept with each step: few values that seldom change; the rest a replay knows."""
+        return {"health": info["health"], "food": info["food"], "equipped": info["equipped"] or "", "gui": info["gui"] or ""}
 
     def snapshot(self) -> bytes:
         """The whole world: some 50 kB early in an episode, more the more was built."""

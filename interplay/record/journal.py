@@ -15,6 +15,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from typing import NamedTuple
 
 import pyarrow as pa
 
@@ -24,7 +25,14 @@ from interplay.record.schema import METADATA_KEY, Header, journal_schema
 # LZ4 on one thread: a batch is frames, which the recorder has compressed already, and some 20 buffers of 100 bytes; zstd would
 # spend 10 us on each to set itself up, and a pool of threads more than that on a busy machine.
 _OPTIONS = pa.ipc.IpcWriteOptions(compression=pa.Codec("lz4"), use_threads=False)
-_END = "outcome"
+_OUTCOME, _AUTOMATIC = "outcome", "automatic"
+
+
+class End(NamedTuple):
+    """The end marker: why the episode ended, and what automatic evaluation says of it (`PlayableEnv.automatic`)."""
+
+    outcome: str
+    automatic: dict[str, bool | int | float | str]
 
 
 class JournalWriter:
@@ -71,11 +79,11 @@ class JournalWriter:
         self._commit()
         self._rows += batch.num_rows
 
-    def finish(self, outcome: str) -> None:
-        """Write the end marker (an empty batch that carries the outcome) and close, on disk for good."""
+    def finish(self, end: End) -> None:
+        """Write the end marker (an empty batch that carries it) and close, on disk for good."""
         self._check_open()
         empty = pa.RecordBatch.from_pylist([], schema=self.schema)
-        self._stream.write_batch(empty, custom_metadata={_END: outcome})
+        self._stream.write_batch(empty, custom_metadata={_OUTCOME: end.outcome, _AUTOMATIC: json.dumps(end.automatic)})
         self._stream.close()
         self._commit()
         try:
@@ -226,8 +234,8 @@ def holds_observations(paths: Sequence[Path]) -> bool:
     return False
 
 
-def read_batches(path: Path, columns: Sequence[str] | None = None) -> Iterator[tuple[pa.RecordBatch, str | None]]:
-    """The whole batches of a segment, in order, each with the outcome if it is the end marker; stops at a torn one."""
+def read_batches(path: Path, columns: Sequence[str] | None = None) -> Iterator[tuple[pa.RecordBatch, End | None]]:
+    """The whole batches of a segment, in order; the end marker is an empty one. Stops at a torn one."""
     with pa.OSFile(str(path)) as file:
         try:
             schema = pa.ipc.open_stream(file).schema
@@ -242,7 +250,8 @@ def read_batches(path: Path, columns: Sequence[str] | None = None) -> Iterator[t
                 batch, metadata = stream.read_next_batch_with_custom_metadata()
             except (StopIteration, pa.ArrowException, OSError):
                 return
-            yield batch, metadata[_END].decode() if metadata and _END in metadata else None
+            is_end = metadata and _OUTCOME in metadata
+            yield batch, End(metadata[_OUTCOME].decode(), json.loads(metadata[_AUTOMATIC])) if is_end else None
 
 
 class Journal:
@@ -266,7 +275,7 @@ class Journal:
             except RecordingError:
                 continue
             self.paths.append(path)
-        self.outcome: str | None = None
+        self.end: End | None = None
         self._ends: list[int] = []
         """For each segment the step at which a later one takes over."""
         for index in range(len(self.paths)):
@@ -277,8 +286,7 @@ class Journal:
         """Batches of these columns over all segments, without what later segments replace."""
         names = ["step", *(name for name in columns if name != "step")]
         for path, end in zip(self.paths, self._ends, strict=True):
-            for batch, outcome in read_batches(path, names):
-                self.outcome = outcome
+            for batch, self.end in read_batches(path, names):
                 steps = batch.column("step").to_numpy()
                 if len(steps) and steps[-1] >= end:
                     batch = batch.slice(0, int((steps < end).sum()))
@@ -286,7 +294,7 @@ class Journal:
                     yield batch.select(list(columns))
 
     def table(self, columns: Sequence[str] | None = None) -> pa.Table:
-        """Everything but frames (or the named columns) as one table in memory; sets `outcome`."""
+        """Everything but frames (or the named columns) as one table in memory; sets `end`."""
         schema = journal_schema(self.header)
         names = [name for name in schema.names if name != "frame"] if columns is None else list(columns)
         return pa.Table.from_batches(list(self.batches(names)), pa.schema([schema.field(name) for name in names]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import math
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -16,8 +17,10 @@ import zstandard
 from interplay.envs.base import PlayableEnv
 from interplay.record import spaces
 from interplay.record.errors import RecordingError
-from interplay.record.journal import JournalWriter
+from interplay.record.journal import End, JournalWriter
 from interplay.record.schema import Header, InputTiming, frame_hash, seat_spaces
+
+log = logging.getLogger("interplay.record")
 
 BATCH_STEPS = 120
 BATCH_US = 800_000
@@ -220,7 +223,7 @@ class Recorder:
         return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
     def finish(self, outcome: str) -> Path:
-        """Write the end marker; hand the path to `Archive.seal`.
+        """Write the end marker, with what the world's automatic evaluation says; hand the path to `Archive.seal`.
 
         Args:
             outcome: Why it ended: `terminated`, `time_limit`, `quit`, `left` or `interrupted`.
@@ -230,8 +233,16 @@ class Recorder:
         if self._writer is None:
             raise RecordingError(f"episode {self.episode_id} has not been started; there is nothing to finish")
         self.flush()
-        self._writer.finish(outcome)
+        self._writer.finish(End(outcome, self._automatic()))
         return self.path
+
+    def _automatic(self) -> dict[str, bool | int | float | str]:
+        """A recording is worth more than what can be said about it: a rule that fails says nothing."""
+        try:
+            return self._env.automatic()
+        except Exception:
+            log.exception("the automatic evaluation of episode %s failed", self.episode_id)
+            return {}
 
     def abandon(self) -> None:
         """Close the file without an end marker or another write, as a crash would."""

@@ -17,7 +17,7 @@ import xxhash
 import zstandard
 
 from interplay.record.errors import RecordingError
-from interplay.record.journal import Journal
+from interplay.record.journal import End, Journal
 from interplay.record.schema import DIGESTS_KEY, METADATA_KEY, Header, sealed_schema, step_columns
 from interplay.record.sealed import Episode
 
@@ -49,9 +49,10 @@ def seal(paths: list[Path], target: Path) -> Episode:
         raise RecordingError(
             f"the journal of episode {journal.header.episode} holds no observation yet; there is nothing to seal"
         )
-    facts, rows = _shift(journal.header, table, journal.outcome)
+    facts, rows = _shift(journal.header, table, journal.end)
     episode = Episode(**facts, path=target)
-    metadata = {"header": journal.header.to_json(), "summary": episode.to_json()}
+    automatic = {} if journal.end is None else journal.end.automatic
+    metadata = {"header": journal.header.to_json(), "summary": episode.to_json(), "automatic": automatic}
     part = target.with_name(f".{target.name}.part")
     try:
         file = _HashingFile(part)
@@ -71,7 +72,7 @@ def seal(paths: list[Path], target: Path) -> Episode:
     return Episode(**facts, path=target, sha256=digest, size_bytes=size)
 
 
-def _shift(header: Header, table: pa.Table, outcome: str | None) -> tuple[dict[str, Any], pa.Table]:
+def _shift(header: Header, table: pa.Table, end: End | None) -> tuple[dict[str, Any], pa.Table]:
     """Facts of the episode, and its rows as learners read them: the step beside the observation it was taken on."""
     num_steps = table.num_rows - 1
     for name in step_columns(header):
@@ -81,8 +82,8 @@ def _shift(header: Header, table: pa.Table, outcome: str | None) -> tuple[dict[s
         table = table.set_column(index, table.schema.field(index), moved)
     terminated = bool(num_steps and table.column("terminated")[num_steps - 1].as_py())
     truncated = bool(num_steps and table.column("truncated")[num_steps - 1].as_py())
-    if outcome is None:  # no end marker: the writer died, perhaps just after the last step of the world
-        outcome = "terminated" if terminated else "time_limit" if truncated else "interrupted"
+    if end is None:  # no end marker: the writer died, perhaps just after the last step of the world
+        end = End("terminated" if terminated else "time_limit" if truncated else "interrupted", {})
     if not terminated and not truncated:  # stopped by us: the player left, or a crash
         truncated = True
         if num_steps:
@@ -109,11 +110,12 @@ def _shift(header: Header, table: pa.Table, outcome: str | None) -> tuple[dict[s
         "total_reward": total_reward,
         "terminated": terminated,
         "truncated": truncated,
-        "outcome": outcome,
+        "outcome": end.outcome,
         "duration_s": duration_s,
         "frame_policy": header.frames,
         "created_at": header.created_at,
-        "statistics": _statistics(table, num_steps, total_reward, duration_s),
+        "statistics": _statistics(table, num_steps, total_reward, duration_s)
+        | {f"automatic_{name}": _plain(value) for name, value in end.automatic.items()},
     }
     return facts, table
 
@@ -130,12 +132,17 @@ def _statistics(table: pa.Table, num_steps: int, total_reward: float, duration_s
         if value is None or isinstance(value, list | dict):
             del result[name]
         else:
-            result[name] = int(value) if isinstance(value, bool) else value
+            result[name] = _plain(value)
     result |= {"score": total_reward, "num_steps": num_steps, "duration_s": duration_s}
     latencies = table.column("input.latency_ms").drop_null()
     if len(latencies):
         result["latency_ms"] = float(np.median(latencies.to_numpy()))
     return result
+
+
+def _plain(value: float | str) -> float | int | str:
+    """A statistic is a number or a text."""
+    return int(value) if isinstance(value, bool) else value
 
 
 def _thin_snapshots(header: Header, table: pa.Table) -> pa.Table:

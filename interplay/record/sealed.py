@@ -25,7 +25,6 @@ from interplay.record.schema import METADATA_KEY, Header
 from interplay.tasks import Task
 
 _NOT_IN_FILE = ("path", "sha256", "size_bytes")
-_AUTOMATIC = "automatic_"
 AUTOMATIC_SUCCESS = "automatic_success"
 """Statistic of an episode whose world can tell whether the task was done: 1 or 0."""
 
@@ -124,10 +123,10 @@ class Episode:
         """All columns but frames and snapshots: T + 1 rows, the last one holding the final observation only."""
         return self._steps
 
+    @property
     def automatic(self) -> dict[str, bool | int | float | str]:
-        """What automatic evaluation said at the end: the `automatic_*` values of the last info, without the prefix."""
-        last = json.loads(self._steps.column("info")[-1].as_py())
-        return {name.removeprefix(_AUTOMATIC): value for name, value in last.items() if name.startswith(_AUTOMATIC)}
+        """What automatic evaluation said at the end, see `PlayableEnv.automatic`; `statistics` has it as `automatic_*`."""
+        return _metadata(self._file, self.path)["automatic"]
 
     def actions(self, seat: str | None = None) -> np.ndarray:
         """Actions of a seat (the first by default), shape (T, ...) in the dtype of its space."""

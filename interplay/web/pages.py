@@ -216,7 +216,7 @@ def episode(request: Request, episode_id: str) -> Response:
     """One episode: its replay and its facts."""
     archive: Archive = request.app.state.archive
     found = archive.get(episode_id)
-    return _page(request, "episode.html", "Episodes", episode=found, task=found.task, automatic=found.automatic())
+    return _page(request, "episode.html", "Episodes", episode=found, task=found.task, automatic=found.automatic)
 
 
 @router.get("/judge")

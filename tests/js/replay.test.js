@@ -35,7 +35,7 @@ function store(numFrames) {
     asked.push([start, count]);
     return { pictures: Array.from({ length: count }, (_, i) => ({ step: start + i })), palette: null };
   };
-  return { frames: new FrameStore(numFrames, load), asked };
+  return { frames: new FrameStore(numFrames, 120, load), asked };
 }
 
 test("frames are fetched a chunk at a time, the next chunk ahead of need, each once", async () => {
@@ -54,7 +54,7 @@ test("only a few chunks are kept", async () => {
 
 test("a chunk that failed to load is asked for again", async () => {
   let attempts = 0;
-  const frames = new FrameStore(10, async (start, count) => {
+  const frames = new FrameStore(10, 120, async (start, count) => {
     if (++attempts === 1) throw new Error("offline");
     return { pictures: Array.from({ length: count }, (_, i) => ({ step: start + i })), palette: null };
   });

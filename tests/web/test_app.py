@@ -16,7 +16,7 @@ from fastapi.routing import APIRoute
 import interplay.record
 from interplay.agents import find as find_agent
 from interplay.agents import rollout
-from interplay.envs import make
+from interplay.envs.atari import AtariEnv
 from interplay.judge import Judging
 from interplay.play import PlayServer
 from interplay.play.codec import FrameDecoder, palette_from_text
@@ -100,17 +100,21 @@ def test_every_answer_forbids_scripts_of_others(client, address):
 
 
 def test_automatic_evaluation_stands_on_the_page_of_its_episode(client, archive, episode):
-    assert episode.automatic() == {}
+    assert episode.automatic == {}
     assert "Automatic evaluation" not in client.get(f"/episodes/{episode.id}").text
+
+    class Checked(AtariEnv):
+        def automatic(self):
+            return {"success": False, "in_view": True, "num_cells": 7}
+
     task = find("atari/breakout")
-    env = make(task)
+    env = Checked(task)
     recorder = archive.recorder(task, env, seed=5, actor="tester", actor_kind="agent")
     recorder.start(*env.reset(seed=5))
-    observation, reward, _, _, info = env.step(0)
-    said = {"automatic_success": False, "automatic_in_view": True, "automatic_num_cells": 7}
-    recorder.step(0, (observation, reward, True, False, info | said), clock_us=0)
-    checked = archive.seal(recorder.finish("terminated"))
-    assert checked.automatic() == {"success": False, "in_view": True, "num_cells": 7}
+    recorder.step(0, env.step(0), clock_us=0)
+    checked = archive.seal(recorder.finish("quit"))
+    assert checked.automatic == {"success": False, "in_view": True, "num_cells": 7}
+    assert archive.get(checked.id).statistics["automatic_in_view"] == 1
     page = client.get(f"/episodes/{checked.id}").text
     for text in ("not passed", '<dt>In view</dt><dd class="num">yes</dd>', '<dt>Cells</dt><dd class="num">7</dd>'):
         assert text in page

@@ -392,7 +392,7 @@ def test_a_full_player_heals_one_a_second_half_and_a_hungry_one_slower():
     for each, food, saturation in ((fast, 20, 6.0), (slow, 18, 0.0)):
         each.player.health, each.player.food, each.player.saturation = 10.0, food, saturation
         for _ in range(80):
-            body.vitals(each)
+            vitals.tick(each)
     assert slow.player.health == 11
     # A point each half second; it costs 6 of exhaustion, so that the saturation of 6 lasts four times (6, 5, 3, 1...).
     assert fast.player.health > 13
@@ -487,7 +487,7 @@ def test_death_drops_all_unless_the_rule_keeps_it():
         assert world.player.health == 0
         assert world.totals() == dropped
         assert (world.player.slots[3] is None) is bool(dropped)
-        body.respawn(world)
+        vitals.respawn(world)
         assert not world.player.dead
         assert world.player.health == 20
         assert (world.player.x, world.player.z) == (3.5, 3.5)

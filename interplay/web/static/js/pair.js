@@ -84,7 +84,10 @@ export class VideoPair {
     /** @type {Viewing | null} */
     this.viewing = null;
     for (const video of [left, right]) {
-      video.addEventListener("loadedmetadata", onChange);
+      video.addEventListener("loadedmetadata", () => {
+        if (video.parentElement) video.parentElement.style.aspectRatio = `${video.videoWidth} / ${video.videoHeight}`;
+        onChange();
+      });
       // Waiting for data: hold the other one, so that neither runs ahead.
       video.addEventListener("waiting", () => this.playing && this.#other(video).pause());
       video.addEventListener("playing", () => this.playing && this.#startSides());

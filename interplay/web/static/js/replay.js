@@ -8,8 +8,9 @@ import { Timeline, clock } from "./timeline.js";
 
 /** @typedef {import("./codec.js").Picture} Picture */
 
-/** Two seconds of Atari: about 20 kB on the wire and 4 MB decoded. */
-const CHUNK_FRAMES = 120;
+/** Fetched at once. Of Atari that is about 20 kB on the wire and 4 MB decoded; of a world rebuilt by replay, what the server
+ * draws in a second or two. */
+const CHUNK_S = 2;
 const CHUNKS_KEPT = 8;
 
 /**
@@ -22,10 +23,12 @@ const CHUNKS_KEPT = 8;
 export class FrameStore {
   /**
    * @param {number} numFrames
+   * @param {number} chunkFrames fetched at once
    * @param {(start: number, count: number) => Promise<Chunk>} load
    */
-  constructor(numFrames, load) {
+  constructor(numFrames, chunkFrames, load) {
     this.numFrames = numFrames;
+    this.chunkFrames = chunkFrames;
     this.load = load;
     /** @type {Map<number, Promise<Chunk>>} the least recently used first */
     this.chunks = new Map();
@@ -37,8 +40,8 @@ export class FrameStore {
     if (chunk) {
       this.chunks.delete(index);
     } else {
-      const start = index * CHUNK_FRAMES;
-      chunk = this.load(start, Math.min(CHUNK_FRAMES, this.numFrames - start));
+      const start = index * this.chunkFrames;
+      chunk = this.load(start, Math.min(this.chunkFrames, this.numFrames - start));
       chunk.catch(() => this.chunks.delete(index)); // a failed fetch may be tried again
     }
     this.chunks.set(index, chunk);
@@ -54,11 +57,11 @@ export class FrameStore {
    * @param {number} index
    */
   async frame(index) {
-    const number = Math.floor(index / CHUNK_FRAMES);
+    const number = Math.floor(index / this.chunkFrames);
     const chunk = this.#chunk(number);
-    if ((number + 1) * CHUNK_FRAMES < this.numFrames) this.#chunk(number + 1).catch(() => {});
+    if ((number + 1) * this.chunkFrames < this.numFrames) this.#chunk(number + 1).catch(() => {});
     const { pictures, palette } = await chunk;
-    const picture = pictures[index - number * CHUNK_FRAMES];
+    const picture = pictures[index - number * this.chunkFrames];
     if (!picture) throw new RangeError(`the server sent no frame ${index}`);
     return { picture, palette };
   }
@@ -124,10 +127,13 @@ export class Replay {
     this.timeline.speed = Number(this.speed.value);
     this.scrub.max = String(facts.num_steps);
     this.screen.resize(facts.width, facts.height);
-    this.store = new FrameStore(this.numFrames, httpLoader(episode, facts.width, facts.height));
+    this.store = new FrameStore(
+      this.numFrames,
+      Math.ceil(CHUNK_S * this.rate),
+      httpLoader(episode, facts.width, facts.height),
+    );
     this.shown = -1;
     this.fit();
-    this.#message("");
     this.#controls();
     await this.#show(0);
   }
