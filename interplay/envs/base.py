@@ -79,4 +79,4 @@ class PlayableEnv(gymnasium.Env[Any, Any]):
 
     def versions(self) -> dict[str, str]:
         """Name -> version of everything that could change what a replay shows."""
-        return {"gymnasium": gymnasium.__version__}
+        return {"gymnasium": gymnasium.__version__, "numpy": np.__version__}  # NumPy's chance may change with its version

@@ -11,7 +11,8 @@ observation["pov"]  # uint8, shape (360, 640, 3)
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import chain
 from typing import Any
 
 import gymnasium
@@ -22,15 +23,15 @@ from interplay.envs import automatic, minerl_actions
 from interplay.envs.base import EnvError, Frame, PlayableEnv
 from interplay.errors import InterplayError, unknown_name
 from interplay.tasks import Task
-from interplay.world import Action, World
+from interplay.world import Action, Stack, World, WorldError
+from interplay.world.commands import DIFFICULTIES, rule_value
+from interplay.world.inventory import CARRIED
+from interplay.world.terrain import KINDS
 
 _RENAMED = {"ESC": "esc", "pickItem": "pick_item", "swapHands": "swap_hands"}
 KEYS = {name: "" if name.startswith("hotbar.") else _RENAMED.get(name, name) for name in minerl_actions.KEYS}
 """MineRL 1.0's binary keys -> fields of `world.Action`; the hotbar's nine share one."""
 CAMERA = minerl_actions.CAMERA
-
-SHOVEL_REWARDS = automatic.MILESTONES
-"""MineRL's ObtainDiamondShovel: what the first of each item is worth; any log and any planks count. 3,619 in all."""
 
 OPTIONS: dict[str, Any] = {
     "kind": "default",
@@ -47,6 +48,10 @@ OPTIONS: dict[str, Any] = {
 """Task options and their defaults: kind of land, picture size (width, height), time of day, game rules, difficulty, first
 items as names or [name, count], commands that build the scene, whether ESC ends the episode, `diamond_shovel` for its
 rewards, and a rule of `automatic.RULES` whose answers the last info has."""
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 class VoxelEnv(PlayableEnv):
@@ -69,11 +74,8 @@ class VoxelEnv(PlayableEnv):
                 raise unknown_name(f"option of the block world in task {task.id}", name, options)
             options[name] = value
         self._options = options
-        width, height = self._size(options["size"])
-        if options["reward"] not in ("", "diamond_shovel"):
-            raise EnvError(f"task {task.id}: env.options.reward is '' or 'diamond_shovel', got {options['reward']!r}")
-        if options["automatic"] and options["automatic"] not in automatic.RULES:
-            raise unknown_name(f"automatic evaluation in task {task.id}", options["automatic"], automatic.RULES)
+        self._check()
+        width, height = options["size"]
         self.observation_space = gymnasium.spaces.Dict({"pov": gymnasium.spaces.Box(0, 255, (height, width, 3), np.uint8)})
         self.action_space = minerl_actions.action_space()
         self.render_mode = "rgb_array"
@@ -85,14 +87,49 @@ class VoxelEnv(PlayableEnv):
         self._earned: set[str] = set()
         self._over = True
 
-    def _size(self, size: Any) -> tuple[int, int]:
-        if (
-            not isinstance(size, list | tuple)
-            or len(size) != 2
-            or not all(isinstance(side, int) and 16 <= side <= 4096 for side in size)
-        ):
-            raise EnvError(f"task {self.task.id}: env.options.size is [width, height], each 16 to 4096 pixels, got {size!r}")
-        return size[0], size[1]
+    def _check(self) -> None:
+        """Refuse options that cannot be used, now and not at the first reset."""
+        options, where = self._options, f"task {self.task.id}: env.options"
+
+        def check(fits: bool, name: str, expected: str) -> None:
+            if not fits:
+                raise EnvError(f"{where}.{name} is {expected}, got {options[name]!r}")
+
+        size, time, items = options["size"], options["time"], options["items"]
+        is_pair = isinstance(size, list | tuple) and len(size) == 2
+        check(
+            is_pair and all(_is_whole(side) and 16 <= side <= 4096 for side in size),
+            "size",
+            "[width, height], each 16 to 4096 pixels",
+        )
+        check(_is_whole(time) and time >= 0, "time", "a whole number of ticks since sunrise, such as 6000 for noon")
+        check(isinstance(options["esc_ends"], bool), "esc_ends", "true or false")
+        check(options["reward"] in ("", "diamond_shovel"), "reward", "'' or 'diamond_shovel'")
+        for name, known in (("kind", KINDS), ("difficulty", DIFFICULTIES), ("automatic", ("", *automatic.RULES))):
+            if options[name] not in known:
+                raise unknown_name(f"{where}.{name}", str(options[name]), known)
+        check(isinstance(options["rules"], dict), "rules", "a table of game rules and their values")
+        try:
+            options["rules"] = {name: rule_value(name, value) for name, value in options["rules"].items()}
+        except WorldError as error:
+            raise EnvError(f"{where}.rules: {error}") from None
+        check(isinstance(items, list | tuple), "items", "a list of names and [name, count] pairs")
+        for item in items:
+            named = isinstance(item, list | tuple) and len(item) == 2 and isinstance(item[0], str) and _is_whole(item[1])
+            check(isinstance(item, str) or named, "items", "a list of names and [name, count] pairs")
+        num_stacks = sum(len(stacks) for stacks in self._first_items())
+        check(num_stacks <= len(CARRIED), "items", f"what fits {len(CARRIED)} slots; {num_stacks} are needed")
+        commands = options["commands"]
+        check(
+            isinstance(commands, list | tuple) and all(isinstance(line, str) for line in commands),
+            "commands",
+            "a list of commands",
+        )
+
+    def _first_items(self) -> Iterator[list[Stack]]:
+        for item in self._options["items"]:
+            name, count = (item, 1) if isinstance(item, str) else item
+            yield interplay.world.stacks(name, count)
 
     @property
     def world(self) -> World:
@@ -110,16 +147,11 @@ class VoxelEnv(PlayableEnv):
         super().reset(seed=seed)
         chosen = self._options
         world = World(int(self.np_random.integers(2**31)) if seed is None else seed, chosen["kind"])
-        world.time = int(chosen["time"]) % interplay.world.DAY_TICKS
+        world.time = chosen["time"] % interplay.world.DAY_TICKS
         world.difficulty = chosen["difficulty"]
-        for name, value in chosen["rules"].items():
-            if name not in world.rules:
-                raise unknown_name(f"game rule in task {self.task.id}", name, world.rules)
-            world.rules[name] = str(value).lower()
-        for item in chosen["items"]:
-            name, count = (item, 1) if isinstance(item, str) else item
-            for stack in interplay.world.stacks(name, count):
-                world.give(stack)
+        world.rules |= chosen["rules"]
+        for stack in chain.from_iterable(self._first_items()):
+            world.give(stack)
         for line in chosen["commands"]:
             interplay.world.run(world, line)
         self._world, self._picture = world, None
@@ -163,10 +195,10 @@ class VoxelEnv(PlayableEnv):
         for stack in self.world.player.slots:
             if stack is None:
                 continue
-            name = "log" if stack.item.endswith("_log") else "planks" if stack.item.endswith("_planks") else stack.item
-            if name in SHOVEL_REWARDS and name not in self._earned:
+            name = automatic.milestone_of(stack.item)
+            if name in automatic.MILESTONES and name not in self._earned:
                 self._earned.add(name)
-                reward += SHOVEL_REWARDS[name]
+                reward += automatic.MILESTONES[name]
         return reward
 
     def _observation(self) -> dict[str, Any]:
@@ -232,11 +264,12 @@ class VoxelEnv(PlayableEnv):
         try:
             end = 4 + int.from_bytes(snapshot[:4], "little")
             head = json.loads(snapshot[4:end])
-            self._world = World.restore(snapshot[end:])
-            self._num_steps, self._earned, self._over = head["steps"], set(head["earned"]), head["over"]
+            world = World.restore(snapshot[end:])
+            num_steps, earned, over = int(head["steps"]), set(head["earned"]), bool(head["over"])
         except (ValueError, KeyError, TypeError, InterplayError) as error:
             raise EnvError(f"this is no snapshot of {self.task.env.id}: {error}") from None
-        self._picture = None
+        self._world, self._picture = world, None
+        self._num_steps, self._earned, self._over = num_steps, earned, over
 
     def versions(self) -> dict[str, str]:
         """Versions of Gymnasium, Numba and the world's rules."""

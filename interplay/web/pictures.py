@@ -7,6 +7,8 @@ import struct
 import tempfile
 import threading
 import zlib
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,9 @@ from interplay.tasks import Task
 NUM_STEPS = 420
 """Seven seconds of Atari: long enough that title screens are gone and something is going on."""
 _HOLD_STEPS = 12
+
+PAINTER_IDLE_S = 20.0
+"""The process that draws slow worlds ends after so long without a task."""
 
 _one_at_a_time = threading.Lock()
 
@@ -36,7 +41,7 @@ def task_picture(task: Task, folder: Path) -> Path:
     """
     path = folder / f"{task.suite}-{task.name}-{task.content_hash}.png"
     if not path.exists():
-        # One at a time: six cards ask at once, and live games share these cores.
+        # One at a time: a page asks for many at once, and live games share these cores.
         with _one_at_a_time:
             if not path.exists():
                 folder.mkdir(parents=True, exist_ok=True)
@@ -48,8 +53,39 @@ def _drawn(task: Task) -> bytes:
     """The picture; of a slow world in a process of its own, because building one would hold up everybody's frames."""
     if task.env.door not in SLOW_DOORS:
         return png(_a_moment(task))
-    with process_pool(1) as pool:
-        return pool.submit(_png_of, task.to_json()).result()
+    return _painter.draw(task)
+
+
+class _Painter:
+    """The process, kept for the next picture of the same page. Used by one thread at a time."""
+
+    def __init__(self) -> None:
+        self._pool: ProcessPoolExecutor | None = None
+        self._end: threading.Timer | None = None
+
+    def draw(self, task: Task) -> bytes:
+        if self._end is not None:
+            self._end.cancel()
+        if self._pool is None:
+            self._pool = process_pool(1)
+        try:
+            return self._pool.submit(_png_of, task.to_json()).result()
+        except BrokenProcessPool:
+            self._pool = None
+            raise
+        finally:
+            self._end = threading.Timer(PAINTER_IDLE_S, self._stop)
+            self._end.daemon = True
+            self._end.start()
+
+    def _stop(self) -> None:
+        with _one_at_a_time:
+            if self._pool is not None and self._end is threading.current_thread():
+                self._pool.shutdown(wait=False)
+                self._pool = None
+
+
+_painter = _Painter()
 
 
 def _png_of(document: dict[str, Any]) -> bytes:

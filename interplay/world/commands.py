@@ -31,16 +31,17 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from interplay.errors import InterplayError
+from interplay.errors import InterplayError, unknown_name
 from interplay.world import being_commands, block_commands
 from interplay.world.arguments import MAX_LENGTH, PLAYER, CommandError, Reader, Source
 from interplay.world.block_commands import Deed, Prepared
+from interplay.world.errors import WorldError
 from interplay.world.selectors import Selector, position_of, selector
 
 if TYPE_CHECKING:
     from interplay.world.world import World
 
-__all__ = ["COMMANDS", "RULES", "CommandError", "Result", "run", "run_all"]
+__all__ = ["COMMANDS", "RULES", "CommandError", "Result", "rule_value", "run", "run_all"]
 
 DAY_TICKS = 24_000
 TIMES: Mapping[str, int] = {"day": 1000, "noon": 6000, "night": 13000, "midnight": 18000}
@@ -332,6 +333,32 @@ def _difficulty(read: Reader) -> Prepared:
     return prepare
 
 
+def _is_switch(rule: str) -> bool:
+    return RULES[rule] in ("true", "false")
+
+
+def _most(rule: str) -> int:
+    return MAX_TICK_SPEED if rule == "randomTickSpeed" else 2**31 - 1
+
+
+def rule_value(rule: str, value: object) -> str:
+    """A game rule's value as `World.rules` keeps it.
+
+    Raises:
+        NotFoundError: If there is no such rule.
+        WorldError: If it cannot have this value.
+    """
+    if rule not in RULES:
+        raise unknown_name("game rule", rule, RULES)
+    text = str(value).lower()
+    if _is_switch(rule):
+        if text not in ("true", "false"):
+            raise WorldError(f"the game rule {rule} is true or false, got {value!r}")
+    elif not text.isdecimal() or not text.isascii() or len(text) > 10 or int(text) > _most(rule):
+        raise WorldError(f"the game rule {rule} is a whole number from 0 to {_most(rule)}, got {value!r}")
+    return text
+
+
 def _gamerule(read: Reader) -> Prepared:
     """`gamerule <rule> [value]`."""
     read.space("a game rule")
@@ -339,10 +366,10 @@ def _gamerule(read: Reader) -> Prepared:
     value: str | None = None
     if not read.done:
         read.space("a value")
-        if RULES[rule] in ("true", "false"):
+        if _is_switch(rule):
             value = "true" if read.flag(rule) else "false"
         else:
-            value = str(read.integer(rule, 0, MAX_TICK_SPEED if rule == "randomTickSpeed" else 2**31 - 1))
+            value = str(read.integer(rule, 0, _most(rule)))
     read.end()
 
     def prepare(world: World, source: Source) -> Deed:

@@ -15,10 +15,11 @@ from gymnasium.utils.env_checker import check_env
 
 from interplay.envs import EnvError, make
 from interplay.envs.gymnasium_ids import IDS
-from interplay.envs.voxel import CAMERA, KEYS, SHOVEL_REWARDS, VoxelEnv
+from interplay.envs.automatic import MILESTONES
+from interplay.envs.voxel import CAMERA, KEYS, VoxelEnv
 from interplay.errors import NotFoundError
 from interplay.tasks import find
-from interplay.world import Stack
+from interplay.world import Stack, WorldError
 
 SMALL = (64, 36)
 SANDBOX = find("basalt/sandbox")
@@ -142,11 +143,11 @@ def test_the_first_of_each_item_on_the_way_to_the_shovel_is_rewarded_once():
     env = small("basalt/obtain_diamond_shovel")
     env.reset(seed=1)
     total = 0.0
-    for item in ("birch_log", "oak_log", "oak_planks", *list(SHOVEL_REWARDS)[2:]):
+    for item in ("birch_log", "oak_log", "oak_planks", *list(MILESTONES)[2:]):
         env.world.give(Stack(item))
         _, reward, terminated, _, _ = env.step(idle())
         assert reward == (
-            0.0 if item == "oak_log" else SHOVEL_REWARDS[{"birch_log": "log", "oak_planks": "planks"}.get(item, item)]
+            0.0 if item == "oak_log" else MILESTONES[{"birch_log": "log", "oak_planks": "planks"}.get(item, item)]
         )
         total += reward
     assert total == 3619
@@ -185,12 +186,35 @@ def test_a_bad_action_is_an_error_and_changes_nothing(action, message):
         ({"automatic": "find_caves"}, NotFoundError, "did you mean 'find_cave'"),
         ({"items": ["stone_pickax"]}, NotFoundError, "did you mean 'stone_pickaxe'"),
         ({"rules": {"doDaylightCyle": False}}, NotFoundError, "did you mean 'doDaylightCycle'"),
-        ({"commands": ["/fil 0 0 0 1 1 1 stone"]}, Exception, "fil"),
+        ({"difficulty": "hardd"}, NotFoundError, "did you mean 'hard'"),
+        ({"time": "noon"}, EnvError, "options.time is a whole number of ticks since sunrise"),
+        ({"time": -1}, EnvError, "options.time"),
+        ({"size": [64, True]}, EnvError, "options.size"),
+        ({"esc_ends": "no"}, EnvError, "options.esc_ends is true or false, got 'no'"),
+        ({"items": [["stone"]]}, EnvError, r"options.items is a list of names and \[name, count\] pairs"),
+        ({"items": [3]}, EnvError, "options.items"),
+        ({"items": [["stone", 5000]]}, EnvError, "what fits 36 slots; 79 are needed"),
+        ({"rules": {"randomTickSpeed": "fast"}}, EnvError, "randomTickSpeed is a whole number from 0 to 4096, got 'fast'"),
+        ({"rules": {"doFireTick": "maybe"}}, EnvError, "doFireTick is true or false, got 'maybe'"),
+        ({"rules": ["doFireTick"]}, EnvError, "options.rules is a table"),
+        ({"commands": "/kill"}, EnvError, "options.commands is a list"),
     ],
 )
 def test_a_bad_option_is_an_error_that_names_it(options, error, message):
     with pytest.raises(error, match=message):
-        small(**options).reset(seed=1)
+        small(**options)
+
+
+def test_a_scene_with_a_bad_command_says_which():
+    env = small(kind="flat", commands=["/time set noon", "/fil 0 0 0 1 1 1 stone"])
+    with pytest.raises(WorldError, match="fil"):
+        env.reset(seed=1)
+
+
+def test_every_rule_of_the_gamerule_command_may_be_an_option():
+    env = small(kind="flat", rules={"doMobLoot": False, "randomTickSpeed": 0})
+    env.reset(seed=1)
+    assert (env.world.rules["doMobLoot"], env.world.rules["randomTickSpeed"]) == ("false", "0")
 
 
 def test_the_last_info_says_what_was_reached_and_no_other_does():
