@@ -116,13 +116,9 @@ def _views(seed: int) -> dict[str, Callable[[], Any]]:
         """Beside where most of some blocks stand."""
 
         def find(world: Any) -> tuple[float, float, float]:
-            from interplay.world.blocks import BLOCK_OF, BLOCKS, BY_NAME
+            from tools.world_pictures import densest
 
-            wanted = [BLOCKS.index(BY_NAME[name]) for name in names]
-            there = np.isin(BLOCK_OF[world.grid.blocks], wanted).any(axis=2)
-            cells = there.reshape(16, 16, 16, 16).sum(axis=(1, 3))
-            cx, cz = np.unravel_index(int(np.argmax(cells[1:-1, 1:-1])), (14, 14))
-            x, z = (int(cx) + 1) * 16 + 8, (int(cz) + 1) * 16 + 8
+            x, z = densest(world, names, 1)
             return x + 0.5, world.grid.top(x, z) + 1.0, z + 0.5
 
         return find

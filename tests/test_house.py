@@ -28,6 +28,7 @@ MAY_USE = {
     "demo": {"errors", "tasks", "envs", "store", "record", "agents", "play", "learn", "judge", "rank"},
     "cli": {"errors", "parallel", "tasks", "envs", "store", "record", "agents", "play", "learn", "judge", "rank", "report"}
     | {"web", "demo"},
+    "__main__": {"cli"},
 }
 """Room -> the rooms it may import (the story of the data, read from left to right)."""
 

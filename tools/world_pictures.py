@@ -44,12 +44,18 @@ def fly(world: World, up: float, yaw: float, pitch: float, *, forward: float = 0
     return stand(world, x + 0.5 + dx * forward, y + up, z + 0.5 + dz * forward, yaw, pitch)
 
 
-def among(world: World, names: tuple[str, ...], yaw: float, pitch: float) -> World:
-    """Stand where most of some blocks are."""
+def densest(world: World, names: tuple[str, ...], margin: int) -> tuple[int, int]:
+    """The middle (x, z) of the 16 x 16 columns in which most have some blocks, `margin` such squares from the edge or more."""
     wanted = [BLOCKS.index(BY_NAME[name]) for name in names]
     cells = np.isin(BLOCK_OF[world.grid.blocks], wanted).any(axis=2).reshape(16, 16, 16, 16).sum(axis=(1, 3))
-    cx, cz = np.unravel_index(int(np.argmax(cells[2:-2, 2:-2])), (12, 12))
-    x, z = (int(cx) + 2) * 16 + 8, (int(cz) + 2) * 16 + 8
+    inner = cells[margin:-margin, margin:-margin]
+    cx, cz = np.unravel_index(int(np.argmax(inner)), inner.shape)
+    return (int(cx) + margin) * 16 + 8, (int(cz) + margin) * 16 + 8
+
+
+def among(world: World, names: tuple[str, ...], yaw: float, pitch: float) -> World:
+    """Stand where most of some blocks are."""
+    x, z = densest(world, names, 2)
     return stand(world, x + 0.5, float(world.land.heights[x, z]) + 1.0, z + 0.5, yaw, pitch)
 
 

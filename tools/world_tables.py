@@ -32,14 +32,6 @@ def main(source: Path) -> None:
     write("recipes", recipes)
     foods = read("1.16.1", "foods")
     write("foods", [{"name": f["name"], "food": f["foodPoints"], "saturation": f["saturation"]} for f in foods])
-    write(
-        "loot", [{"block": loot["block"], "drops": [_drop(d) for d in loot["drops"]]} for loot in read("1.16.2", "blockLoot")]
-    )
-    materials = {
-        name: {items[int(item)]["name"]: speed for item, speed in speeds.items()}
-        for name, speeds in read("1.16.2", "materials").items()
-    }
-    write("materials", [{"name": name, "speeds": speeds} for name, speeds in materials.items()])
     mobs = [entity for entity in read("1.16.2", "entities") if "category" in entity]
     write("entities", [{"name": e["name"], "width": e["width"], "height": e["height"], "kind": e["type"]} for e in mobs])
     loot = read("1.16.2", "entityLoot")
@@ -64,9 +56,6 @@ def _block(block: dict[str, Any], items: dict[int, Any], shapes: dict[str, Any])
         "resistance": block["resistance"],
         "material": block.get("material"),
         "tools": sorted(items[int(item)]["name"] for item in block.get("harvestTools", {})),
-        "opaque": not block["transparent"],
-        "dims": block["filterLight"],
-        "glows": block["emitLight"],
         "shape": shape,
     }
     return {key: value for key, value in entry.items() if value not in ({}, [], 0) or key in ("state", "shape", "hardness")}
@@ -101,10 +90,7 @@ def _recipe(recipe: dict[str, Any], items: dict[int, Any]) -> dict[str, Any]:
 def _drop(drop: dict[str, Any]) -> dict[str, Any]:
     low, high = drop["stackSizeRange"]
     entry = {"item": drop["item"], "low": low, "high": high}
-    for name, ours in (("silkTouch", "silk"), ("noSilkTouch", "no_silk"), ("blockAge", "age"), ("playerKill", "by_player")):
-        if name in drop:
-            entry[ours] = drop[name]
-    return entry
+    return entry | ({"by_player": drop["playerKill"]} if "playerKill" in drop else {})
 
 
 if __name__ == "__main__":

@@ -221,6 +221,10 @@ def _serve(archive: Archive, listener, *, suites, num_workers: int | None, host:
         timeout_graceful_shutdown=5,
         server_header=False,
     )
+    # A page that is still loading when the server stops is no error of ours.
+    logging.getLogger("uvicorn.error").addFilter(
+        lambda record: not (record.exc_info and isinstance(record.exc_info[1], asyncio.CancelledError))
+    )
     sys.setswitchinterval(0.001)  # pages are made in threads beside the sockets
     gc.collect()
     gc.freeze()  # what is loaded now stays: a collection that looked at all of it would hold frames up

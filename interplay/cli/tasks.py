@@ -45,7 +45,7 @@ def show(
     lines += [f"held-out      seeds {', '.join(map(str, task.held_out_seeds))}"]
     for button in task.keys.buttons:
         bound = ", ".join(code for code, name in task.keys.bindings.items() if name == button)
-        lines.append(f"{button.lower():13} {bound}  {task.keys.labels.get(button, '')}")
+        lines.append(f"{button:13} {bound}  {task.keys.labels.get(button, '')}")
     if task.keys.pointer is not None:
         lines.append(f"{task.keys.pointer:13} the mouse, {task.keys.pointer_degrees:g} degrees a pixel")
     lines += ["", *(f"{question.kind:13} {question.text}  ({question.factor})" for question in task.questions)]

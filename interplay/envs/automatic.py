@@ -34,7 +34,6 @@ from interplay.world.mouths import PASSABLE, ROOF, STANDABLE
 from interplay.world.orient import is_replaceable
 from interplay.world.physics import FLUID_KIND, WATER
 from interplay.world.state import Position
-from interplay.world.terrain import Land
 from interplay.world.village_houses import FARMS, PENS
 from interplay.world.villages import House
 from interplay.world.world import World
@@ -46,7 +45,7 @@ MILESTONES: dict[str, float] = {
     "stone_pickaxe": 32.0, "iron_ore": 64.0, "iron_ingot": 128.0, "iron_pickaxe": 256.0, "diamond": 1024.0,
     "diamond_shovel": 2048.0,
 }  # fmt: skip
-"""MineRL's table of ObtainDiamondShovel: what the first of each item is worth, 3,619 in all."""
+"""MineRL's table of ObtainDiamondShovel: what the first of each item is worth, 3,619 in all; any log and any planks count."""
 
 DARK = 8
 """Sky light of a cave is below this."""
@@ -128,22 +127,18 @@ def changed_cells(world: World) -> np.ndarray:
 
 def inside_cave(world: World) -> bool:
     """Whether the player stands in a cave: where there was air under a natural roof, in the dark, and it goes on from there."""
-    player, land = world.player, world.land
-    x, y, z = _cell(player.x, player.y, player.z)
-    return _in_cave(world, land, x, y, z)
-
-
-def _in_cave(world: World, land: Land, x: int, y: int, z: int) -> bool:
-    sx, sz, sy = land.blocks.shape
+    blocks = world.land.blocks
+    x, y, z = _cell(world.player.x, world.player.y, world.player.z)
+    sx, sz, sy = blocks.shape
     if not (0 <= x < sx and 0 <= z < sz and 1 <= y < sy - 3):
         return False
-    if not (PASSABLE[land.blocks[x, z, y]] and PASSABLE[land.blocks[x, z, y + 1]]):
+    if not (PASSABLE[blocks[x, z, y]] and PASSABLE[blocks[x, z, y + 1]]):
         return False
-    if not ROOF[land.blocks[x, z, y + 2 :]].any() or world.grid.lights(x, y + 1, z)[0] >= DARK:
+    if not ROOF[blocks[x, z, y + 2 :]].any() or world.grid.lights(x, y + 1, z)[0] >= DARK:
         return False
     if any(_within(house, x, z) and house.box[1] <= y <= house.box[4] for house in _houses(world)):
         return False
-    return bool(_roomy(land.blocks, PASSABLE, ROOF, x, y, z, CAVE_CELLS))
+    return bool(_roomy(blocks, PASSABLE, ROOF, x, y, z, CAVE_CELLS))
 
 
 @njit(cache=True)
@@ -241,15 +236,15 @@ def poured(world: World) -> np.ndarray:
     return cells[_WATER[now] & (FLUID_KIND[before] != WATER)]
 
 
-def share_in_view(world: World, cells: np.ndarray) -> float:
-    """How much of the player's picture some cells fill, 0 to 1; farther than `VIEW_REACH` or hidden ones do not."""
+def rays_in_view(world: World, cells: np.ndarray) -> int:
+    """How many of the `RAYS` of the player's picture meet some cells; farther than `VIEW_REACH` or hidden ones meet none."""
     if not len(cells):
-        return 0.0
+        return 0
     marks = np.zeros(world.grid.blocks.shape, np.bool_)
     marks[cells[:, 0], cells[:, 2], cells[:, 1]] = True
     player = world.player
     view = (player.x, player.eye_y, player.z, player.yaw, player.pitch)
-    return _rays(world.grid.blocks, marks, _BLOCKS_VIEW, *view, VIEW_FOV, *RAYS, VIEW_REACH) / (RAYS[0] * RAYS[1])
+    return int(_rays(world.grid.blocks, marks, _BLOCKS_VIEW, *view, VIEW_FOV, *RAYS, VIEW_REACH))
 
 
 def _make_waterfall(world: World) -> Answers:
@@ -263,14 +258,14 @@ def _make_waterfall(world: World) -> Answers:
         if len(run) > FALL:  # a source or stream, and what falls from it
             falls.append(run)
     made = tallest > FALL
-    share = share_in_view(world, np.concatenate(falls)) if made else 0.0
-    in_view = share * RAYS[0] * RAYS[1] >= IN_VIEW
+    num_rays = rays_in_view(world, np.concatenate(falls)) if made else 0
+    in_view = num_rays >= IN_VIEW
     return {
         "made_waterfall": made,
         "in_view": in_view,
         "height": max(0, tallest - 1),
         "num_cells": len(cells),
-        "share_of_view": round(share, 4),
+        "share_of_view": round(num_rays / (RAYS[0] * RAYS[1]), 4),
         "success": made and in_view and world.said_done,
     }
 
@@ -309,7 +304,6 @@ def harmed_village(world: World) -> bool:
             x0, _, z0, x1, _, z1 = house.box
             built[x0 : x1 + 1, z0 : z1 + 1] = True
         paths = {cell for village in world.land.villages for cell in village.paths}
-        tops = {(house.box[0], house.box[2]): house.box for house in _houses(world)}
         for x, y, z in cells.tolist():
             before, now = name_of(int(world.land.blocks[x, z, y])), name_of(int(world.grid.blocks[x, z, y]))
             if before == now:
@@ -321,7 +315,7 @@ def harmed_village(world: World) -> bool:
                 built[x, z]
                 and before not in _PLANTS
                 and before not in _SOIL
-                and any(_holds(box, x, y, z) for box in tops.values())
+                and any(_holds(house.box, x, y, z) for house in _houses(world))
             ):
                 return True
     return _fewer_penned(world)
@@ -420,13 +414,9 @@ def _step(world: World, x: int, y: int, z: int, a: int, b: int, *, shut: bool) -
     if _tall(grid.get(a, y, b), shut) or not free(a, y + 1, b):
         return None
     if not free(a, y, b):  # up one by a jump
-        above = free(x, y + 1, z) and not _tall(grid.get(a, y, b), shut)
-        return y + 1 if above else None
+        return y + 1 if free(x, y + 1, z) else None
     for h in range(y, y - 5, -1):
-        below = grid.get(a, h - 1, b)
-        if _tall(below, shut) and h < y:
-            return h
-        if not free(a, h - 1, b) or FLUID_KIND[below]:
+        if not free(a, h - 1, b) or FLUID_KIND[grid.get(a, h - 1, b)]:
             return h
     return None
 
@@ -644,14 +634,18 @@ def _build_village_house(world: World) -> Answers:
 # The diamond shovel.
 
 
+def milestone_of(item: str) -> str:
+    """The name that an item has in `MILESTONES`: any log is `log`, any planks are `planks`."""
+    return "log" if item.endswith("_log") else "planks" if item.endswith("_planks") else item
+
+
 def milestones(world: World) -> set[str]:
     """Which items of `MILESTONES` the player has had: picked up, made, smelted or given."""
     counts = world.player.counts
     items = {stack.item for stack in world.player.slots if stack is not None}
     for kind in ("picked_up", "crafted", "smelted"):
         items |= set(counts.get(kind, {}))
-    names = {"log" if item.endswith("_log") else "planks" if item.endswith("_planks") else item for item in items}
-    return names & set(MILESTONES)
+    return {milestone_of(item) for item in items} & set(MILESTONES)
 
 
 def _obtain_diamond_shovel(world: World) -> Answers:

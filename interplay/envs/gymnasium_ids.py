@@ -45,5 +45,7 @@ def make(task: str, render_mode: str | None = None, **options: Any) -> Any:
         raise EnvError(f"render_mode is 'rgb_array' or None, got {render_mode!r}; to play in a window:  interplay serve")
     found = find(task)
     max_steps = options.pop("max_steps", found.max_steps)
+    if not isinstance(max_steps, int) or isinstance(max_steps, bool) or max_steps < 1:
+        raise EnvError(f"max_steps is a whole number of steps, 1 or more, got {max_steps!r}")
     spec = replace(found.env, options={**found.env.options, **options})
     return VoxelEnv(replace(found, env=spec, max_steps=max_steps))

@@ -106,7 +106,10 @@ def _bit(name: str, value: Any) -> int:
 def _turn(value: Any) -> tuple[float, float]:
     """Pitch and yaw, clipped."""
     try:
-        pitch, yaw = (float(one) for one in np.asarray(value, np.float64).reshape(-1))
+        degrees = np.asarray(value)
+        if degrees.dtype.kind not in "iuf":
+            raise TypeError
+        pitch, yaw = (float(one) for one in degrees.reshape(-1))
     except (TypeError, ValueError, OverflowError):
         raise EnvError(f"camera is a pair (pitch, yaw) of degrees, got {value!r}") from None
     if not (math.isfinite(pitch) and math.isfinite(yaw)):

@@ -145,6 +145,7 @@ class VoxelEnv(PlayableEnv):
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
         """Start an episode; the same seed starts the same one."""
         super().reset(seed=seed)
+        self._world, self._picture, self._over = None, None, True  # a reset that fails leaves nothing to step
         chosen = self._options
         world = World(int(self.np_random.integers(2**31)) if seed is None else seed, chosen["kind"])
         world.time = chosen["time"] % interplay.world.DAY_TICKS
@@ -153,7 +154,8 @@ class VoxelEnv(PlayableEnv):
         for stack in chain.from_iterable(self._first_items()):
             world.give(stack)
         for line in chosen["commands"]:
-            interplay.world.run(world, line)
+            if line.strip() and not line.lstrip().startswith("#"):
+                interplay.world.run(world, line)
         self._world, self._picture = world, None
         self._num_steps, self._over = 0, False
         self._earned = set()
@@ -166,9 +168,9 @@ class VoxelEnv(PlayableEnv):
             EnvError: For an unknown key, a value that is none, a camera that is no pair of finite degrees, or an episode that
                 has ended; the world is as it was.
         """
+        world = self.world
         if self._over:
             raise EnvError(f"task {self.task.id}: the episode has ended; call reset before the next step")
-        world = self.world
         keys = self._action(action)
         in_screen = world.screen is not None
         self._picture = None
@@ -202,7 +204,7 @@ class VoxelEnv(PlayableEnv):
         return reward
 
     def _observation(self) -> dict[str, Any]:
-        return {"pov": self.view().pixels}
+        return {"pov": self.view().pixels.copy()}  # whoever writes into it must not change what is recorded
 
     def _info(self) -> dict[str, Any]:
         """What is known of the player; not for agents."""
@@ -256,7 +258,8 @@ class VoxelEnv(PlayableEnv):
 
     def snapshot(self) -> bytes:
         """The whole world: some 50 kB early in an episode, more the more was built."""
-        head = json.dumps({"steps": self._num_steps, "earned": sorted(self._earned), "over": self._over}).encode()
+        facts = {"steps": self._num_steps, "earned": sorted(self._earned), "over": self._over}
+        head = json.dumps({"task": self.task.id} | facts).encode()
         return len(head).to_bytes(4, "little") + head + self.world.save()
 
     def restore(self, snapshot: bytes) -> None:
@@ -264,8 +267,12 @@ class VoxelEnv(PlayableEnv):
         try:
             end = 4 + int.from_bytes(snapshot[:4], "little")
             head = json.loads(snapshot[4:end])
+            if head["task"] != self.task.id:
+                raise EnvError(f"the snapshot is of {head['task']!r}, and this is {self.task.id}")
             world = World.restore(snapshot[end:])
             num_steps, earned, over = int(head["steps"]), set(head["earned"]), bool(head["over"])
+        except EnvError:
+            raise
         except (ValueError, KeyError, TypeError, InterplayError) as error:
             raise EnvError(f"this is no snapshot of {self.task.env.id}: {error}") from None
         self._world, self._picture = world, None

@@ -43,6 +43,9 @@ LEAVE_TIMEOUT_S = 5.0
 """How long a worker that ends waits for its second thread."""
 _MAX_IDLE_WORLDS = 4
 """Worlds of ended episodes kept for the next one, per task."""
+_TURN_US = 10_000
+"""Ticking stops for what players send and for what they are sent after so long, even if more is due: a world that takes longer
+than its frame interval is always due."""
 _WRITE_AFTER_US = 500_000
 """Steps that have waited so long are written in the next moment in which nothing is due ..."""
 _WRITE_TAKES_US = 1_500
@@ -86,8 +89,9 @@ class Worker:
         """Tick until the web process says stop or is gone."""
         report_at = _now_us()
         while self._open and not (self._stopping and not self._episodes):
-            now = _now_us()
-            while self._due and self._due[0][0] <= now:
+            begun = now = _now_us()
+            # Not what becomes due meanwhile: where a step takes longer than its frame interval, nobody would ever be read.
+            while self._due and self._due[0][0] <= begun:
                 due, number = heapq.heappop(self._due)
                 episode = self._episodes.get(number)
                 if episode is not None and episode.running and episode.clock.due_us == due:

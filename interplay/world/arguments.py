@@ -213,6 +213,7 @@ class ItemGiven(NamedTuple):
 
 _NAME = re.compile(r"#?[A-Za-z0-9_.:/+-]*")
 _WORD = re.compile(r"[^\s\[\]{}=,]*")
+_INTEGER = re.compile(r"[-+]?[0-9]+(?![0-9]*\.[0-9])")
 _NUMBER = re.compile(r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)")
 _PROPERTY = re.compile(r"\s*([A-Za-z0-9_]+)\s*=\s*([A-Za-z0-9_]+)\s*")
 _MOST = 30_000_000
@@ -322,7 +323,7 @@ class Reader:
     def integer(self, what: str, least: int, most: int) -> int:
         """A whole number."""
         column = self.column
-        found = re.compile(r"[-+]?[0-9]+(?![0-9]*\.[0-9])").match(self.text, self.at)
+        found = _INTEGER.match(self.text, self.at)
         if not found:
             raise self.error(f"expected {what}, a whole number, got {self.rest}")
         if len(found[0]) > 12 or not least <= int(found[0]) <= most:

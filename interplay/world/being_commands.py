@@ -432,13 +432,13 @@ def teleport(read: Reader) -> Prepared:
         if read.done:
             if not first.at_most_one:
                 raise read.error(f"only one can be the goal, got {first.text}; add limit=1", first.column)
-            return _to_entity(read, None, first)
+            return _to_entity(None, first)
         who = first
         read.space("where to")
         if read.peek() == "@":
             goal = selector(read, single=True)
             read.end()
-            return _to_entity(read, who, goal)
+            return _to_entity(who, goal)
     place = read.place()
     turn = None
     facing: Any = None
@@ -515,7 +515,7 @@ def _towards(point: tuple[float, float, float], look: tuple[float, float, float]
     return math.degrees(math.atan2(-dx, dz)), -math.degrees(math.atan2(dy, math.hypot(dx, dz)))
 
 
-def _to_entity(read: Reader, who: Selector | None, goal: Selector) -> Prepared:
+def _to_entity(who: Selector | None, goal: Selector) -> Prepared:
     def prepare(world: World, source: Source) -> Deed:
         moved = [source.entity] if who is None else who.find(world, source)
         found = goal.find(world, source)
@@ -615,41 +615,28 @@ def experience(read: Reader) -> Prepared:
 
     def prepare(world: World, source: Source) -> Deed:
         found = _the_player(read, who, world, source)
-        if what == "set" and unit == "points" and amount >= _needed(world.player.level):
-            raise read.error(
-                f"level {world.player.level} has points 0 to {_needed(world.player.level) - 1}, got {amount}", column
-            )
+        most = entities.points_needed(world.player.level) - 1
+        if what == "set" and unit == "points" and amount > most:
+            raise read.error(f"level {world.player.level} has points 0 to {most}, got {amount}", column)
 
         def do() -> str:
             if not found:
                 return _NOBODY
             if what == "query":
-                return f"the player has {_points(world) if unit == 'points' else world.player.level} {unit}"
+                return f"the player has {world.player.experience if unit == 'points' else world.player.level} {unit}"
             if unit == "levels":
                 world.player.level = max(0, amount if what == "set" else world.player.level + amount)
                 if what == "add" and world.player.level == 0 and amount < 0:
-                    _set_points(world, 0)
+                    world.player.experience = 0
             elif what == "set":
-                _set_points(world, amount)
+                world.player.experience = amount
             else:
                 _add_points(world, amount)
-            return f"the player has level {world.player.level} and {_points(world)} points"
+            return f"the player has level {world.player.level} and {world.player.experience} points"
 
         return do
 
     return prepare
-
-
-def _needed(level: int) -> int:
-    return entities.points_needed(level)
-
-
-def _points(world: World) -> int:
-    return int(world.player.counts.get("experience", {}).get("towards_next", 0))
-
-
-def _set_points(world: World, points: int) -> None:
-    world.player.counts.setdefault("experience", {})["towards_next"] = points
 
 
 def _add_points(world: World, points: int) -> None:
@@ -657,11 +644,12 @@ def _add_points(world: World, points: int) -> None:
     if points >= 0:
         entities.gain(world, points)
         return
-    have, me = _points(world) + points, world.player
-    while have < 0 and me.level > 0:
+    me = world.player
+    me.experience += points
+    while me.experience < 0 and me.level > 0:
         me.level -= 1
-        have += _needed(me.level)
-    _set_points(world, max(0, have))
+        me.experience += entities.points_needed(me.level)
+    me.experience = max(0, me.experience)
 
 
 def gamemode(read: Reader) -> Prepared:

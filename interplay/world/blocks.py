@@ -37,7 +37,7 @@ class Block:
         properties: Name -> values, in the order that numbers the states: the last one changes fastest.
         hardness: Of mining, seconds per 1.5; None if it cannot be mined.
         resistance: Against explosions.
-        material: Which tools are fast on it: a name in the `materials` table; None for by hand.
+        material: Which tools are fast on it, such as `rock`, as the table says, which `tools` corrects; None for by hand.
         tools: Items without which it drops nothing; empty if anything will do.
     """
 

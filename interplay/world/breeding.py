@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from interplay.world import screens
-from interplay.world.inventory import add, wear
+from interplay.world.hands import exchange, use_up, wear
 from interplay.world.items import COLOURS, item_named
 from interplay.world.kinds import ANGRY, IGNITED, KINDS, LOVE_TICKS, MOBS, NUM_THINGS, SHEARED, SITTING, TAMED
 from interplay.world.state import Stack
@@ -19,12 +19,12 @@ _MAX_HEALTH = {"wolf": 20.0}
 """Of the tame."""
 
 
-def interact(world: World, row: int, stack: Stack | None) -> bool:
+def interact(world: World, row: int, slot: int) -> bool:
     """Use what the player holds, or the bare hand, on a mob.
 
     Args:
         row: Of the mob.
-        stack: What is in the hand: the very object in one of the player's slots, or None.
+        slot: Of the hand.
     Returns:
         Whether something happened.
     """
@@ -32,59 +32,37 @@ def interact(world: World, row: int, stack: Stack | None) -> bool:
     if one["kind"] < NUM_THINGS or one["health"] <= 0:
         return False
     name = KINDS[one["kind"]]
-    item = None if stack is None else stack.item
+    stack = world.player.slots[slot]
     if name == "villager":
         return _trade(world, row)
-    if stack is not None and item is not None:
+    if stack is not None:
+        item = stack.item
         if item == "name_tag" and stack.tag and stack.tag.get("name"):
-            return _name(world, row, stack)
+            return _name(world, row, slot, stack)
         if name == "sheep" and item == "shears":
-            return _shear(world, row, stack)
+            return _shear(world, row, slot)
         if name == "sheep" and item.endswith("_dye"):
-            return _dye(world, row, stack)
+            return _dye(world, row, slot, stack)
         if name == "cow" and item == "bucket" and one["age"] >= 0:
-            return _milk(world, row, stack)
+            return _milk(world, row, slot)
         if name == "creeper" and item == "flint_and_steel":
-            return _ignite(world, row, stack)
+            return _ignite(world, row, slot)
         if item in _TAMING.get(name, ()) and not one["flags"] & TAMED:
-            return _tame(world, row, stack)
-        if item in MOBS[name].foods and _feed(world, row, stack):
+            return _tame(world, row, slot)
+        if item in MOBS[name].foods and _feed(world, row, slot, stack):
             return True
     if one["flags"] & TAMED and name in _TAMING and one["age"] >= 0:
         one["flags"] ^= SITTING
         one["target"] = -1
         one["goal_x"], one["goal_z"] = one["x"], one["z"]
-        world.events.append(("sat" if one["flags"] & SITTING else "stood", name))
         return True
     return False
 
 
-def _slot_of(world: World, stack: Stack) -> int | None:
-    """The slot in which exactly this stack lies."""
-    return next((slot for slot, there in enumerate(world.player.slots) if there is stack), None)
-
-
-def _use_up(world: World, stack: Stack) -> None:
-    """Take one from a stack; nothing in creative mode."""
-    if world.player.game_mode == "creative":
-        return
-    stack.count -= 1
-    slot = _slot_of(world, stack)
-    if stack.count <= 0 and slot is not None:
-        world.player.slots[slot] = None
-
-
-def _wear(world: World, stack: Stack) -> None:
-    slot = _slot_of(world, stack)
-    if slot is not None and world.player.game_mode != "creative":
-        wear(world.player.slots, slot, 1)
-
-
-def _done(world: World, what: str, row: int, stack: Stack | None) -> bool:
+def _done(world: World, what: str, row: int) -> bool:
     """Count something done to a mob."""
     name = KINDS[world.entities["kind"][row]]
     world.player.count(what, name)
-    world.events.append((what, name, None if stack is None else stack.item))
     return True
 
 
@@ -95,18 +73,18 @@ def _trade(world: World, row: int) -> bool:
     if one["age"] < 0 or not world.extras.get(entity, {}).get("offers"):
         return False
     screens.open(world, "villager", entity=entity)
-    return _done(world, "talked_to", row, None)
+    return _done(world, "talked_to", row)
 
 
-def _name(world: World, row: int, stack: Stack) -> bool:
+def _name(world: World, row: int, slot: int, stack: Stack) -> bool:
     assert stack.tag is not None
     world.extras.setdefault(int(world.entities["id"][row]), {})["name"] = str(stack.tag["name"])
-    _done(world, "named", row, stack)
-    _use_up(world, stack)
+    _done(world, "named", row)
+    use_up(world, slot)
     return True
 
 
-def _shear(world: World, row: int, stack: Stack) -> bool:
+def _shear(world: World, row: int, slot: int) -> bool:
     """One to three pieces of wool of the sheep's colour."""
     one = world.entities[row]
     if one["flags"] & SHEARED or one["age"] < 0:
@@ -118,62 +96,52 @@ def _shear(world: World, row: int, stack: Stack) -> bool:
         draws = world.rng.random(4)
         vx, vy, vz = (draws[0] - draws[1]) * 0.1, draws[2] * 0.05, (draws[3] - draws[0]) * 0.1
         world.spawn_item(x, y, z, wool, vx=float(vx), vy=float(vy), vz=float(vz))
-    _done(world, "sheared", row, stack)
-    _wear(world, stack)
+    _done(world, "sheared", row)
+    wear(world, slot)
     return True
 
 
-def _dye(world: World, row: int, stack: Stack) -> bool:
+def _dye(world: World, row: int, slot: int, stack: Stack) -> bool:
     one = world.entities[row]
     colour = COLOURS.index(stack.item.removesuffix("_dye"))
     if one["variant"] == colour or one["flags"] & SHEARED:
         return False
     one["variant"] = colour
-    _done(world, "dyed", row, stack)
-    _use_up(world, stack)
+    _done(world, "dyed", row)
+    use_up(world, slot)
     return True
 
 
-def _milk(world: World, row: int, stack: Stack) -> bool:
+def _milk(world: World, row: int, slot: int) -> bool:
     """A bucket of milk in place of an empty one; what finds no room falls to the ground."""
-    _done(world, "milked", row, stack)
-    me, slot = world.player, _slot_of(world, stack)
-    if me.game_mode == "creative":
-        return True
-    _use_up(world, stack)
-    milk = Stack("milk_bucket")
-    if slot is not None and me.slots[slot] is None:
-        me.slots[slot] = milk
-    else:
-        left = add(me.slots, milk)
-        if left is not None:
-            world.spawn_item(me.x, me.eye_y - 0.3, me.z, left)
+    _done(world, "milked", row)
+    exchange(world, slot, "milk_bucket")
     return True
 
 
-def _ignite(world: World, row: int, stack: Stack) -> bool:
+def _ignite(world: World, row: int, slot: int) -> bool:
     world.entities["flags"][row] |= IGNITED
-    _done(world, "ignited", row, stack)
-    _wear(world, stack)
+    _done(world, "ignited", row)
+    wear(world, slot)
     return True
 
 
-def _tame(world: World, row: int, stack: Stack) -> bool:
+def _tame(world: World, row: int, slot: int) -> bool:
     """One try in three works."""
     one = world.entities[row]
     if one["flags"] & ANGRY:
         return False
-    _use_up(world, stack)
+    use_up(world, slot)
     if world.rng.random() < 1 / 3:
         one["flags"] |= TAMED | SITTING
         one["target"] = -1
         one["health"] = _MAX_HEALTH.get(KINDS[one["kind"]], MOBS[KINDS[one["kind"]]].health)
         one["goal_x"], one["goal_z"] = one["x"], one["z"]
-        _done(world, "tamed", row, stack)
+        _done(world, "tamed", row)
     return True
 
 
-def _feed(world: World, row: int, stack: Stack) -> bool:
+def _feed(world: World, row: int, slot: int, stack: Stack) -> bool:
     """Heal the tame, make the grown look for a partner, let the young grow by a tenth of the time that is left."""
     one = world.entities[row]
     name = KINDS[one["kind"]]
@@ -183,8 +151,8 @@ def _feed(world: World, row: int, stack: Stack) -> bool:
         most = _MAX_HEALTH.get(name, MOBS[name].health)
         if one["health"] < most:
             one["health"] = min(most, float(one["health"]) + max(1, item_named(stack.item).food))
-            _done(world, "fed", row, stack)
-            _use_up(world, stack)
+            _done(world, "fed", row)
+            use_up(world, slot)
             return True
     if one["age"] < 0:
         one["age"] += math.ceil(-int(one["age"]) / 10)
@@ -192,6 +160,6 @@ def _feed(world: World, row: int, stack: Stack) -> bool:
         one["love"] = LOVE_TICKS
     else:
         return False
-    _done(world, "fed", row, stack)
-    _use_up(world, stack)
+    _done(world, "fed", row)
+    use_up(world, slot)
     return True

@@ -1,7 +1,6 @@
 """What clicks and keys do to the slots of an open screen; `screens` says which click happened.
 
-Every function either moves stacks or leaves them: none makes or loses an item, but for crafting, cutting and trading, which say
-what they used and made in an event.
+Every function either moves stacks or leaves them: none makes or loses an item, but for crafting, cutting and trading.
 """
 
 from __future__ import annotations
@@ -161,7 +160,6 @@ def _count_taken(world: World, screen: Screen, place: Place, stack: Stack) -> No
     """Count what comes out of a furnace."""
     if place.owner == "container" and screen.kind in smelting.COOK_TICKS and place.index == smelting.OUTPUT and stack.count:
         world.player.count("smelted", stack.item, stack.count)
-        world.events.append(("smelted", stack.item, stack.count))
 
 
 # Results.
@@ -179,23 +177,17 @@ def _take_result(world: World, screen: Screen) -> None:
 
 
 def _pay(world: World, screen: Screen) -> None:
-    """Use up what one result costs, and count it. What remains (buckets) stays in its slot, or goes to the player.
-
-    The event is ("crafted" or "traded", item, count, {item used: count}, {item that remained: count}).
-    """
+    """Use up what one result costs, and count it. What remains (buckets) stays in its slot, or goes to the player."""
     made = result(world, screen)
     assert made is not None  # the callers asked before
-    used: dict[str, int] = {}
-    left: dict[str, int] = {}
     verb = "crafted"
     if screen.kind == "villager":
         verb = "traded"
         offer = trading.met(offers(world, screen), screen.choice, screen.craft)
         assert offer is not None
-        for index, (item, number) in enumerate(trading.costs(offer, screen.craft)):
+        for index, (_, number) in enumerate(trading.costs(offer, screen.craft)):
             if number:
                 inventory.take(screen.craft, index, number)
-                used[item] = used.get(item, 0) + number
         offer["uses"] = offer.get("uses", 0) + 1
     else:
         craft = crafting.match(screen.craft, GRID_WIDTH[screen.kind]) if screen.kind in GRID_WIDTH else None
@@ -203,16 +195,13 @@ def _pay(world: World, screen: Screen) -> None:
         for index, remainder in enumerate(remainders):
             if screen.craft[index] is None:
                 continue
-            item = inventory.take(screen.craft, index, 1).item
-            used[item] = used.get(item, 0) + 1
+            inventory.take(screen.craft, index, 1)
             if remainder is not None:
-                left[remainder] = left.get(remainder, 0) + 1
                 if screen.craft[index] is None:
                     screen.craft[index] = Stack(remainder)
                 else:
                     give_back(world, Stack(remainder))
     world.player.count(verb, made.item, made.count)
-    world.events.append((verb, made.item, made.count, used, left))
 
 
 def cuttings(screen: Screen) -> tuple[Stack, ...]:

@@ -25,9 +25,6 @@ from interplay.world.inventory import copied
 from interplay.world.items import BY_NAME, COLOURS, ITEMS, TAGS, item_named
 from interplay.world.state import Stack
 
-NOT_MADE = ("filled_map", "written_book", "firework_star", "tipped_arrow", "leather dyes", "shield and banner patterns")
-"""Special recipes of the game that this world does not have."""
-
 Names = tuple[str | None, ...]
 Choice = frozenset[str]
 """Items of which any will do in one place."""
@@ -53,11 +50,6 @@ class Recipe:
     def shaped(self) -> bool:
         """Whether places matter."""
         return self.height > 0
-
-    @property
-    def fits_hand(self) -> bool:
-        """Whether the player's own 2 x 2 grid is enough."""
-        return (self.height <= 2 and self.width <= 2) if self.shaped else len(self.cells) <= 4
 
     @property
     def ingredients(self) -> tuple[Choice, ...]:

@@ -1,4 +1,4 @@
-"""Things that lie, fly and fall: items on the ground, arrows, snowballs, eggs, pearls, falling blocks, orbs; and explosions.
+"""Things that lie, fly and fall: items on the ground, arrows, snowballs, eggs, pearls, orbs; and explosions.
 
 Rules of Minecraft 1.16. All of them move in one kernel call a tick; here is what happens when they meet something.
 """
@@ -12,14 +12,13 @@ import numpy as np
 
 from interplay.errors import unknown_name
 from interplay.world import mob_kernel
-from interplay.world.blocks import AIR, BLOCK_OF, BLOCKS, NUM_STATES, block_of, name_of, properties_of, state_of
+from interplay.world.blocks import AIR, BLOCK_OF, BLOCKS, block_of, properties_of
 from interplay.world.entity_kernel import (
     GAINED,
     GONE,
     HIT_BLOCK,
     HIT_MOB,
     HIT_PLAYER,
-    LANDED,
     PICK_UP,
     TAKE_ARROW,
     blasted,
@@ -27,14 +26,12 @@ from interplay.world.entity_kernel import (
     move_things,
 )
 from interplay.world.errors import WorldError
-from interplay.world.falling import GIVES_WAY
 from interplay.world.items import ITEMS, item_named
 from interplay.world.kinds import (
     ARROW,
     CRITICAL,
     EGG,
     ENDER_PEARL,
-    FALLING_BLOCK,
     HEIGHTS,
     ITEM,
     KIND,
@@ -44,19 +41,18 @@ from interplay.world.kinds import (
     WIDTHS,
     XP_ORB,
 )
-from interplay.world.physics import FLUID_KIND, WATER
-from interplay.world.state import MAX_ENTITIES, Stack
+from interplay.world.physics import FLUID_KIND
+from interplay.world.state import HALF_WIDTH, MAX_ENTITIES, Stack
 
 if TYPE_CHECKING:
     from interplay.world.world import World
 
-__all__ = ["NUM_THINGS", "explode", "remove", "shoot", "spawn_falling_block", "spawn_item", "spawn_xp", "stack_of", "tick"]
+__all__ = ["NUM_THINGS", "explode", "remove", "shoot", "spawn_item", "spawn_xp", "stack_of", "tick"]
 
 SHOT = ("arrow", "snowball", "egg", "ender_pearl")
 _LIMITS: np.ndarray = np.array([item.stack for item in ITEMS], np.int16)
 _RESISTANCES: np.ndarray = np.array([block.resistance for block in BLOCKS], np.float64)[BLOCK_OF]
 _NUM_RAYS = 16**3 - 14**3
-_events = np.zeros((2 * MAX_ENTITIES, 3), np.int32)
 
 
 def _checked(x: float, y: float, z: float) -> None:
@@ -116,20 +112,6 @@ def stack_of(world: World, row: int) -> Stack:
     one = world.entities[row]
     extra = world.extras.get(int(one["id"]), {})
     return Stack(ITEMS[int(one["item"])].name, int(one["count"]), extra.get("damage", 0), extra.get("tag"))
-
-
-def spawn_falling_block(world: World, x: float, y: float, z: float, state: int) -> int:
-    """Let a block fall; its cell is the caller's to empty. Returns the entity's id.
-
-    Args:
-        x, y, z: Middle of its bottom: add a half to the cell's x and z.
-    """
-    _checked(x, y, z)
-    if not 0 <= state < NUM_STATES:
-        raise WorldError(f"there is no block state {state}: they are numbered from 0 to {NUM_STATES - 1}")
-    row = _new(world, FALLING_BLOCK, x, y, z, 0.0, 0.0, 0.0)
-    world.entities["item"][row] = state
-    return int(world.entities["id"][row])
 
 
 def spawn_xp(world: World, x: float, y: float, z: float, points: int) -> int | None:
@@ -199,8 +181,9 @@ def tick(world: World) -> None:
     entities, me = world.entities, world.player
     able = not me.dead and me.game_mode != "spectator"
     player = np.array([me.x, me.y, me.z, float(able)])
-    move_things(entities, world.grid.blocks, player, _LIMITS, _events)
-    for what, row, other in _events[1 : 1 + int(_events[0, 0])].tolist():
+    events = np.empty((2 * MAX_ENTITIES, 3), np.int32)  # of this call: worlds may be stepped in several threads
+    move_things(entities, world.grid.blocks, player, _LIMITS, events)
+    for what, row, other in events[1 : 1 + int(events[0, 0])].tolist():
         if entities["kind"][row] < 0:
             continue
         if what == PICK_UP:
@@ -208,15 +191,12 @@ def tick(world: World) -> None:
         elif what == TAKE_ARROW:
             if world.give(Stack("arrow")) is None:
                 me.count("picked_up", "arrow")
-                world.events.append(("picked_up", "arrow", 1))
                 remove(world, row)
         elif what == GONE:
             remove(world, row)
         elif what == GAINED:
             gain(world, int(entities["count"][row]))
             remove(world, row)
-        elif what == LANDED:
-            _land(world, row)
         elif what == HIT_BLOCK:
             _meet(world, row)
         elif what == HIT_MOB:
@@ -233,7 +213,6 @@ def _pick_up(world: World, row: int) -> None:
     if taken <= 0:
         return
     world.player.count("picked_up", stack.item, taken)
-    world.events.append(("picked_up", stack.item, taken))
     if left is None:
         remove(world, row)
     else:
@@ -243,40 +222,18 @@ def _pick_up(world: World, row: int) -> None:
 def gain(world: World, points: int) -> None:
     """Add experience; 2 n + 7 points lead from level n to the next, more from level 15 on (minecraft.wiki, "Experience")."""
     me = world.player
-    of_player = me.counts.setdefault("experience", {})
-    of_player["gained"] = of_player.get("gained", 0) + points
-    have = of_player.get("towards_next", 0) + points
-    while have >= (need := points_needed(me.level)):
-        have -= need
+    me.count("experience", "gained", points)
+    me.experience += points
+    while me.experience >= (need := points_needed(me.level)):
+        me.experience -= need
         me.level += 1
-    of_player["towards_next"] = have
 
 
 def points_needed(level: int) -> int:
+    """How many lead from a level to the next."""
     if level >= 30:
         return 112 + (level - 30) * 9
     return 37 + (level - 15) * 5 if level >= 15 else 7 + level * 2
-
-
-def _land(world: World, row: int) -> None:
-    """Turn a falling block into a block again where it lies, or into an item if something is there."""
-    from interplay.world import drops
-
-    one = world.entities[row]
-    state = int(one["item"])
-    x, y, z = math.floor(one["x"]), math.floor(one["y"] + 0.01), math.floor(one["z"])
-    remove(world, row)
-    if not world.grid.inside(x, y, z):
-        return
-    there = world.grid.get(x, y, z)
-    name = name_of(state)
-    if GIVES_WAY[BLOCK_OF[there]]:
-        if name.endswith("_concrete_powder") and FLUID_KIND[there] == WATER:
-            state = state_of(name.removesuffix("_powder"))
-        world.set_block(x, y, z, state)
-        return
-    for stack in drops.drops(state, None, world.rng):
-        spawn_item(world, x + 0.5, y + 0.5, z + 0.5, stack)
 
 
 def _meet(world: World, row: int) -> None:
@@ -356,7 +313,6 @@ def explode(world: World, x: float, y: float, z: float, power: float, breaks: bo
         raise WorldError(f"an explosion has a power above 0 and up to 10, got {power}")
     blocks, entities = world.grid.blocks, world.entities
     cells = blasted(blocks, _RESISTANCES, x, y, z, power, world.rng.random(_NUM_RAYS)) if breaks else np.zeros((0, 3), np.int32)
-    world.events.append(("explosion", x, y, z, power))
     me, reach = world.player, 2 * power
 
     def impact(ox: float, oy: float, oz: float, half: float, height: float) -> float:
@@ -380,7 +336,7 @@ def explode(world: World, x: float, y: float, z: float, power: float, breaks: bo
                 one["vx"] += (ox - x) / length * push
                 one["vy"] += (oy - y) / length * push
                 one["vz"] += (oz - z) / length * push
-    share = impact(me.x, me.y, me.z, 0.3, 1.8)
+    share = impact(me.x, me.y, me.z, HALF_WIDTH, me.height)
     if share > 0 and not me.dead:
         amount = _blast(share, power) * {"easy": 0.5, "hard": 1.5, "peaceful": 0.0}.get(world.difficulty, 1.0)
         if amount > 0:

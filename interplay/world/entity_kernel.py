@@ -1,7 +1,7 @@
-"""How things fly and lie: items, arrows, snowballs, eggs, pearls, falling blocks and orbs, one kernel call for all of them.
+"""How things fly and lie: items, arrows, snowballs, eggs, pearls and orbs, one kernel call for all of them.
 
 Numbers of Minecraft 1.16 (minecraft.wiki, "Entity: Motion"): each kind loses a share of its speed and gains its
-gravity each tick. What touches more than the rows comes back as events. After a change of `kinds` or `paths`, touch this file.
+gravity each tick. What touches more than the rows comes back as events.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from interplay.world.kinds import (
     ARROW,
     EGG,
     ENDER_PEARL,
-    FALLING_BLOCK,
     HEIGHTS,
     ITEM,
     NUM_THINGS,
@@ -26,15 +25,15 @@ from interplay.world.kinds import (
     WIDTHS,
     XP_ORB,
 )
-from interplay.world.mob_kernel import HARM, say, scale
+from interplay.world.mob_kernel import FIRE_HARM, HARM, LAVA_HARM, say, scale
 from interplay.world.paths import first_block, sees
 from interplay.world.physics import WATER, box_entry, immersion, is_free, move_box, touched
 
-PICK_UP, HIT_MOB, HIT_PLAYER, HIT_BLOCK, LANDED, GAINED, TAKE_ARROW, GONE = range(1, 9)
+PICK_UP, HIT_MOB, HIT_PLAYER, HIT_BLOCK, GAINED, TAKE_ARROW, GONE = range(1, 8)
 """Events: (which, row, row of the mob hit)."""
 X, Y, Z, CAN_PICK = range(4)
 ITEM_TICKS, ARROW_TICKS = 6_000, 1_200
-_IN_LAVA = 4 | 1
+_BURNS_ITEMS = FIRE_HARM | LAVA_HARM
 
 
 _Kernel = Callable[..., Any]
@@ -67,7 +66,7 @@ def _free_from_block(e, blocks):  # type: ignore[no-untyped-def]
 
 
 @_inner
-def _lie(e, blocks, player, gravity):  # type: ignore[no-untyped-def]
+def _lie(e, blocks, gravity):  # type: ignore[no-untyped-def]
     """One tick of an item or orb: it falls, slides, floats on water and drifts with it."""
     half, height = WIDTHS[e.kind] / 2, HEIGHTS[e.kind]
     depth, fx, fy, fz, cells = immersion(blocks, e.x, e.y, e.z, half, height, WATER)
@@ -238,8 +237,8 @@ def move_things(entities, blocks, player, limits, events):  # type: ignore[no-un
         if kind == ITEM:
             if 0 < e.goal_ticks < 32767:
                 e.goal_ticks -= 1
-            _lie(e, blocks, player, 0.04)
-            if touched(blocks, e.x, e.y, e.z, 0.125, 0.25, HARM) & _IN_LAVA or e.age >= ITEM_TICKS or e.y < -64:
+            _lie(e, blocks, 0.04)
+            if touched(blocks, e.x, e.y, e.z, 0.125, 0.25, HARM) & _BURNS_ITEMS or e.age >= ITEM_TICKS or e.y < -64:
                 if e.flags & TAGGED:
                     say(events, GONE, row, 0)
                 else:
@@ -258,19 +257,11 @@ def move_things(entities, blocks, player, limits, events):  # type: ignore[no-un
                 e.vx += dx / far * pull
                 e.vy += dy / far * pull
                 e.vz += dz / far * pull
-            _lie(e, blocks, player, 0.03)
+            _lie(e, blocks, 0.03)
             if e.age >= ITEM_TICKS:
                 e.kind = -1
             elif e.age > 10 and player[CAN_PICK] > 0 and _near_player(e, player, 0.0, 0.0):
                 say(events, GAINED, row, 0)
-        elif kind == FALLING_BLOCK:
-            e.vy -= 0.04
-            vy = e.vy
-            x, y, z, _hx, hit_y, _hz = move_box(blocks, e.x, e.y, e.z, e.vx, e.vy, e.vz, 0.49, 0.98, 0.0, False)
-            e.x, e.y, e.z = x, y, z
-            e.vx, e.vy, e.vz = e.vx * 0.98, e.vy * 0.98, e.vz * 0.98
-            if (hit_y and vy < 0) or e.age > 600:
-                say(events, LANDED, row, 0)
         elif kind in (ARROW, SNOWBALL, EGG, ENDER_PEARL):
             _fly(entities, row, e, blocks, player, events)
 

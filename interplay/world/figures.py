@@ -7,13 +7,15 @@ bounds on the screen, in the box's own frame, where it is a slab test; the pictu
 from __future__ import annotations
 
 import math
+import threading
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numba import njit
 
 from interplay.world import render, skins
-from interplay.world.blocks import NUM_STATES, name_of, per_block
+from interplay.world.blocks import per_block
 from interplay.world.facts import table
 from interplay.world.kinds import ANGRY, FUSE_TICKS, KINDS, SHEARED, SITTING, TAMED, THINGS
 from interplay.world.skins import Body, Part
@@ -290,6 +292,15 @@ class Wardrobe:
         self.faces = np.zeros((0, 6, 3), np.int32)
         self.skin = np.zeros((0, 4), np.uint8)
         self._known: dict[Any, int] = {}
+        self._lock = threading.RLock()
+
+    def _model(self, key: Any, make: Callable[[], Body], *, sprite: bool = False) -> int:
+        """The number of a body, made when it is first asked for, in whatever thread."""
+        if key not in self._known:
+            with self._lock:
+                if key not in self._known:
+                    self._known[key] = self.add(make(), sprite=sprite)
+        return self._known[key]
 
     def add(self, body: Body, *, sprite: bool = False) -> int:
         """Lay out a body; returns its number."""
@@ -319,41 +330,36 @@ class Wardrobe:
         return len(self.models) - 1
 
     def mob(self, name: str, variant: int = 0, flags: int = 0) -> int:
-        """The model of a mob with these bits of `ENTITY.flags`. Kinds without a likeness get a blank one of their size."""
-        num_variants, make = skins.BODIES.get(name, (1, None))
+        """The model of a mob with these bits of `ENTITY.flags`."""
+        num_variants, make = skins.BODIES[name]
         mark = skins.MARKED if flags & (SHEARED | TAMED) else skins.CROSS if flags & ANGRY else skins.PLAIN
-        key = (name, variant % num_variants, mark)
-        if key not in self._known:
-            if make is not None:
-                body = make(variant % num_variants, mark)
-            else:
-                size = next((row for row in table("entities") if row["name"] == name), {"width": 0.6, "height": 0.6})
-                body = skins.blank(size["width"], size["height"], name)
-            self._known[key] = self.add(body)
-        return self._known[key]
+        return self._model((name, variant % num_variants, mark), lambda: make(variant % num_variants, mark))
 
     def sprite(self, key: str, picture: np.ndarray, size: float) -> int:
         """The model of a flat picture (16, 16, 4), `size` pixels high and wide, one sixteenth of that thick."""
-        if ("sprite", key, size) not in self._known:
+
+        def make() -> Body:
             half = size / 2
             part = Part((0, 0, 0), (-half, 0, -size / 32, half, size, size / 32), (0, 0, 0))
             part.faces = [picture] * 6
-            self._known["sprite", key, size] = self.add(Body([part]), sprite=True)
-        return self._known["sprite", key, size]
+            return Body([part])
+
+        return self._model(("sprite", key, size), make, sprite=True)
 
     def block(self, name: str, size: float) -> int:
         """The model of a block, from the boxes it is made of, `size` pixels wide."""
-        if ("block", name, size) not in self._known:
-            from interplay.world import icons
+        from interplay.world import icons
 
+        def make() -> Body:
             parts = []
             for box, pictures in icons.boxes(name):
                 low, high = box[:3] * 16, np.maximum(box[3:], box[:3] + 0.001) * 16
                 part = Part((0, 0, 0), (low[0] - 8, low[1], low[2] - 8, high[0] - 8, high[1], high[2] - 8), (0, 0, 0))
                 part.faces = [_cut(picture, low, high, face) for face, picture in enumerate(pictures)]
                 parts.append(part)
-            self._known["block", name, size] = self.add(Body(parts, size / 16))
-        return self._known["block", name, size]
+            return Body(parts, size / 16)
+
+        return self._model(("block", name, size), make)
 
     def is_flat(self, name: str) -> bool:
         """Whether an item is its icon with thickness, not a block."""
@@ -402,18 +408,9 @@ def brightness(light: np.ndarray | int, time: int, weather: str = "clear") -> np
     return render.brightness(render.daylight(time, weather))[np.asarray(light)].astype(np.float64)
 
 
-_ITEMS = frozenset(row["name"] for row in table("items"))
-
-
 def _see_through() -> list[int]:
     """Kinds that must be drawn after what is behind them, far ones first."""
-    return [number for number, name in enumerate(KINDS) if name in ("slime", "item", "falling_block")]
-
-
-def _block_model(state: int, size: float = 15.7) -> int:
-    """The model of a falling block; as an int16 its state may have become negative."""
-    name = name_of(state % 65536 if state % 65536 < NUM_STATES else 1)
-    return WARDROBE.item(name if name in _ITEMS else "stone", size)
+    return [number for number, name in enumerate(KINDS) if name in ("slime", "item")]
 
 
 def poses(world: World, view: View) -> np.ndarray:
@@ -474,7 +471,7 @@ def _dress(out: np.ndarray, rows: np.ndarray, view: View) -> None:
         age = int(row["age"])
         if name not in THINGS:
             out[n, MODEL] = WARDROBE.mob(name, int(row["variant"]), int(row["flags"]))
-            if name in ("slime", "magma_cube"):
+            if name == "slime":
                 out[n, SCALE] = max(1, int(row["variant"]))
             elif name == "creeper" and row["goal_ticks"] < 0:
                 burnt = min(1.0, -int(row["goal_ticks"]) / FUSE_TICKS)
@@ -492,8 +489,6 @@ def _dress(out: np.ndarray, rows: np.ndarray, view: View) -> None:
             out[n, SCALE] = 1.0 if WARDROBE.parts[WARDROBE.models[model, 0], SPRITE] else 0.55
             out[n, YAW] = age * 0.05 + int(row["id"]) * 0.7
             out[n, Y] += 0.1 + 0.06 * math.sin(age * 0.1 + int(row["id"]))
-        elif name == "falling_block":
-            out[n, MODEL], out[n, YAW] = _block_model(int(row["item"])), 0
         elif name == "arrow":
             out[n, MODEL], out[n, PITCH] = WARDROBE.mob("arrow"), math.radians(row["pitch"])
         else:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 REACH = 64
 """How far from the player things grow, in blocks along x and z."""
 DECAY_DISTANCE = 6
-"""Leaves with no log within so many steps through leaves decay."""
+"""Leaves with no log within so many steps through leaves decay; at most 7, for the search counts in 4 bits."""
 
 _NONE, _RULE, _GRASS, _LEAVES = range(4)
 Rule = Callable[["World", int, int, int, int], None]
@@ -53,11 +53,8 @@ def brightness(world: World, x: int, y: int, z: int) -> int:
 
 def random_ticks(world: World) -> None:
     """Draw the cells of one tick, and give each a turn."""
-    try:
-        speed = int(world.rules.get("randomTickSpeed", "3"))
-    except ValueError:
-        speed = 3
-    if speed <= 0:
+    speed = int(world.rules.get("randomTickSpeed", "3"))
+    if speed == 0:
         return
     blocks = world.grid.blocks
     sx, sz, sy = blocks.shape
@@ -116,12 +113,13 @@ _SOIL = _soil()
 def _far_from_logs(blocks, soil, x, y, z):
     """Whether no log is within `DECAY_DISTANCE` steps of some leaves, through leaves."""
     sx, sz, sy = blocks.shape
-    seen = np.zeros((13, 13, 13), np.bool_)
-    cells = np.empty(13 * 13 * 13, np.int32)
-    cells[0] = 6 << 8 | 6 << 4 | 6
-    seen[6, 6, 6] = True
+    side_length = 2 * DECAY_DISTANCE + 1
+    seen = np.zeros((side_length, side_length, side_length), np.bool_)
+    cells = np.empty(side_length**3, np.int32)
+    cells[0] = DECAY_DISTANCE << 8 | DECAY_DISTANCE << 4 | DECAY_DISTANCE
+    seen[DECAY_DISTANCE, DECAY_DISTANCE, DECAY_DISTANCE] = True
     start, num = 0, 1
-    for _ in range(6):
+    for _ in range(DECAY_DISTANCE):
         end = num
         for i in range(start, end):
             u, v, w = cells[i] >> 8, cells[i] >> 4 & 15, cells[i] & 15
@@ -129,7 +127,7 @@ def _far_from_logs(blocks, soil, x, y, z):
                 a = u + (-1 if side == 4 else 1 if side == 5 else 0)
                 b = v + (-1 if side == 0 else 1 if side == 1 else 0)
                 c = w + (-1 if side == 2 else 1 if side == 3 else 0)
-                nx, ny, nz = x + a - 6, y + b - 6, z + c - 6
+                nx, ny, nz = x + a - DECAY_DISTANCE, y + b - DECAY_DISTANCE, z + c - DECAY_DISTANCE
                 if seen[a, b, c] or nx < 0 or nx >= sx or nz < 0 or nz >= sz or ny < 0 or ny >= sy:
                     continue
                 seen[a, b, c] = True
@@ -435,7 +433,7 @@ def bone_meal(world: World, x: int, y: int, z: int) -> bool:
         if age == oldest:
             return False
         steps = int(rng.integers(2, 6)) if rule in (_crop, _stem) and name != "beetroots" else 1
-        if name != "beetroots" or rng.integers(3):
+        if name != "beetroots" or rng.integers(4):
             world.set_block(x, y, z, change(state, age=str(min(oldest, age + steps))))
         return True
     if name in ("grass", "fern") and grid.inside(x, y + 1, z) and grid.get(x, y + 1, z) == AIR:

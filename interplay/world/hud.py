@@ -7,6 +7,7 @@ of it is drawn here in code: warm stone panels, slots pressed into them, letters
 from __future__ import annotations
 
 import math
+import threading
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -460,9 +461,17 @@ def _arm() -> int:
     return figures.WARDROBE.add(Body([arm]))
 
 
-@cache
+_of_thread = threading.local()
+
+
 def _scratch(shape: tuple[int, int]) -> np.ndarray:
-    return np.empty(shape, np.float32)
+    """Depths to draw with, float32, kept for the next picture of this thread."""
+    kept: dict[tuple[int, int], np.ndarray] | None = getattr(_of_thread, "depths", None)
+    if kept is None:
+        kept = _of_thread.depths = {}
+    if shape not in kept:
+        kept[shape] = np.empty(shape, np.float32)
+    return kept[shape]
 
 
 class _Eye(NamedTuple):

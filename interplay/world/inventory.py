@@ -5,8 +5,8 @@ loses an item.
 
 >>> slots = [Stack("dirt", 60), None]
 >>> add(slots, Stack("dirt", 10))
->>> [slot.count for slot in slots], count(slots, "dirt")
-([64, 6], 70)
+>>> [slot.count for slot in slots], contents(slots)
+([64, 6], {'dirt': 70})
 """
 
 from __future__ import annotations
@@ -76,16 +76,6 @@ def room_for(slots: Sequence[Stack | None], stack: Stack, *, places: Iterable[in
     return room
 
 
-def count(slots: Sequence[Stack | None], item: str) -> int:
-    """How many of an item lie in all slots.
-
-    Raises:
-        NotFoundError: If there is no such item.
-    """
-    name = item_named(item).name
-    return sum(slot.count for slot in slots if slot is not None and slot.item == name)
-
-
 def contents(slots: Sequence[Stack | None]) -> dict[str, int]:
     """Item -> how many, in the order of the slots."""
     totals: dict[str, int] = {}
@@ -93,24 +83,6 @@ def contents(slots: Sequence[Stack | None]) -> dict[str, int]:
         if slot is not None:
             totals[slot.item] = totals.get(slot.item, 0) + slot.count
     return totals
-
-
-def remove(slots: Slots, item: str, number: int = 1) -> None:
-    """Take away some of an item, from the first slots that have it.
-
-    Raises:
-        NotFoundError: If there is no such item.
-        WorldError: If there are fewer, or `number` is negative; nothing is taken then.
-    """
-    name = item_named(item).name
-    have = count(slots, name)
-    if number < 0:
-        raise WorldError(f"cannot take {number} of {name}; take 0 or more")
-    if have < number:
-        raise WorldError(f"cannot take {number} of {name}: there are {have}")
-    for index, slot in enumerate(slots):
-        if number and slot is not None and slot.item == name:
-            number -= take(slots, index, number).count
 
 
 def take(slots: Slots, index: int, number: int | None = None) -> Stack:
@@ -128,16 +100,6 @@ def take(slots: Slots, index: int, number: int | None = None) -> Stack:
     if not slot.count:
         slots[index] = None
     return out
-
-
-def split(slots: Slots, index: int) -> Stack:
-    """Take the larger half out of a slot, as the right button does.
-
-    Raises:
-        WorldError: If there is no such slot, or it is empty.
-    """
-    slot = _slot(slots, index)
-    return take(slots, index, None if slot is None else (slot.count + 1) // 2)
 
 
 def accepts(slots: Sequence[Stack | None], index: int, stack: Stack) -> bool:
@@ -160,31 +122,6 @@ def swap(slots: Slots, a: int, b: int) -> None:
         if stack is not None and ARMOUR <= target < OFFHAND and len(slots) == NUM_SLOTS and stack.count > 1:
             raise WorldError(f"slot {target} takes one piece of armour, got {stack.count} of {stack.item}")
     slots[a], slots[b] = slots[b], slots[a]
-
-
-def move(slots: Slots, source: int, target: int, number: int | None = None) -> int:
-    """Move up to `number` (all if None) from one slot onto another, as far as they share it; returns how many moved.
-
-    Raises:
-        WorldError: If there is no such slot, the source is empty, or an armour slot would get something else.
-    """
-    stack, there = _slot(slots, source), _slot(slots, target)
-    if stack is None:
-        raise WorldError(f"slot {source} is empty; nothing to move")
-    if not accepts(slots, target, stack):
-        raise WorldError(f"slot {target} takes armour of its own kind only, got {stack.item}")
-    if source == target or (there is not None and not there.same_kind(stack)):
-        return 0
-    most = 1 if len(slots) == NUM_SLOTS and ARMOUR <= target < OFFHAND else item_named(stack.item).stack
-    room = most - (there.count if there is not None else 0)
-    moved = max(0, min(room, stack.count, stack.count if number is None else number))
-    if moved:
-        taken = take(slots, source, moved)
-        if there is None:
-            slots[target] = taken
-        else:
-            there.count += moved
-    return moved
 
 
 def select(player: Player, slot: int) -> None:

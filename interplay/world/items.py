@@ -14,8 +14,8 @@ from functools import cache
 from typing import Any
 
 from interplay.errors import unknown_name
-from interplay.world.blocks import BLOCKS, SMALL_FLOWERS, TALL_FLOWERS, block_named
 from interplay.world.blocks import BY_NAME as BLOCK_BY_NAME
+from interplay.world.blocks import SMALL_FLOWERS, TALL_FLOWERS, block_named
 from interplay.world.errors import WorldError
 from interplay.world.facts import table
 from interplay.world.state import ARMOUR, Stack
@@ -296,22 +296,6 @@ def item_named(name: str) -> Item:
     return BY_NAME[short]
 
 
-def stack(name: str, count: int = 1, *, damage: int = 0, tag: dict[str, Any] | None = None) -> Stack:
-    """Some of one item, checked.
-
-    Raises:
-        NotFoundError: If there is no such item.
-        WorldError: If so many do not share a slot, or it does not wear so far.
-    """
-    item = item_named(name)
-    if not 1 <= count <= item.stack:
-        raise WorldError(f"1 to {item.stack} of {item.name} share a slot, got {count}; give the rest in further stacks")
-    if damage and not 0 <= damage < item.durability:
-        what = f"wears from 0 to {item.durability - 1}" if item.durability else "does not wear"
-        raise WorldError(f"{item.name} {what}, got damage {damage}")
-    return Stack(item.name, count, damage, tag)
-
-
 def stacks(name: str, count: int) -> list[Stack]:
     """Any number of one item, in stacks that fit slots, full ones first.
 
@@ -324,27 +308,6 @@ def stacks(name: str, count: int) -> list[Stack]:
         raise WorldError(f"cannot give {count} of {item.name}; give 0 or more")
     full, rest = divmod(count, item.stack)
     return [Stack(item.name, item.stack) for _ in range(full)] + ([Stack(item.name, rest)] if rest else [])
-
-
-def stack_size(name: str) -> int:
-    """How many of an item share a slot.
-
-    Raises:
-        NotFoundError: If there is no such item.
-    """
-    return item_named(name).stack
-
-
-def tagged(tag: str) -> frozenset[str]:
-    """The items of a tag, such as `planks`.
-
-    Raises:
-        NotFoundError: With the nearest tag.
-    """
-    short = tag.removeprefix("#").removeprefix("minecraft:")
-    if short not in TAGS:
-        raise unknown_name("item tag", short[:100], TAGS)
-    return TAGS[short]
 
 
 @cache
@@ -381,9 +344,3 @@ def block_of_item(name: str) -> str | None:
 def mob_of_egg(name: str) -> str | None:
     """The mob that a spawn egg makes; None for other items."""
     return name.removesuffix("_spawn_egg") if name.endswith("_spawn_egg") and name in BY_NAME else None
-
-
-ITEM_OF_BLOCK: tuple[int, ...] = tuple(
-    BY_NAME[item].index if (item := item_of_block(block.name)) is not None else -1 for block in BLOCKS
-)
-"""Index into `ITEMS` for every entry of `BLOCKS`; -1 for none."""

@@ -9,7 +9,7 @@ names:
 | `love` | ticks left of looking for a partner; negative: until it can again | |
 | `goal`, `goal_ticks` | what it does (`mob_kernel`); a creeper about to burst counts its `goal_ticks` down from 0 to -30 | item: ticks until it can be picked up; arrow: 1 once it sticks |
 | `goal_x`, `goal_y`, `goal_z` | where it walks to next | arrow: the cell it sticks in |
-| `item`, `count` | villager: cell x, z of its home, -1 none; chicken: `count` ticks to the next egg; fighter: `count` ticks to the next blow | item: index into `ITEMS`, how many; falling block: `item` is its state; arrow: `count` 1 if it can be picked up; orb: `count` points |
+| `item`, `count` | villager: cell x, z of its home, -1 none; chicken: `count` ticks to the next egg; fighter: `count` ticks to the next blow | item: index into `ITEMS`, how many; arrow: `count` 1 if it can be picked up; orb: `count` points |
 | `target` | id of whom it fights, follows or flees; 0 the player, -1 nobody | who threw it |
 | `health` | half hearts | arrow: damage per block per tick of speed |
 """  # noqa: E501
@@ -23,9 +23,9 @@ import numpy as np
 
 from interplay.world.facts import table
 
-THINGS = ("item", "arrow", "snowball", "egg", "falling_block", "xp_orb", "ender_pearl")
+THINGS = ("item", "arrow", "snowball", "egg", "xp_orb", "ender_pearl")
 NUM_THINGS = len(THINGS)
-ITEM, ARROW, SNOWBALL, EGG, FALLING_BLOCK, XP_ORB, ENDER_PEARL = range(NUM_THINGS)
+ITEM, ARROW, SNOWBALL, EGG, XP_ORB, ENDER_PEARL = range(NUM_THINGS)
 
 PASSIVE, NEUTRAL, HOSTILE, GOLEM, PERSON = range(5)
 """What a mob is to others: villagers are persons."""
@@ -98,7 +98,6 @@ MOBS: Mapping[str, Mob] = {
 
 KINDS: tuple[str, ...] = (*THINGS, *MOBS)
 """Names, in the order of `ENTITY.kind`."""
-NUM_KINDS = len(KINDS)
 KIND: Mapping[str, int] = {name: index for index, name in enumerate(KINDS)}
 
 PROFESSIONS = (
@@ -145,7 +144,7 @@ def _sizes() -> tuple[np.ndarray, np.ndarray]:
 
 
 WIDTHS, HEIGHTS = _sizes()
-"""float64, shape (NUM_KINDS,): blocks, of the grown; of a slime of size 4."""
+"""float64, one per kind: blocks, of the grown; of a slime of size 4."""
 
 
 def _of_mobs(field: str) -> np.ndarray:

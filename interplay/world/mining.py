@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from interplay.world import entities, inventory, physics, vitals
+from interplay.world import entities, hands, inventory, physics, vitals
 from interplay.world.blocks import AIR, NUM_BOXES, block_of, change, name_of, properties_of, state_of
 from interplay.world.drops import drops
 from interplay.world.items import item_named
@@ -19,7 +19,7 @@ from interplay.world.tools import can_harvest, enchantment, progress
 if TYPE_CHECKING:
     from interplay.world.world import World
 
-__all__ = ["attack", "break_block", "break_ticks", "drops", "mob_in_front", "target", "wear_tool"]
+__all__ = ["attack", "break_block", "break_ticks", "drops", "mob_in_front", "target"]
 
 PAUSE_TICKS = 6
 """Between the end of one block and the start of the next while the key stays down."""
@@ -36,6 +36,11 @@ _EXPERIENCE: dict[str, tuple[int, int]] = {
     "spawner": (15, 43),
 }
 """Block -> least and most points of experience for who mines it."""
+_WEAR: dict[str, tuple[int, int]] = {
+    **{"sword": (2, 1), "trident": (2, 1), "shears": (1, 0)},
+    **dict.fromkeys(("pickaxe", "axe", "shovel", "hoe"), (1, 2)),
+}
+"""Kind of tool -> how much it wears by mining a block, and by a blow (minecraft.wiki, "Durability"); all else by neither."""
 _WATER = state_of("water")
 _TALL = frozenset(["sunflower", "lilac", "rose_bush", "peony", "tall_grass", "large_fern", "tall_seagrass"])
 _SIDES: dict[str, tuple[int, int]] = {"north": (0, -1), "south": (0, 1), "west": (-1, 0), "east": (1, 0)}
@@ -90,16 +95,13 @@ def attack(world: World, action: Action) -> None:
     """One tick of the attack key: called every tick, with the key down or not.
 
     A mob in front is hit when the key goes down, not while it stays so. A block is worn down tick by tick, and whole again when
-    the key is let go, the look moves on or another thing is taken into the hand.
+    the key is let go, the look moves on or another thing is taken into the hand (`hands.notice`).
     """
     player = world.player
     player.attack_delay = max(0, player.attack_delay - 1)
     player.swing = max(0, player.swing - 1)
     player.since_swing = min(1000, player.since_swing + 1)
     fresh, player.attack_held = action.attack and not player.attack_held, bool(action.attack)
-    if action.hotbar or action.swap_hands:
-        player.mining = None
-        player.since_swing = 0
     if not action.attack or player.dead or player.sleeping or player.eating or player.drawing:
         player.mining = None
         return
@@ -138,20 +140,14 @@ def _hit(world: World, row: int) -> None:
     if player.sprinting:
         player.sprinting = False
         player.vx, player.vz = player.vx * 0.6, player.vz * 0.6
-    if item is not None and item.kind is not None:
-        wear_tool(world, 1 if item.kind == "sword" else 2)
+    hands.wear(world, player.hotbar, _wear(tool)[1])
 
 
-def wear_tool(world: World, uses: int = 1) -> None:
-    """Use up what is in the hand a bit; unbreaking spares it at times."""
-    player = world.player
-    tool = player.in_hand
-    if tool is None or player.game_mode == "creative":
-        return
-    unbreaking = enchantment(tool, "unbreaking")
-    uses = sum(1 for _ in range(uses) if not unbreaking or world.rng.integers(unbreaking + 1) == 0)
-    if uses and inventory.wear(player.slots, player.hotbar, uses):
-        player.count("broken", tool.item)
+def _wear(tool: Stack | None) -> tuple[int, int]:
+    """How much a thing wears by mining a block, and by a blow."""
+    if tool is None:
+        return 0, 0
+    return _WEAR.get(item_named(tool.item).kind or tool.item, (0, 0))
 
 
 def break_ticks(world: World, state: int) -> int | None:
@@ -206,8 +202,8 @@ def _mine(world: World, fresh: bool) -> None:
     if name_of(state) in _EXPERIENCE and can_harvest(block_of(state), kept) and not enchantment(kept, "silk_touch"):
         least, most = _EXPERIENCE[name_of(state)]
         entities.spawn_xp(world, x + 0.5, y + 0.5, z + 0.5, int(world.rng.integers(least, most + 1)))
-    if kept is not None and (block_of(state).hardness or item_named(kept.item).kind == "shears"):
-        wear_tool(world, 2 if item_named(kept.item).kind == "sword" else 1)
+    if kept is not None and (block_of(state).hardness or kept.item == "shears"):
+        hands.wear(world, player.hotbar, _wear(kept)[0])
 
 
 def other_half(world: World, x: int, y: int, z: int) -> Position | None:
@@ -251,7 +247,6 @@ def break_block(world: World, x: int, y: int, z: int, tool: Stack | None = None,
         drop: Whether anything does; the contents of chests always do. The rule doTileDrops counts too.
     """
     state = world.grid.get(x, y, z)
-    name = name_of(state)
     if state == AIR or not world.grid.inside(x, y, z):
         return
     found = drops(state, tool, world.rng) if drop and world.rules.get("doTileDrops", "true") == "true" else []
@@ -263,14 +258,13 @@ def break_block(world: World, x: int, y: int, z: int, tool: Stack | None = None,
         left = _left_behind(before)
         world.grid.set(*place, left)
     world.set_block(x, y, z, _left_behind(state, world.grid.get(x, y - 1, z), tool, drop))
-    if place is not None and (updates := getattr(world, "updates", None)) is not None:
-        updates.changed(world, *place, before, left)
+    if place is not None:
+        world.updates.changed(world, *place, before, left)
     if partner is not None:
         world.set_block(*partner, change(world.grid.get(*partner), type="single"))
     container = world.containers.pop((x, y, z), None)
     for stack in [*found, *(stack for stack in (container.slots if container else ()) if stack is not None)]:
         _toss(world, x, y, z, stack)
-    world.events.append(("broken", (x, y, z), name))
 
 
 def _left_behind(state: int, below: int = AIR, tool: Stack | None = None, melts: bool = False) -> int:

@@ -3,8 +3,6 @@
 One kernel call moves all rows; what touches more than the rows (blows to the player, arrows, eggs, deaths) comes back as
 events. All chance is in the `draws` that come in. Speeds and accelerations are those of Minecraft 1.16: on the ground a mob
 gains `speed**2` blocks per tick each tick and keeps 0.546 of what it has.
-
-Numba keeps kinds, shapes and the code of `paths` with the compiled code: after a change there, touch this file.
 """
 
 from __future__ import annotations
@@ -16,7 +14,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from interplay.world.blocks import per_block, state_of
+from interplay.world.blocks import block_named, per_block, properties_of, state_of
 from interplay.world.kinds import (
     ANGRY,
     ATTACKS,
@@ -67,10 +65,22 @@ LURE_RANGE, LURE_STOP = 10.0, 2.5
 COURT_RANGE, COURT_TICKS = 8.0, 60
 FLEE_TICKS = 100
 BLOW_TICKS = 20
-_FIRE, _CACTUS, _LAVA = 1, 2, 4
-HARM: np.ndarray = per_block(
-    {"fire": 1, "soul_fire": 1, "cactus": 2, "lava": 4, "campfire": 1, "sweet_berry_bush": 0}, 0, np.uint8
-)
+FIRE_HARM, CACTUS_HARM, LAVA_HARM, CAMPFIRE_HARM, SOUL_CAMPFIRE_HARM = (1 << bit for bit in range(5))
+
+
+def _harm() -> np.ndarray:
+    """Marks of what hurts who is in it; a campfire only while it is lit."""
+    harm = per_block({"fire": FIRE_HARM, "soul_fire": FIRE_HARM, "cactus": CACTUS_HARM, "lava": LAVA_HARM}, 0, np.uint8)
+    for name, mark in (("campfire", CAMPFIRE_HARM), ("soul_campfire", SOUL_CAMPFIRE_HARM)):
+        block = block_named(name)
+        for state in range(block.first, block.first + block.num_states):
+            if properties_of(state)["lit"] == "true":
+                harm[state] = mark
+    return harm
+
+
+HARM: np.ndarray = _harm()
+"""uint8, shape (NUM_STATES,): for `touched`."""
 GRASS_BLOCK, GRASS = state_of("grass_block", snowy="false"), state_of("grass")
 
 
@@ -284,7 +294,7 @@ def _flee(entities, e, blocks, player, draw, half, height):  # type: ignore[no-u
 
 
 @_inner
-def _calm(entities, row, e, blocks, player, about, draw, half, height, budget):  # type: ignore[no-untyped-def]
+def _calm(entities, e, blocks, player, draw, half, height):  # type: ignore[no-untyped-def]
     """Stand about, look at the player, stroll, graze; the young keep near the old."""
     kind = e.kind
     away = (player[X] - e.x) ** 2 + (player[Z] - e.z) ** 2 + (player[Y] - e.y) ** 2
@@ -455,7 +465,7 @@ def _push_door(e, blocks, events, row):  # type: ignore[no-untyped-def]
 
 
 @_inner
-def _choose_target(entities, row, e, blocks, light, player, about, height):  # type: ignore[no-untyped-def]
+def _choose_target(entities, e, blocks, light, player, about, height):  # type: ignore[no-untyped-def]
     """Whom to fight, looked at twice a second."""
     kind, temper = e.kind, TEMPERS[e.kind]
     sight = SIGHTS[kind]
@@ -577,7 +587,7 @@ def _fight(entities, row, e, blocks, player, about, half, height, budget, events
 
 
 @_inner
-def _pet(entities, e, blocks, player, half, height, budget):  # type: ignore[no-untyped-def]
+def _pet(e, blocks, player, half, height, budget):  # type: ignore[no-untyped-def]
     """Of a tame wolf or cat: sit, or keep near the player; -1.0 if it may do as it likes."""
     if e.flags & SITTING:
         e.goal, e.goal_ticks = IDLE, 20
@@ -613,7 +623,7 @@ def _mind(entities, row, e, blocks, light, player, about, draw, half, height, bu
     factor = -1.0
     if temper >= NEUTRAL and temper != PERSON:
         if (about[TICK] + e.id) % 10 == 0:
-            _choose_target(entities, row, e, blocks, light, player, about, height)
+            _choose_target(entities, e, blocks, light, player, about, height)
         if kind == CREEPER and e.flags & IGNITED and e.target < 0:
             e.target = 0
             e.goal_ticks = min(e.goal_ticks, -1)
@@ -625,7 +635,7 @@ def _mind(entities, row, e, blocks, light, player, about, draw, half, height, bu
             e.goal_ticks += 1
             return 0.0
     if e.flags & TAMED and (kind in (WOLF, CAT)):
-        factor = _pet(entities, e, blocks, player, half, height, budget)
+        factor = _pet(e, blocks, player, half, height, budget)
         if factor >= 0.0:
             return factor
     if e.love > 0 and e.age >= 0:
@@ -643,7 +653,7 @@ def _mind(entities, row, e, blocks, light, player, about, draw, half, height, bu
             return factor
     if e.goal == COURT:
         e.target = -1
-    factor = _calm(entities, row, e, blocks, player, about, draw, half, height, budget)
+    factor = _calm(entities, e, blocks, player, draw, half, height)
     if factor == -1.0:
         say(events, GRAZED, row, 0)
         return 0.0
@@ -681,7 +691,7 @@ def _walk(e, blocks, factor, half, height, draw):  # type: ignore[no-untyped-def
     kind = e.kind
     depth, fx, fy, fz, cells = immersion(blocks, e.x, e.y, e.z, half, height, WATER)
     lava = 0.0
-    if touched(blocks, e.x, e.y, e.z, half, height, HARM) & _LAVA:
+    if touched(blocks, e.x, e.y, e.z, half, height, HARM) & LAVA_HARM:
         lava = immersion(blocks, e.x, e.y, e.z, half, height, LAVA)[0]
     e.in_water = depth > 0
     if cells > 0:
@@ -773,10 +783,12 @@ def _suffer(entities, row, e, blocks, light, about, draw, half, height, fell, la
     if lava > 0:
         e.fire = 300
         hurt(entities, row, 4.0, -1, 0.0, 0.0, 0.0)
-    elif harm & _FIRE:
+    elif harm & FIRE_HARM:
         e.fire = max(e.fire, 160)
         hurt(entities, row, 1.0, -1, 0.0, 0.0, 0.0)
-    if harm & _CACTUS:
+    if harm & (CAMPFIRE_HARM | SOUL_CAMPFIRE_HARM):
+        hurt(entities, row, 2.0 if harm & SOUL_CAMPFIRE_HARM else 1.0, -1, 0.0, 0.0, 0.0)
+    if harm & CACTUS_HARM:
         hurt(entities, row, 1.0, -1, 0.0, 0.0, 0.0)
     burns = e.kind in (ZOMBIE, SKELETON) and about[IS_DAY] and not about[IS_WET] and not e.in_water and e.fire < 40
     if burns and draw[3] < 0.06 and _light(light, e, height)[0] == 15:

@@ -10,7 +10,6 @@ come by themselves in `spawning`.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -63,17 +62,14 @@ __all__ = [
     "hit_by_player",
     "interact",
     "kill",
-    "nearest",
     "spawn",
     "tick",
-    "used_by_player",
 ]
 
 ARROW_SPEED = 1.6
 """Blocks per tick of a skeleton's arrow."""
 _CHICKEN, _CREEPER, _SLIME, _VILLAGER, _WOLF = (KIND[name] for name in ("chicken", "creeper", "slime", "villager", "wolf"))
 _IRON_GOLEM, _SNOW_GOLEM = KIND["iron_golem"], KIND["snow_golem"]
-_events = np.zeros((2 * MAX_ENTITIES, 3), np.int32)
 
 # NBT: name -> flag, and names that are read besides.
 _BITS = {
@@ -273,11 +269,12 @@ def tick(world: World) -> None:
         rows["goal"][trader], rows["goal_ticks"][trader] = mob_kernel.LOOK, 20
     # Always the same number of draws, whoever is there.
     draws = world.rng.random((len(rows), 4))
-    mob_kernel.move_mobs(rows, world.grid.blocks, world.grid.light, player, about, draws, _events)
+    events = np.empty((2 * MAX_ENTITIES, 3), np.int32)  # of this call: worlds may be stepped in several threads
+    mob_kernel.move_mobs(rows, world.grid.blocks, world.grid.light, player, about, draws, events)
     if not me.dead and me.game_mode != "spectator":
         me.vx += float(player[mob_kernel.PUSH_X])
         me.vz += float(player[mob_kernel.PUSH_Z])
-    for what, row, other in _events[1 : 1 + int(_events[0, 0])].tolist():
+    for what, row, other in events[1 : 1 + int(events[0, 0])].tolist():
         if rows["kind"][row] >= NUM_THINGS:
             _ON_EVENT[what](world, row, other)
     if world.ticks % 20 == 0:
@@ -372,7 +369,6 @@ def _birth(world: World, row: int, other: int) -> None:
     born["variant"] = looks
     born["flags"] |= flags
     world.player.count("bred", name)
-    world.events.append(("bred", name, young))
     entities.spawn_xp(world, x, y, z, points)
 
 
@@ -456,7 +452,6 @@ def hit_by_player(world: World, row: int, damage: float, knock: float = 0.4) -> 
     if not hit(world, row, damage, 0, dx, dz, knock):
         return False
     me.count("hit", name)
-    world.events.append(("hit", name, damage))
     return True
 
 
@@ -555,11 +550,9 @@ def kill(world: World, row: int, by: int = -1) -> None:
             turn = float(world.rng.random()) * 2 * math.pi
             world.spawn_item(x, y + 0.3, z, stack, vx=math.cos(turn) * 0.08, vy=0.2, vz=math.sin(turn) * 0.08)
     size, young, tame = int(one["variant"]), bool(one["age"] < 0), bool(one["flags"] & TAMED)
-    world.events.append(("died", name, by))
     entities.remove(world, row)
     if by == 0:
         world.player.count("killed", name)
-        world.events.append(("killed", name))
         if not young and not tame:
             points = size if kind == _SLIME else MOBS[name].experience
             entities.spawn_xp(world, x, y, z, int(world.rng.integers(1, 4)) if points == 2 else points)
@@ -568,28 +561,3 @@ def kill(world: World, row: int, by: int = -1) -> None:
             dx, dz = (float(draw) - 0.5 for draw in world.rng.random(2))
             if num_mobs(world) < MAX_MOBS:
                 spawn(world, "slime", x + dx * size / 4, y + 0.5, z + dz * size / 4, Size=size // 2 - 1)
-
-
-def used_by_player(world: World, row: int, slot: int) -> bool:
-    """Use what is in one of the player's slots on a mob; whether something happened. See `breeding.interact`."""
-    return interact(world, row, world.player.slots[slot])
-
-
-def nearest(world: World, kinds: str | Collection[str], x: float, y: float, z: float, radius: float) -> int | None:
-    """Row of the nearest living mob of some kinds; None if there is none within the radius.
-
-    Args:
-        kinds: A name or several.
-
-    Raises:
-        NotFoundError: If one of them is no mob.
-    """
-    names = [kinds] if isinstance(kinds, str) else sorted(kinds)
-    for name in names:
-        if name not in MOBS:
-            raise unknown_name("mob", name[:100], MOBS)
-    rows = world.entities
-    far = (rows["x"] - x) ** 2 + (rows["y"] - y) ** 2 + (rows["z"] - z) ** 2
-    far[~np.isin(rows["kind"], [KIND[name] for name in names]) | (rows["health"] <= 0)] = np.inf
-    best = int(np.argmin(far))
-    return best if far[best] <= radius * radius else None

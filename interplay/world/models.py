@@ -454,7 +454,7 @@ def _rail(name: str, p: Properties) -> list[Box]:
     return [_plane("y", 1, picture + ("@90" if shape == "east_west" else ""))]
 
 
-def _wire(name: str, p: Properties) -> list[Box]:
+def _wire(p: Properties) -> list[Box]:
     dust = f"redstone_dust_{p['power']}"
     boxes = [_box(6, 0, 6, 10, 0.3, 10, dust)]
     for side in _QUARTERS:
@@ -527,7 +527,7 @@ def _skull(name: str, p: Properties) -> list[Box]:
     return _spin([_box(4 + lean, 0, 4 + lean, 12 - lean, 8, 12 - lean, (side, side, front, side, top, top))], side_to)
 
 
-def _pot(name: str, p: Properties) -> list[Box]:
+def _pot(name: str) -> list[Box]:
     boxes = [_box(5, 0, 5, 11, 6, 11, "flower_pot"), _box(6, 5, 6, 10, 6.1, 10, (None, None, None, None, "dirt", None))]
     plant = name.removeprefix("potted_")
     if plant == "cactus":
@@ -832,7 +832,7 @@ def _odd(name: str, p: Properties, state: int) -> list[Box] | None:
         case "vine":
             return _hanging(name, p)
         case "redstone_wire":
-            return _wire(name, p)
+            return _wire(p)
         case "end_gateway":
             return [_box(0, 0, 0, 16, 16, 16, name)]
     return None
@@ -860,7 +860,7 @@ def _boxes(name: str, p: Properties, state: int) -> list[Box] | None:
             if name.endswith(endings):
                 return family(name, p)
     if name.startswith("potted_") or name == "flower_pot":
-        return _pot(name, p)
+        return _pot(name)
     if name.endswith(("_stairs", "_slab")):
         return _collision(state, _surface(material(name)))
     if name.endswith("_carpet"):
@@ -944,7 +944,7 @@ def models() -> Models:
                 and not (prop == "age" and name in ("kelp", "sugar_cane", "cactus", "fire", "weeping_vines", "twisting_vines"))
             )
             wet[state] = name in _WET or p.get("waterlogged") == "true"
-            height[state] = _height(name, p) if name in ("water", "lava") else 14 / 16 if wet[state] else 0
+            height[state] = _height(p) if name in ("water", "lava") else 14 / 16 if wet[state] else 0
             if name == "bubble_column":
                 height[state] = 1
             if key in seen and not (name == "sea_pickle" and wet[state]):
@@ -989,7 +989,7 @@ def _values(block: blocks.Block, state: int) -> dict[str, str]:
     return dict(reversed(found))
 
 
-def _height(name: str, p: Properties) -> float:
+def _height(p: Properties) -> float:
     """How high a liquid stands: a source 14/16, then an eighth less a level; what falls fills its cell."""
     level = int(p["level"])
     return 1.0 if level >= 8 else (14 - 1.75 * level) / 16

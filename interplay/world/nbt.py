@@ -1,13 +1,11 @@
-"""The data of Minecraft's commands (SNBT): `{id:"minecraft:chest",Count:1b,tag:{Damage:3}}` read into typed values, and back.
+"""The data of Minecraft's commands (SNBT): `{id:"minecraft:chest",Count:1b,tag:{Damage:3}}` read into typed values.
 
 A compound is a dict, a list a list, a string a str. Numbers keep their type, as `Byte`, `Short`, `Long`, `Float` (`1b`, `2s`,
 `3L`, `1.5f`); a plain int is an Int, a plain float a Double. Arrays are `Array`. `plain` makes JSON values of all that.
 
->>> value = parse('{Slot:0b,Pos:[1.5,2d],Tags:["a",b]}')
->>> value["Slot"], plain(value)
-(Byte(0), {'Slot': 0, 'Pos': [1.5, 2.0], 'Tags': ['a', 'b']})
->>> text_of(value)
-'{Slot:0b,Pos:[1.5d,2.0d],Tags:["a","b"]}'
+>>> value, end = parse_at('{Slot:0b,Pos:[1.5,2d],Tags:["a",b]} 1', 0)
+>>> value["Slot"], plain(value), end
+(Byte(0), {'Slot': 0, 'Pos': [1.5, 2.0], 'Tags': ['a', 'b']}, 35)
 
 Differences from the game: a number that does not fit its type is an error and not a string.
 """
@@ -89,7 +87,6 @@ class NbtError(WorldError):
 _BITS = {"b": 8, "s": 16, "": 32, "l": 64}
 _NAMES = {"b": "byte (b)", "s": "short (s)", "": "whole number", "l": "long (L)"}
 _TYPES: dict[str, type[int]] = {"b": Byte, "s": Short, "": int, "l": Long}
-_SUFFIXES = {Byte: "b", Short: "s", Long: "L"}
 _ELEMENTS = {"B": "b", "I": "", "L": "l"}
 _WHOLE = re.compile(r"([-+]?(?:0|[1-9][0-9]*))([bsl]?)", re.I)
 _BROKEN = re.compile(
@@ -97,19 +94,6 @@ _BROKEN = re.compile(
 )
 _BARE = re.compile(r"[0-9A-Za-z_.+-]+")
 _SPACE = re.compile(r"\s*")
-
-
-def parse(text: str) -> Any:
-    """The value that a text stands for, all of it.
-
-    Raises:
-        NbtError: With the column, if it is no SNBT, too long or too deep.
-    """
-    value, end = parse_at(text, 0)
-    end = _skip(text, end)
-    if end < len(text):
-        raise NbtError(text, end + 1, f"expected the end, got {text[end : end + 20]!r}")
-    return value
 
 
 def parse_at(text: str, start: int) -> tuple[Any, int]:
@@ -132,27 +116,6 @@ def plain(value: Any) -> Any:
     if isinstance(value, str):
         return value
     return float(value) if isinstance(value, float) else int(value)
-
-
-def text_of(value: Any) -> str:
-    """A value as commands write it; the inverse of `parse`."""
-    if isinstance(value, dict):
-        keys = (key if _BARE.fullmatch(key) else _quoted(key) for key in value)
-        return "{" + ",".join(f"{key}:{text_of(part)}" for key, part in zip(keys, value.values(), strict=True)) + "}"
-    if isinstance(value, Array):
-        ending = {"B": "b", "I": "", "L": "L"}[value.kind]
-        return f"[{value.kind};" + ",".join(f"{number}{ending}" for number in value) + "]"
-    if isinstance(value, list):
-        return "[" + ",".join(map(text_of, value)) + "]"
-    if isinstance(value, str):
-        return _quoted(value)
-    if isinstance(value, float):
-        return f"{float(value)!r}{'f' if isinstance(value, Float) else 'd'}"
-    return f"{int(value)}{_SUFFIXES.get(type(value), '')}"
-
-
-def _quoted(text: str) -> str:
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def _skip(text: str, at: int) -> int:

@@ -2,8 +2,6 @@
 
 Rules of Minecraft 1.16: a body is an upright box; it moves along y first, then along the longer of x and z; what it meets with
 its feet it climbs if that is no more than `step_height` high. Cells beyond the sides and below the world are solid.
-
-Numba keeps the tables of shapes with the compiled code: after a change of `data/shapes.json`, touch this file.
 """
 
 from __future__ import annotations

@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from interplay.world import inventory, joins, mining, physics, using
+from interplay.world import inventory, mining, physics, using
 from interplay.world.blocks import AIR, BOX_START, BOXES, NUM_BOXES, change, name_of, properties_of, state_of
+from interplay.world.hands import use_up
 from interplay.world.items import item_of_block
 from interplay.world.kinds import NUM_THINGS
 from interplay.world.orient import CLOCKWISE, STEPS, TALL, double_slab, grows, is_replaceable, placement_state
-from interplay.world.player import height
-from interplay.world.state import OFFHAND, Action, Stack
-from interplay.world.touching import touch, use_up
+from interplay.world.state import HALF_WIDTH, OFFHAND, Action, Stack
+from interplay.world.touching import touch
 
 if TYPE_CHECKING:
     from interplay.world.world import World
 
-__all__ = ["connected", "pick_item", "place", "placement_state", "use"]
+__all__ = ["pick_item", "place", "placement_state", "use"]
 
 REPEAT_TICKS = 4
 
@@ -39,8 +39,6 @@ def use(world: World, action: Action) -> None:
         if action.sneak or action.jump:
             player.sleeping = 0
         return
-    if action.hotbar or action.swap_hands:
-        player.eating = player.drawing = 0
     if player.eating or player.drawing:
         _go_on(world, action)
         return
@@ -145,7 +143,6 @@ def place(world: World, slot: int, found: mining.Target) -> bool:
         partner = _new_partner(world, x, y, z, made)
         if partner is not None:
             world.set_block(*partner[0], partner[1])
-    world.events.append(("placed", (x, y, z), made_name))
     player.count("used", stack.item)
     player.count("placed", stack.item)
     use_up(world, slot)
@@ -172,7 +169,7 @@ def _in_the_way(world: World, x: int, y: int, z: int, state: int) -> bool:
         return False
     boxes = BOXES[BOX_START[state] : BOX_START[state] + NUM_BOXES[state]] + np.array((x, y, z, x, y, z))
     player, entities = world.player, world.entities
-    bodies = [(player.x, player.y, player.z, 0.3, height(player))]
+    bodies = [(player.x, player.y, player.z, HALF_WIDTH, player.height)]
     near = (entities["kind"] >= NUM_THINGS) & (abs(entities["x"] - x) < 4) & (abs(entities["z"] - z) < 4)
     for row in near.nonzero()[0].tolist():
         width, tall = mining.body(entities[row])
@@ -200,11 +197,6 @@ def _new_partner(world: World, x: int, y: int, z: int, state: int) -> tuple[tupl
     return cell, change(other, type="right" if values["type"] == "left" else "left")
 
 
-def connected(world: World, x: int, y: int, z: int, state: int) -> int:
-    """A state as its neighbours make it: see `joins.joined`."""
-    return joins.joined(world.grid, x, y, z, state)
-
-
 def pick_item(world: World) -> None:
     """Take the block that is looked at into the hand: from the hotbar, else from the other slots, in creative from nowhere."""
     player, found = world.player, mining.target(world)
@@ -216,7 +208,6 @@ def pick_item(world: World) -> None:
     places = [slot for slot in range(36) if (there := player.slots[slot]) is not None and there.item == item]
     if not places and player.game_mode != "creative":
         return
-    player.mining, player.eating, player.drawing = None, 0, 0
     if places and places[0] < 9:
         player.hotbar = places[0]
         return

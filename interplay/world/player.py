@@ -16,14 +16,13 @@ import numpy as np
 
 from interplay.world import physics, vitals
 from interplay.world.blocks import name_of, per_block, properties_of
-from interplay.world.state import Action, Player
+from interplay.world.state import HALF_WIDTH, HEIGHT, Action, Player
 
 if TYPE_CHECKING:
     from interplay.world.world import World
 
 _immersion = cast("Callable[..., tuple[float, float, float, float, int]]", physics.immersion)
 """A kernel, whose floats type checkers take for arrays as well."""
-HALF_WIDTH, HEIGHT, SNEAKING_HEIGHT = 0.3, 1.8, 1.5
 GRAVITY, DRAG = 0.08, 0.98
 _FRICTION = per_block(
     {"ice": 0.98, "packed_ice": 0.98, "frosted_ice": 0.98, "blue_ice": 0.989, "slime_block": 0.8}, 0.6, np.float64
@@ -47,11 +46,6 @@ _CLIMBABLE = per_block(
 )
 _WEB, _BERRIES = 1, 2
 _STICKY = per_block({"cobweb": _WEB, "sweet_berry_bush": _BERRIES}, 0, np.uint8)
-
-
-def height(player: Player) -> float:
-    """Of the body as it stands or sneaks, in blocks."""
-    return SNEAKING_HEIGHT if player.sneaking else HEIGHT
 
 
 def look(player: Player, action: Action) -> None:
@@ -81,9 +75,9 @@ def move(world: World, action: Action) -> None:
         forward, strafe = forward * 0.3, strafe * 0.3
     if player.eating or player.drawing:
         forward, strafe = forward * 0.2, strafe * 0.2
-    water, fx, fy, fz, cells = _immersion(blocks, player.x, player.y, player.z, HALF_WIDTH, height(player), physics.WATER)
+    water, fx, fy, fz, cells = _immersion(blocks, player.x, player.y, player.z, HALF_WIDTH, player.height, physics.WATER)
     _carry(player, fx, fy, fz, cells, 0.014)
-    lava, fx, fy, fz, cells = _immersion(blocks, player.x, player.y, player.z, HALF_WIDTH, height(player), physics.LAVA)
+    lava, fx, fy, fz, cells = _immersion(blocks, player.x, player.y, player.z, HALF_WIDTH, player.height, physics.LAVA)
     _carry(player, fx, fy, fz, cells, 0.0023333333)
     player.in_water = water > 0
     if player.in_water:
@@ -281,9 +275,9 @@ def _climb_out(world: World, from_y: float) -> None:
     if not player.hit_wall:
         return
     x, y, z = player.x + player.vx, from_y + player.vy + 0.6, player.z + player.vz
-    if physics.is_free(blocks, x, y, z, HALF_WIDTH, height(player)):
+    if physics.is_free(blocks, x, y, z, HALF_WIDTH, player.height):
         for kind in (physics.WATER, physics.LAVA):
-            if physics.immersion(blocks, x, y, z, HALF_WIDTH, height(player), kind)[4]:
+            if physics.immersion(blocks, x, y, z, HALF_WIDTH, player.height, kind)[4]:
                 return
         player.vy = 0.3
 
@@ -312,7 +306,7 @@ def _hold_edge(world: World, dx: float, dz: float) -> tuple[float, float]:
 def _slide(world: World, action: Action) -> None:
     """Move by the speed through the blocks; what is hit takes the speed along it; landing hurts."""
     player, blocks = world.player, world.grid.blocks
-    tall = height(player)
+    tall = player.height
     dx, dy, dz = player.vx, player.vy, player.vz
     sticky = physics.touched(blocks, player.x, player.y, player.z, HALF_WIDTH, tall, _STICKY)
     if sticky:
@@ -359,7 +353,7 @@ def _slide(world: World, action: Action) -> None:
 
 
 def _land(world: World, moved_y: float, below: int) -> None:
-    """Count the fall; at its end it hurts: half a heart for each block beyond 3."""
+    """Count the fall; at its end it hurts: half a heart for each block beyond 3 (minecraft.wiki, "Damage: Fall damage")."""
     player = world.player
     if moved_y < 0 and not player.on_ground:
         player.fall_distance -= moved_y
@@ -369,11 +363,12 @@ def _land(world: World, moved_y: float, below: int) -> None:
     distance, player.fall_distance = player.fall_distance - min(0.0, moved_y), 0.0
     if distance <= 3 or player.game_mode not in ("survival", "adventure"):
         return
-    if physics.immersion(world.grid.blocks, player.x, player.y, player.z, HALF_WIDTH, height(player), physics.WATER)[4]:
+    if physics.immersion(world.grid.blocks, player.x, player.y, player.z, HALF_WIDTH, player.height, physics.WATER)[4]:
         return
     name = name_of(below)
     share = {"hay_block": 0.2, "honey_block": 0.2, "slime_block": 1.0 if player.sneaking else 0.0}.get(name, 1.0)
-    share = 0.5 if name.endswith("_bed") else share
+    if name.endswith("_bed"):
+        distance /= 2  # the way, not the damage
     # Less a millionth: a drop of exactly 4 is summed from many floats.
     damage = math.ceil((distance - 3 - vitals.strength(player, "jump_boost")) * share - 1e-6)
     if damage > 0:

@@ -19,7 +19,6 @@ from numba import njit
 
 from interplay.world.errors import WorldError
 from interplay.world.models import WATER, models
-from interplay.world.state import REACH
 from interplay.world.textures import atlas, texture
 
 if TYPE_CHECKING:
@@ -60,24 +59,6 @@ class Camera:
         yaw, pitch = math.radians(self.yaw), math.radians(self.pitch)
         cy, sy, cp, sp = math.cos(yaw), math.sin(yaw), math.cos(pitch), math.sin(pitch)
         return np.array([[-cy, 0.0, -sy], [-sy * sp, cp, cy * sp], [-sy * cp, -sp, cy * cp]])
-
-    @property
-    def focal(self) -> float:
-        """Pixels that something of size 1 at distance 1 straight ahead takes."""
-        return self.size[1] / 2 / math.tan(math.radians(self.fov) / 2)
-
-    def project(self, points: np.ndarray) -> np.ndarray:
-        """Where points of the world, shape (..., 3), appear: shape (..., 3).
-
-        The entries are column and row in pixels (0.5 is the middle of the first), and the distance along the view's axis,
-        which is not positive behind the camera. The depth picture holds distances from the eye along the ray instead:
-        the axial one times `sqrt(1 + ((column - width / 2)**2 + (row - height / 2)**2) / focal**2)`.
-        """
-        seen = (np.asarray(points, float) - (self.x, self.y, self.z)) @ self.axes.T
-        ahead = np.where(seen[..., 2] > 1e-6, seen[..., 2], 1e-6)
-        column = self.size[0] / 2 + seen[..., 0] / ahead * self.focal
-        row = self.size[1] / 2 - seen[..., 1] / ahead * self.focal
-        return np.stack([column, row, seen[..., 2]], -1)
 
 
 @cache
@@ -345,16 +326,16 @@ def _top(skip, SX, SY, SZ, tile_x, tile_z):
 
 
 @njit(cache=True, fastmath=True, nogil=True)
-def _rows(
-    row0, row1, blocks, light, skip, SX, SY, SZ, info, faces, box_range, boxes, box_faces, height, glow,
+def _tiles(
+    blocks, light, skip, SX, SY, SZ, info, faces, box_range, boxes, box_faces, height, glow,
     pages, page_starts, land, clouds, ripples, bright, num, marks, starts, tops, out, depth,
 ):  # fmt: skip
-    """Rows of tiles `row0` to `row1` of a picture; see the module, and `Renderer` for the arrays."""
+    """A picture, tile by tile; see the module, and `Renderer` for the arrays."""
     H, W = out.shape[0], out.shape[1]
     cx, cy, cz, far = num[EYE], num[EYE + 1], num[EYE + 2], num[FAR]
     pixel16 = num[PIXEL] * f32(16)
     top_light = int32(240)
-    for tj in range(row0, row1):
+    for tj in range(starts.shape[0]):
         for ti in range(starts.shape[1]):
             first_t = starts[tj, ti]
             for j in range(tj * 8, min(tj * 8 + 8, H)):
@@ -518,8 +499,8 @@ def _rows(
                                         fog_t = w0
                                     if on_top:
                                         wx, wz = cx + dx * w0, cz + dz * w0
-                                        rx = (int32((wx + num[RIPPLE]) * f32(8)) >> 0) & 127
-                                        rz = (int32((wz + num[RIPPLE] * f32(0.6)) * f32(8)) >> 0) & 127
+                                        rx = int32((wx + num[RIPPLE]) * f32(8)) & 127
+                                        rz = int32((wz + num[RIPPLE] * f32(0.6)) * f32(8)) & 127
                                         calm = f32(0.34) / (f32(1) + w0 * f32(0.035))
                                         nx, nz = ripples[rx, rz, 0] * calm, ripples[rx, rz, 1] * calm
                                         cos = min(f32(1), max(f32(0.02), -dy - nx * dx - nz * dz))
@@ -942,9 +923,10 @@ class Renderer:
 
     def frame(self, world: World) -> np.ndarray:
         """What the player sees, with mobs, hand and screens: uint8, shape (H, W, 3)."""
-        from interplay.world import figures, hud  # both ask this module for brightness and the like
+        from interplay.world import figures, hud, mining  # these ask this module for brightness and the like
 
         camera = self.camera(world)
+        looked_at = mining.target(world)
         mining = world.player.mining
         crack = None if mining is None else (*mining[:3], min(9, int(mining[3] * 10)))
         picture = self.view(
@@ -953,7 +935,7 @@ class Renderer:
             time=world.time,
             ticks=world.ticks,
             weather=world.weather,
-            selected=self._selected(world, camera),
+            selected=None if looked_at is None else looked_at[:3],
             crack=crack,
         )
         figures.draw(world, camera, picture, self.depth)
@@ -998,9 +980,7 @@ class Renderer:
             marks[3:6], marks[6] = crack[:3], texture(f"crack_{crack[3]}")
         tops = np.full((-(-sx // 8), -(-sz // 8)), -1, np.int16)
         _starts(flat[2], *size, numbers, width, height, self._starts)
-        _rows(
-            0,
-            len(self._starts),
+        _tiles(
             *flat,
             *size,
             *_tables(),
@@ -1050,13 +1030,3 @@ class Renderer:
         sky, block = grid.lights(*eye)
         numbers[EYE_LIGHT : EYE_LIGHT + 3] = bright[sky * 16 + block]
         return numbers.astype(f32)
-
-    def _selected(self, world: World, camera: Camera) -> tuple[int, int, int] | None:
-        """The block that the player looks at, within reach."""
-        try:
-            from interplay.world import physics
-        except ImportError:
-            return None
-        dx, dy, dz = camera.axes[2]
-        found = physics.ray(world.grid.blocks, camera.x, camera.y, camera.z, dx, dy, dz, REACH)
-        return (int(found[1]), int(found[2]), int(found[3])) if found[0] else None

@@ -243,16 +243,11 @@ def open(world: World, kind: str, position: Position | None = None, *, entity: i
     world.screen = Screen(kind, position, entity, blocks, size.width / 2, size.height / 2)
     world.screen.craft = [None] * _NUM_INPUTS.get(kind, 0)
     world.screen.before = [*Action._fields[:-2], *(f"hotbar.{number}" for number in range(1, 10))]
-    world.events.append(("screen_opened", kind))
     return world.screen
 
 
-def close(world: World, how: str = "closed") -> None:
-    """Close the open screen, if there is one; what lay in it loose goes to the player, else to the ground.
-
-    Args:
-        how: Said in the event: `inventory`, `esc`, `gone` or `closed`.
-    """
+def close(world: World) -> None:
+    """Close the open screen, if there is one; what lay in it loose goes to the player, else to the ground."""
     screen = world.screen
     if screen is None:
         return
@@ -261,7 +256,6 @@ def close(world: World, how: str = "closed") -> None:
             clicks.give_back(world, stack)
     world.player.held = None
     world.screen = None
-    world.events.append(("screen_closed", screen.kind, how))
 
 
 # One tick.
@@ -283,14 +277,14 @@ def step(world: World, action: Action) -> bool:
     if screen is None:
         return False
     if not _still_there(world, screen):
-        close(world, "gone")
+        close(world)
         return True
     pointer(screen, screen.x + action.camera_yaw * PIXELS_PER_DEGREE, screen.y + action.camera_pitch * PIXELS_PER_DEGREE)
     down = keys_down(action)
     pressed = [name for name in down if name not in screen.before]
     screen.before = down
     if "inventory" in pressed or "esc" in pressed:
-        close(world, "inventory" if "inventory" in pressed else "esc")
+        close(world)
         return True
     if "attack" in pressed:
         clicks.click(world, screen, quick=action.sneak)

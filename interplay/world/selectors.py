@@ -12,6 +12,7 @@ import numpy as np
 from interplay.world.arguments import PLAYER, Reader, Source
 from interplay.world.facts import table
 from interplay.world.kinds import HEIGHTS, KINDS, NUM_THINGS, WIDTHS
+from interplay.world.state import HALF_WIDTH
 
 if TYPE_CHECKING:
     from interplay.world.world import World
@@ -96,7 +97,7 @@ class Selector:
     def _in_box(self, world: World, one: int, place: tuple[float, float, float], origin: tuple[float, float, float]) -> bool:
         """Whether its body touches the box from the origin to dx, dy, dz and one further, as the game has it."""
         kind = -1 if one == PLAYER else int(world.entities["kind"][world.row_of(one)])
-        half, tall = (0.3, 1.8) if one == PLAYER else (float(WIDTHS[kind]) / 2, float(HEIGHTS[kind]))
+        half, tall = (HALF_WIDTH, world.player.height) if one == PLAYER else (float(WIDTHS[kind]) / 2, float(HEIGHTS[kind]))
         for axis, low, high, start in zip(
             "xyz",
             (place[0] - half, place[1], place[2] - half),

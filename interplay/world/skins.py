@@ -162,8 +162,9 @@ def _dark(colour: Colour, by: float = 0.7) -> Colour:
 BLACK, WHITE = (24, 22, 26), (244, 244, 240)
 
 
-def cow(coat: Colour = (82, 56, 40), white: Colour = (226, 220, 212), name: str = "cow") -> Body:
-    """A cow; a mooshroom is a red one."""
+def cow() -> Body:
+    """A cow."""
+    coat, white = (82, 56, 40), (226, 220, 212)
     legs = _legs(4, 12, 4, 6, -7, coat)
     body = Part((0, 12, 0), (-6, 0, -9, 6, 10, 9), coat, grain=6)
     udder = Part((0, 12, -5), (-2, -1, -3, 2, 0, 3), (222, 160, 156))
@@ -172,8 +173,8 @@ def cow(coat: Colour = (82, 56, 40), white: Colour = (226, 220, 212), name: str 
     horns = [Part((0, 20, 9), (x, 2, 2, x + 1, 5, 3), (214, 206, 184), head=True, grain=3) for x in (-5, 4)]
     ears = [Part((0, 20, 9), (x, 0, 2, x + 2, 2, 3), _dark(coat), head=True, grain=3) for x in (-6, 4)]
     tail = Part((0, 21, -9), (-0.5, -9, -1, 0.5, 0, 0), _dark(coat), turn=(6, 0, 0), swing=(10, 0))
-    parts = coated([body, head, *legs, udder, snout, *horns, *ears, tail], name)
-    patches([body], white, 0.36, name + " spots")
+    parts = coated([body, head, *legs, udder, snout, *horns, *ears, tail], "cow")
+    patches([body], white, 0.36, "cow spots")
     for leg in legs:
         band(leg, 8, 10, white)
         band(leg, 10, 12, (54, 46, 42))
@@ -181,20 +182,6 @@ def cow(coat: Colour = (82, 56, 40), white: Colour = (226, 220, 212), name: str 
     paint(head, TOP, ["........"] * 3 + ["...ww..."] * 3, {"w": white})
     paint(snout, FRONT, ["......", ".k..k.", "......", "..rr.."], {"k": (110, 74, 70), "r": (170, 118, 108)})
     return Body(parts)
-
-
-def mooshroom() -> Body:
-    """A red cow with mushrooms on it."""
-    body = cow((158, 36, 34), (214, 200, 196), "mooshroom")
-    extra = []
-    for x, z in ((-3, 4), (3, -4), (2, 5)):
-        extra.append(Part((x, 22, z), (-1, 0, -1, 1, 2, 1), (226, 212, 190)))
-        extra.append(Part((x, 24, z), (-2, 0, -2, 2, 3, 2), (196, 32, 30)))
-    coated(extra, "mushroom")
-    for cap in extra[1::2]:
-        paint(cap, TOP, ["w...", "..w.", "....", ".w.w"], {"w": WHITE})
-        paint(cap, FRONT, [".w..", "...w"], {"w": WHITE})
-    return Body(body.parts + extra)
 
 
 def pig() -> Body:
@@ -427,12 +414,11 @@ CATS: tuple[tuple[str, Colour, Colour, Colour], ...] = (
     ("white", (240, 238, 234), (226, 222, 218), (100, 160, 220)),
     ("jellie", (200, 200, 198), (132, 132, 130), (120, 170, 90)),
     ("all_black", (24, 22, 26), (18, 18, 20), (236, 220, 80)),
-    ("ocelot", (236, 196, 108), (110, 76, 36), (90, 160, 70)),
 )
 
 
 def cat(kind: int, collar: bool = False) -> Body:
-    """A cat, or an ocelot."""
+    """A cat."""
     name, coat, mark, eye = CATS[kind % len(CATS)]
     body = Part((0, 6, 0), (-2, 0, -8, 2, 5.5, 8), coat)
     head = Part((0, 11, 8), (-2.5, -2, -1, 2.5, 2, 4), coat, head=True)
@@ -450,8 +436,6 @@ def cat(kind: int, collar: bool = False) -> Body:
         for side in (LEFT, RIGHT):
             paint(body, side, [".m.m.m.m.m.m.m.m"] * 3, {"m": mark})
         paint(head, TOP, [".m.m."] * 5, {"m": mark})
-    if name == "ocelot":
-        patches([body], mark, 0.2, "ocelot")
     if name == "calico":
         patches([body, head], mark, 0.3, "calico")
         patches([body, head], (50, 42, 40), 0.15, "calico dark")
@@ -475,7 +459,7 @@ HORSES: tuple[Colour, ...] = (
 
 
 def horse(coat: Colour, *, long_ears: bool = False, name: str = "horse") -> Body:
-    """A horse; with long ears a donkey or mule."""
+    """A horse; with long ears a donkey."""
     mane = _dark(coat, 0.45) if not long_ears else (60, 50, 44)
     muzzle_coat = _dark(coat, 0.72) if not long_ears else (214, 204, 192)
     legs = _legs(4, 11, 3, 8, -9, coat, 36)
@@ -525,11 +509,10 @@ def _person(name: str, skin: Colour, shirt: Colour, trousers: Colour, *, limb: f
     return coated([head, body, *arms, *legs], name)
 
 
-def zombie(
-    name: str = "zombie", skin: Colour = (92, 134, 74), shirt: Colour = (38, 130, 138), trousers: Colour = (64, 60, 132)
-) -> Body:
-    """A zombie, arms out; husks and the drowned are others."""
-    parts = _person(name, skin, shirt, trousers, arms_out=True)
+def zombie() -> Body:
+    """A zombie, arms out."""
+    skin, shirt = (92, 134, 74), (38, 130, 138)
+    parts = _person("zombie", skin, shirt, (64, 60, 132), arms_out=True)
     head, body, *limbs = parts
     paint(
         head,
@@ -549,18 +532,10 @@ def zombie(
     return Body(parts)
 
 
-def zombie_villager() -> Body:
-    """A villager that was bitten."""
-    body = villager("none", (92, 134, 74), "zombie_villager")
-    for arm in body.parts[5:8]:
-        arm.turn = (-84, 0, 0)
-    paint(body.parts[2], FRONT, ["........"] * 4 + [".bb..bb.", ".rr..rr."], {"b": (40, 60, 36), "r": (170, 40, 34)})
-    return body
-
-
-def skeleton(name: str = "skeleton", bone: Colour = (206, 204, 196), scale: float = 1.0) -> Body:
+def skeleton() -> Body:
     """A skeleton with its bow."""
-    parts = _person(name, bone, bone, bone, limb=2)
+    bone = (206, 204, 196)
+    parts = _person("skeleton", bone, bone, bone, limb=2)
     head, body, right, *_ = parts
     dark = _dark(bone, 0.36)
     paint(
@@ -597,11 +572,12 @@ def skeleton(name: str = "skeleton", bone: Colour = (206, 204, 196), scale: floa
     for y0, z0, y1, z1 in ((-16, 0, -15, 3), (-15, 3, -13, 4), (-13, 4, -9, 5), (-9, 3, -7, 4), (-7, 0, -6, 3)):
         bow.append(Part(right.pivot, (-0.5, y0 + 0.5, z0 - 1, 0.5, y1 + 0.5, z1 - 1), wood, swing=right.swing, grain=5))
     bow.append(Part(right.pivot, (-0.2, -14.5, -1, 0.2, -5.5, -0.6), (220, 220, 220), swing=right.swing, grain=2))
-    return Body(parts + coated(bow, "bow"), scale)
+    return Body(parts + coated(bow, "bow"))
 
 
-def spider(coat: Colour = (58, 50, 48), name: str = "spider", scale: float = 1.0) -> Body:
+def spider() -> Body:
     """A spider with its eight legs and eyes."""
+    coat = (58, 50, 48)
     head = Part((0, 9, 3), (-4, -4, 0, 4, 4, 8), coat, head=True)
     chest = Part((0, 9, 0), (-3, -3, -3, 3, 3, 3), _dark(coat, 0.85))
     back = Part((0, 9, -3), (-5, -4, -12, 5, 4, 0), coat, grain=9)
@@ -619,7 +595,7 @@ def spider(coat: Colour = (58, 50, 48), name: str = "spider", scale: float = 1.0
                 )
             )
     eyes = Part((0, 9, 3), (-3, -2, 8, 3, 3, 8.3), coat, head=True, glow=True)
-    parts = coated([head, chest, back, *legs, eyes], name)
+    parts = coated([head, chest, back, *legs, eyes], "spider")
     red = {"r": (226, 34, 30), "d": (140, 20, 22)}
     for face in ALL:
         eyes.faces[face][...] = 0
@@ -630,7 +606,7 @@ def spider(coat: Colour = (58, 50, 48), name: str = "spider", scale: float = 1.0
         for face in (TOP, BOTTOM, FRONT, BACK):
             leg.faces[face][:, 5:7, :3] //= 2
             leg.faces[face][:, 11:12, :3] //= 2
-    return Body(parts, scale)
+    return Body(parts)
 
 
 def creeper() -> Body:
@@ -671,29 +647,17 @@ def enderman() -> Body:
     return Body(parts)
 
 
-def slime(coat: Colour = (104, 186, 88), name: str = "slime") -> Body:
+def slime() -> Body:
     """A slime; its outside lets light through."""
+    coat = (104, 186, 88)
     core = Part((0, 1, 0), (-3, 0, -3, 3, 6, 3), _dark(coat, 0.75))
     eyes = [Part((0, 1, 0), (x, 3, 2.6, x + 2, 5, 3.4), (34, 48, 30)) for x in (-3, 1)]
     mouth = Part((0, 1, 0), (0, 1, 2.6, 1, 2, 3.4), (34, 48, 30))
     jelly = Part((0, 0, 0), (-4, 0, -4, 4, 8, 4), coat, grain=5)
-    parts = coated([core, *eyes, mouth, jelly], name)
+    parts = coated([core, *eyes, mouth, jelly], "slime")
     for picture in jelly.faces:
         picture[..., 3] = 150
         picture[0, :, 3] = picture[-1, :, 3] = picture[:, 0, 3] = picture[:, -1, 3] = 190
-    return Body(parts)
-
-
-def magma_cube() -> Body:
-    """A cube of slag with fire in its cracks."""
-    body = Part((0, 0, 0), (-4, 0, -4, 4, 8, 4), (66, 26, 18), grain=9)
-    eyes = Part((0, 0, 0), (-3, 4, 4, 3, 6, 4.2), (250, 180, 50), glow=True)
-    parts = coated([body, eyes], "magma_cube")
-    for row in (2, 5):
-        band(body, row, row + 1, (226, 110, 26))
-    for face in ALL:
-        eyes.faces[face][...] = 0
-    paint(eyes, FRONT, ["yo..oy", "yo..oy"], {"y": (250, 210, 80), "o": (230, 120, 30)})
     return Body(parts)
 
 
@@ -776,33 +740,6 @@ def snow_golem() -> Body:
     return Body(parts)
 
 
-def squid() -> Body:
-    """A squid."""
-    coat = (70, 90, 116)
-    body = Part((0, 10, 0), (-6, -2, -6, 6, 14, 6), coat)
-    arms = []
-    for number in range(8):
-        angle = number * np.pi / 4
-        arms.append(
-            Part((5 * np.sin(angle), 8, 5 * np.cos(angle)), (-1, -12, -1, 1, 0, 1), _dark(coat, 0.85), swing=(20, number / 8))
-        )
-    parts = coated([body, *arms], "squid")
-    paint(body, FRONT, ["............"] * 8 + [".wwk....kww.", ".wkk....kkw."], {"w": WHITE, "k": BLACK})
-    return Body(parts)
-
-
-def fish(coat: Colour, belly: Colour, name: str) -> Body:
-    """A small fish."""
-    body = Part((0, 2, 0), (-1, 0, -4, 1, 4, 3), coat, grain=6)
-    head = Part((0, 2, 3), (-1, 0.5, 0, 1, 3.5, 3), _dark(coat, 0.9))
-    tail = Part((0, 2, -4), (-0.3, 0, -4, 0.3, 4, 0), belly, swing=(0, 0))
-    parts = coated([body, head, tail], name)
-    for side in (LEFT, RIGHT):
-        body.faces[side][3:, :, :3] = belly
-        head.faces[side][0, 1] = (*BLACK, 255)
-    return Body(parts)
-
-
 def arrow() -> Body:
     """An arrow in flight, its head along +z."""
     shaft = Part((0, 0, 0), (-0.5, -0.5, -6, 0.5, 0.5, 5), (124, 92, 56))
@@ -812,44 +749,6 @@ def arrow() -> Body:
         Part((0, 0, 0), (-2, -0.2, -8, 2, 0.2, -5), (232, 232, 228), turn=(0, 0, -45)),
     ]
     return Body(coated([shaft, head, *feathers], "arrow"), 0.8)
-
-
-def boat(wood: Colour) -> Body:
-    """A boat."""
-    floor = Part((0, 1, 0), (-7, 0, -13, 7, 2, 13), _dark(wood, 0.85))
-    sides = [Part((x, 1, 0), (-1, 0, -14, 1, 8, 14), wood) for x in (-8, 8)]
-    ends = [Part((0, 1, z), (-7, 0, -1, 7, 8, 1), wood) for z in (-13, 13)]
-    parts = coated([floor, *sides, *ends], f"boat {wood}")
-    for part in (*sides, *ends):
-        band(part, 0, 1, _dark(wood, 1.15))
-        band(part, 4, 5, _dark(wood, 0.75))
-    return Body(parts)
-
-
-def minecart() -> Body:
-    """A minecart."""
-    iron = (128, 130, 136)
-    floor = Part((0, 3, 0), (-7, 0, -9, 7, 2, 9), _dark(iron, 0.7))
-    sides = [Part((x, 3, 0), (-1, 0, -10, 1, 9, 10), iron) for x in (-7, 7)]
-    ends = [Part((0, 3, z), (-6, 0, -1, 6, 9, 1), iron) for z in (-9, 9)]
-    return Body(coated([floor, *sides, *ends], "minecart"))
-
-
-def blank(width: float, height: float, name: str) -> Body:
-    """A plain grey creature of a mob that has no likeness yet: a body with eyes."""
-    half = max(2, round(width * 8))
-    tall = max(3, round(height * 16))
-    body = Part((0, 0, 0), (-half, 0, -half, half, tall, half), (136, 130, 126))
-    parts = coated([body], name)
-    row, middle = max(0, tall // 5), half
-    paint(
-        body,
-        FRONT,
-        ["kw" + "." * max(0, middle - 2) + "wk"],
-        {"k": BLACK, "w": WHITE},
-        (row, max(0, middle - (middle + 2) // 2)),
-    )
-    return Body(parts)
 
 
 RABBITS: tuple[tuple[str, Colour], ...] = (
@@ -865,42 +764,24 @@ Make = Callable[[int, int], Body]
 
 BODIES: Mapping[str, tuple[int, Make]] = {
     "cow": (1, lambda v, m: cow()),
-    "mooshroom": (1, lambda v, m: mooshroom()),
     "pig": (1, lambda v, m: pig()),
     "sheep": (16, lambda v, m: sheep(list(WOOL.values())[v], m == MARKED)),
     "chicken": (1, lambda v, m: chicken()),
     "rabbit": (len(RABBITS), lambda v, m: rabbit(RABBITS[v][1], RABBITS[v][0])),
     "villager": (len(PROFESSIONS), lambda v, m: villager(PROFESSIONS[v])),
-    "wandering_trader": (1, lambda v, m: villager("cartographer", name="trader")),
     "witch": (1, lambda v, m: witch()),
     "wolf": (1, lambda v, m: wolf(m == MARKED, m == CROSS)),
-    "cat": (len(CATS) - 1, lambda v, m: cat(v, m == MARKED)),
-    "ocelot": (1, lambda v, m: cat(len(CATS) - 1)),
+    "cat": (len(CATS), lambda v, m: cat(v, m == MARKED)),
     "horse": (len(HORSES), lambda v, m: horse(HORSES[v])),
     "donkey": (1, lambda v, m: horse((124, 110, 98), long_ears=True, name="donkey")),
-    "mule": (1, lambda v, m: horse((96, 58, 40), long_ears=True, name="mule")),
     "zombie": (1, lambda v, m: zombie()),
-    "husk": (1, lambda v, m: zombie("husk", (150, 128, 92), (116, 92, 58), (92, 76, 54))),
-    "drowned": (1, lambda v, m: zombie("drowned", (92, 150, 140), (70, 116, 120), (60, 96, 92))),
-    "zombie_villager": (1, lambda v, m: zombie_villager()),
-    "zombified_piglin": (1, lambda v, m: zombie("zombified_piglin", (222, 150, 136), (116, 90, 60), (96, 72, 50))),
     "skeleton": (1, lambda v, m: skeleton()),
-    "stray": (1, lambda v, m: skeleton("stray", (150, 172, 178))),
-    "wither_skeleton": (1, lambda v, m: skeleton("wither_skeleton", (54, 52, 54), 1.2)),
     "spider": (1, lambda v, m: spider()),
-    "cave_spider": (1, lambda v, m: spider((30, 58, 70), "cave_spider", 0.7)),
     "creeper": (1, lambda v, m: creeper()),
     "enderman": (1, lambda v, m: enderman()),
     "slime": (1, lambda v, m: slime()),
-    "magma_cube": (1, lambda v, m: magma_cube()),
     "iron_golem": (1, lambda v, m: iron_golem()),
     "snow_golem": (1, lambda v, m: snow_golem()),
-    "squid": (1, lambda v, m: squid()),
-    "cod": (1, lambda v, m: fish((190, 162, 122), (222, 204, 172), "cod")),
-    "salmon": (1, lambda v, m: fish((172, 58, 50), (122, 140, 104), "salmon")),
-    "tropical_fish": (1, lambda v, m: fish((242, 128, 32), (246, 246, 240), "tropical_fish")),
     "arrow": (1, lambda v, m: arrow()),
-    "boat": (1, lambda v, m: boat((162, 130, 78))),
-    "minecart": (1, lambda v, m: minecart()),
 }
 """Name -> how many variants it has, and how one is made."""

@@ -1,4 +1,8 @@
-"""Monsters come in the dark and go when they are far: rules of Minecraft 1.16, for one player."""
+"""Monsters come in the dark and go when they are far: rules of Minecraft 1.16, for one player.
+
+Differences: monsters come 24 to 64 blocks away and not up to 128; they vanish at 96 blocks and not at 128, and none vanishes by
+chance beyond 32; at most 20 live at once and not 70.
+"""
 
 from __future__ import annotations
 

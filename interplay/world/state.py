@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-TICKS_PER_S = 20
 EYE_HEIGHT = 1.62
 SNEAKING_EYE_HEIGHT = 1.27
+HALF_WIDTH, HEIGHT, SNEAKING_HEIGHT = 0.3, 1.8, 1.5
+"""Of the player's body, in blocks."""
 REACH = 4.5
 """How far blocks can be used; 3.0 for hitting mobs."""
 ATTACK_REACH = 3.0
@@ -97,6 +98,8 @@ class Player:
         last_hurt: Half hearts of the last blow; while `invulnerable`, a stronger one hurts by what it is stronger.
         since_swing: Ticks since the last blow; a quick second one is weak.
         attack_held, use_held: Whether the key was down in the last tick.
+        experience: Points towards the next level.
+        wielded: Item in hand in the last tick; what was begun with it ends when another is there: see `hands.notice`.
     """
 
     x: float = 128.5
@@ -144,6 +147,8 @@ class Player:
     since_swing: int = 100
     attack_held: bool = False
     use_held: bool = False
+    experience: int = 0
+    wielded: str | None = None
 
     def count(self, kind: str, name: str, number: int = 1) -> None:
         """Add to a counter."""
@@ -159,6 +164,11 @@ class Player:
     def eye_y(self) -> float:
         """Height of the eyes."""
         return self.y + (SNEAKING_EYE_HEIGHT if self.sneaking else EYE_HEIGHT)
+
+    @property
+    def height(self) -> float:
+        """Of the body as it stands or sneaks, in blocks."""
+        return SNEAKING_HEIGHT if self.sneaking else HEIGHT
 
 
 @dataclass
@@ -185,7 +195,7 @@ MAX_MOBS = 240
 
 ENTITY = np.dtype(
     [
-        ("kind", np.int16),  # index into `mobs.KINDS`; -1: this row is free
+        ("kind", np.int16),  # index into `kinds.KINDS`; -1: this row is free
         ("id", np.int32),
         ("x", np.float64),
         ("y", np.float64),
@@ -211,8 +221,8 @@ ENTITY = np.dtype(
         ("goal_z", np.float64),
         ("target", np.int32),  # id of the entity it follows or fights; 0 the player, -1 none
         ("variant", np.int16),  # colour, profession, and so on
-        ("flags", np.int32),  # bits: see `mobs.FLAGS`
-        ("item", np.int16),  # of an item or falling block: index into the items table, or a block's state
+        ("flags", np.int32),  # bits: see `kinds.FLAGS`
+        ("item", np.int16),  # of an item: index into the items table; see `kinds` for mobs
         ("count", np.int16),
         ("fall", np.float32),
     ]

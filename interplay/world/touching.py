@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from interplay.world import inventory, mining
 from interplay.world.blocks import BY_NAME, change, name_of, properties_of, state_of
+from interplay.world.hands import exchange, use_up
 from interplay.world.items import item_named
 from interplay.world.orient import OPPOSITE, facing
 from interplay.world.state import Container, Stack
@@ -27,9 +28,9 @@ _WITHOUT_SCREEN = frozenset(
 _COMPOST = {
     0.3: "beetroot_seeds dried_kelp grass kelp melon_seeds pumpkin_seeds seagrass sweet_berries wheat_seeds",
     0.5: "cactus dried_kelp_block melon_slice nether_sprouts sugar_cane tall_grass twisting_vines vine weeping_vines",
-    0.65: "apple beetroot carrot cocoa_beans fern large_fern lily_pad melon nether_wart potato pumpkin sea_pickle wheat "
-    "brown_mushroom red_mushroom crimson_fungus warped_fungus crimson_roots warped_roots shroomlight mushroom_stem "
-    "dandelion poppy blue_orchid allium azure_bluet oxeye_daisy cornflower lily_of_the_valley wither_rose "
+    0.65: "apple beetroot carrot cocoa_beans fern large_fern lily_pad melon nether_wart potato pumpkin carved_pumpkin "
+    "sea_pickle wheat brown_mushroom red_mushroom crimson_fungus warped_fungus crimson_roots warped_roots shroomlight "
+    "mushroom_stem dandelion poppy blue_orchid allium azure_bluet oxeye_daisy cornflower lily_of_the_valley wither_rose "
     "sunflower lilac rose_bush peony",
     0.85: "baked_potato bread cookie hay_block brown_mushroom_block red_mushroom_block nether_wart_block warped_wart_block",
     1.0: "cake pumpkin_pie",
@@ -62,7 +63,6 @@ def touch(world: World, x: int, y: int, z: int, slot: int) -> bool:
         return True
     if name.endswith("_button"):
         world.set_block(x, y, z, change(state, powered="true"))
-        world.events.append(("pressed", (x, y, z), name))
         return True
     if name.endswith("_bed"):
         return _sleep(world, x, y, z, state)
@@ -71,7 +71,6 @@ def touch(world: World, x: int, y: int, z: int, slot: int) -> bool:
     if name == "note_block":
         note = (int(values["note"]) + 1) % 25
         world.set_block(x, y, z, change(state, note=str(note)))
-        world.events.append(("note", (x, y, z), note))
         return True
     if name == "jukebox":
         return _jukebox(world, x, y, z, state, slot)
@@ -102,31 +101,6 @@ def touch(world: World, x: int, y: int, z: int, slot: int) -> bool:
     return screens.open_block(world, (x, y, z))
 
 
-def use_up(world: World, slot: int, number: int = 1) -> None:
-    """Take some from a slot; nothing in creative mode."""
-    stack = world.player.slots[slot]
-    if stack is None or world.player.game_mode == "creative":
-        return
-    stack.count -= number
-    if stack.count <= 0:
-        world.player.slots[slot] = None
-
-
-def exchange(world: World, slot: int, item: str) -> None:
-    """Turn one of a slot into something else, as a bucket that is filled; what finds no room falls to the ground."""
-    player = world.player
-    if player.game_mode == "creative":
-        return
-    use_up(world, slot)
-    made = Stack(item)
-    if player.slots[slot] is None:
-        player.slots[slot] = made
-        return
-    left = inventory.add(player.slots, made)
-    if left is not None:
-        world.spawn_item(player.x, player.eye_y - 0.3, player.z, left)
-
-
 def _open(world: World, x: int, y: int, z: int, state: int) -> bool:
     name, values = name_of(state), properties_of(state)
     if name.startswith("iron_"):
@@ -141,7 +115,6 @@ def _open(world: World, x: int, y: int, z: int, state: int) -> bool:
     if other is not None:
         world.grid.set(*other, change(world.grid.get(*other), open=opened))
     world.set_block(x, y, z, after)
-    world.events.append(("opened" if opened == "true" else "shut", (x, y, z), name))
     return True
 
 

@@ -61,11 +61,6 @@ _MINDS_OR_FLOWS_TABLE = MINDS | (FLUID & 3 != 0)
 _MINDS_OR_FLOWS = _MINDS_OR_FLOWS_TABLE.tobytes()
 
 
-def connected(world: World, x: int, y: int, z: int, state: int) -> int:
-    """A state as the neighbours of a cell would make it: fences, walls, panes, gates, stairs, snowy grass."""
-    return joins.joined(world.grid, x, y, z, state)
-
-
 class _Turns:
     """Cells whose turn is to come, in order; a cell that waits already keeps its turn."""
 
@@ -115,11 +110,6 @@ class Updates:
         self._moving: set[int] = set()
         self._waiting: deque[tuple[int, int, int, bool, int | None]] = deque()
         self._busy = False
-
-    @property
-    def num_waiting(self) -> int:
-        """Cells whose turn is to come."""
-        return len(self._blocks.waiting) + sum(len(turns.waiting) for turns in self._fluids.values())
 
     def changed(self, world: World, x: int, y: int, z: int, before: int, after: int) -> None:
         """Let a cell and its neighbours react to a change that has just been made.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from interplay.world import entities, fire, growth, inventory, mining, physics, supports
 from interplay.world.blocks import AIR, BY_NAME, NUM_BOXES, change, name_of, properties_of, state_of
+from interplay.world.hands import exchange, use_up, wear
 from interplay.world.items import block_of_item, item_named, mob_of_egg
 from interplay.world.kinds import KIND
 from interplay.world.orient import STEPS, TALL, is_replaceable
@@ -16,7 +17,7 @@ from interplay.world.physics import DOWN, FACES
 from interplay.world.player import direction
 from interplay.world.state import Stack
 from interplay.world.tools import enchantment
-from interplay.world.touching import exchange, is_tool, use_up
+from interplay.world.touching import is_tool
 
 if TYPE_CHECKING:
     from interplay.world.world import World
@@ -88,17 +89,6 @@ def on_block(world: World, slot: int, found: mining.Target) -> bool:
     world.player.count("used", stack.item)
     wear(world, slot)
     return True
-
-
-def wear(world: World, slot: int) -> None:
-    """Use up the tool of a hand by one."""
-    player = world.player
-    stack = player.slots[slot]
-    if stack is None or player.game_mode == "creative":
-        return
-    unbreaking = enchantment(stack, "unbreaking")
-    if not unbreaking or world.rng.integers(unbreaking + 1) == 0:
-        inventory.wear(player.slots, slot)
 
 
 def in_air(world: World, slot: int, fresh: bool) -> bool:
@@ -329,8 +319,7 @@ def place_bed(world: World, x: int, y: int, z: int, foot: int) -> None:
 
 def _tell(world: World, x: int, y: int, z: int, before: int, after: int) -> None:
     """Let the neighbours know of a cell that was set without them."""
-    if (updates := getattr(world, "updates", None)) is not None:
-        updates.changed(world, x, y, z, before, after)
+    world.updates.changed(world, x, y, z, before, after)
 
 
 # What lives.
@@ -340,7 +329,7 @@ def on_mob(world: World, slot: int, row: int) -> bool:
     """Use what a hand holds on a mob: shear, dye and milk, feed, trade; False if that does nothing."""
     from interplay.world import mobs  # mobs use what this module offers, too
 
-    return mobs.used_by_player(world, row, slot)
+    return mobs.interact(world, row, slot)
 
 
 def places(stack: Stack | None) -> str | None:

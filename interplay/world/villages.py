@@ -151,7 +151,7 @@ def plan(rng: np.random.Generator, style: str, centre: tuple[int, int], heights:
 
     done = Plan(style, centre, (cx, cz + _SQUARE - 1), np.zeros((sx, sz), np.bool_), np.zeros((sx, sz), np.bool_))
     used = np.zeros((sx, sz), np.bool_)
-    _streets(rng, done, used)
+    _pave_square(done, used)
     _lots(rng, done, used)
     _even(done, heights, away)
     _trimmings(rng, done, used, heights)
@@ -163,8 +163,8 @@ def plan(rng: np.random.Generator, style: str, centre: tuple[int, int], heights:
     return done
 
 
-def _streets(rng: np.random.Generator, done: Plan, used: np.ndarray) -> None:
-    """A square, and four bent streets from it; where they go is kept in `_bends`."""
+def _pave_square(done: Plan, used: np.ndarray) -> None:
+    """A round pavement in the middle, and no building near it."""
     cx, cz = done.centre
     used[cx - _SQUARE : cx + _SQUARE + 1, cz - _SQUARE : cz + _SQUARE + 1] = True
     disc = [(dx, dz) for dx in range(-4, 5) for dz in range(-4, 5) if dx * dx + dz * dz <= 20]
@@ -214,12 +214,11 @@ def _lots(rng: np.random.Generator, done: Plan, used: np.ndarray) -> None:
             back = int(rng.integers(2, 5))
             lot = _fit(sides[n], bends[sides[n].way], back, template.name, volume, mirrored, profession, done, used, reserved)
             if lot is not None:
-                width = volume.cells.shape[0]
                 reach[sides[n].way] = max(reach[sides[n].way], sides[n].along)
                 used[lot.area] = True
                 sides[n].along += int(rng.integers(1, 6))
                 done.lots.append(lot)
-                _pave_to_door(lot, sides[n].way, bends, width, done)
+                _pave_to_door(lot, sides[n].way, bends, done)
                 break
     for way in ways:
         for along in range(_SQUARE - 2, min(reach[way] + 1, RADIUS)):
@@ -279,7 +278,7 @@ def _fit(
     return None
 
 
-def _pave_to_door(lot: _Lot, way: tuple[int, int], bends: dict, width: int, done: Plan) -> None:
+def _pave_to_door(lot: _Lot, way: tuple[int, int], bends: dict, done: Plan) -> None:
     """A path from the front door to the middle of the street."""
     if lot.volume.front is None:
         return
@@ -353,7 +352,7 @@ def build(rng: np.random.Generator, drawn: Plan, blocks: np.ndarray, tops: np.nd
     livestock: list[tuple[str, int, int, int]] = []
     trade = {FARMS[0].name, FARMS[1].name, PENS[0].name, PENS[1].name}
     for lot in sorted(drawn.lots, key=lambda lot: lot.kind in trade):
-        houses.append(_raise(lot, blocks, tops))
+        houses.append(_raise(lot, blocks))
         places = [(*lot.cell(x, z), lot.level + y) for x, y, z in lot.volume.rooms]
         if lot.kind in trade:
             if lot.kind in (PENS[0].name, PENS[1].name):
@@ -400,7 +399,7 @@ def _pave(rng: np.random.Generator, drawn: Plan, blocks: np.ndarray, tops: np.nd
     return found
 
 
-def _raise(lot: _Lot, blocks: np.ndarray, tops: np.ndarray) -> House:
+def _raise(lot: _Lot, blocks: np.ndarray) -> House:
     """Put one building down, and ground under it where there is none."""
     volume = lot.volume
     sy = blocks.shape[2]

@@ -13,7 +13,7 @@ import numpy as np
 from interplay.world import inventory, physics
 from interplay.world.blocks import BOX_START, BOXES, NUM_BOXES, name_of, per_block, properties_of
 from interplay.world.light import OPAQUE
-from interplay.world.state import ARMOUR, NUM_SLOTS, OFFHAND, Player
+from interplay.world.state import ARMOUR, HALF_WIDTH, HEIGHT, NUM_SLOTS, OFFHAND, Player
 
 if TYPE_CHECKING:
     from interplay.world.world import World
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 AIR_TICKS = 300
 SAFE_TICKS = 10
 """After a blow, until the next one hurts."""
-_FIRE, _LAVA, _CACTUS, _BERRIES, _CAMPFIRE, _PORTION = 1, 2, 4, 8, 16, 32
+_FIRE, _LAVA, _CACTUS, _BERRIES, _CAMPFIRE, _SOUL_FIRE = 1, 2, 4, 8, 16, 32
 _HARM = per_block(
     {
         "fire": _FIRE,
-        "soul_fire": _FIRE,
+        "soul_fire": _SOUL_FIRE,
         "lava": _LAVA,
         "cactus": _CACTUS,
         "sweet_berry_bush": _BERRIES,
@@ -39,7 +39,7 @@ _SMOTHERS: np.ndarray = (
     OPAQUE & (NUM_BOXES == 1) & (BOXES[BOX_START.clip(max=len(BOXES) - 1)] == (0, 0, 0, 1, 1, 1)).all(axis=1)
 )
 _PAST_ARMOUR = frozenset({"fall", "drown", "starve", "void", "suffocation", "fire", "magic", "wither"})
-"""Causes that armour does not help against."""
+"""Causes that armour does not help against, and that do not make hungry."""
 _AT_ONCE = frozenset({"instant_health", "instant_damage", "saturation"})
 
 
@@ -107,9 +107,9 @@ def hurt(world: World, amount: float, cause: str, *, knock_x: float = 0.0, knock
     player.last_hurt, amount = amount, amount - weaker
     if cause not in _PAST_ARMOUR:
         points, toughness = inventory.armour_points(player.slots)
-        amount *= 1 - min(20.0, max(points / 5, points - amount / (2 + toughness / 4))) / 25
-        for slot in range(ARMOUR, OFFHAND):
+        for slot in range(ARMOUR, OFFHAND):  # by the whole blow, not by what gets through
             inventory.wear(player.slots, slot, max(1, int(amount / 4)))
+        amount *= 1 - min(20.0, max(points / 5, points - amount / (2 + toughness / 4))) / 25
     if cause not in ("void", "starve"):
         amount *= max(0.0, 1 - 0.2 * strength(player, "resistance"))
     if amount <= 0:
@@ -118,7 +118,7 @@ def hurt(world: World, amount: float, cause: str, *, knock_x: float = 0.0, knock
     player.invulnerable = player.invulnerable if weaker else SAFE_TICKS
     player.sleeping = 0
     player.count("hurt", cause)
-    if cause not in ("starve", "drown", "void", "magic", "wither"):
+    if cause not in _PAST_ARMOUR:
         exhaust(player, 0.1)
     length = math.hypot(knock_x, knock_z)
     if length > 0:
@@ -149,7 +149,7 @@ def die(world: World) -> None:
             world.spawn_item(
                 player.x, player.eye_y - 0.3, player.z, stack, vx=-math.sin(turn) * far, vz=math.cos(turn) * far, delay=40
             )
-    player.level = 0
+    player.level = player.experience = 0
 
 
 def respawn(world: World) -> None:
@@ -157,7 +157,7 @@ def respawn(world: World) -> None:
     player = world.player
     place = player.bed if player.bed is not None and name_of(world.grid.get(*player.bed)).endswith("_bed") else None
     x, y, z = place or world.spawn
-    while not physics.is_free(world.grid.blocks, x + 0.5, y + (0.6 if place else 0.0), z + 0.5, 0.3, 1.8):
+    while not physics.is_free(world.grid.blocks, x + 0.5, y + (0.6 if place else 0.0), z + 0.5, HALF_WIDTH, HEIGHT):
         y += 1
     player.x, player.y, player.z = x + 0.5, y + (0.6 if place else 0.0), z + 0.5
     player.vx = player.vy = player.vz = player.fall_distance = player.exhaustion = 0.0
@@ -203,21 +203,21 @@ def _surroundings(world: World) -> None:
     if player.y < -64:
         world.hurt_player(4.0, "void")
         return
-    tall = 1.5 if player.sneaking else 1.8
-    harm = physics.touched(blocks, player.x, player.y, player.z, 0.3, tall, _HARM)
-    lava = physics.immersion(blocks, player.x, player.y, player.z, 0.3, tall, physics.LAVA)[4] if harm & _LAVA else 0
+    body = player.x, player.y, player.z, HALF_WIDTH, player.height
+    harm = physics.touched(blocks, *body, _HARM)
+    lava = physics.immersion(blocks, *body, physics.LAVA)[4] if harm & _LAVA else 0
     cell = math.floor(player.x), math.floor(player.y), math.floor(player.z)
     if lava:
         player.burning = max(player.burning, 300)
         world.hurt_player(4.0, "lava")
-    elif harm & _FIRE:
+    elif harm & (_FIRE | _SOUL_FIRE):
         player.burning = max(player.burning, 160)
-        world.hurt_player(1.0, "fire")
+        world.hurt_player(2.0 if harm & _SOUL_FIRE else 1.0, "fire")
     if harm & _CACTUS:
         world.hurt_player(1.0, "cactus")
     here = world.grid.get(*cell)
     if harm & _CAMPFIRE and name_of(here).endswith("campfire") and properties_of(here)["lit"] == "true":
-        world.hurt_player(1.0, "campfire")
+        world.hurt_player(2.0 if name_of(here) == "soul_campfire" else 1.0, "campfire")
     in_berries = harm & _BERRIES and name_of(here) == "sweet_berry_bush" and properties_of(here)["age"] != "0"
     if in_berries and math.hypot(player.vx, player.vz) >= 0.003:
         world.hurt_player(1.0, "berries")
@@ -285,10 +285,11 @@ def _hunger(world: World) -> None:
 
 
 def _sleep(world: World) -> None:
-    """After 100 ticks in bed it is morning."""
+    """After 100 ticks in bed it is morning, unless the rule doDaylightCycle is false."""
     player = world.player
     player.sleeping += 1
     if player.sleeping > 100:
         player.sleeping = 0
-        world.time = 0
+        if world.rules.get("doDaylightCycle", "true") == "true":
+            world.time = 0
         world.weather = "clear"

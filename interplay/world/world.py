@@ -20,10 +20,12 @@ import msgspec
 import numpy as np
 import zstandard
 
+from interplay.errors import InterplayError
 from interplay.world import (
     clicks,
     compiling,
     entities,
+    hands,
     inventory,
     mining,
     mobs,
@@ -43,7 +45,7 @@ from interplay.world.terrain import Land
 from interplay.world.updates import Updates
 
 DAY_TICKS = 24_000
-FORMAT, VERSION = "interplay-world", 1
+FORMAT, VERSION = "interplay-world", 2
 
 DEFAULT_RULES = {
     "doDaylightCycle": "true",
@@ -59,6 +61,12 @@ DEFAULT_RULES = {
 """Game rules the world knows, and what they are at first."""
 
 _STILL = Action()
+_HOTBAR_KEYS = range(10)
+_UNREADABLE = (
+    *(zstandard.ZstdError, msgspec.DecodeError, InterplayError),
+    *(ArithmeticError, AttributeError, LookupError, TypeError, ValueError),
+)
+"""What bytes that are no saved world raise where they are read."""
 
 
 class _Base(NamedTuple):
@@ -105,7 +113,6 @@ class World:
         difficulty: `peaceful`, `easy`, `normal` or `hard`.
         spawn: Where the player begins, and comes back after death.
         screen: What is open: inventory, chest, ...; None while playing.
-        events: (kind, ...) of the tick just made, for whoever keeps count.
         rng: All chance after the beginning.
     """
 
@@ -130,7 +137,6 @@ class World:
         self.weather = "clear"
         self.difficulty = "normal"
         self.screen: Screen | None = None
-        self.events: list[tuple[Any, ...]] = []
         self.rng = np.random.default_rng((seed, 1))
         self._next_id = 1
         self._before = _STILL
@@ -155,11 +161,12 @@ class World:
         """Let a twentieth of a second pass.
 
         Raises:
-            WorldError: If the camera is not a finite number.
+            WorldError: If the camera is not a finite number, or a key is neither up nor down; nothing has changed then.
         """
+        if action.hotbar not in _HOTBAR_KEYS or any(key not in (False, True) for key in (*action[:5], *action[6:15])):
+            raise WorldError(f"keys are True or False, hotbar is 0 to 9, got {action}")
         if not (math.isfinite(action.camera_pitch) and math.isfinite(action.camera_yaw)):
             raise WorldError(f"the camera must turn by finite degrees, got {action.camera_pitch} and {action.camera_yaw}")
-        self.events.clear()
         self.ticks += 1
         if self.player.dead or screens.step(self, action):
             player.move(self, _STILL)
@@ -167,6 +174,7 @@ class World:
             self._keys(action)
             player.move(self, action)
             if self.screen is None:
+                hands.notice(self.player)
                 mining.attack(self, action)
                 placing.use(self, action)
             if self.screen is not None:  # keys that were down when it opened are no clicks
@@ -257,12 +265,14 @@ class World:
         vitals.hurt(self, amount, cause, knock_x=knock_x, knock_z=knock_z)
 
     def give(self, stack: Stack) -> Stack | None:
-        """Put a stack into the player's slots; returns what did not fit."""
-        return inventory.add(self.player.slots, stack, selected=self.player.hotbar)
+        """Put a stack into the player's slots; returns what did not fit.
 
-    def respawn(self) -> None:
-        """Bring a dead player back."""
-        vitals.respawn(self)
+        Raises:
+            WorldError: If there is nothing in it.
+        """
+        if stack.count < 1:
+            raise WorldError(f"a stack holds 1 or more, got {stack}")
+        return inventory.add(self.player.slots, stack, selected=self.player.hotbar)
 
     # Keeping it
 
@@ -303,7 +313,8 @@ class World:
 
     def save(self) -> bytes:
         """The whole world, for `restore` in this or another process: what differs from the land as generated, compressed."""
-        return zstandard.compress(msgspec.msgpack.encode(self._document()))
+        packer = zstandard.ZstdCompressor(write_checksum=True)
+        return packer.compress(msgspec.msgpack.encode(self._document()))
 
     def digest(self) -> str:
         """SHA-256 of everything `save` keeps, as hexadecimal digits."""
@@ -317,13 +328,21 @@ class World:
             WorldError: If these bytes are no saved world, or one of another version.
         """
         try:
-            document = msgspec.msgpack.decode(zstandard.decompress(saved))
-            if document["format"] != FORMAT:
-                raise ValueError(f"format {document['format']!r}")
-        except (zstandard.ZstdError, msgspec.DecodeError, ValueError, TypeError, KeyError) as error:
+            document = msgspec.msgpack.decode(zstandard.ZstdDecompressor().decompress(saved, allow_extra_data=False))
+            if not isinstance(document, dict) or document.get("format") != FORMAT:
+                raise ValueError(f"they do not say that they are of the format {FORMAT!r}")
+            version = document["version"]
+            if version == VERSION:
+                return cls._of(document)
+        except KeyError as error:
+            raise WorldError(f"these {len(saved)} bytes are no saved world: {error} is missing in them") from None
+        except _UNREADABLE as error:
             raise WorldError(f"these {len(saved)} bytes are no saved world: {error}") from None
-        if document["version"] != VERSION:
-            raise WorldError(f"this world was saved as version {document['version']}, and this Interplay reads {VERSION}")
+        raise WorldError(f"this world was saved as version {version!r:.100}, and this Interplay reads {VERSION}")
+
+    @classmethod
+    def _of(cls, document: dict[str, Any]) -> World:
+        """The inverse of `_document`."""
         world = cls(document["seed"], document["kind"], inhabited=False)
         for name in ("ticks", "time", "rules", "weather", "difficulty"):
             setattr(world, name, document[name])
@@ -333,8 +352,7 @@ class World:
         world._before = Action(*document["before"])
         *slots, held = inventory.load(document["slots"])
         me = document["player"]
-        for name in ("bed",):
-            me[name] = None if me[name] is None else _position(me[name])
+        me["bed"] = None if me["bed"] is None else _position(me["bed"])
         me["mining"] = None if me["mining"] is None else tuple(me["mining"])
         world.player = Player(**me, slots=slots, held=held)
         rows = np.frombuffer(document["rows"], np.uint16)

@@ -14,8 +14,8 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 from interplay.envs import EnvError, make
-from interplay.envs.gymnasium_ids import IDS
 from interplay.envs.automatic import MILESTONES
+from interplay.envs.gymnasium_ids import IDS
 from interplay.envs.voxel import CAMERA, KEYS, VoxelEnv
 from interplay.errors import NotFoundError
 from interplay.tasks import find
@@ -162,6 +162,8 @@ def test_the_first_of_each_item_on_the_way_to_the_shovel_is_rewarded_once():
         ({"camera": [1.0, float("inf")]}, "finite degrees"),
         ({"camera": [1.0]}, r"camera is a pair \(pitch, yaw\)"),
         ({"camera": "left"}, r"camera is a pair \(pitch, yaw\)"),
+        ({"camera": ["1", "2"]}, r"camera is a pair \(pitch, yaw\)"),
+        ({"camera": np.array([1j, 2])}, r"camera is a pair \(pitch, yaw\)"),
         ({"attack": "yes"}, "key attack is 0 or 1, got 'yes'"),
         ({"attack": None}, "key attack is 0 or 1"),
     ],
@@ -225,6 +227,48 @@ def test_the_last_info_says_what_was_reached_and_no_other_does():
     info = env.step(idle(ESC=1))[4]
     assert info["automatic"] == env.automatic()
     assert info["automatic"]["success"] is False
+
+
+def test_a_reset_that_fails_leaves_nothing_to_step():
+    env = small(kind="flat", commands=["/fil 0 0 0 1 1 1 stone"])
+    with pytest.raises(WorldError, match="fil"):
+        env.reset(seed=1)
+    with pytest.raises(EnvError, match="call reset first"):
+        env.step(idle())
+
+
+def test_a_scene_may_hold_empty_lines_and_comments():
+    env = small(kind="flat", commands=["", "# noon", "/time set noon"])
+    env.reset(seed=1)
+    assert env.world.time == 6000
+
+
+def test_a_snapshot_of_another_task_or_a_broken_one_changes_nothing():
+    env = small(kind="flat")
+    env.reset(seed=1)
+    other = small("basalt/find_cave")
+    other.reset(seed=14169)
+    before = env.world.digest()
+    snapshot = env.snapshot()
+    end = 4 + int.from_bytes(snapshot[:4], "little")
+    head = json.dumps({"task": "basalt/sandbox"}).encode()  # without its steps
+    for broken in (other.snapshot(), len(head).to_bytes(4, "little") + head + snapshot[end:], snapshot[:-9], b""):
+        with pytest.raises(EnvError, match=r"snapshot"):
+            env.restore(broken)
+        assert env.world.digest() == before
+
+
+def test_an_observation_is_the_callers_own():
+    env = small(kind="flat")
+    observation, _ = env.reset(seed=1)
+    observation["pov"][:] = 0
+    assert env.view().pixels.any()
+
+
+@pytest.mark.parametrize("max_steps", [0, 1.5, "x", True])
+def test_a_time_limit_is_a_whole_number(max_steps):
+    with pytest.raises(EnvError, match="max_steps is a whole number"):
+        gymnasium.make("interplay/Sandbox-v0", max_steps=max_steps)
 
 
 def test_stepping_before_the_first_reset_says_what_to_do():

@@ -239,6 +239,23 @@ def test_a_slow_world_moves_to_a_worker_of_its_own(quiet_server: RunningServer) 
     asyncio.run(scenario())
 
 
+def test_a_world_slower_than_its_frame_rate_still_shows_and_obeys(quiet_server: RunningServer) -> None:
+    server = quiet_server
+
+    async def scenario() -> None:
+        crawling = Watcher(await server.open("trial/crawls"), rgb=True)
+        await crawling.client.start()
+        await crawling.play(20)
+        await crawling.client.press(1)
+        await crawling.play(40)
+        ended = await left(crawling)
+        episode = interplay.record.open(server.data).get(ended["episode"])
+        assert 1 in episode.actions().tolist()
+        assert crawling.steps[-1] <= episode.num_steps < crawling.steps[-1] + 40
+
+    asyncio.run(asyncio.wait_for(scenario(), 30))
+
+
 def test_stopping_the_server_ends_and_seals_what_is_being_played(tmp_path: Path) -> None:
     async def scenario(server: RunningServer) -> dict:
         watcher = await started(server, "atari/breakout")

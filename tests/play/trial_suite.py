@@ -50,7 +50,13 @@ ArrowRight = "look_right"
 ArrowUp = "look_up"
 ArrowDown = "look_down"
 """
-WORLDS = {"counter": "TrialCounter", "raises": "TrialRaises", "slow": "TrialSlow", "noise": "TrialNoise"}
+WORLDS = {
+    "counter": "TrialCounter",
+    "raises": "TrialRaises",
+    "slow": "TrialSlow",
+    "crawls": "TrialCrawls",
+    "noise": "TrialNoise",
+}
 
 
 def suite_text() -> str:

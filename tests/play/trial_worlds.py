@@ -50,6 +50,14 @@ class Slow(Counter):
         return super().step(action)
 
 
+class Crawls(Counter):
+    """Takes 25 ms a step: no machine plays it at 60 Hz."""
+
+    def step(self, action: int) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
+        time.sleep(0.025)
+        return super().step(action)
+
+
 class Noise(Counter):
     """Shows noise, 320x240: about 100 kB as a JPEG."""
 
@@ -98,5 +106,5 @@ class Look(gymnasium.Env[np.ndarray, dict[str, Any]]):
         return picture
 
 
-for world in (Counter, Raises, Slow, Noise, Look):
+for world in (Counter, Raises, Slow, Crawls, Noise, Look):
     gymnasium.register(f"Trial{world.__name__}-v0", world, order_enforce=False, disable_env_checker=True)

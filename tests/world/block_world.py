@@ -33,7 +33,6 @@ class BlockWorld(SimpleNamespace):
             difficulty="normal",
             time=6000,
             rng=np.random.default_rng(seed),
-            events=[],
             dropped=[],
         )
 
@@ -68,3 +67,9 @@ class BlockWorld(SimpleNamespace):
         """All cells (x, y, z) of a block, whatever its properties."""
         found = np.argwhere(BLOCK_OF[self.grid.blocks] == BLOCK_OF[parse(name)])
         return {(int(x), int(y), int(z)) for x, z, y in found}
+
+
+def waiting(world: Any) -> int:
+    """How many cells of a world wait for their turn."""
+    kept = world.updates.state()
+    return sum(len(cells) for turns in (kept["blocks"], kept["water"], kept["lava"]) for _, cells in turns)

@@ -10,6 +10,7 @@ import numpy as np
 from interplay.world import inventory, vitals
 from interplay.world.blocks import parse
 from interplay.world.state import ENTITY, MAX_ENTITIES, Action, Player, Stack
+from interplay.world.updates import Updates
 
 FLOOR = 10
 
@@ -49,6 +50,7 @@ class World(SimpleNamespace):
             entities=np.zeros(MAX_ENTITIES, ENTITY),
             extras={},
             containers={},
+            updates=Updates(),
             ticks=0,
             time=1000,
             rules={},
@@ -57,7 +59,7 @@ class World(SimpleNamespace):
             spawn=(3, FLOOR, 3),
             rng=np.random.default_rng(5),
             screen=None,
-            events=[],
+            called=[],
             dropped=[],
         )
         self.entities["kind"] = -1
@@ -76,7 +78,7 @@ class World(SimpleNamespace):
         return len(self.dropped)
 
     def spawn_mob(self, name: str, x: float, y: float, z: float, **nbt: Any) -> int:
-        self.events.append(("mob", name, x, y, z))
+        self.called.append((name, x, y, z))
         return 1
 
     def hurt_player(self, amount: float, cause: str, *, knock_x: float = 0.0, knock_z: float = 0.0) -> None:

@@ -12,6 +12,7 @@ from interplay.world import entities, inventory, mobs, vitals
 from interplay.world.blocks import parse
 from interplay.world.grid import Grid
 from interplay.world.state import ENTITY, MAX_ENTITIES, Player, Stack
+from interplay.world.updates import Updates
 
 FLOOR = 10
 
@@ -29,6 +30,7 @@ class World(SimpleNamespace):
             entities=np.zeros(MAX_ENTITIES, ENTITY),
             extras={},
             containers={},
+            updates=Updates(),
             ticks=0,
             time=1000,
             rules={"doMobSpawning": "false"},
@@ -37,7 +39,6 @@ class World(SimpleNamespace):
             spawn=(3, FLOOR, 3),
             rng=np.random.default_rng(seed),
             screen=None,
-            events=[],
             next_id=1,
         )
         self.entities["kind"] = -1
@@ -84,6 +85,15 @@ class World(SimpleNamespace):
         self.player.slots[self.player.hotbar] = None if item is None else Stack(item, count)
         return self.player.in_hand
 
+    def use(self, one: np.void, item: str | None = None, count: int = 1) -> bool:
+        """Take something into the hand and use it on a mob; whether that did anything."""
+        self.hold(item, count)
+        return self.use_again(one)
+
+    def use_again(self, one: np.void) -> bool:
+        """Use what is in the hand on a mob."""
+        return mobs.interact(self, self.row(int(one["id"])), self.player.hotbar)
+
     def add(self, name: str, x: float, z: float, *, y: float = float(FLOOR), **nbt: Any) -> np.void:
         """Let a mob live; its row, by reference."""
         entity = mobs.spawn(self, name, x, y, z, **nbt)
@@ -116,7 +126,3 @@ class World(SimpleNamespace):
     def distance(self, one: np.void) -> float:
         """From the player to an entity."""
         return math.dist((self.player.x, self.player.y, self.player.z), (one["x"], one["y"], one["z"]))
-
-    def heard(self, what: str) -> list[tuple[Any, ...]]:
-        """Events of a kind so far."""
-        return [event for event in self.events if event[0] == what]

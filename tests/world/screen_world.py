@@ -29,7 +29,6 @@ class ScreenWorld:
         self.extras: dict[int, dict[str, Any]] = {}
         self.entities = np.zeros(4, ENTITY)
         self.entities["kind"] = -1
-        self.events: list[tuple] = []
         self.screen: Screen | None = None
         self.thrown: list[Stack] = []
 

@@ -7,10 +7,11 @@ import json
 from pathlib import Path
 
 import pytest
+from block_world import waiting
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from interplay.world import being_commands, commands
+from interplay.world import being_commands, commands, vitals
 from interplay.world.blocks import BLOCK_OF, name_of, parse, properties_of, text_of
 from interplay.world.commands import COMMANDS, CommandError, run, run_all
 from interplay.world.errors import WorldError
@@ -181,9 +182,9 @@ def test_filled_water_flows_out_at_all_sides_and_stays_within(world):
 
 def test_a_hundred_thousand_blocks_of_sand_fall_only_where_nothing_holds_them(world):
     run(world, "fill 10 64 10 59 103 59 sand")
-    assert world.updates.num_waiting == 0
+    assert waiting(world) == 0
     run(world, "fill 10 110 10 12 115 12 gravel")
-    assert world.updates.num_waiting > 0
+    assert waiting(world) > 0
 
 
 def test_filled_chests_all_hold_what_their_data_say(world):
@@ -443,6 +444,16 @@ def test_kill_takes_whom_the_selector_means(world):
     assert sum(int(row["count"]) for row in entities(world, "item")) == 3
 
 
+def test_a_box_above_the_head_finds_who_stands_and_not_who_sneaks(world):
+    text = f"kill @p[x={X},y={Y + 1.6},z={Z},dx=0,dy=0,dz=0]"
+    world.player.sneaking = True
+    run(world, text)
+    assert not world.player.dead
+    world.player.sneaking = False
+    run(world, text)
+    assert world.player.dead
+
+
 def test_selectors_sort_limit_and_filter(world):
     for far, name in enumerate(("cow", "pig", "cow", "sheep"), 2):
         run(world, f"""summon {name} ~{far} ~ ~ {{Tags:["n{far}"],CustomName:'"N {far}"',NoAI:1b}}""")
@@ -686,7 +697,7 @@ def test_the_player_comes_back_where_the_spawn_is(world):
         run(world, command)
         assert world.spawn == place
         run(world, "kill @p")
-        world.respawn()
+        vitals.respawn(world)
         assert (world.player.x, world.player.z) == (place[0] + 0.5, place[2] + 0.5)
         run(world, "tp 128 64 128")
     run(world, "spawnpoint")

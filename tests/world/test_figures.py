@@ -1,10 +1,10 @@
 """Mobs and other figures in the picture."""
 
-import time
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from perspective import focal, project
 
 from interplay.world import figures, kinds, skins
 from interplay.world.blocks import state_of
@@ -61,14 +61,8 @@ def test_all_variants_of_all_mobs_look_different():
         assert len(looks) == number, name
 
 
-def test_a_mob_without_a_likeness_still_gets_a_body_of_its_size():
-    model = figures.WARDROBE.mob("ravager")  # 1.95 wide and 2.2 high
-    box = figures.WARDROBE.parts[figures.WARDROBE.models[model, 0], figures.BOX : figures.BOX + 6]
-    assert box == pytest.approx([-1, 0, -1, 1, 2.1875, 1])
-
-
 def test_every_mob_of_the_world_has_a_likeness_of_its_own():
-    assert set(kinds.MOBS) <= set(skins.BODIES)
+    assert set(skins.BODIES) == {*kinds.MOBS, "arrow"}
 
 
 def test_tame_wolves_wear_a_collar_and_angry_ones_have_red_eyes(world):
@@ -106,10 +100,10 @@ def test_the_projection_is_the_cameras(world):
     put(world, 0, "snowball", x=14.0, y=10.0, z=18.0)
     frame, depth = picture(world, camera)
     rows, columns = np.nonzero(drawn(frame))
-    column, row, ahead = camera.project(np.array([14.0, 10.0 + 2.5 / 16, 18.0]))
+    column, row, ahead = project(camera, np.array([14.0, 10.0 + 2.5 / 16, 18.0]))
     assert abs(columns.mean() + 0.5 - column) < 2
     assert abs(rows.mean() + 0.5 - row) < 3
-    across = ((column - 160) ** 2 + (row - 90) ** 2) / camera.focal**2
+    across = ((column - 160) ** 2 + (row - 90) ** 2) / focal(camera) ** 2
     assert abs(depth[drawn(frame)].mean() - ahead * np.sqrt(1 + across)) < 0.1
 
 
@@ -141,19 +135,12 @@ def test_a_mob_around_the_camera_does_not_break_the_picture(world):
     assert frame.shape == (90, 160, 3)
 
 
-def test_a_mob_beside_the_camera_costs_nothing(world):
+def test_a_mob_beside_the_camera_is_not_in_the_picture(world):
     # Parts of it lie before and behind the plane of the picture
     camera = Camera(16.0, 9.0, 16.0, 0.0, 0.0, 70.0, (640, 360))
     put(world, 0, "cow", x=22.0, z=16.0, yaw=0.0)
-    picture(world, camera)
-    best = 1.0
-    for _ in range(5):
-        begin = time.perf_counter()
-        found = figures.poses(world, camera)
-        figures.paint(found, figures.basis(camera), np.zeros((360, 640, 3), np.uint8), np.full((360, 640), 96, np.float32))
-        best = min(best, time.perf_counter() - begin)
-    assert len(found) == 1
-    assert best < 0.005  # measured 0.4 ms; it was 20 ms when such boxes were looked for in the whole picture
+    assert len(figures.poses(world, camera)) == 1
+    assert not drawn(picture(world, camera)[0]).any()
 
 
 def test_the_side_of_a_mob_that_touches_the_camera_fills_the_picture(world):
@@ -245,39 +232,7 @@ def test_items_bob_and_spin_with_their_age(world):
     assert len(looks) == 3
 
 
-def test_a_falling_block_looks_like_its_state(world):
-    looks = []
-    for name in ("sand", "gravel"):
-        put(world, 0, "falling_block", z=19.0, item=state_of(name))
-        frame = picture(world)[0]
-        looks.append(frame[drawn(frame)].mean(0))
-    assert looks[0][0] - looks[0][2] > looks[1][0] - looks[1][2] + 20  # sand is yellow, gravel grey
-
-
 def test_the_same_world_gives_the_same_picture(world):
     for row, name in enumerate(MOBS):
         put(world, row, name, x=10.0 + row % 6 * 2, z=19.0 + row // 6 * 3, walked=row * 0.3, vx=0.05, variant=2)
     assert picture(world)[0].tobytes() == picture(world)[0].tobytes()
-
-
-def test_thirty_mobs_take_a_few_milliseconds(world):
-    for row in range(30):
-        put(
-            world,
-            row,
-            MOBS[row % len(MOBS)],
-            x=16 + (row % 6 - 2.5) * 2.5,
-            z=21 + row // 6 * 2.5,
-            walked=row,
-            vx=0.05,
-            variant=1,
-        )
-    camera = Camera(16.0, 9.6, 16.0, 0.0, 8.0, 70.0, (640, 360))
-    picture(world, camera)
-    best = 1.0
-    for _ in range(10):
-        frame, depth = np.full((360, 640, 3), SKY, np.uint8), np.full((360, 640), 96, np.float32)
-        begin = time.perf_counter()
-        figures.draw(world, camera, frame, depth)
-        best = min(best, time.perf_counter() - begin)
-    assert best < 0.012  # measured 1.2 ms; four times the budget of 3 ms, for a busy machine

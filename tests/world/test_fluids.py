@@ -2,7 +2,7 @@ import json
 
 import numpy as np
 import pytest
-from block_world import FLOOR, BlockWorld
+from block_world import FLOOR, BlockWorld, waiting
 
 from interplay.world import light
 from interplay.world.blocks import parse, state_of
@@ -46,7 +46,7 @@ def test_water_needs_five_ticks_a_step_and_then_rests() -> None:
     world.run(5)
     assert len(levels(world)) == 13
     world.run(100)
-    assert world.updates.num_waiting == 0
+    assert waiting(world) == 0
 
 
 def test_water_drains_to_nothing_when_its_source_is_taken() -> None:
@@ -56,7 +56,7 @@ def test_water_drains_to_nothing_when_its_source_is_taken() -> None:
     world.put(MIDDLE, FLOOR, MIDDLE, "air")
     world.run(5 * 20)
     assert levels(world) == {}
-    assert world.updates.num_waiting == 0
+    assert waiting(world) == 0
     assert (world.grid.light == light.lit(world.grid.blocks)).all()
     assert (world.grid.skip <= light.distances(world.grid.blocks, MAX_SKIP)).all()
 

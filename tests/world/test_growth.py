@@ -237,6 +237,17 @@ def test_bone_meal_helps_crops_saplings_and_grass_and_nothing_else() -> None:
     assert not growth.bone_meal(world, 1, FLOOR, 1)
 
 
+def test_bone_meal_helps_beetroots_in_three_cases_of_four() -> None:
+    world = BlockWorld()
+    world.grid.set(4, FLOOR - 1, 4, state_of("farmland"))
+    grown = 0
+    for _ in range(400):
+        world.put(4, FLOOR, 4, "beetroots")
+        assert growth.bone_meal(world, 4, FLOOR, 4)
+        grown += world.values(4, FLOOR, 4) == {"age": "1"}
+    assert 300 - 3.5 * 8.7 < grown < 300 + 3.5 * 8.7  # (400 * 0.75 * 0.25) ** 0.5 = 8.7
+
+
 def test_a_garden_grows_the_same_way_twice() -> None:
     worlds = []
     for _ in range(2):

@@ -58,58 +58,31 @@ def test_added_stacks_are_not_shared_with_the_giver():
     assert given_stack == Stack("dirt", 3, tag={"a": [1]})
 
 
-def test_removing_takes_from_the_first_slots_or_says_what_lacks():
-    slots = [Stack("stick", 2), None, Stack("stick", 5)]
-    inventory.remove(slots, "stick", 3)
-    assert slots == [None, None, Stack("stick", 4)]
-    with pytest.raises(WorldError, match="cannot take 5 of stick: there are 4"):
-        inventory.remove(slots, "stick", 5)
-    assert slots == [None, None, Stack("stick", 4)]
-    with pytest.raises(WorldError, match="cannot take -1 of stick"):
-        inventory.remove(slots, "stick", -1)
-    with pytest.raises(NotFoundError, match="did you mean 'stick'"):
-        inventory.count(slots, "stik")
-
-
-def test_splitting_takes_the_larger_half():
-    slots = [Stack("stone", 7)]
-    assert inventory.split(slots, 0).count == 4
-    assert slots[0].count == 3
-    assert inventory.split([Stack("stone", 1)], 0).count == 1
-    with pytest.raises(WorldError, match="slot 0 is empty"):
-        inventory.split([None], 0)
-
-
-def test_moving_fills_a_stack_and_leaves_the_rest():
-    slots = [Stack("egg", 10), Stack("egg", 9), Stack("dirt", 1), None]
-    assert inventory.move(slots, 0, 1) == 7
-    assert (slots[0].count, slots[1].count) == (3, 16)
-    assert inventory.move(slots, 0, 2) == 0
-    assert inventory.move(slots, 0, 3, 2) == 2
-    assert inventory.move(slots, 0, 0) == 0
-    with pytest.raises(WorldError, match="there is no slot 4; slots are 0 to 3"):
-        inventory.move(slots, 0, 4)
-    with pytest.raises(WorldError, match="there is no slot -1"):
-        inventory.move(slots, -1, 0)
-    with pytest.raises(WorldError, match="nothing to move"):
-        inventory.move([None, None], 0, 1)
-
-
 def test_armour_slots_take_their_own_piece_only():
     slots = empty()
     slots[0], slots[1], slots[2] = Stack("iron_helmet"), Stack("dirt"), Stack("carved_pumpkin", 5)
-    inventory.move(slots, 0, 39)
+    inventory.swap(slots, 0, 39)
     assert inventory.armour_points(slots) == (2, 0)
     with pytest.raises(WorldError, match="slot 38 takes armour of its own kind only, got dirt"):
-        inventory.move(slots, 1, 38)
+        inventory.swap(slots, 38, 1)
+    with pytest.raises(WorldError, match="there is no slot 41; slots are 0 to 40"):
+        inventory.swap(slots, 1, 41)
+    with pytest.raises(WorldError, match="there is no slot -1"):
+        inventory.swap(slots, -1, 1)
     with pytest.raises(WorldError, match="slot 39 takes armour of its own kind only, got dirt"):
         inventory.swap(slots, 1, 39)
     with pytest.raises(WorldError, match="slot 39 takes one piece of armour, got 5 of carved_pumpkin"):
         inventory.swap(slots, 2, 39)
     assert slots[39] == Stack("iron_helmet")
-    inventory.swap(slots, 39, 3)
-    assert inventory.move(slots, 2, 39) == 1
-    assert (slots[39].count, slots[2].count) == (1, 4)
+
+
+def test_taking_leaves_the_rest_and_an_empty_slot_has_nothing_to_take():
+    slots = [Stack("stone", 7)]
+    assert inventory.take(slots, 0, 4) == Stack("stone", 4)
+    assert slots == [Stack("stone", 3)]
+    assert inventory.take(slots, 0) == Stack("stone", 3)
+    with pytest.raises(WorldError, match="slot 0 is empty"):
+        inventory.take(slots, 0)
 
 
 def test_tools_wear_and_break():
@@ -146,7 +119,7 @@ def test_slots_survive_being_written_as_json():
 @settings(max_examples=60, deadline=None)
 @given(
     st.lists(st.tuples(st.sampled_from(["dirt", "egg", "iron_axe"]), st.integers(1, 64)), max_size=30),
-    st.lists(st.tuples(st.sampled_from(["move", "swap", "split"]), st.integers(0, 40), st.integers(0, 40)), max_size=30),
+    st.lists(st.tuples(st.sampled_from(["take", "swap", "drop"]), st.integers(0, 40), st.integers(0, 40)), max_size=30),
 )
 def test_no_operation_makes_or_loses_items(given_stacks, operations):
     slots, expected = empty(), {}
@@ -157,15 +130,13 @@ def test_no_operation_makes_or_loses_items(given_stacks, operations):
             expected[item] = expected.get(item, 0) + added
     for operation, a, b in operations:
         try:
-            if operation == "move":
-                inventory.move(slots, a, b)
-            elif operation == "swap":
+            if operation == "swap":
                 inventory.swap(slots, a, b)
-            else:
-                half = inventory.split(slots, a)
-                rest = inventory.add(slots, half)
-                if rest is not None:
-                    expected[rest.item] -= rest.count
+                continue
+            out = inventory.take(slots, a, b) if operation == "take" else inventory.drop(slots, a, whole=b > 20)
+            rest = None if out is None else inventory.add(slots, out)
+            if rest is not None:
+                expected[rest.item] -= rest.count
         except WorldError:
             pass
     contents = inventory.contents(slots)

@@ -13,7 +13,7 @@ import pytest
 from body_world import FLOOR, World, ticks
 
 import interplay.world
-from interplay.world import mining, placing
+from interplay.world import hands, mining, placing
 from interplay.world.blocks import BLOCKS, name_of, parse
 from interplay.world.drops import drops
 from interplay.world.items import BY_NAME
@@ -128,16 +128,19 @@ def test_mining_is_five_times_slower_in_the_air_and_again_under_water(world):
 
 
 def test_letting_go_looking_away_and_changing_tools_start_anew():
-    for other in ({}, {"look": True}, {"hotbar": 2}):
+    for other in ("let go", "look away", "change"):
         world = facing("dirt")
         ticks(world, 14, mining.attack, attack=True)
         assert world.player.mining[:3] == SPOT
-        if other.get("look"):
+        if other == "look away":
             world.look_at(24.5, FLOOR, 24.9)
             mining.attack(world, Action(attack=True))
             world.look_at(24.5, FLOOR + 0.3, 26.5)
+        elif other == "change":
+            world.hold("stick")
+            hands.notice(world.player)
         else:
-            mining.attack(world, Action(attack=bool(other), **other))
+            mining.attack(world, Action())
         ticks(world, 13, mining.attack, attack=True)
         assert name_of(world.grid.get(*SPOT)) == "dirt"
         ticks(world, 2, mining.attack, attack=True)
@@ -182,6 +185,28 @@ def test_tools_wear_by_one_and_swords_by_two_and_break():
     assert ticks_to_break(world)
     assert world.player.in_hand is None
     assert world.totals() == {"cobblestone": 1}
+
+
+@pytest.mark.parametrize(
+    ("item", "mined", "struck"),
+    # minecraft.wiki, "Durability": only tools and weapons wear by mining and hitting.
+    [
+        *[("iron_sword", 2, 1), ("trident", 2, 1), ("shears", 1, 0)],
+        *[(f"iron_{kind}", 1, 2) for kind in ("pickaxe", "axe", "shovel", "hoe")],
+        *[(item, 0, 0) for item in ("bow", "iron_helmet", "flint_and_steel", "shield", "fishing_rod", "stick")],
+    ],
+)
+def test_only_tools_and_weapons_wear_by_mining_and_hitting(mobs, item, mined, struck):
+    world = facing("dirt", item)
+    assert ticks_to_break(world)
+    assert world.player.in_hand.damage == mined
+    world.hold(item)
+    world.look_at(24.5, FLOOR + 0.8, 27.0)
+    put_mob(world, 1, "cow", 2.0)
+    ticks(world, 1, mining.attack)
+    mining.attack(world, Action(attack=True))
+    assert len(mobs.blows) == 1
+    assert world.player.in_hand.damage == struck
 
 
 def test_plants_that_break_at_once_wear_no_tool():

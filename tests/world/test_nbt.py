@@ -5,20 +5,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from interplay.world.errors import WorldError
-from interplay.world.nbt import (
-    MAX_DEPTH,
-    MAX_LENGTH,
-    Array,
-    Byte,
-    Float,
-    Long,
-    NbtError,
-    Short,
-    parse,
-    parse_at,
-    plain,
-    text_of,
-)
+from interplay.world.nbt import MAX_DEPTH, MAX_LENGTH, Array, Byte, Float, Long, NbtError, Short, parse_at, plain
+
+
+def parse(text):
+    """The value with which a text begins."""
+    return parse_at(text, 0)[0]
+
+
+def written(value):
+    """A value as commands have it."""
+    if isinstance(value, str):
+        return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    if isinstance(value, dict):
+        return "{" + ",".join(f"{written(key)}:{written(part)}" for key, part in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ("I;" if isinstance(value, Array) else "") + ",".join(map(written, value)) + "]"
+    if isinstance(value, float):
+        return f"{float(value)!r}{'f' if isinstance(value, Float) else 'd'}"
+    return f"{int(value)}{ {Byte: 'b', Short: 's', Long: 'L', int: ''}[type(value)] }"
 
 
 @pytest.mark.parametrize(
@@ -97,7 +102,6 @@ def test_a_value_within_a_command_ends_where_it_ends():
         ("99999999999", 1, "a whole number is from -2147483648 to 2147483647"),
         ("9" * 5000, 1, "a whole number is from"),
         ("1e999d", 1, "1e999d is no finite number"),
-        ("{a:1}x", 6, "expected the end, got 'x'"),
         ("[" * (MAX_DEPTH + 2), MAX_DEPTH + 2, f"more than {MAX_DEPTH} deep"),
     ],
 )
@@ -148,7 +152,7 @@ def typed(value):
 
 @given(VALUES)
 def test_what_is_written_is_read_again_with_its_types(value):
-    assert typed(parse(text_of(value))) == typed(value)
+    assert typed(parse(written(value))) == typed(value)
 
 
 @given(st.text(alphabet="{}[]:;,\"\\'abBILsd.-+e019 ", max_size=60))

@@ -9,7 +9,6 @@ from interplay.world.grid import Grid
 from interplay.world.items import ITEMS, block_of_item
 from interplay.world.kinds import KIND
 from interplay.world.state import OFFHAND, Action, Stack
-from interplay.world.updates import Updates
 
 
 @pytest.fixture
@@ -354,6 +353,14 @@ def test_chests_and_tables_open_a_screen(world):
         assert world.screen.kind == kind
 
 
+@pytest.mark.parametrize(
+    ("item", "chance"),
+    [("kelp", 0.3), ("cactus", 0.5), ("pumpkin", 0.65), ("carved_pumpkin", 0.65), ("bread", 0.85), ("stone", 0)],
+)
+def test_what_rots_fills_a_composter_by_its_chance(item, chance):
+    assert touching.compost_chance(item) == chance
+
+
 def test_cake_is_eaten_in_seven_pieces(world):
     world.put(24, FLOOR, 26, "cake")
     world.player.food = 3
@@ -486,7 +493,7 @@ def test_the_other_hand_acts_when_the_first_does_nothing(world):
 def test_spawn_eggs_call_for_a_mob(world):
     world.hold("cow_spawn_egg", 2)
     click(world, 24.5, FLOOR, 26.5)
-    assert world.events[-1] == ("mob", "cow", 24.5, float(FLOOR), 26.5)
+    assert world.called == [("cow", 24.5, float(FLOOR), 26.5)]
     assert world.player.in_hand.count == 1
 
 
@@ -574,7 +581,6 @@ class UpdatedWorld(World):
     def __init__(self):
         super().__init__(size=32)
         self.grid = Grid(self.grid.blocks)
-        self.updates = Updates()
         self.player.x = self.player.z = 14.5
 
     def set_block(self, x, y, z, state):

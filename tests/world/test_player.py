@@ -5,8 +5,8 @@
 import pytest
 from body_world import FLOOR, World, ticks
 
+from interplay.world import entities, vitals
 from interplay.world import player as body
-from interplay.world import vitals
 from interplay.world.state import Action, Stack
 
 
@@ -125,6 +125,19 @@ def test_hay_takes_four_fifths_of_a_fall_and_water_all():
                 world.put(x, FLOOR - 1, z, floor)
         ticks(world, 60, body.move)
         assert world.player.health == health, floor
+
+
+@pytest.mark.parametrize(("blocks", "damage"), [(6, 0), (9, 2)])
+def test_a_bed_halves_the_way_of_a_fall(blocks, damage):
+    # 6 / 2 - 3 = 0 and 9 / 2 - 3 = 1.5, rounded up (minecraft.wiki, "Bed"); from its top at 9/16
+    world = World()
+    for x in range(22, 27):
+        for z in range(22, 27):
+            world.put(x, FLOOR, z, "red_bed[part=foot]")
+    world.player.y, world.player.on_ground = FLOOR + 0.5625 + blocks, False
+    ticks(world, 60, body.move)
+    assert world.player.on_ground
+    assert world.player.health == 20 - damage
 
 
 def test_slime_throws_back(world):
@@ -353,6 +366,13 @@ def test_what_pricks_and_burns_hurts_twice_a_second(world, block, dy, cause):
     assert world.player.health <= 18
 
 
+@pytest.mark.parametrize("block", ["soul_fire", "soul_campfire[lit=true]"])
+def test_fires_of_souls_burn_twice_as_hot(world, block):
+    world.put(24, FLOOR, 24, block)
+    vitals.tick(world)
+    assert world.player.health == 18
+
+
 def test_berries_prick_only_who_moves(world):
     world.put(24, FLOOR, 24, "sweet_berry_bush[age=3]")
     vitals.tick(world)
@@ -477,6 +497,32 @@ def test_armour_keeps_blows_off_but_not_falls(world):
     assert world.player.health == pytest.approx(20 - 5.92)
 
 
+@pytest.mark.parametrize(("amount", "uses"), [(16.0, 4), (7.0, 1), (1.0, 1)])
+def test_armour_wears_by_a_quarter_of_the_whole_blow(world, amount, uses):
+    for slot, piece in zip(range(36, 40), ("boots", "leggings", "chestplate", "helmet"), strict=True):
+        world.player.slots[slot] = Stack(f"diamond_{piece}")
+    world.hurt_player(amount, "mob")
+    assert [worn.damage for worn in world.player.slots[36:40]] == [uses] * 4
+
+
+def test_only_blows_that_armour_stops_make_hungry():
+    # minecraft.wiki, "Hunger: Exhaustion": damage that armour reduces costs 0.1, other damage nothing.
+    for cause, cost in (("mob", 0.1), ("lava", 0.1), ("cactus", 0.1), ("fall", 0), ("fire", 0), ("drown", 0)):
+        world = World()
+        world.hurt_player(1.0, cause)
+        assert world.player.exhaustion == pytest.approx(cost), cause
+
+
+def test_experience_is_lost_in_death_unless_the_rule_keeps_it():
+    for rule, kept in (("false", (0, 0)), ("true", (1, 4))):
+        world = World()
+        world.rules["keepInventory"] = rule
+        entities.gain(world, 11)  # 7 of them make the first level
+        assert (world.player.level, world.player.experience) == (1, 4)
+        world.hurt_player(50.0, "fall")
+        assert (world.player.level, world.player.experience) == kept
+
+
 def test_death_drops_all_unless_the_rule_keeps_it():
     for rule, dropped in (("false", {"dirt": 7, "iron_boots": 1}), ("true", {})):
         world = World()
@@ -514,3 +560,17 @@ def test_a_night_in_bed_brings_the_morning(world):
     health(world, 101)
     assert world.time == 0
     assert world.player.sleeping == 0
+
+
+def test_a_night_in_bed_leaves_the_time_where_the_rule_stops_it(world):
+    world.rules["doDaylightCycle"] = "false"
+    world.time, world.player.sleeping = 13000, 1
+    health(world, 101)
+    assert world.time == 13000
+    assert world.player.sleeping == 0
+
+
+def test_the_body_is_lower_while_it_sneaks(world):
+    assert (world.player.height, world.player.eye_y - world.player.y) == pytest.approx((1.8, 1.62))
+    world.player.sneaking = True
+    assert (world.player.height, world.player.eye_y - world.player.y) == pytest.approx((1.5, 1.27))

@@ -1,4 +1,6 @@
 import json
+from collections import Counter
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given, settings
@@ -6,9 +8,10 @@ from hypothesis import strategies as st
 from screen_world import ScreenWorld, place, towards
 
 from interplay.errors import NotFoundError
-from interplay.world import inventory, panels, screens, smelting, trading
+from interplay.world import clicks, crafting, inventory, panels, screens, smelting, trading
 from interplay.world.errors import WorldError
 from interplay.world.items import item_named
+from interplay.world.panels import GRID_WIDTH
 from interplay.world.state import OFFHAND, Action, Stack
 
 
@@ -291,7 +294,7 @@ def test_clicking_outside_throws_what_is_held(world):
 
 def test_without_a_screen_actions_are_the_worlds(world):
     assert not screens.step(world, Action(esc=True))
-    assert world.events == []
+    assert world.screen is None
 
 
 @pytest.mark.parametrize("key", ["esc", "inventory"])
@@ -304,7 +307,6 @@ def test_closing_returns_what_was_loose_and_takes_the_whole_action(world, key):
     assert world.screen is None
     assert world.player.held is None
     assert world.player.slots[0] == Stack("oak_log", 5)
-    assert world.events[-1] == ("screen_closed", "inventory", key)
     assert not screens.step(world, Action(**{key: True}))
 
 
@@ -371,7 +373,6 @@ def test_a_screen_closes_when_its_block_is_gone_or_far_or_the_player_dies(world,
         world.player.dead = True
     assert screens.step(world, Action())
     assert world.screen is None
-    assert world.events[-1] == ("screen_closed", "crafting_table", "gone")
 
 
 def test_a_screen_comes_back_from_its_state(world):
@@ -432,13 +433,7 @@ def test_a_cake_is_made_at_a_table_and_the_buckets_stay(world):
     left(world, "result")
     assert world.player.held == Stack("cake")
     assert world.screen.craft == [Stack("bucket")] * 3 + [None] * 6
-    assert world.events[-1] == (
-        "crafted",
-        "cake",
-        1,
-        {"milk_bucket": 3, "sugar": 2, "egg": 1, "wheat": 3},
-        {"bucket": 3},
-    )
+    assert world.player.counts["crafted"] == {"cake": 1}
 
 
 @pytest.mark.parametrize("key", ["quick", "number"])
@@ -578,7 +573,7 @@ def test_a_stonecutter_makes_what_was_chosen_of_the_stone_that_lay_there(world):
     assert screen.choice == -1
     left(world, "option", 0)
     quick(world, "result")
-    assert inventory.count(world.player.slots, "cobblestone_slab") == 6
+    assert inventory.contents(world.player.slots)["cobblestone_slab"] == 6
     left(world, "option", 0)
     assert screen.choice == -1  # nothing lies there
     quick(world, "player", 1)
@@ -696,6 +691,20 @@ _ITEMS = ["oak_planks", "stick", "oak_log", "honey_bottle", "iron_helmet", "carv
 _ITEMS += ["coal", "lava_bucket", "shulker_box", "red_dye", "emerald", "iron_ore", "shield"]
 
 
+def bill(world: ScreenWorld, screen: screens.Screen) -> Counter[str]:
+    """How the items in the world change by one result, as the offer or the recipe says it."""
+    made = clicks.result(world, screen)
+    change = Counter({made.item: made.count})
+    if screen.kind == "villager":
+        for item, number in trading.costs(trading.met(clicks.offers(world, screen), screen.choice, screen.craft), screen.craft):
+            change[item] -= number
+        return change
+    change.subtract(stack.item for stack in screen.craft if stack is not None)
+    if screen.kind in GRID_WIDTH:
+        change.update(item for item in crafting.match(screen.craft, GRID_WIDTH[screen.kind]).remainders if item is not None)
+    return change
+
+
 @settings(max_examples=250, deadline=None)
 @given(
     st.sampled_from(["inventory", "crafting_table", "chest", "shulker_box", "furnace", "stonecutter", "villager", "large"]),
@@ -703,7 +712,7 @@ _ITEMS += ["coal", "lava_bucket", "shulker_box", "red_dye", "emerald", "iron_ore
     st.lists(st.tuples(st.one_of(_PLACES, st.integers(-2, 120)), _KEYS), min_size=5, max_size=60),
     st.booleans(),
 )
-def test_random_clicks_make_and_lose_no_item(kind, carried, clicks, closing):
+def test_random_clicks_make_and_lose_no_item(kind, carried, pressed, closing):
     world = ScreenWorld()
     for index, item, number in carried:
         stack = Stack(item, min(number, item_named(item).stack))
@@ -721,8 +730,13 @@ def test_random_clicks_make_and_lose_no_item(kind, carried, clicks, closing):
         screens.open_block(world, world.put("chest[facing=north,type=left]"))
     else:
         screens.open_block(world, world.put(kind))
-    expected = world.totals()
-    for number, keys in clicks:
+    expected, pay = Counter(world.totals()), clicks._pay
+
+    def paying(world: ScreenWorld, screen: screens.Screen) -> None:
+        expected.update(bill(world, screen))
+        pay(world, screen)
+
+    for number, keys in pressed:
         screen = world.screen
         places = screens.slots(screen)
         named = [one for one in places if (one.owner, one.index) == number]
@@ -732,16 +746,12 @@ def test_random_clicks_make_and_lose_no_item(kind, carried, clicks, closing):
         else:
             screens.pointer(screen, -40, 20)
         screens.step(world, Action())
-        screens.step(world, Action(**keys))
+        with patch.object(clicks, "_pay", paying):
+            screens.step(world, Action(**keys))
         assert all(stack.count > 0 for stack in world.all_stacks())
         assert all(stack.count <= item_named(stack.item).stack for stack in world.all_stacks())
     if closing:
         screens.close(world)
-    for event in world.events:
-        if event[0] in ("crafted", "traded"):
-            _, item, count, used, remained = event
-            for name, change in ((item, count), *remained.items(), *((name, -lost) for name, lost in used.items())):
-                expected[name] = expected.get(name, 0) + change
     assert world.totals() == {name: number for name, number in expected.items() if number}
     for worn in range(36, 40):
         stack = world.player.slots[worn]
@@ -758,6 +768,6 @@ def test_the_same_actions_leave_the_same_slots(actions):
         for yaw, pitch, keys in actions:
             screens.step(world, Action(camera_yaw=yaw, camera_pitch=pitch, **keys))
             screens.step(world, Action())
-        return world.screen.state(), inventory.dump(world.player.slots), inventory.dump(world.thrown), world.events
+        return world.screen.state(), inventory.dump(world.player.slots), inventory.dump(world.thrown), world.player.counts
 
     assert played() == played()

@@ -157,7 +157,7 @@ def choose(body: Body) -> tuple[Site, str, str] | None:
                 cost += 20 * crowd + 12 * rivals + 3 * rank + (12 if kind == "chicken" else 0) + (8 if food == "wheat" else 0)
                 if cost >= best:
                     continue
-                gate = _gate(world, good, routes, (x, z, x + width - 1, z + depth - 1, y), there)
+                gate = _gate(world, routes, (x, z, x + width - 1, z + depth - 1, y), there)
                 if gate is not None:
                     best, chosen = cost, (gate, kind, food)
         if chosen is not None and rank >= 3:
@@ -172,9 +172,7 @@ def _reach(routes: Routes, x: float, y: float, z: float) -> float:
     )
 
 
-def _gate(
-    world: World, good: np.ndarray, routes: Routes, ring: tuple[int, int, int, int, int], there: list[tuple[float, float]]
-) -> Site | None:
+def _gate(world: World, routes: Routes, ring: tuple[int, int, int, int, int], there: list[tuple[float, float]]) -> Site | None:
     """A ring with its gate on the side that looks to the animals, where there is room before it."""
     x0, z0, x1, z1, y = ring
     found = []

@@ -9,13 +9,13 @@ import numpy as np
 
 from interplay.agents.scripted.blocks.body import Acts, Body
 from interplay.agents.scripted.blocks.navigation import Routes
-from interplay.envs.automatic import FALL, poured, share_in_view
+from interplay.envs.automatic import FALL, IN_VIEW, poured, rays_in_view
 from interplay.world.mouths import PASSABLE
 from interplay.world.state import Action, Position
 from interplay.world.world import World
 
-GOOD_VIEW = 0.01
-"""Share of the picture."""
+GOOD_VIEW = 52
+"""Rays of the picture that meet the water, of `RAYS`: a hundredth."""
 
 
 class Place(NamedTuple):
@@ -128,8 +128,8 @@ def _admire(body: Body, world: World, place: Place) -> Acts:
             break
         if (yield from body.walk(view, tries=4)):
             yield from body.look_at(*middle)
-            if share_in_view(world, poured(world)) > GOOD_VIEW:
+            if rays_in_view(world, poured(world)) >= GOOD_VIEW:
                 yield from body.wait(int(body.rng.integers(8, 25)))
                 return True
     yield from body.look_at(*middle)  # no such place: at least look from here
-    return share_in_view(world, poured(world)) > 0.001
+    return rays_in_view(world, poured(world)) >= IN_VIEW
