@@ -7,6 +7,8 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -133,14 +135,25 @@ def recorded(tmp_path_factory):
 @pytest.fixture(scope="session")
 def server(recorded, tmp_path_factory):
     """The address of a real `interplay serve` on that archive; the three-second task and one of looking on offer as well."""
-    folder = tmp_path_factory.mktemp("serve")
-    (folder / "short.toml").write_text(SHORT_SUITE)
-    (folder / "look.toml").write_text(LOOK_SUITE)
+    with serving(recorded.root, tmp_path_factory.mktemp("serve"), {"short": SHORT_SUITE, "look": LOOK_SUITE}) as address:
+        yield address
+
+
+@contextmanager
+def serving(data: Path, folder: Path, suites: dict[str, str]) -> Iterator[str]:
+    """A real `interplay serve` on a data folder, with more suites on offer; the address it serves at.
+
+    Args:
+        folder: Where its log and the suites' files go.
+        suites: Name of a file -> the text of a suite.
+    """
     command = [sys.executable, "-m", "interplay.cli", "serve", "--port", "0", "--workers", "1", "--no-warm-up"]
-    command += ["--suite", str(folder / "short.toml"), "--suite", str(folder / "look.toml"), "--data", str(recorded.root)]
+    for name, text in suites.items():
+        (folder / f"{name}.toml").write_text(text)
+        command += ["--suite", str(folder / f"{name}.toml")]
     log = (folder / "log.txt").open("w+")
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(TRIAL_WORLDS), *sys.path])}
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True, env=environment)
+    process = subprocess.Popen([*command, "--data", str(data)], stdout=subprocess.PIPE, stderr=log, text=True, env=environment)
     try:
         line = process.stdout.readline()
         address = re.search(r"http://\S+", line)
