@@ -168,6 +168,9 @@ def play(request: Request, suite: str, name: str) -> Response:
     return _page(request, "play.html", "Play", suite=home, task=task, task_json=task_json, key_rows=key_rows(task))
 
 
+_WALK = ("forward", "left", "back", "right")
+
+
 def key_rows(task: Task) -> list[tuple[str, str, list[str]]]:
     """Button, what it does, and the keys that press it; buttons without effect or without a key are left out."""
     keys = task.keys
@@ -180,9 +183,18 @@ def key_rows(task: Task) -> list[tuple[str, str, list[str]]]:
     hotbar = [button for button in keys.buttons if button.startswith("hotbar.")]
     if any(button in keys.labels for button in hotbar[1:]):
         hotbar = []
-    rows = [(keys.pointer, "look around", ["mouse"])] if keys.pointer is not None else []
+    # So do what turns the view, and where one walks in first person.
+    turns = list(keys.turns) if keys.pointer is not None else []
+    walk = [button for button in _WALK if button in keys.buttons] if turns else []
+    rows = []
+    if keys.pointer is not None:
+        rows.append((keys.pointer, "look around", ["mouse", *(name for button in turns for name in names(button))]))
+    if walk:
+        rows.append((walk[0], "walk", [name for button in walk for name in names(button)]))
     for button in keys.buttons:
         label = keys.labels.get(button, button.lower().replace("_", " "))
+        if button in turns or button in walk:
+            continue
         if button not in hotbar:
             rows.append((button, label, names(button)))
         elif button == hotbar[0]:

@@ -25,6 +25,7 @@ from interplay.tasks import builtin_suites, find, parse_suite
 from interplay.web.app import STATIC, create_app
 from interplay.web.board import Z95, board_view
 from interplay.web.identity import COOKIE
+from interplay.web.pages import key_rows
 from interplay.web.pictures import task_picture
 from interplay.web.security import MAX_BODY_BYTES
 
@@ -379,6 +380,15 @@ def test_an_empty_archive_has_pages_that_say_how_to_fill_it(tmp_path):
             == "rank,agent,kind,mu,sigma,score,num_answers,won,drew,lost,num_checked,num_passed\n"
         )
     archive.close()
+
+
+def test_walking_looking_and_the_hotbar_take_a_row_each():
+    rows = {label: keys for _, label, keys in key_rows(find("basalt/find_cave"))}
+    assert rows["look around"] == ["mouse", "←", "→", "↑", "↓"]
+    assert rows["walk"] == ["W", "A", "S", "D"]
+    assert not any(label.startswith(("walk ", "look l", "step")) for label in rows)
+    assert len(rows) <= 14
+    assert "walk" not in {label for _, label, _ in key_rows(find("atari/breakout"))}
 
 
 def test_keys_without_effect_are_not_listed(client):
