@@ -500,6 +500,8 @@ def spoken(text: Any, what: str) -> str:
         return text
     parts = value if isinstance(value, list) else [value]
     said = "".join(str(part.get("text", "")) if isinstance(part, dict) else str(part) for part in parts)
+    if any("\ud800" <= letter <= "\udfff" for letter in said):
+        raise WorldError(f"{what} has half a character (a lone surrogate), which no text can hold")
     return said[:200]
 
 

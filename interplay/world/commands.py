@@ -140,6 +140,9 @@ def run(world: World, text: str) -> str:
         raise CommandError(str(text)[:200], 1, f"a command is text, got {type(text).__name__}")
     if len(text) > MAX_LENGTH:
         raise CommandError(text, MAX_LENGTH + 1, f"a command has at most {MAX_LENGTH} characters, got {len(text)}")
+    half = next((at for at, letter in enumerate(text, 1) if "\ud800" <= letter <= "\udfff"), None)
+    if half is not None:
+        raise CommandError(text.encode("utf-8", "replace").decode(), half, "half a character (a lone surrogate)")
     read = Reader(text)
     prepared = _command(read)
     me = world.player

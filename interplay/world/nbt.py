@@ -136,7 +136,7 @@ def _value(text: str, at: int, depth: int) -> tuple[Any, int]:
         return _compound(text, at, depth)
     if first == "[":
         if text[at + 2 : at + 3] == ";" and text[at + 1] not in "\"'":
-            return _array(text, at)
+            return _array(text, at, depth)
         return _list(text, at, depth)
     if first in "\"'":
         return _string(text, at)
@@ -226,7 +226,7 @@ def _type(value: Any) -> str:
     return names.get(type(value), type(value).__name__.lower())
 
 
-def _array(text: str, at: int) -> tuple[Array, int]:
+def _array(text: str, at: int, depth: int) -> tuple[Array, int]:
     kind = text[at + 1]
     if kind not in _ELEMENTS:
         raise NbtError(text, at + 2, f"an array is [B; ...], [I; ...] or [L; ...], got {kind!r}")
@@ -235,7 +235,7 @@ def _array(text: str, at: int) -> tuple[Array, int]:
     at = _skip(text, at + 3)
     while text[at : at + 1] != "]":
         start = at
-        value, at = _value(text, at, 0)
+        value, at = _value(text, at, depth + 1)
         if type(value) is not wanted:
             raise NbtError(
                 text, start + 1, f"an array [{kind};] has numbers of type {_NAMES[_ELEMENTS[kind]]}, got {_type(value)}"

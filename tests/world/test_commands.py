@@ -875,6 +875,23 @@ LINES = st.one_of(
 )
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("give @p stone{a:" + "[B;" * 9000, "64 deep"),
+        ("give @p stone{a:" + "[" * 9000, "64 deep"),
+        (r"""give @p stone{display:{Name:'{"text":"\\ud800"}'}}""", "lone surrogate"),
+        (r"""summon cow ~ ~ ~ {CustomName:'"\\ud800"'}""", "lone surrogate"),
+        ("give @p stone{display:{Name:'\ud800'}}", "column 30 .*lone surrogate"),
+    ],
+)
+def test_text_that_cannot_be_kept_is_refused(world, text, message):
+    before = world.digest()
+    with pytest.raises(CommandError, match=message):
+        run(world, text)
+    assert world.digest() == before
+
+
 @pytest.fixture(scope="module")
 def fuzzed():
     world = World(seed=1, kind="flat", inhabited=False)
