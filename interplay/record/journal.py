@@ -250,8 +250,13 @@ def read_batches(path: Path, columns: Sequence[str] | None = None) -> Iterator[t
                 batch, metadata = stream.read_next_batch_with_custom_metadata()
             except (StopIteration, pa.ArrowException, OSError):
                 return
-            is_end = metadata and _OUTCOME in metadata
-            yield batch, End(metadata[_OUTCOME].decode(), json.loads(metadata[_AUTOMATIC])) if is_end else None
+            yield batch, _end_of(metadata) if metadata and _OUTCOME in metadata else None
+
+
+def _end_of(metadata: Mapping[bytes | str, bytes]) -> End:
+    """What an end marker says; journals of before automatic evaluation hold the outcome alone."""
+    automatic = json.loads(metadata[_AUTOMATIC]) if _AUTOMATIC in metadata else {}
+    return End(metadata[_OUTCOME].decode(), automatic)
 
 
 class Journal:

@@ -126,7 +126,7 @@ class Episode:
     @property
     def automatic(self) -> dict[str, bool | int | float | str]:
         """What automatic evaluation said at the end, see `PlayableEnv.automatic`; `statistics` has it as `automatic_*`."""
-        return _metadata(self._file, self.path)["automatic"]
+        return _metadata(self._file, self.path).get("automatic", {})  # files of before say nothing
 
     def actions(self, seat: str | None = None) -> np.ndarray:
         """Actions of a seat (the first by default), shape (T, ...) in the dtype of its space."""

@@ -12,11 +12,12 @@ import time
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import interplay.record
 from interplay.envs import make
-from interplay.record import Episode, RecordingError, journal
+from interplay.record import Episode, RecordingError, journal, sealed
 from interplay.record.recorder import BATCH_US
 from interplay.record.verify import verify
 
@@ -228,6 +229,22 @@ def test_any_prefix_of_a_journal_is_an_episode(archive, invaders):
     assert lengths == sorted(lengths, reverse=True)
     assert lengths[0] == 100
     assert len(set(lengths)) > 2
+
+
+def test_a_journal_and_a_file_of_before_automatic_evaluation_are_read(archive, invaders, monkeypatch):
+    _, recorder, _ = begun(archive, invaders, 5)
+    recorder.flush()
+    writer = recorder._writer
+    empty = pa.RecordBatch.from_pylist([], schema=writer.schema)
+    writer._stream.write_batch(empty, custom_metadata={"outcome": "quit"})  # as the end marker was
+    writer._stream.close()
+    writer._commit()
+    writer.close()
+    episode = archive.seal(recorder.path)
+    assert (episode.outcome, episode.num_steps, episode.automatic) == ("quit", 5, {})
+    whole = sealed._metadata
+    monkeypatch.setattr(sealed, "_metadata", lambda *place: {k: v for k, v in whole(*place).items() if k != "automatic"})
+    assert Episode.open(episode.path).automatic == {}
 
 
 def test_a_finished_recorder_takes_no_more_steps(archive, invaders):
