@@ -23,11 +23,12 @@ MAY_USE = {
     "play": {"errors", "parallel", "tasks", "envs", "store", "record", "agents"},
     "learn": {"errors", "tasks", "envs", "store", "record", "agents"},
     "judge": {"errors", "tasks", "store", "record", "rank"},
-    "report": {"errors", "tasks", "envs", "store", "record", "agents", "learn", "judge", "rank"},
-    "web": {"errors", "parallel", "tasks", "envs", "store", "record", "agents", "play", "judge", "rank"},
+    "study": {"errors", "tasks", "store"},
+    "report": {"errors", "tasks", "envs", "store", "record", "agents", "learn", "judge", "rank", "study"},
+    "web": {"errors", "parallel", "tasks", "envs", "store", "record", "agents", "play", "judge", "rank", "study"},
     "demo": {"errors", "tasks", "envs", "store", "record", "agents", "play", "learn", "judge", "rank"},
     "cli": {"errors", "parallel", "tasks", "envs", "store", "record", "agents", "play", "learn", "judge", "rank", "report"}
-    | {"web", "demo"},
+    | {"study", "web", "demo"},
     "__main__": {"cli"},
 }
 """Room -> the rooms it may import (the story of the data, read from left to right)."""

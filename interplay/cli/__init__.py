@@ -21,7 +21,10 @@ _VERBS = {
     "play": ("interplay.cli.play", "Let an agent play a task and record it."),
     "episodes": ("interplay.cli.episodes", "List, show, verify, replay, export and repair recorded episodes."),
     "learn": ("interplay.cli.learn", "Train an agent on recorded episodes."),
+    "judge": ("interplay.cli.judge", "Agents, studies, bans, published answers and simulation of judging."),
+    "study": ("interplay.cli.study", "Check, open and close studies; who took part, and their pay."),
     "rank": ("interplay.cli.rank", "Compute the leaderboard from answers."),
+    "report": ("interplay.cli.report", "Tables and figures of everything recorded."),
     "bench": ("interplay.cli.bench", "Measure against a baseline in the same run."),
 }
 """Verb -> module with `app`, a `typer.Typer` (one command, or a group), and its line of help. Modules load when used."""

@@ -132,7 +132,8 @@ def admit(session: Session, *, name: str, task: str, kind: str, now: datetime) -
     if agent is None:
         agent = Agent(name=name, task=task, kind=kind, created_at=now)
         session.add(agent)
-    agent.kind, agent.withdrawn_at = kind, None
+    agent.kind, agent.withdrawn_at, agent.declined_at = kind, None, None
+    agent.approved_at = agent.approved_at or now
     session.flush()
     return agent
 

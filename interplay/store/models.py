@@ -56,11 +56,96 @@ class TaskRow(Base):
 
 
 class Participant(Base):
-    """A person who played or judged; `key` is the random value of their cookie."""
+    """A person who played or judged; `key` is the random value of their cookie.
+
+    Who came through a recruiting channel is the same person whenever they come again: `worker` is what the channel calls them.
+    """
 
     __tablename__ = "participants"
+    __table_args__ = (Index("uq_participants_worker", "channel", "worker", unique=True),)
     id: Mapped[int] = mapped_column(primary_key=True, init=False)
     key: Mapped[str] = mapped_column(unique=True)
+    created_at: Mapped[datetime]
+    channel: Mapped[str | None] = mapped_column(default=None)
+    """`mturk`, `prolific`, or None for who just opened the page."""
+    worker: Mapped[str | None] = mapped_column(default=None)
+
+
+class StudyRow(Base):
+    """A study that was opened here, under the version it has now."""
+
+    __tablename__ = "studies"
+    id: Mapped[str] = mapped_column(primary_key=True)
+    content_hash: Mapped[str] = mapped_column(ForeignKey("study_versions.content_hash"))
+    opened_at: Mapped[datetime]
+    closed_at: Mapped[datetime | None] = mapped_column(default=None)
+
+
+class StudyVersion(Base):
+    """One version of a study: the text people consented to stays, whatever the study says later."""
+
+    __tablename__ = "study_versions"
+    content_hash: Mapped[str] = mapped_column(primary_key=True)
+    study: Mapped[str] = mapped_column(index=True)
+    definition: Mapped[dict[str, Any]]
+    created_at: Mapped[datetime]
+
+
+class Enrolment(Base):
+    """One person's part in one study, once (an assignment of MTurk, a submission of Prolific, a visit)."""
+
+    __tablename__ = "enrolments"
+    __table_args__ = (UniqueConstraint("study", "channel", "worker", "assignment", name="uq_enrolments_assignment"),)
+    id: Mapped[str] = mapped_column(primary_key=True)
+    """Random, 24 hex digits; signed, it is the token that stands for the person where cookies do not reach."""
+    study: Mapped[str] = mapped_column(ForeignKey("studies.id"), index=True)
+    study_hash: Mapped[str] = mapped_column(ForeignKey("study_versions.content_hash"))
+    participant_id: Mapped[int] = mapped_column(ForeignKey("participants.id"), index=True)
+    channel: Mapped[str]
+    """`open`, `mturk` or `prolific`."""
+    worker: Mapped[str]
+    """What the channel calls the person; `participant-<id>` in `open`."""
+    assignment: Mapped[str]
+    """What the channel calls this part: assignment id, submission id; empty in `open`."""
+    arrival: Mapped[dict[str, Any]]
+    """Everything else the channel said on arrival (HIT id, study id, where to submit)."""
+    arrived_at: Mapped[datetime]
+    consented_at: Mapped[datetime | None] = mapped_column(default=None)
+    ended_at: Mapped[datetime | None] = mapped_column(default=None)
+    outcome: Mapped[str | None] = mapped_column(default=None)
+    """How it ended: `done`, `screened_out`, `failed_check`, `no_consent`, `withdrawn`, `nothing_left`."""
+
+
+class QuizAttempt(Base):
+    """One attempt at a qualification quiz."""
+
+    __tablename__ = "quiz_attempts"
+    id: Mapped[int] = mapped_column(primary_key=True, init=False)
+    enrolment_id: Mapped[str] = mapped_column(ForeignKey("enrolments.id"), index=True)
+    quiz: Mapped[str]
+    quiz_hash: Mapped[str]
+    responses: Mapped[dict[str, Any]]
+    share: Mapped[float]
+    """Boxes in the right state, of all boxes."""
+    passed: Mapped[bool]
+    created_at: Mapped[datetime]
+
+
+class PayEvent(Base):
+    """The pay ledger. Append-only: what was decided, sent, and answered by the channel, each a row."""
+
+    __tablename__ = "pay_events"
+    id: Mapped[int] = mapped_column(primary_key=True, init=False)
+    enrolment_id: Mapped[str] = mapped_column(ForeignKey("enrolments.id"), index=True)
+    kind: Mapped[str]
+    """`reward` or `bonus`."""
+    state: Mapped[str]
+    """`planned`, `sent` or `failed`."""
+    amount_cents: Mapped[int]
+    currency: Mapped[str]
+    request: Mapped[str] = mapped_column(index=True)
+    """The same for every event of one payment, and given to the channel, so that paying twice pays once."""
+    detail: Mapped[str]
     created_at: Mapped[datetime]
 
 
@@ -104,7 +189,8 @@ class EpisodeRow(Base):
     outcome: Mapped[str]
     """Why it ended: `terminated`, `time_limit`, `quit`, `left`, `interrupted`."""
     frames: Mapped[str]
-    """Frame policy: `replay`, `indexed` or `video`."""
+    """Frame policy: `replay`, `indexed` or `video`; or `uploaded`: there is a video only, no recording (`path`, `size_bytes`
+    and `sha256` are of the mp4; `path` is empty where an imported answer is about a video that was not imported)."""
     created_at: Mapped[datetime] = mapped_column(index=True)
     path: Mapped[str]
     """Relative to the data directory, with forward slashes."""
@@ -131,7 +217,7 @@ class EpisodeStatistic(Base):
 
 
 class Agent(Base):
-    """An agent whose episodes may be judged in one task; withdrawn ones keep their history."""
+    """An agent whose episodes may be judged in one task, once it is approved; withdrawn ones keep their history."""
 
     __tablename__ = "agents"
     __table_args__ = (UniqueConstraint("name", "task"),)
@@ -141,6 +227,12 @@ class Agent(Base):
     kind: Mapped[str]
     created_at: Mapped[datetime]
     withdrawn_at: Mapped[datetime | None] = mapped_column(default=None)
+    approved_at: Mapped[datetime | None] = mapped_column(default=None)
+    """When it was let into matchmaking; None while it waits for a moderator."""
+    declined_at: Mapped[datetime | None] = mapped_column(default=None)
+    proposed_by: Mapped[str | None] = mapped_column(default=None)
+    """Name of the API token that brought it; None for the operator."""
+    description: Mapped[str] = mapped_column(default="")
 
 
 _MATCH_IS_OPEN = text("answered_at IS NULL AND released_at IS NULL")
@@ -174,6 +266,15 @@ class Match(Base):
     """Last sign of life from the judge's page; a match is released when this grows old."""
     answered_at: Mapped[datetime | None] = mapped_column(default=None)
     released_at: Mapped[datetime | None] = mapped_column(default=None)
+    study: Mapped[str | None] = mapped_column(default=None, index=True)
+    purpose: Mapped[str] = mapped_column(default="rating")
+    """`rating`, or a check, whose answer rates nobody: `attention` (`expected` is right) or `repeat` (of match `repeat_of`)."""
+    expected: Mapped[str | None] = mapped_column(default=None)
+    repeat_of: Mapped[str | None] = mapped_column(default=None)
+    judge_kind: Mapped[str] = mapped_column(default="person")
+    """As in `Answer`."""
+    draft: Mapped[dict[str, Any] | None] = mapped_column(default=None)
+    """The form and the viewing log so far, as the page last sent them; nothing is lost if the page closes."""
 
 
 class Answer(Base):
@@ -200,3 +301,36 @@ class Answer(Base):
     """From serving to answering, seconds."""
     viewing: Mapped[dict[str, Any]] = mapped_column(default_factory=dict)
     """What the judge's page reported: play, pause and seek events with times, seconds watched per side."""
+    study: Mapped[str | None] = mapped_column(default=None, index=True)
+    purpose: Mapped[str] = mapped_column(default="rating")
+    """As in `Match`; only `rating` moves ratings."""
+    judge_kind: Mapped[str] = mapped_column(default="person")
+    """`person`, `program` (a script the operator runs), or `model`: an automatic judge, which is shown beside people's
+    answers and never counted among them."""
+    source: Mapped[dict[str, Any] | None] = mapped_column(default=None)
+    """Of an imported answer, all it said there that has no column here; with `dataset`, the name it was imported under."""
+
+
+class Ban(Base):
+    """A judge whose answers do not count, from the first one on; lifting it brings them back. Ratings are computed anew."""
+
+    __tablename__ = "bans"
+    id: Mapped[int] = mapped_column(primary_key=True, init=False)
+    judge: Mapped[str] = mapped_column(index=True)
+    reason: Mapped[str]
+    created_at: Mapped[datetime]
+    lifted_at: Mapped[datetime | None] = mapped_column(default=None)
+
+
+class ApiToken(Base):
+    """A token that lets a program act over HTTP; only its digest is kept."""
+
+    __tablename__ = "api_tokens"
+    id: Mapped[int] = mapped_column(primary_key=True, init=False)
+    name: Mapped[str] = mapped_column(unique=True)
+    digest: Mapped[str] = mapped_column(unique=True)
+    """SHA-256 of the token, hex."""
+    scope: Mapped[str]
+    """`agents` (may propose agents and upload their videos), `judge` (may judge under its name) or `read`."""
+    created_at: Mapped[datetime]
+    revoked_at: Mapped[datetime | None] = mapped_column(default=None)
