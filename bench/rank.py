@@ -4,6 +4,10 @@
 
 A random log is written as CSV, read back and rated; then the package rates a part of the same log in the same run. It is
 asked twice: with its own approximation of the error function (its default) and with the exact one of Python's `math`.
+
+Then every method ranks a log over four tasks, overall and task by task, and draws the bootstrap of a study of the paper's size
+(3,049 answers). Baselines of the same run: evalica's Bradley-Terry (in Rust), messages of TrueSkill Through Time passed one
+answer at a time, and the bootstrap as a loop that rates one resample after the other (a few of them, scaled up).
 """
 
 from __future__ import annotations
@@ -19,10 +23,20 @@ from typing import Any
 
 import numpy as np
 
-from interplay.rank import Standings, rate_all, read_answers
+from interplay.rank import Comparison, Standings, rate_all, read_answers
+from interplay.rank.boards import Resampling, boards
+from interplay.rank.bootstrap import bootstrap, resample
+from interplay.rank.bradley_terry import fit
+from interplay.rank.log import Log
+from interplay.rank.methods import METHODS, rate
 
 MAX_SECONDS = 5.0
 MAX_DIFFERENCE = 1e-6
+MAX_METHOD_SECONDS = 10.0
+MAX_BOOTSTRAP_SECONDS = 20.0
+STUDY = 3049
+"""Answers of the paper's study."""
+TASKS = 4
 
 _Log = list[tuple[str, str, str]]
 
@@ -33,10 +47,16 @@ def main() -> None:
     parser.add_argument("--answers", type=int, default=100_000)
     parser.add_argument("--agents", type=int, default=17)
     parser.add_argument("--compare", type=int, default=10_000, help="answers the trueskill package rates")
+    parser.add_argument("--method-answers", type=int, default=200_000, help="answers every method ranks")
+    parser.add_argument("--resamples", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     result = measure(options.answers, options.agents, options.compare, options.seed)
+    methods = measure_methods(options.method_answers, options.agents, options.seed)
+    resampling = measure_bootstrap(options.agents, options.resamples, options.seed)
+    passed = result.pop("passed") and methods.pop("passed") and resampling.pop("passed")
+    result |= methods | resampling | {"passed": passed}
     if options.json:
         print(json.dumps(result, indent=2))
     else:
@@ -78,6 +98,120 @@ def measure(num_answers: int, num_agents: int, num_compared: int, seed: int) -> 
         "difference_default_backend": differences["default"],
         "passed": read_s + rate_s <= MAX_SECONDS and differences["exact"] <= MAX_DIFFERENCE,
     }
+
+
+def measure_methods(num_answers: int, num_agents: int, seed: int) -> dict[str, Any]:
+    """Seconds for overall and task leaderboards by each method, beside evalica and one message at a time."""
+    comparisons = task_log(num_answers, num_agents, seed)
+    log = Log.of(comparisons)
+    figures: dict[str, Any] = {"num_method_answers": num_answers}
+    seconds = {}
+    for method in METHODS:
+        begin = time.perf_counter()
+        boards(comparisons, method)
+        seconds[method] = time.perf_counter() - begin
+        figures[f"{method}_boards_s"] = round(seconds[method], 3)
+    begin = time.perf_counter()
+    strength = fit(*Log.of(comparisons).counts()).log_strength
+    ours_s = time.perf_counter() - begin
+    theirs, evalica_s = evalica_strengths(comparisons)
+    difference = float(max(abs(strength[i] - theirs[name]) for i, name in enumerate(log.agents)))
+    part = log.select(np.arange(min(len(log), 2000)))
+    begin = time.perf_counter()
+    rate(part, "through-time")
+    grouped_s = time.perf_counter() - begin
+    figures |= {
+        "bradley_terry_ratio_to_evalica": round(evalica_s / ours_s, 2),
+        "difference_to_evalica": difference,
+        "through_time_ratio_to_one_by_one": round(one_by_one_s(part) / grouped_s, 1),
+        "passed": max(seconds.values()) <= MAX_METHOD_SECONDS and difference <= MAX_DIFFERENCE,
+    }
+    return figures
+
+
+def measure_bootstrap(num_agents: int, num_resamples: int, seed: int) -> dict[str, Any]:
+    """Seconds for the bootstrap of a study, overall and of its tasks, and the ratio to rating resamples one by one."""
+    comparisons = task_log(STUDY, num_agents, seed)
+    log = Log.of(comparisons)
+    figures: dict[str, Any] = {"num_resamples": num_resamples}
+    passed = True
+    for method in METHODS:
+        begin = time.perf_counter()
+        boards(comparisons, method, resampling=Resampling(num_resamples))
+        seconds = time.perf_counter() - begin
+        passed &= seconds <= MAX_BOOTSTRAP_SECONDS
+        figures[f"{method}_bootstrap_s"] = round(seconds, 3)
+        begin = time.perf_counter()
+        bootstrap(log, method, num_resamples=num_resamples, rng=np.random.default_rng(seed))
+        together_s = time.perf_counter() - begin
+        loop = next(iter(resample(log, 10, np.random.default_rng(seed))))
+        begin = time.perf_counter()
+        for times in loop:
+            rate(log.select(np.repeat(np.arange(len(log)), times)), method)
+        loop_s = (time.perf_counter() - begin) / len(loop) * num_resamples
+        figures[f"{method}_bootstrap_ratio_to_loop"] = round(loop_s / together_s, 1)
+    figures["passed"] = passed
+    return figures
+
+
+def task_log(num_answers: int, num_agents: int, seed: int) -> list[Comparison]:
+    """A random log over `TASKS` tasks."""
+    tasks = np.random.default_rng(seed + 1).integers(TASKS, size=num_answers).tolist()
+    return [
+        Comparison(left, right, outcome, f"task-{task}")  # type: ignore[arg-type]
+        for (left, right, outcome), task in zip(random_log(num_answers, num_agents, seed), tasks, strict=True)
+    ]
+
+
+def evalica_strengths(comparisons: list[Comparison]) -> tuple[dict[str, float], float]:
+    """Log strengths by evalica, of mean 0, and the seconds it took from the same list of answers."""
+    import evalica
+
+    winner = {"left": evalica.Winner.X, "right": evalica.Winner.Y, "draw": evalica.Winner.Draw}
+    begin = time.perf_counter()
+    scores = evalica.bradley_terry(
+        [c.left for c in comparisons],
+        [c.right for c in comparisons],
+        [winner[c.outcome] for c in comparisons],
+        tolerance=1e-12,
+        limit=100_000,
+    ).scores
+    seconds = time.perf_counter() - begin
+    strength = np.log(scores)
+    return dict(strength - strength.mean()), seconds
+
+
+def one_by_one_s(log: Log) -> float:
+    """Seconds that as many sweeps of one message at a time would take: one sweep measured, times the sweeps needed."""
+    from interplay.rank import DEFAULTS
+    from interplay.rank.normal import draw_correction, win_correction
+    from interplay.rank.through_time import fit as fit_through_time
+
+    n = len(log.agents)
+    precision, shift = [1 / DEFAULTS.sigma**2] * n, [DEFAULTS.mu / DEFAULTS.sigma**2] * n
+    messages = [(0.0, 0.0, 0.0, 0.0)] * len(log)
+    answers = list(zip(log.left.tolist(), log.right.tolist(), log.outcome.tolist(), strict=True))
+    begin = time.perf_counter()
+    for number, (left, right, outcome) in enumerate(answers):
+        a, b = (right, left) if outcome == 1 else (left, right)
+        pa, sa, pb, sb = messages[number]
+        va, vb = 1 / (precision[a] - pa), 1 / (precision[b] - pb)
+        ma, mb = (shift[a] - sa) * va, (shift[b] - sb) * vb
+        spread = va + vb + 2 * DEFAULTS.beta**2
+        c = math.sqrt(spread)
+        correct = draw_correction if outcome == 2 else win_correction
+        v, w = correct((ma - mb) / c, DEFAULTS.draw_margin / c)
+        new = []
+        for mean, variance, sign in ((ma, va, 1), (mb, vb, -1)):
+            rest = 1 - variance / spread * w
+            new += [w / spread / rest, mean * (w / spread / rest) + sign * v / c / rest]
+        precision[a] += new[0] - pa
+        shift[a] += new[1] - sa
+        precision[b] += new[2] - pb
+        shift[b] += new[3] - sb
+        messages[number] = (new[0], new[1], new[2], new[3])
+    sweep_s = time.perf_counter() - begin
+    return sweep_s * fit_through_time(log).num_sweeps
 
 
 def random_log(num_answers: int, num_agents: int, seed: int) -> _Log:

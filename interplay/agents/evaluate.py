@@ -16,9 +16,10 @@ import numpy as np
 from interplay.agents.base import AgentError
 from interplay.agents.find import find
 from interplay.agents.rollout import rollout
+from interplay.envs.make import check_playable
 from interplay.errors import InterplayError
 from interplay.parallel import process_pool
-from interplay.store import judging
+from interplay.store import agents as store
 from interplay.tasks import Task
 
 if TYPE_CHECKING:
@@ -144,7 +145,7 @@ def first_rollouts(
 def has_agents(archive: Archive, task: Task) -> bool:
     """Whether any agent may be judged in a task."""
     with archive.database.read() as session:
-        return bool(judging.agents(session, task.id))
+        return bool(store.agents(session, task.id))
 
 
 def _plan(
@@ -160,6 +161,7 @@ def _plan(
     again: bool = False,
 ) -> tuple[str, list[Episode], list[Job]]:
     """The agent's own name, the episodes that are there already (filmed, if wanted), and the rollouts that are missing."""
+    check_playable(task)
     name = find(agent, archive).name
     limit = task.max_steps if max_steps is None else min(max_steps, task.max_steps)
     kept: dict[int, list[Episode]] = {}
@@ -193,7 +195,7 @@ def _admit(archive: Archive, admitted: Sequence[tuple[str, Task]]) -> None:
     """These agents may be judged in these tasks."""
     with archive.database.write() as session:
         for name, task in admitted:
-            judging.admit(session, name=name, task=task.id, kind="agent", now=datetime.now(UTC))
+            store.admit(session, name=name, task=task.id, kind="agent", now=datetime.now(UTC))
 
 
 def _run(archive: Archive, jobs: Sequence[Job], processes: int) -> Iterator[str]:

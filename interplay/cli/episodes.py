@@ -42,7 +42,9 @@ def list_episodes(
     archive = open_archive(data, database, must_exist=True)
     if task is not None and ":" in task:
         task = find(task).id
-    episodes = archive.episodes(task=task, actor=actor, outcome=outcome, where=where or [], newest_first=True, limit=limit)
+    episodes = archive.episodes(
+        task=task, actor=actor, outcome=outcome, where=where or [], with_uploads=True, newest_first=True, limit=limit
+    )
     rows = [
         (
             episode.id,
@@ -70,6 +72,9 @@ def show(
 ) -> None:
     """Show one episode: its facts, statistics, versions and columns."""
     episode = open_archive(data, database, must_exist=True).get(episode_id)
+    if episode.is_video_only:
+        _show_video(episode, data, as_json=as_json)
+        return
     header = episode.header
     document = _document(episode) | {
         "env_versions": dict(header.env_versions),
@@ -81,6 +86,18 @@ def show(
     lines += [f"{name:15} {value}" for name, value in document.items() if name not in ("id", "path", "columns", "statistics")]
     lines += ["", "statistics"] + [f"  {name:13} {value}" for name, value in sorted(episode.statistics.items())]
     lines += ["", f"See it:  interplay episodes replay {episode.id} --out {episode.id}.mp4 --data {data}"]
+    emit(document, as_json=as_json, text="\n".join(lines))
+
+
+def _show_video(episode: Episode, data: Path, *, as_json: bool) -> None:
+    """`show` of what has no steps, seats or columns."""
+    document = _document(episode)
+    there = f"{(episode.size_bytes or 0) / 1e3:,.0f} kB" if episode.sha256 is not None else "its video was not imported"
+    lines = [f"{episode.id}  {episode.path} ({there})", "A video only: nothing was recorded step by step.", ""]
+    facts = ("task_id", "task_hash", "seed", "actor", "actor_kind", "duration_s", "created_at", "sha256")
+    lines += [f"{name:15} {document[name]}" for name in facts]
+    if episode.sha256 is not None:
+        lines += ["", f"Copy it:  interplay episodes replay {episode.id} --out {episode.id}.mp4 --data {data}"]
     emit(document, as_json=as_json, text="\n".join(lines))
 
 
@@ -96,7 +113,7 @@ def verify(
     if bool(episode_ids) == every:
         raise typer.BadParameter("give episode ids, or --all for every episode")
     archive = open_archive(data, database, must_exist=True)
-    episodes = archive.episodes() if every else [archive.get(name) for name in episode_ids or []]
+    episodes = archive.episodes(with_uploads=True) if every else [archive.get(name) for name in episode_ids or []]
     verdicts = _verify_many(episodes)
     different = [verdict for verdict in verdicts if not verdict.equal]
     document = {
@@ -159,6 +176,11 @@ def replay(
         _write_video(episode, out)
         document["video"] = str(out)
     else:
+        if episode.is_video_only:
+            raise RecordingError(
+                f"episode {episode.id} is a video only: no actions were recorded, so there is nothing to play again.\n"
+                f"Copy the video:  interplay episodes replay {episode.id} --out {episode.id}.mp4 --data {data}"
+            )
         if not episode.header.deterministic:
             raise RecordingError(
                 f"episode {episode.id}: {episode.env} is not deterministic, so its actions cannot be played again.\n"
@@ -206,7 +228,9 @@ def export(
         raise unknown_name("export format", format_name, EXPORTERS)
     suffix, write = EXPORTERS[format_name]
     archive = open_archive(data, database, must_exist=True)
-    episodes = archive.episodes() if every else [archive.get(name) for name in episode_ids or []]
+    episodes = archive.episodes(with_uploads=True) if every else [archive.get(name) for name in episode_ids or []]
+    if every:  # answers about a video may have been imported without it
+        episodes = [episode for episode in episodes if not episode.is_video_only or episode.sha256 is not None]
     out.mkdir(parents=True, exist_ok=True)
     written, kept = [], []
     with progress() as bar:

@@ -1,24 +1,65 @@
-"""`interplay rank`: the leaderboard of a data folder, or of any CSV of answers."""
+"""`interplay rank`: the leaderboard of a data folder, or of any CSV of answers, by any method, with what it rests on."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import asdict
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from interplay.cli.common import DEFAULT_DATA, DatabaseOption, DataOption, JsonOption, emit, open_archive, progress, table
+from interplay.cli.common import (
+    DEFAULT_DATA,
+    DatabaseOption,
+    DataOption,
+    JsonOption,
+    SeedOption,
+    choose_seed,
+    emit,
+    open_archive,
+    progress,
+    progress_console,
+)
 from interplay.errors import InterplayError, unknown_name
-from interplay.rank import Comparison, Standings, TaskStandings, read_answers
+from interplay.rank import Comparison, read_answers
+
+if TYPE_CHECKING:
+    from interplay.rank.boards import Boards, Resampling
+    from interplay.rank.judgements import Judgement
+    from interplay.rank.methods import Options
 
 app = typer.Typer(add_completion=False)
 
 
 class NoAnswersError(InterplayError):
     """Nothing to rank where the command looked."""
+
+
+class MethodName(StrEnum):
+    """Ways to rank."""
+
+    trueskill = "trueskill"
+    bradley_terry = "bradley-terry"
+    davidson = "davidson"
+    through_time = "through-time"
+
+
+class UnitName(StrEnum):
+    """What a bootstrap draws."""
+
+    answers = "answers"
+    judges = "judges"
+
+
+class _Extras(NamedTuple):
+    """Which analyses are asked for beside the leaderboard."""
+
+    matrix: bool
+    agreement: bool
+    bias: bool
+    transitivity: bool
 
 
 @app.command()
@@ -28,25 +69,103 @@ def rank(
         Path | None,
         typer.Option("--answers", help="A CSV with columns left,right,outcome and optional task,judge,time, not the database."),
     ] = None,
+    method: Annotated[MethodName, typer.Option("--method", help="How answers become a ranking.")] = MethodName.trueskill,
+    bootstrap: Annotated[int, typer.Option("--bootstrap", min=0, help="Resamples for intervals; 0 for none.")] = 0,
+    resample: Annotated[UnitName, typer.Option("--resample", help="What is drawn anew.")] = UnitName.answers,
+    level: Annotated[float, typer.Option("--level", help="Share of the resamples that an interval holds.")] = 0.95,
+    normalised: Annotated[bool, typer.Option("--normalised", help="Add the mean z-score over the tasks.")] = False,
+    matrix: Annotated[bool, typer.Option("--matrix", help="Add the probability that each agent beats each other.")] = False,
+    agreement: Annotated[bool, typer.Option("--agreement", help="Add Krippendorff's alpha, question by question.")] = False,
+    bias: Annotated[bool, typer.Option("--bias", help="Add how judges lean: side, draws, length of reasons.")] = False,
+    transitivity: Annotated[bool, typer.Option("--transitivity", help="Add cycles among majorities.")] = False,
+    drift: Annotated[float, typer.Option("--drift", min=0, help="Through time: skill points a skill moves in a step.")] = 0.0,
+    step_days: Annotated[float | None, typer.Option("--step-days", help="Through time: length of a step (7).")] = None,
     data: DataOption = DEFAULT_DATA,
     database: DatabaseOption = None,
+    seed: SeedOption = None,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print the leaderboards as CSV on standard output.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Compute the leaderboard from answers: TrueSkill's mu and sigma, sorted by mu - 3 sigma.
+    """Compute the leaderboard from answers: TrueSkill's mu and sigma, sorted by mu - 3 sigma, or another method's.
 
-    Try:  interplay rank --answers answers.csv
+    Try:  interplay rank --answers answers.csv --method bradley-terry --bootstrap 1000
     """
-    if answers is not None:
-        standings = _replay(_from_file(answers), answers.name)
-        source = str(answers)
-    else:
-        standings = _from_database(data, database)
-        source = database or str(data)
-    if task is not None and task not in standings.by_task:
-        if answers is not None and set(standings.by_task) == {""}:
+    extras = _Extras(matrix, agreement, bias, transitivity)
+    _check(as_csv, as_json, extras, method, drift, step_days, level)
+    comparisons = _from_file(answers) if answers is not None else _from_database(data, database)
+    source = str(answers) if answers is not None else database or str(data)
+    known = {comparison.task for comparison in comparisons}
+    if task is not None and task not in known:
+        if answers is not None and known == {""}:
             raise NoAnswersError(f"{answers} has no column 'task', so no answer is about {task!r}\nLeave --task out.")
-        raise unknown_name("task", task, standings.by_task, hint=f"Only tasks with answers in {source} can be ranked.")
-    emit(_document(standings, task), as_json=as_json, text=_text(standings, task))
+        raise unknown_name("task", task, known, hint=f"Only tasks with answers in {source} can be ranked.")
+    if task is not None:
+        comparisons = [comparison for comparison in comparisons if comparison.task == task]
+    if normalised and len(known if task is None else {task}) < 2:
+        raise InterplayError(
+            "--normalised is a mean over tasks, and there are answers about fewer than two\n"
+            "Leave it out: in one task mu says the same."
+        )
+    if drift and any(comparison.time is None for comparison in comparisons):
+        raise InterplayError(
+            "--drift needs to know when each answer was given\nAdd a column 'time' to the file, or leave --drift out."
+        )
+
+    from interplay.rank.boards import Resampling
+
+    options = _options(drift, step_days)
+    if seed is None and (bootstrap or transitivity):
+        seed = choose_seed(None)
+        progress_console.print(f"seed {seed}", highlight=False)
+    draws = Resampling(bootstrap, resample.value, level, seed or 0) if bootstrap else None
+    result = _rank(comparisons, method, options, draws)
+    from interplay.cli import rank_document
+
+    if as_csv:
+        rank_document.print_csv(result, task, normalised)
+        return
+    judgements = _judgements(answers, data, database, task) if agreement or bias else []
+    document = rank_document.leaderboards(result, task, method.value, draws, normalised=normalised)
+    if extras.matrix:
+        document["probabilities"] = rank_document.probabilities(result.overall, options)
+    if extras.agreement:
+        document["agreement"] = rank_document.agreement_by_question(judgements, draws)
+    if extras.bias:
+        document["bias"] = rank_document.bias(judgements)
+    if extras.transitivity:
+        document["transitivity"] = rank_document.triads(result.overall, seed or 0)
+    from interplay.cli.rank_tables import text
+
+    emit(document, as_json=as_json, text=None if as_json else text(document, result, task))
+
+
+def _check(
+    as_csv: bool, as_json: bool, extras: _Extras, method: MethodName, drift: float, step_days: float | None, level: float
+) -> None:
+    """Refuse options that do not go together, before anything is read."""
+    if as_csv and as_json:
+        raise typer.BadParameter("--csv and --json are two ways to print the result; give one")
+    if as_csv and any(extras):
+        idle = " ".join(f"--{name}" for name, wanted in extras._asdict().items() if wanted)
+        raise typer.BadParameter(f"--csv prints leaderboards only; for {idle} give --json instead")
+    if (drift or step_days is not None) and method is not MethodName.through_time:
+        raise typer.BadParameter(f"--drift and --step-days belong to --method through-time, not to {method.value}")
+    if step_days is not None and not 0 < step_days < 36_500:
+        raise typer.BadParameter(f"--step-days must be positive and below 36500, got {step_days:g}")
+    if step_days is not None and not drift:
+        raise typer.BadParameter("--step-days is the time in which a skill moves by --drift; give --drift, too")
+    if not drift < float("inf"):
+        raise typer.BadParameter(f"--drift must be finite, got {drift:g}")
+    if not 0 < level < 1:
+        raise typer.BadParameter(f"--level must be between 0 and 1, such as 0.95, got {level:g}")
+
+
+def _options(drift: float, step_days: float | None) -> Options:
+    from datetime import timedelta
+
+    from interplay.rank.methods import Options
+
+    return Options(drift=drift, step=timedelta(days=step_days or 7.0) if drift else None)
 
 
 def _from_file(path: Path) -> list[Comparison]:
@@ -56,8 +175,8 @@ def _from_file(path: Path) -> list[Comparison]:
         return read_answers(path, on_progress=lambda done, total: bar.update(reading, completed=done, total=total))
 
 
-def _from_database(data: Path, database: str | None) -> TaskStandings:
-    """Every answer of the log."""
+def _from_database(data: Path, database: str | None) -> list[Comparison]:
+    """Every answer of the log that counts."""
     if database is None and not (data / "interplay.db").exists():
         raise NoAnswersError(
             f"no answers in {data}: it holds no interplay.db\n"
@@ -69,75 +188,48 @@ def _from_database(data: Path, database: str | None) -> TaskStandings:
     archive = open_archive(data, database)
     try:
         with archive.database.read() as session:
-            return _replay((comparison(answer) for answer in store.answers(session)), "answers", store.num_answers(session))
+            return [comparison(answer) for answer in store.answers(session)]
     finally:
         archive.database.close()
 
 
-def _replay(comparisons: Iterable[Comparison], name: str, total: int | None = None) -> TaskStandings:
-    """Standings after all answers, with a progress bar on long logs."""
-    total = len(comparisons) if isinstance(comparisons, list) else total
-    standings = TaskStandings()
+def _judgements(answers: Path | None, data: Path, database: str | None, task: str | None) -> list[Judgement]:
+    """The same answers, as agreement and bias see them."""
+    from interplay.rank.answers_file import read_judgements
+    from interplay.rank.judgements import Judgement
+
+    if answers is not None:
+        return [judgement for judgement in read_judgements(answers) if task is None or judgement.task == task]
+    from interplay.store.answers import full_answers
+
+    archive = open_archive(data, database)
+    try:
+        with archive.database.read() as session:
+            return [
+                Judgement(
+                    judge=answer.judge,
+                    left=answer.left_episode,
+                    right=answer.right_episode,
+                    outcome=answer.outcome,
+                    task=answer.task,
+                    responses=answer.responses,
+                    num_reason_chars=len(answer.reason),
+                    duration_s=answer.duration_s,
+                )
+                for answer in full_answers(session, task)
+            ]
+    finally:
+        archive.database.close()
+
+
+def _rank(comparisons: list[Comparison], method: MethodName, options: Options, draws: Resampling | None) -> Boards:
+    """Every leaderboard, with a progress bar where it takes more than a moment."""
+    from interplay.rank.boards import boards
+
     with ExitStack() as stack:
-        if total and total > 20_000:  # a second's work and more
-            comparisons = stack.enter_context(progress()).track(comparisons, total=total, description=f"rating {name}")
-        for comparison in comparisons:
-            standings.add(comparison)
-    return standings
-
-
-def _document(standings: TaskStandings, task: str | None) -> dict[str, Any]:
-    """The result as JSON: the asked task's leaderboard, or the overall one and, where there are several, each task's."""
-    board = standings.overall if task is None else standings.task(task)
-    document: dict[str, Any] = {
-        "task": task,
-        "leaderboard": _rows(board),
-        "num_answers": board.num_answers,
-        "num_judges": standings.num_judges(task),
-    }
-    if task is None and len(standings.by_task) > 1:
-        document["tasks"] = {
-            name: {"leaderboard": _rows(one), "num_answers": one.num_answers, "num_judges": standings.num_judges(name)}
-            for name, one in sorted(standings.by_task.items())
-        }
-    return document
-
-
-def _rows(standings: Standings) -> list[dict[str, Any]]:
-    return [asdict(row) for row in standings.leaderboard()]
-
-
-def _text(standings: TaskStandings, task: str | None) -> Any:
-    """Tables for people."""
-    from rich.console import Group
-
-    if standings.overall.num_answers == 0:
-        return "No answers yet.\nCompare some videos:  interplay serve, then open http://127.0.0.1:8000/judge"
-    several = len(standings.by_task) > 1
-    title = task or ("all tasks" if several else next(iter(standings.by_task)) or None)
-    parts: list[Any] = [_table(standings.overall if task is None else standings.task(task), title)]
-    if task is None and several:
-        for name, one in sorted(standings.by_task.items()):
-            parts += ["", _table(one, name or "(no task named)")]
-    parts += ["", "Agents are sorted by mu - 3 sigma, a skill they have with near certainty."]
-    return Group(*parts)
-
-
-def _table(standings: Standings, title: str | None) -> Any:
-    headers = ["#rank", "agent", "#mu", "#sigma", "#mu - 3 sigma", "#won", "#drew", "#lost", "#answers"]
-    rows = [
-        (
-            row.rank,
-            row.agent,
-            f"{row.mu:.3f}",
-            f"{row.sigma:.3f}",
-            f"{row.score:.3f}",
-            row.won,
-            row.drew,
-            row.lost,
-            row.num_answers,
-        )
-        for row in standings.leaderboard()
-    ]
-    answers = f"{standings.num_answers:,} answer{'' if standings.num_answers == 1 else 's'}"
-    return table(headers, rows, title=f"{title}: {answers}" if title else answers)
+        report: Callable[[float], None] | None = None
+        if draws is not None:
+            bar = stack.enter_context(progress(counts=False))
+            job = bar.add_task(f"drawing {draws.unit} {draws.num_resamples:,} times", total=1.0)
+            report = lambda share: bar.advance(job, share)  # noqa: E731
+        return boards(comparisons, method.value, options, resampling=draws, on_progress=report)

@@ -41,7 +41,10 @@ def show(
     task = find(task_id)
     document = task.to_json() | {"content_hash": task.content_hash}
     lines = [f"{task.title}  {task.id}  ({task.content_hash})", task.goal, "", task.instructions, ""]
-    lines += [f"environment   {task.env.id} at {task.frame_rate_hz:g} Hz, at most {task.time_limit_s:g} s"]
+    if task.env.is_playable:
+        lines += [f"environment   {task.env.id} at {task.frame_rate_hz:g} Hz, at most {task.time_limit_s:g} s"]
+    else:
+        lines += [f"environment   none: videos only, to judge, at {task.frame_rate_hz:g} Hz"]
     lines += [f"held-out      seeds {', '.join(map(str, task.held_out_seeds))}"]
     for button in task.keys.buttons:
         bound = ", ".join(code for code, name in task.keys.bindings.items() if name == button)
@@ -54,10 +57,14 @@ def show(
 
 @app.command()
 def check(file: Annotated[Path, typer.Argument(help="A task file (TOML).")], as_json: JsonOption = False) -> None:
-    """Check a task file: read it, build every environment, compare every key's action, play one step."""
+    """Check a task file: read it, build every environment, compare every key's action, play one step.
+
+    Tasks that are videos only have no environment; they are read.
+    """
     suite = load_suite(file)
     index([*builtin_suites(), suite])  # refuses ids that stand in a built-in suite
-    for task in suite.tasks:
+    playable = [task for task in suite.tasks if task.env.is_playable]
+    for task in playable:
         try:
             _try_out(task)
         except InterplayError as error:
@@ -66,7 +73,11 @@ def check(file: Annotated[Path, typer.Argument(help="A task file (TOML).")], as_
         {"suite": suite.id, "tasks": [task.id for task in suite.tasks]},
         as_json=as_json,
         text=f"{file}: {len(suite.tasks)} {'task' if len(suite.tasks) == 1 else 'tasks'}, all good.\n"
-        f"Play one:  interplay play {file}:{suite.tasks[0].name} --agent random",
+        + (
+            f"Play one:  interplay play {file}:{playable[0].name} --agent random"
+            if playable
+            else f"Add videos to judge:  interplay judge add-agent NAME DIR --suite {file}"
+        ),
     )
 
 

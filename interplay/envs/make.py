@@ -18,6 +18,7 @@ def make(task: Task | str, *, frames: FramePolicy | None = None) -> PlayableEnv:
     """
     if isinstance(task, str):
         task = find(task)
+    check_playable(task)
     match task.env.door:
         case "ale":
             from interplay.envs.atari import AtariEnv
@@ -54,3 +55,16 @@ def make(task: Task | str, *, frames: FramePolicy | None = None) -> PlayableEnv:
             raise EnvError(f"task {task.id} is not deterministic, so frames='replay' cannot rebuild it; use 'video'")
         env.frame_policy = frames
     return env
+
+
+def check_playable(task: Task) -> None:
+    """Refuse a task that has no world.
+
+    Raises:
+        EnvError: If there are videos only.
+    """
+    if not task.env.is_playable:
+        raise EnvError(
+            f"task {task.id} has no world: there are videos only, and nobody can play it\n"
+            "Add videos of an agent, to be judged:  interplay judge add-agent NAME DIR"
+        )

@@ -7,32 +7,46 @@ append-only log, `leaderboard` shows what the log says. `matchmaking.py` and `fo
 from interplay.judge.board import NextPair
 from interplay.judge.errors import (
     AlreadyAnsweredError,
+    BannedError,
     FieldError,
     ForeignMatchError,
     InvalidAnswerError,
     JudgingError,
     NothingToJudgeError,
+    QuotaReachedError,
+    StudyClosedError,
+    StudyFullError,
     SupersededError,
+    TooEarlyError,
     UnknownMatchError,
 )
 from interplay.judge.form import MIN_REASON_CHARS, check_form
-from interplay.judge.judging import AcceptedAnswer, Judging, ServedMatch
+from interplay.judge.judging import AcceptedAnswer, JudgeKind, Judging, ServedMatch
+from interplay.judge.rules import Rules, RulesError
 from interplay.judge.scripted import ScriptedJudge
 
 __all__ = [
     "MIN_REASON_CHARS",
     "AcceptedAnswer",
     "AlreadyAnsweredError",
+    "BannedError",
     "FieldError",
     "ForeignMatchError",
     "InvalidAnswerError",
+    "JudgeKind",
     "Judging",
     "JudgingError",
     "NextPair",
     "NothingToJudgeError",
+    "QuotaReachedError",
+    "Rules",
+    "RulesError",
     "ScriptedJudge",
     "ServedMatch",
+    "StudyClosedError",
+    "StudyFullError",
     "SupersededError",
+    "TooEarlyError",
     "UnknownMatchError",
     "check_form",
 ]

@@ -16,6 +16,7 @@ from interplay.judge.pool import Pool
 from interplay.judge.ratings import Ratings
 from interplay.rank import Rating
 from interplay.record import AUTOMATIC_SUCCESS
+from interplay.store import agents as store_agents
 from interplay.store import judging as store
 from interplay.store.episodes import statistic_values
 
@@ -42,7 +43,7 @@ def leaderboard(session: Session, pool: Pool, ratings: Ratings, task: str | None
     """
     if task is not None:
         pool.check_task(session, task)
-    agents = store.agents(session, task)
+    agents = store_agents.agents(session, task)
     tasks = [task] if task is not None else store.judged_tasks(session)
     shown = {one: pool.candidates(session, one) for one in tasks}
     names = {one: sorted({candidate.agent for candidate in candidates}) for one, candidates in shown.items()}
@@ -56,7 +57,7 @@ def leaderboard(session: Session, pool: Pool, ratings: Ratings, task: str | None
         rows, num_answers, num_judges = board.leaderboard(), board.num_answers, standings.num_judges(task)
         pair = next_pair(names, {one: standings.task(one).rating for one in tasks})
     kinds = {agent.name: agent.kind for agent in agents}
-    active = {agent.name for agent in agents if agent.withdrawn_at is None}
+    active = {agent.name for agent in agents if store_agents.state(agent) == "approved"}
     return {
         "task": task,
         "rows": [

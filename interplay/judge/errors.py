@@ -43,6 +43,44 @@ class SupersededError(JudgingError):
     code = "superseded"
 
 
+class BannedError(JudgingError):
+    """Answers of this judge are not accepted."""
+
+    code = "banned"
+
+
+class StudyClosedError(JudgingError):
+    """The study takes no answers any more."""
+
+    code = "study_closed"
+
+
+class StudyFullError(JudgingError):
+    """The study has all the answers it asked for."""
+
+    code = "study_full"
+
+
+class QuotaReachedError(JudgingError):
+    """This judge has given as many answers as one judge may."""
+
+    code = "quota_reached"
+
+
+class TooEarlyError(JudgingError):
+    """An answer before anybody could have watched the videos; what was sent is worth sending again.
+
+    Attributes:
+        retry_after_s: Until the answer is accepted, seconds.
+    """
+
+    code = "too_early"
+
+    def __init__(self, message: str, retry_after_s: float) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
+
+
 class FieldError(NamedTuple):
     """One fault of a form: which field, and what to do about it."""
 

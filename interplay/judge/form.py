@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,8 +16,11 @@ from interplay.tasks import Question
 MIN_REASON_CHARS = 100
 MAX_REASON_CHARS = 10_000
 MAX_VIEWING_BYTES = 64 * 1024
+MAX_DRAFT_BYTES = 128 * 1024
 COMPARATIVE_CHOICES = ("left", "draw", "right", "na")
 _OUTCOME: dict[str, Outcome] = {outcome: outcome for outcome in OUTCOMES}
+# They show nothing, though Unicode files them under letters, signs and marks: fillers, joiners, variation selectors.
+_BLANK = re.compile(r"[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
 
 
 @dataclass(frozen=True)
@@ -36,7 +40,16 @@ class Form:
     viewing: dict[str, Any]
 
 
-def check_form(questions: Sequence[Question], *, outcome: Any, responses: Any, reason: Any, viewing: Any) -> Form:
+def check_form(
+    questions: Sequence[Question],
+    *,
+    outcome: Any,
+    responses: Any,
+    reason: Any,
+    viewing: Any,
+    min_reason_chars: int = MIN_REASON_CHARS,
+    min_watched_share: float = 0.0,
+) -> Form:
     """The form, if every field is in order.
 
     The overall question may be repeated in `responses` if it says the same as `outcome`.
@@ -44,6 +57,8 @@ def check_form(questions: Sequence[Question], *, outcome: Any, responses: Any, r
     Args:
         questions: All questions of the task.
         outcome, responses, reason, viewing: As they came in; any JSON value.
+        min_reason_chars: The shortest reason, in characters one can see.
+        min_watched_share: How much of each video must have been played, from 0 to 1, going by `viewing`.
     Raises:
         InvalidAnswerError: Listing every fault at once.
     """
@@ -52,11 +67,42 @@ def check_form(questions: Sequence[Question], *, outcome: Any, responses: Any, r
     if checked_outcome is None:
         errors.append(FieldError("outcome", f"choose left, right or draw; got {_shown(outcome)}"))
     checked_responses = _check_responses(questions, outcome, responses, errors)
-    checked_reason = _check_reason(reason, errors)
+    checked_reason = _check_reason(reason, min_reason_chars, errors)
     checked_viewing = _check_viewing(viewing, errors)
+    if min_watched_share > 0:
+        _check_watched(checked_viewing, min_watched_share, errors)
     if errors or checked_outcome is None:
         raise InvalidAnswerError(errors)
     return Form(checked_outcome, checked_responses, checked_reason, checked_viewing)
+
+
+def check_draft(draft: Any) -> dict[str, Any]:
+    """What a page sends of a form in the making; an object of bounded size, otherwise free.
+
+    Raises:
+        InvalidAnswerError: If it is none, or cannot be kept.
+    """
+    errors: list[FieldError] = []
+    checked = _plain_object("draft", draft, MAX_DRAFT_BYTES, errors)
+    if errors:
+        raise InvalidAnswerError(errors)
+    return checked
+
+
+def num_visible_chars(text: str) -> int:
+    """How many characters of a text one can see: what shows nothing is left out, and so is all space of a run but the first
+    and all marks over a letter but one.
+
+    >>> num_visible_chars("  a\\u200b b \\n\\n c "), num_visible_chars("e\\u0301\\u0301\\u0301")
+    (5, 2)
+    """
+    seen = (char for char in _BLANK.sub("", text) if unicodedata.category(char)[0] != "C" or char.isspace())
+    num, was_mark = 0, False
+    for char in " ".join("".join(seen).split()):
+        is_mark = unicodedata.category(char) in ("Mn", "Me")
+        num += not (is_mark and was_mark)
+        was_mark = is_mark
+    return num
 
 
 def _check_responses(questions: Sequence[Question], outcome: Any, responses: Any, errors: list[FieldError]) -> dict[str, Any]:
@@ -103,20 +149,16 @@ def _is_yes_or_no_of_both_sides(answer: Any) -> bool:
     )
 
 
-def _check_reason(reason: Any, errors: list[FieldError]) -> str:
+def _check_reason(reason: Any, min_chars: int, errors: list[FieldError]) -> str:
     """The reason without space around it."""
     if not isinstance(reason, str):
         errors.append(FieldError("reason", f"expected text; got {_shown(reason)}"))
         return ""
     reason = reason.strip()
-    # What nobody sees (zero-width spaces and the like) is no reason.
-    num_visible = sum(unicodedata.category(char) not in ("Cf", "Cc", "Cn") for char in reason)
-    if num_visible < MIN_REASON_CHARS:
-        errors.append(
-            FieldError("reason", f"please write at least {MIN_REASON_CHARS} characters; there are {num_visible} so far")
-        )
-    elif len(reason) > MAX_REASON_CHARS:
+    if len(reason) > MAX_REASON_CHARS:
         errors.append(FieldError("reason", f"please keep it under {MAX_REASON_CHARS:,} characters; there are {len(reason):,}"))
+    elif (num_visible := num_visible_chars(reason)) < min_chars:
+        errors.append(FieldError("reason", f"please write at least {min_chars} characters; there are {num_visible} so far"))
     elif not _can_be_stored(reason):
         errors.append(FieldError("reason", "it holds characters that are no text (a zero byte or half of a character pair)"))
     return reason
@@ -124,23 +166,44 @@ def _check_reason(reason: Any, errors: list[FieldError]) -> str:
 
 def _check_viewing(viewing: Any, errors: list[FieldError]) -> dict[str, Any]:
     """The page's report about watching; an object of bounded size, otherwise free."""
-    if viewing is None:
-        return {}
-    if not isinstance(viewing, dict):
-        errors.append(FieldError("viewing", f"expected an object; got {_shown(viewing)}"))
+    return {} if viewing is None else _plain_object("viewing", viewing, MAX_VIEWING_BYTES, errors)
+
+
+def _check_watched(viewing: Mapping[str, Any], share: float, errors: list[FieldError]) -> None:
+    """Whether enough of each video was played. The page says so itself: this reminds the hasty, it does not convict."""
+    seen = {side: _watched_share(viewing.get(side)) for side in ("left", "right")}
+    if min(seen.values()) < share:
+        found = ", ".join(f"{side} {value:.0%}" for side, value in seen.items())
+        errors.append(FieldError("viewing", f"please watch at least {share:.0%} of each video; so far: {found}"))
+
+
+def _watched_share(side: Any) -> float:
+    """Seconds watched of the seconds there are, from 0 to 1."""
+    if not isinstance(side, Mapping):
+        return 0.0
+    length, watched = side.get("length_s"), side.get("watched_s")
+    if not isinstance(length, int | float) or not isinstance(watched, int | float) or not length > 0:
+        return 0.0
+    return min(1.0, max(0.0, watched / length))
+
+
+def _plain_object(field: str, value: Any, max_bytes: int, errors: list[FieldError]) -> dict[str, Any]:
+    """A JSON object that both databases take, of bounded size."""
+    if not isinstance(value, dict):
+        errors.append(FieldError(field, f"expected an object; got {_shown(value)}"))
         return {}
     try:
-        written = json.dumps(viewing, allow_nan=False, ensure_ascii=False)
+        written = json.dumps(value, allow_nan=False, ensure_ascii=False)
     except (TypeError, ValueError, RecursionError):
-        errors.append(FieldError("viewing", "it is not plain JSON (infinite numbers and bottomless nesting are not)"))
+        errors.append(FieldError(field, "it is not plain JSON (infinite numbers and bottomless nesting are not)"))
         return {}
     if not _can_be_stored(written) or "\\u0000" in written:
-        errors.append(FieldError("viewing", "it holds characters that are no text (a zero byte or half of a character pair)"))
-    elif len(written.encode()) > MAX_VIEWING_BYTES:
-        errors.append(
-            FieldError("viewing", f"at most {MAX_VIEWING_BYTES // 1024} KiB; got {len(written.encode()) // 1024} KiB")
-        )
-    return viewing
+        errors.append(FieldError(field, "it holds characters that are no text (a zero byte or half of a character pair)"))
+    elif len(written.encode()) > max_bytes:
+        errors.append(FieldError(field, f"at most {max_bytes // 1024} KiB; got {len(written.encode()) // 1024} KiB"))
+    else:
+        return value
+    return {}
 
 
 def _can_be_stored(value: str) -> bool:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from interplay.judge.policies.policy import AgentPair
 from interplay.rank import DEFAULTS, Rating, Settings, anticipate, expected_drop
 
 EpisodePair = frozenset[str]
@@ -36,14 +37,6 @@ class Pairing(NamedTuple):
 
     left: Candidate
     right: Candidate
-
-
-class AgentPair(NamedTuple):
-    """Two agents and the drop in uncertainty their next answer is expected to bring, in skill points squared."""
-
-    a: str
-    b: str
-    expected_drop: float
 
 
 class JudgeHistory(NamedTuple):

@@ -9,11 +9,12 @@ from sqlalchemy.orm import Session
 from interplay.errors import unknown_name
 from interplay.judge.matchmaking import Candidate
 from interplay.store import judging as store
+from interplay.store.agents import agents
 from interplay.tasks import Suite, Task, builtin_suites, index
 
 
 class Pool:
-    """Tasks and candidates; remembers task versions, which never change.
+    """Tasks and candidates; remembers task versions, which never change, and candidates while nothing comes or goes.
 
     Args:
         suites: Tasks on offer; the built-in ones when not given.
@@ -22,9 +23,19 @@ class Pool:
     def __init__(self, suites: Iterable[Suite] | None = None) -> None:
         self._tasks = index(builtin_suites() if suites is None else suites)
         self._versions: dict[str, Task] = {}
+        self._candidates: dict[str, tuple[frozenset[tuple[str, int]], tuple[Candidate, ...]]] = {}
 
-    def candidates(self, session: Session, task: str) -> list[Candidate]:
+    def candidates(self, session: Session, task: str) -> tuple[Candidate, ...]:
         """Episodes on held-out seeds of agents that may be judged, under every version of the task that is known."""
+        # Asked of the database every time: other processes let agents in, withdraw them, and add their episodes.
+        state = store.pool_state(session, task)
+        known_state, candidates = self._candidates.get(task, (None, ()))
+        if state != known_state:
+            candidates = tuple(self._read(session, task))
+            self._candidates[task] = (state, candidates)
+        return candidates
+
+    def _read(self, session: Session, task: str) -> list[Candidate]:
         found: list[Candidate] = []
         for task_hash in store.pool_versions(session, task):
             version = self.task(session, task, task_hash)
@@ -42,12 +53,16 @@ class Pool:
             self._versions[task_hash] = version
         return self._versions[task_hash]
 
+    def name_of(self, task_hash: str) -> str:
+        """The id of a task whose version was met before."""
+        return self._versions[task_hash].id
+
     def check_task(self, session: Session, task: str) -> None:
         """Refuse a task that nobody knows.
 
         Raises:
             NotFoundError: With the nearest known ids.
         """
-        known = {agent.task for agent in store.agents(session)} | set(self._tasks)
+        known = {agent.task for agent in agents(session)} | set(self._tasks)
         if task not in known:
             raise unknown_name("task", task[:100], known)

@@ -3,6 +3,10 @@
 `rate_1vs1` is what one answer does to two ratings, `Standings` folds a log, `leaderboard(comparisons)` sorts agents by
 mu - 3 sigma, and `read_answers(path)` reads a log from CSV.
 
+Modules that need NumPy are imported by name: `boards` (every leaderboard of a log, by any of the `methods`: TrueSkill,
+`bradley_terry`, `davidson` or `through_time`), `bootstrap` (intervals), `compare` (who beats whom, the normalised score),
+`agreement`, `bias` and `transitivity` (what the ratings rest on).
+
 >>> rows = leaderboard([Comparison("ada", "bob", "left"), Comparison("bob", "cyd", "draw")])
 >>> [(row.rank, row.agent, row.num_answers) for row in rows]
 [(1, 'ada', 1), (2, 'bob', 2), (3, 'cyd', 1)]

@@ -1,4 +1,7 @@
-"""Read a CSV of answers: columns left, right, outcome and, if there, task, judge, time; every fault is named by its line."""
+"""Read a CSV of answers: columns left, right, outcome and, if there, task, judge, time; every fault is named by its line.
+
+`read_judgements` reads the same file for agreement and bias, which need to know who judged and, better, which episodes.
+"""
 
 from __future__ import annotations
 
@@ -7,18 +10,23 @@ import csv
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO
+from typing import IO, TypeVar
 
 from interplay.errors import InterplayError
+from interplay.rank.judgements import Judgement
 from interplay.rank.leaderboard import Comparison
 from interplay.rank.trueskill import OUTCOMES, Outcome
 
 _REQUIRED = ("left", "right", "outcome")
 _OPTIONAL = ("task", "judge", "time")
+_OF_JUDGEMENTS = ("seed", "left_episode", "right_episode", "reason", "reason_chars", "duration_s")
 _EXAMPLE = "left,right,outcome\nada,bob,left\n"
 _REPORT_EVERY = 2000
 """Rows between two calls of `on_progress`."""
 _OUTCOME: dict[str, Outcome] = {outcome: outcome for outcome in OUTCOMES}
+Made = TypeVar("Made")
+_Make = Callable[[Path, int, dict[str, int], list[str], dict[str, str]], Made]
+"""From file, line, columns, row and names seen so far to what the row says."""
 
 
 class AnswersError(InterplayError):
@@ -43,7 +51,8 @@ def read_answers(path: Path | str, *, on_progress: Callable[[int, int], None] | 
         size_bytes = path.stat().st_size
         with path.open("rb") as stream:
             _refuse_utf16(path, stream)
-            comparisons = list(_parse(path, stream, lambda done: on_progress(done, size_bytes) if on_progress else None))
+            report = (lambda done: on_progress(done, size_bytes)) if on_progress else (lambda done: None)
+            comparisons = list(_parse(path, stream, report, _comparison))
     except OSError as error:
         raise AnswersError(f"cannot read {path}: {error.strerror or error}\nRemedy: give a CSV file like\n{_EXAMPLE}") from None
     if not comparisons:
@@ -53,8 +62,23 @@ def read_answers(path: Path | str, *, on_progress: Callable[[int, int], None] | 
     return comparisons
 
 
-def _parse(path: Path, stream: IO[bytes], report: Callable[[int], None]) -> Iterator[Comparison]:
-    """Rows as comparisons, in the file's order."""
+def read_judgements(path: Path | str) -> list[Judgement]:
+    """Read the answers of a file as agreement and bias see them, in the file's order.
+
+    Args:
+        path: As for `read_answers`, which is to have read it without complaint, with a column `judge`. What was judged is told
+            apart by `left_episode` and `right_episode` (ids) if there, else by the agents and, if there, `seed`. `reason`
+            (text) or `reason_chars` (its length) and `duration_s` (seconds) may be left empty.
+    Raises:
+        AnswersError: If the column `judge` is missing, a judge has no name or a number is none.
+    """
+    path = Path(path)
+    with path.open("rb") as stream:
+        return list(_parse(path, stream, lambda done: None, _judgement))
+
+
+def _parse(path: Path, stream: IO[bytes], report: Callable[[int], None], make: _Make[Made]) -> Iterator[Made]:
+    """Rows as whatever `make` makes of them, in the file's order."""
     rows = csv.reader(_lines(path, stream), strict=True)
     columns: dict[str, int] | None = None
     width = 0
@@ -82,7 +106,7 @@ def _parse(path: Path, stream: IO[bytes], report: Callable[[int], None]) -> Iter
                 f"{path}: line {start}: {len(row)} columns where the header has {width}\n"
                 "Remedy: put names that hold a comma in double quotes, and leave no column out."
             )
-        yield _comparison(path, start, columns, row, names)
+        yield make(path, start, columns, row, names)
         num_rows += 1
         if num_rows % _REPORT_EVERY == 0:
             report(stream.tell())
@@ -131,10 +155,11 @@ def _columns(path: Path, line: int, header: list[str]) -> dict[str, int]:
             f"found {', '.join(repr(cell) for cell in header)}\n"
             f"Remedy: {hint}: left, right, outcome and, if you have them, task, judge, time."
         )
-    for name in (*_REQUIRED, *_OPTIONAL):
+    known = (*_REQUIRED, *_OPTIONAL, *_OF_JUDGEMENTS)
+    for name in known:
         if names.count(name) > 1:
             raise AnswersError(f"{path}: line {line}: column {name!r} is there {names.count(name)} times\nRemedy: keep one.")
-    return {name: names.index(name) for name in (*_REQUIRED, *_OPTIONAL) if name in names}
+    return {name: names.index(name) for name in known if name in names}
 
 
 def _comparison(path: Path, line: int, columns: dict[str, int], row: list[str], names: dict[str, str]) -> Comparison:
@@ -158,6 +183,51 @@ def _comparison(path: Path, line: int, columns: dict[str, int], row: list[str], 
     task, judge = cells.get("task", ""), cells.get("judge", "")
     time = _time(path, line, cells["time"]) if "time" in cells else None
     return Comparison(left, right, outcome, names.setdefault(task, task), names.setdefault(judge, judge), time)
+
+
+def _judgement(path: Path, line: int, columns: dict[str, int], row: list[str], names: dict[str, str]) -> Judgement:
+    """One checked row."""
+    if "judge" not in columns:
+        raise AnswersError(
+            f"{path}: line 1: there is no column 'judge', so nobody can be said to agree or to lean\n"
+            "Remedy: add a column 'judge' with any name or number of who answered."
+        )
+    comparison = _comparison(path, line, columns, row, names)
+    if not comparison.judge:
+        raise AnswersError(f"{path}: line {line}: column 'judge' is empty\nRemedy: write there who gave the answer.")
+    cells = {name: row[columns[name]].strip() for name in _OF_JUDGEMENTS if name in columns}
+    things = []
+    for side, agent in (("left", comparison.left), ("right", comparison.right)):
+        thing = cells.get(f"{side}_episode") or (f"{agent} {cells['seed']}" if cells.get("seed") else agent)
+        things.append(names.setdefault(thing, thing))
+    chars = _number(path, line, "reason_chars", cells.get("reason_chars", ""))
+    if chars is None and cells.get("reason"):
+        chars = len(cells["reason"])
+    return Judgement(
+        judge=comparison.judge,
+        left=things[0],
+        right=things[1],
+        outcome=comparison.outcome,
+        task=comparison.task,
+        num_reason_chars=None if chars is None else int(chars),
+        duration_s=_number(path, line, "duration_s", cells.get("duration_s", "")),
+    )
+
+
+def _number(path: Path, line: int, name: str, text: str) -> float | None:
+    """A number of zero or more, or None where nothing is written."""
+    if not text:
+        return None
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < float("inf"):
+        raise AnswersError(
+            f"{path}: line {line}: column {name!r} says {text!r}, which is no number of zero or more\n"
+            "Remedy: write a plain number, such as 312, or leave it empty."
+        )
+    return value
 
 
 def _time(path: Path, line: int, text: str) -> datetime:

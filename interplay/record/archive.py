@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from interplay.envs.base import PlayableEnv
 from interplay.errors import unknown_name
@@ -15,10 +16,14 @@ from interplay.record import catalogue, journal
 from interplay.record.errors import RecordingError
 from interplay.record.recorder import Recorder, new_header
 from interplay.record.seal import seal
-from interplay.record.sealed import Episode
-from interplay.store import Database, TaskRow
+from interplay.record.sealed import Episode, no_video
+from interplay.store import Database, EpisodeRow, TaskRow
 from interplay.store import episodes as queries
+from interplay.store.uploads import task_definitions, uploaded_files
 from interplay.tasks import Task
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
 
 MAX_COMPARED = 200
 """Ids an unknown one is compared with, at most: strangers may ask for any."""
@@ -86,6 +91,7 @@ class Archive:
         outcome: str | None = None,
         where: Sequence[str] = (),
         task_hash: str | None = None,
+        with_uploads: bool = False,
         newest_first: bool = False,
         limit: int | None = None,
     ) -> list[Episode]:
@@ -97,6 +103,7 @@ class Archive:
             agent: Name of an agent or model.
             where: Comparisons over numbers and statistics, `score >= 200`; all must hold.
             task_hash: Only this version of the task.
+            with_uploads: Also those that are a video only and have no steps (`Episode.is_video_only`).
         Raises:
             RecordingError: If a condition cannot be read.
             NotFoundError: If it names a value that no episode has.
@@ -111,13 +118,16 @@ class Archive:
                 seeds=None if seeds is None else list(seeds),
                 outcome=outcome,
                 where=[catalogue.parse_condition(text, names) for text in where],
+                with_uploads=with_uploads,
                 newest_first=newest_first,
                 limit=limit,
             )
-            return [catalogue.from_row(row, self.root) for row in queries.find_episodes(session, query)]
+            rows = queries.find_episodes(session, query)
+            tasks = self._uploaded_tasks(session, rows)
+            return [catalogue.from_row(row, self.root, tasks.get(row.id)) for row in rows]
 
     def get(self, episode_id: str) -> Episode:
-        """One episode by id.
+        """One episode by id, recorded here or a video only.
 
         Raises:
             NotFoundError: With the nearest id of the same day.
@@ -128,7 +138,14 @@ class Archive:
                 hint = "All episodes:  interplay episodes list --data " + str(self.root)
                 same_day = queries.episode_ids(session, prefix=episode_id[:8], limit=MAX_COMPARED)
                 raise unknown_name("episode", episode_id[:100], same_day, hint=hint)
-            return catalogue.from_row(row, self.root)
+            return catalogue.from_row(row, self.root, self._uploaded_tasks(session, [row]).get(row.id))
+
+    def _uploaded_tasks(self, session: Session, rows: Sequence[EpisodeRow]) -> dict[str, Task]:
+        """Id -> task, of those rows that are a video only; files of the others say it."""
+        uploads = [row for row in rows if row.frames == queries.UPLOADED]
+        definitions = task_definitions(session, {row.task_hash for row in uploads})
+        tasks = {task_hash: Task.from_json(definition) for task_hash, definition in definitions.items()}
+        return {row.id: tasks[row.task_hash] for row in uploads if row.task_hash in tasks}
 
     def recorder(
         self,
@@ -252,7 +269,8 @@ class Archive:
     def _catalogue_files(self, result: Repair) -> None:
         """Compare the files with the catalogue, both ways."""
         with self.database.read() as session:
-            known = set(queries.episode_ids(session))
+            uploads = uploaded_files(session)
+            known = set(queries.episode_ids(session)) - set(uploads)
         seen = set()
         for path in sorted((self.root / "episodes").rglob("*.parquet")):
             if path.name.startswith("."):
@@ -269,18 +287,25 @@ class Archive:
                 result.failed[path.stem] = str(error)
             else:
                 result.catalogued.append(episode)
-        result.missing.extend(sorted(known - seen))
+        lost = {name for name, path in uploads.items() if path and not (self.root / path).exists()}
+        result.missing.extend(sorted((known - seen) | lost))
 
     def video_path(self, episode_id: str) -> Path:
         """Where the mp4 of an episode lies once it is made."""
         return self.root / "media" / f"{episode_id}.mp4"
 
     def video(self, episode: Episode | str) -> Path:
-        """The mp4 of an episode, made when missing."""
+        """The mp4 of an episode, made when missing.
+
+        Raises:
+            RecordingError: If it cannot be written; or if there is only the video of it, which is not here.
+        """
         if isinstance(episode, str):
             episode = self.get(episode)
         path = self.video_path(episode.id)
         if not path.exists():
+            if episode.is_video_only:
+                raise no_video(episode)
             from interplay.record.export import write_mp4
 
             write_mp4(episode, path)

@@ -14,6 +14,7 @@ from interplay.record.errors import RecordingError
 from interplay.record.sealed import Episode
 from interplay.store import EpisodeRow, EpisodeStatistic
 from interplay.store.episodes import NUMBER_COLUMNS, TEXT_COLUMNS, Condition, Operator
+from interplay.tasks import Task
 
 _CONDITION = re.compile(r"\s*([A-Za-z_][\w.\-]*)\s*(<=|>=|!=|==|=|<|>)\s*(.+?)\s*", re.DOTALL)
 
@@ -100,8 +101,12 @@ def to_row(episode: Episode, root: Path) -> EpisodeRow:
     )
 
 
-def from_row(row: EpisodeRow, root: Path) -> Episode:
-    """The episode of a catalogue row; its file is not opened yet."""
+def from_row(row: EpisodeRow, root: Path, uploaded_task: Task | None = None) -> Episode:
+    """The episode of a catalogue row; its file is not opened yet.
+
+    Args:
+        uploaded_task: The task, where the row is a video only.
+    """
     statistics: dict[str, float | str] = {}
     for item in row.statistics:
         if item.number is not None:
@@ -126,7 +131,8 @@ def from_row(row: EpisodeRow, root: Path) -> Episode:
         frame_policy=cast(FramePolicy, row.frames),
         created_at=row.created_at,
         statistics=statistics,
-        path=root / row.path,
-        sha256=row.sha256,
-        size_bytes=row.size_bytes,
+        path=root / (row.path or f"media/{row.id}.mp4"),
+        sha256=row.sha256 if row.path else None,
+        size_bytes=row.size_bytes if row.path else None,
+        uploaded_task=uploaded_task,
     )

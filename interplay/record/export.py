@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import threading
+import shutil
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Protocol, cast
 import numpy as np
 
 from interplay.record.errors import RecordingError
-from interplay.record.sealed import Episode
+from interplay.record.mp4 import part_path
+from interplay.record.sealed import Episode, no_video
 
 if TYPE_CHECKING:
     from av import VideoFrame
@@ -37,6 +38,8 @@ def write_mp4(
 ) -> None:
     """Write an episode as H.264 in mp4, yuv420p, playable while it loads, a key frame every two seconds.
 
+    Of an episode that is a video only, the video is copied as it is.
+
     Args:
         path: Replaced if it exists; appears whole or not at all.
         crf, preset: x264's quality and effort.
@@ -44,11 +47,14 @@ def write_mp4(
     Raises:
         RecordingError: If the file cannot be written.
     """
+    if episode.is_video_only:
+        _copy(episode, path)
+        return
     import av
 
     header = episode.header
     scale = max(1, round(MIN_HEIGHT / header.height)) if header.height < MIN_HEIGHT else 1
-    part = path.with_name(f".{path.stem}.{os.getpid()}-{threading.get_ident()}.part")
+    part = part_path(path)
     rate = Fraction(header.task.frame_rate_hz).limit_denominator(1001)
     to_frame = _palette_frames(header.palette, header.height, header.width, scale)
     try:
@@ -78,6 +84,20 @@ def write_mp4(
     except BaseException:
         part.unlink(missing_ok=True)
         raise
+
+
+def _copy(episode: Episode, path: Path) -> None:
+    """The video of an episode that is nothing else."""
+    if not episode.path.exists():
+        raise no_video(episode)
+    part = part_path(path)
+    try:
+        shutil.copyfile(episode.path, part)
+        os.replace(part, path)
+    except OSError as error:
+        raise RecordingError(f"cannot write {path}: {error.strerror or error}.\nFree some space and try again.") from error
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def _palette_frames(

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, fields
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -24,7 +24,7 @@ from interplay.record.frames import Frames, IndexedSource, ReplaySource
 from interplay.record.schema import METADATA_KEY, Header
 from interplay.tasks import Task
 
-_NOT_IN_FILE = ("path", "sha256", "size_bytes")
+_NOT_IN_FILE = ("path", "sha256", "size_bytes", "uploaded_task")
 AUTOMATIC_SUCCESS = "automatic_success"
 """Statistic of an episode whose world can tell whether the task was done: 1 or 0."""
 
@@ -33,18 +33,21 @@ AUTOMATIC_SUCCESS = "automatic_success"
 class Episode:
     """One recorded episode. Its facts are at hand; steps, frames and observations are read when asked for.
 
+    Or a video from elsewhere (`is_video_only`): the facts are what the video says, and asking for steps is a `RecordingError`.
+
     Attributes:
         id: Unique name, also of the file.
         task_id, task_hash, env: The task, the hash of everything it said, and its environment.
         actor, actor_kind: Who sat in the first seat, and whether `human`, `agent` or `model`.
         total_reward: Sum of the first seat's rewards.
         terminated, truncated: How it ended: the world, or we (time limit, player left, crash).
-        outcome: Why it ended: `terminated`, `time_limit`, `quit`, `left` or `interrupted`.
+        outcome: Why it ended: `terminated`, `time_limit`, `quit`, `left` or `interrupted`; `unknown` of a video only.
         duration_s: By the recording clock, first to last step and one frame's time.
-        frame_policy: How frames are kept: `replay`, `indexed` or `video`.
+        frame_policy: How frames are kept: `replay`, `indexed` or `video`; `uploaded` where there is a video only.
         statistics: Name -> final number or text (score, num_steps, lives, ...).
-        path: The Parquet file.
-        sha256, size_bytes: Of the file as the catalogue knows it; None when opened by path.
+        path: The Parquet file; of a video only the mp4.
+        sha256, size_bytes: Of the file as the catalogue knows it; None when opened by path, and of a video that is not here.
+        uploaded_task: The task of a video only.
     """
 
     id: str
@@ -61,12 +64,13 @@ class Episode:
     truncated: bool
     outcome: str
     duration_s: float
-    frame_policy: FramePolicy
+    frame_policy: FramePolicy | Literal["uploaded"]
     created_at: datetime
     statistics: Mapping[str, float | int | str] = field(repr=False)
     path: Path = field(repr=False)
     sha256: str | None = field(default=None, repr=False)
     size_bytes: int | None = field(default=None, repr=False)
+    uploaded_task: Task | None = field(default=None, repr=False)
 
     @classmethod
     def open(cls, path: Path | str) -> Episode:
@@ -85,8 +89,18 @@ class Episode:
         facts = {item.name: getattr(self, item.name) for item in fields(self) if item.name not in _NOT_IN_FILE}
         return facts | {"created_at": self.created_at.isoformat(), "statistics": dict(self.statistics)}
 
+    @property
+    def is_video_only(self) -> bool:
+        """Whether this is a video from elsewhere, with nothing recorded step by step."""
+        return self.frame_policy == "uploaded"
+
     @cached_property
     def _file(self) -> pq.ParquetFile:
+        if self.is_video_only:
+            raise RecordingError(
+                f"episode {self.id} is a video only: nothing was recorded step by step, so there are no actions, rewards or\n"
+                f"observations of it. Get the video with:  interplay episodes replay {self.id} --out {self.id}.mp4"
+            )
         file = _open(self.path)
         _remember(self)
         return file
@@ -106,8 +120,8 @@ class Episode:
 
     @property
     def task(self) -> Task:
-        """The task as it was when this was recorded."""
-        return self.header.task
+        """The task as it was when this was recorded or uploaded."""
+        return self.header.task if self.uploaded_task is None else self.uploaded_task
 
     @property
     def schema(self) -> pa.Schema:
@@ -126,6 +140,8 @@ class Episode:
     @property
     def automatic(self) -> dict[str, bool | int | float | str]:
         """What automatic evaluation said at the end, see `PlayableEnv.automatic`; `statistics` has it as `automatic_*`."""
+        if self.is_video_only:
+            return {}
         return _metadata(self._file, self.path).get("automatic", {})  # files of before say nothing
 
     def actions(self, seat: str | None = None) -> np.ndarray:
@@ -195,6 +211,18 @@ class Episode:
         from interplay.envs.observation import pipeline as find
 
         return observe(find(pipeline), self.frames, ended=self.terminated or self.truncated)
+
+
+def no_video(episode: Episode) -> RecordingError:
+    """The error of an episode that is a video only, whose video is not here."""
+    if episode.sha256 is None:
+        return RecordingError(
+            f"episode {episode.id}: answers about it were imported, its video was not\n"
+            "Bring the videos:  interplay judge import FILE --videos DIR"
+        )
+    return RecordingError(
+        f"{episode.path}: the video is gone; it was moved or deleted outside Interplay. Restore it from a backup."
+    )
 
 
 _MAX_OPEN = 64

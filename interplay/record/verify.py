@@ -65,8 +65,11 @@ def verify_file(path: Path, episode_id: str, sha256: str | None) -> Verdict:
     """As `verify`, for a file.
 
     Args:
+        path: A sealed file; or an mp4 that is all there is, of which the bytes are compared and nothing else can be.
         sha256: What the catalogue knows; None when there is none, then the footer is taken on trust.
     """
+    if path.suffix == ".mp4":
+        return _verify_video(path, episode_id, sha256)
 
     def different(step: int, reason: str, *, replayed: bool = False) -> Verdict:
         return Verdict(episode_id, False, step, reason, replayed)
@@ -99,6 +102,20 @@ def verify_file(path: Path, episode_id: str, sha256: str | None) -> Verdict:
             reason = "the file equals the recording; no replay, because the environment is not deterministic"
         return Verdict(episode_id, True, None, reason, replayed)
     return different(found.step, found.reason, replayed=replayed)
+
+
+def _verify_video(path: Path, episode_id: str, sha256: str | None) -> Verdict:
+    """A video only: it is the file that was uploaded, or not."""
+    if sha256 is None:
+        return Verdict(episode_id, True, None, "its video was not imported, so there is nothing to compare", False)
+    try:
+        with path.open("rb") as file:
+            equal = hashlib.file_digest(file, "sha256").hexdigest() == sha256
+    except OSError as error:
+        return Verdict(episode_id, False, 0, f"{path}: {error.strerror or error}", False)
+    if not equal:
+        return Verdict(episode_id, False, 0, "the video is not the one that was uploaded", False)
+    return Verdict(episode_id, True, None, "the video is the one that was uploaded; it is a video only, so no replay", False)
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,9 @@ from interplay.store.models import EpisodeRow
 
 
 def count_by_task(session: Session) -> dict[str, int]:
-    """Task id -> how many episodes were recorded."""
-    return {task: count for task, count in session.execute(select(EpisodeRow.task, func.count()).group_by(EpisodeRow.task))}
+    """Task id -> how many episodes can be seen: recorded, or uploaded as a video."""
+    query = select(EpisodeRow.task, func.count()).where(EpisodeRow.path != "").group_by(EpisodeRow.task)
+    return {task: count for task, count in session.execute(query)}
 
 
 def agent_names(session: Session) -> list[str]:

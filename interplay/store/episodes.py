@@ -6,14 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
-from sqlalchemy import ColumnElement, Select, func, select
+from sqlalchemy import ColumnElement, Select, and_, func, select
 from sqlalchemy.orm import Session
 
-from interplay.store.models import EpisodeRow, EpisodeStatistic, Participant, TaskRow
+from interplay.store.models import Agent, EpisodeRow, EpisodeStatistic, Participant, TaskRow
 
 _Select = TypeVar("_Select", bound=Select)
 
 ACTOR_KINDS = ("human", "agent", "model")
+UPLOADED = "uploaded"
+"""`EpisodeRow.frames` of a video only."""
 
 NUMBER_COLUMNS = {
     "seed": EpisodeRow.seed,
@@ -48,7 +50,8 @@ class Condition:
 
 @dataclass(frozen=True)
 class EpisodeQuery:
-    """Which episodes to list; everything given must hold. `actor` is a kind (`ACTOR_KINDS`) or a name."""
+    """Which episodes to list; everything given must hold. `actor` is a kind (`ACTOR_KINDS`) or a name; `with_uploads` keeps
+    those that are a video only; `with_waiting` those of agents that a moderator has not let in."""
 
     task: str | None = None
     task_hash: str | None = None
@@ -57,6 +60,8 @@ class EpisodeQuery:
     seeds: Sequence[int] | None = None
     outcome: str | None = None
     where: Sequence[Condition] = ()
+    with_uploads: bool = True
+    with_waiting: bool = True
     newest_first: bool = False
     limit: int | None = None
     offset: int = 0
@@ -96,6 +101,12 @@ def _holds(condition: Condition) -> ColumnElement[bool]:
     )
 
 
+def _waits() -> ColumnElement[bool]:
+    """Whether an uploaded video is of an agent that was never approved in its task."""
+    waiting = (Agent.name == EpisodeRow.actor, Agent.task == EpisodeRow.task, Agent.approved_at.is_(None))
+    return and_(EpisodeRow.frames == UPLOADED, select(Agent.id).where(*waiting).exists())
+
+
 def _matching(statement: _Select, query: EpisodeQuery) -> _Select:
     """A statement over episodes, kept to those a query asks for; order, limit and offset are left to it."""
     if query.task is not None:
@@ -111,6 +122,10 @@ def _matching(statement: _Select, query: EpisodeQuery) -> _Select:
         statement = statement.where(EpisodeRow.seed.in_(list(query.seeds)))
     if query.outcome is not None:
         statement = statement.where(EpisodeRow.outcome == query.outcome)
+    if not query.with_uploads:
+        statement = statement.where(EpisodeRow.frames != UPLOADED)
+    if not query.with_waiting:
+        statement = statement.where(~_waits())
     return statement.where(*(_holds(condition) for condition in query.where))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, ClassVar
 
 from sqlalchemy import JSON, DateTime, ForeignKey, Index, MetaData, TypeDecorator, UniqueConstraint, text
 from sqlalchemy.dialects.postgresql import JSONB
@@ -42,7 +42,10 @@ class Base(MappedAsDataclass, DeclarativeBase, kw_only=True):
             "pk": "pk_%(table_name)s",
         }
     )
-    type_annotation_map = {datetime: UTCDateTime(), dict[str, Any]: JSON().with_variant(JSONB(), "postgresql")}  # noqa: RUF012
+    type_annotation_map: ClassVar[dict[Any, Any]] = {
+        datetime: UTCDateTime(),
+        dict[str, Any]: JSON(none_as_null=True).with_variant(JSONB(none_as_null=True), "postgresql"),
+    }
 
 
 class TaskRow(Base):
@@ -230,6 +233,8 @@ class Agent(Base):
     approved_at: Mapped[datetime | None] = mapped_column(default=None)
     """When it was let into matchmaking; None while it waits for a moderator."""
     declined_at: Mapped[datetime | None] = mapped_column(default=None)
+    declined_because: Mapped[str] = mapped_column(default="")
+    """The moderator's reason, shown to whoever proposed it."""
     proposed_by: Mapped[str | None] = mapped_column(default=None)
     """Name of the API token that brought it; None for the operator."""
     description: Mapped[str] = mapped_column(default="")
@@ -250,6 +255,7 @@ class Match(Base):
         # A judge has one match before them at a time.
         Index("uq_matches_open_judge", "judge", unique=True, sqlite_where=_MATCH_IS_OPEN, postgresql_where=_MATCH_IS_OPEN),
         Index("ix_matches_agents", "task", "left_agent", "right_agent"),
+        Index("ix_matches_judge_answered", "judge", "answered_at"),
     )
     id: Mapped[str] = mapped_column(primary_key=True)
     task: Mapped[str]
@@ -259,7 +265,7 @@ class Match(Base):
     right_episode_id: Mapped[str] = mapped_column(ForeignKey("episodes.id"))
     left_agent: Mapped[str]
     right_agent: Mapped[str]
-    judge: Mapped[str] = mapped_column(index=True)
+    judge: Mapped[str]
     """`participant-<id>` or the name of a scripted judge."""
     served_at: Mapped[datetime]
     seen_at: Mapped[datetime]

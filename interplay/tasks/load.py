@@ -15,8 +15,8 @@ from interplay.errors import unknown_name
 from interplay.tasks.keys import MAX_BUTTONS, MAX_COMPOSED_BUTTONS, MAX_TURN, POINTER_DEGREES, KeyMap
 from interplay.tasks.task import EnvSpec, Question, QuestionKind, Suite, Task, TaskError
 
-DOORS = ("ale", "gym", "voxel", "minerl", "minestudio")
-"""Kinds of environment a task file may name."""
+DOORS = ("ale", "gym", "voxel", "minerl", "minestudio", "video")
+"""Kinds of environment a task file may name; `video` is none: there are videos only, to judge."""
 
 _CODE = re.compile(
     r"Key[A-Z]|Digit\d|F\d\d?|Numpad(\d|Add|Subtract|Multiply|Divide|Decimal|Enter|Comma|Equal)|Arrow(Up|Down|Left|Right)"
@@ -31,6 +31,10 @@ _COMMON_CODES += [f"Digit{n}" for n in range(10)] + ["Space", "Enter", "ShiftLef
 _COMMON_CODES += ["MouseLeft", "MouseRight", "MouseMiddle"]
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9_\-]*")
+
+MAX_TIME_LIMIT_S = 24 * 3600
+VIDEO_FRAME_RATE_HZ = 30
+"""Of tasks that are videos only, where they do not say."""
 
 
 def load_suite(path: str | Path) -> Suite:
@@ -216,6 +220,10 @@ class _Table:
             raise self.error(key, f"must hold texts only, got {values!r}", "put each entry in quotes")
         return tuple(values)
 
+    def is_own(self, key: str) -> bool:
+        """Whether a key is written at this place, and not taken from `[defaults]`."""
+        return key in (self._values if self._own is None else self._own)
+
     def items(self) -> Iterable[tuple[str, Any]]:
         self._seen.update(self._values)
         return self._values.items()
@@ -235,16 +243,12 @@ _TYPE_NAMES = {str: "a text", int: "a whole number", float: "a number", list: "a
 def _task(table: _Table, suite_id: str) -> Task:
     """One `[[task]]` table."""
     name = table.name("name")
-    seeds = table.raw("held_out_seeds", list)
-    if not seeds:
-        raise table.error("held_out_seeds", "is empty", "list at least one seed; agents are compared on these")
-    for seed in seeds:
-        if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed < 2**31:
-            raise table.error("held_out_seeds", f"{seed!r} is not a whole number from 0 to 2**31 - 1", "replace it")
-    if len(set(seeds)) != len(seeds):
-        raise table.error("held_out_seeds", "holds the same seed twice", "keep each seed once")
-    frame_rate_hz = float(table.number("frame_rate_hz", 60, low=0.1, high=240))
-    time_limit_s = table.number("time_limit_s", low=0.1, high=24 * 3600)
+    env = _env(table.table("env"))
+    seeds = _seeds(table, lowest=0 if env.is_playable else -(2**31))
+    goal = table.text("goal")
+    frame_rate_hz = float(table.number("frame_rate_hz", 60 if env.is_playable else VIDEO_FRAME_RATE_HZ, low=0.1, high=240))
+    time_limit_s = table.number("time_limit_s", ... if env.is_playable else MAX_TIME_LIMIT_S, low=0.1, high=MAX_TIME_LIMIT_S)
+    keys = _keys(table.table("keys")) if env.is_playable else _no_keys(table)
     questions = tuple(
         _question(_Table(entry, table._source, f"{table._where}.questions[{index}]"))
         for index, entry in enumerate(table.raw("questions", list))
@@ -256,18 +260,39 @@ def _task(table: _Table, suite_id: str) -> Task:
     task = Task(
         id=f"{suite_id}/{name}",
         title=table.text("title"),
-        goal=table.text("goal"),
-        instructions=table.text("instructions"),
-        env=_env(table.table("env")),
+        goal=goal,
+        instructions=table.text("instructions", ... if env.is_playable else goal),
+        env=env,
         frame_rate_hz=frame_rate_hz,
         max_steps=max(1, round(time_limit_s * frame_rate_hz)),
         held_out_seeds=tuple(seeds),
-        keys=_keys(table.table("keys")),
+        keys=keys,
         questions=questions,
         tags=table.texts("tags", []),
     )
     table.nothing_else()
     return task
+
+
+def _seeds(table: _Table, *, lowest: int) -> list[int]:
+    """The held-out seeds."""
+    seeds = table.raw("held_out_seeds", list)
+    if not seeds:
+        raise table.error("held_out_seeds", "is empty", "list at least one seed; agents are compared on these")
+    for seed in seeds:
+        if not isinstance(seed, int) or isinstance(seed, bool) or not lowest <= seed < 2**31:
+            low = "-2**31" if lowest else "0"
+            raise table.error("held_out_seeds", f"{seed!r} is not a whole number from {low} to 2**31 - 1", "replace it")
+    if len(set(seeds)) != len(seeds):
+        raise table.error("held_out_seeds", "holds the same seed twice", "keep each seed once")
+    return seeds
+
+
+def _no_keys(table: _Table) -> KeyMap:
+    """The keys of a task that nobody plays; what `[defaults]` says about keys is for the suite's other tasks."""
+    if table.raw("keys", dict, None) is not None and table.is_own("keys"):
+        raise table.error("keys", "has no use in a task of videos, which nobody plays", "leave it out")
+    return KeyMap((), {}, {frozenset(): None})
 
 
 def _env(table: _Table) -> EnvSpec:
@@ -279,12 +304,16 @@ def _env(table: _Table) -> EnvSpec:
         remedy = (
             f"did you mean '{near[0]}:{name or '...'}'"
             if near
-            else "write 'ale:<rom>', 'gym:<registered id>' or 'voxel:<name>'"
+            else "write 'ale:<rom>', 'gym:<registered id>', 'voxel:<name>', or 'video:none' where there are videos only"
         )
         raise table.error("id", f"{env_id!r} names no known kind of environment", remedy)
+    if door == "video" and name != "none":
+        raise table.error("id", f"{env_id!r} names no known kind of environment", "did you mean 'video:none'")
     options = table.raw("options", dict, {})
+    if door == "video" and options and table.is_own("options"):
+        raise table.error("options", "has no use where there is no world", "leave it out")
     table.nothing_else()
-    return EnvSpec(env_id, options)
+    return EnvSpec(env_id, {} if door == "video" else options)
 
 
 def _question(table: _Table) -> Question:

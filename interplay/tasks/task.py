@@ -25,7 +25,8 @@ class EnvSpec:
     """Which world a task is played in.
 
     Attributes:
-        id: `"<door>:<name>"`: `ale:space_invaders` (an Atari ROM) or `gym:CartPole-v1` (any registered Gymnasium id).
+        id: `"<door>:<name>"`: `ale:space_invaders` (an Atari ROM) or `gym:CartPole-v1` (any registered Gymnasium id);
+            `video:none` where there is no world, only videos to judge.
         options: Keyword arguments of that door, JSON values only.
     """
 
@@ -41,6 +42,11 @@ class EnvSpec:
     def name(self) -> str:
         """The part after the colon."""
         return self.id.partition(":")[2]
+
+    @property
+    def is_playable(self) -> bool:
+        """Whether there is a world to act in; False where there are videos only."""
+        return self.door != "video"
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,22 @@ from starlette.staticfiles import StaticFiles
 
 from interplay import __version__
 from interplay.judge import Judging
+from interplay.judge.boards import Boards
 from interplay.play.tokens import server_secret
 from interplay.tasks import Suite, builtin_suites, index
-from interplay.web import episodes, errors, pages
+from interplay.web import (
+    agent_page,
+    agents,
+    api_docs,
+    board,
+    calibration,
+    episodes,
+    errors,
+    moderation,
+    pages,
+    studies,
+    study_steps,
+)
 from interplay.web import judge as judge_routes
 from interplay.web import play as play_routes
 from interplay.web.identity import IdentityMiddleware
@@ -46,6 +59,7 @@ def create_app(
     judging: Judging | None = None,
     suites: Sequence[Suite] | None = None,
     secret: bytes | None = None,
+    max_video_bytes: int = agents.MAX_VIDEO_BYTES,
 ) -> FastAPI:
     """Build the application over one archive.
 
@@ -55,6 +69,7 @@ def create_app(
         judging: The judging room; made over the archive when not given.
         suites: Tasks to offer; the built-in ones when not given.
         secret: Signs cookies; the archive's own, kept in its folder, when not given.
+        max_video_bytes: The largest video that may be uploaded.
     Raises:
         TaskError: If two suites hold a task of the same id.
     """
@@ -80,8 +95,23 @@ def create_app(
     app.state.suites = tuple(builtin_suites() if suites is None else suites)
     app.state.tasks = index(app.state.suites)
     app.state.judging = judging or Judging(archive, rng=np.random.default_rng(), suites=app.state.suites)
+    app.state.boards = Boards(app.state.judging)
     app.state.secret = server_secret(archive.root) if secret is None else secret
-    for room in (pages, episodes, play_routes, judge_routes):
+    app.state.max_video_bytes = max_video_bytes
+    for room in (
+        pages,
+        episodes,
+        play_routes,
+        judge_routes,
+        board,
+        calibration,
+        agents,
+        agent_page,
+        api_docs,
+        moderation,
+        studies,
+        study_steps,
+    ):
         app.include_router(room.router)
     app.mount("/static", _Static(directory=STATIC), name="static")
     app.add_middleware(BodyLimitMiddleware)

@@ -1,24 +1,78 @@
-"""A leaderboard as visitors see it: without the next two agents, and with bars on one axis, in per cent of its width."""
+"""The leaderboard as visitors and programs see it: by several methods, with bars on one axis, and how ratings came about."""
 
 from __future__ import annotations
 
+import csv
+import io
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
+from urllib.parse import urlencode
 
+from fastapi import APIRouter, HTTPException, Request
+from fastapi.responses import Response
+
+from interplay.judge.boards import BOARD_METHODS, COLUMNS, Z95, BoardMethod, Boards, Judges
 from interplay.rank import DEFAULTS
+from interplay.store.agents import agents
+from interplay.store.boards import has_automatic_answers
+from interplay.web.identity import is_operator
+from interplay.web.pages import find_task, render, titles
+from interplay.web.plots import history
 
-Z95 = 1.959963984540054
-"""Half width of the 95 % interval of a normal distribution, in standard deviations."""
+router = APIRouter(tags=["leaderboard"])
+
 PRIOR_MEAN = DEFAULTS.mu
+
+
+@dataclass(frozen=True)
+class MethodText:
+    """What a reader is told of a rating method: its name, what it does, what `mu` is called, and the line on the axis."""
+
+    name: str
+    does: str
+    unit: str = "rating"
+    line: str = "25, where everyone starts"
+    centre: float = PRIOR_MEAN
+    margin: float = 5.0
+
+
+METHOD_TEXTS: Mapping[BoardMethod, MethodText] = {
+    "trueskill": MethodText(
+        "TrueSkill",
+        "Each answer moves two ratings, in the order answers came. Sorted by the score, mu - 3 sigma: what is safe to claim.",
+    ),
+    "through-time": MethodText(
+        "Through time",
+        "TrueSkill over the whole log at once: an early answer is weighed again in the light of all later ones, so order "
+        "does not matter. Sorted by mu - 3 sigma.",
+    ),
+    "bradley-terry": MethodText(
+        "Bradley-Terry",
+        "One strength for each agent that makes all answers together most likely, in any order; a draw counts as half a win "
+        "for both. The difference of two strengths is the logarithm of the odds.",
+        "log strength", "0, the average agent", 0.0, 1.0,
+    ),
+    "davidson": MethodText(
+        "Davidson",
+        "Bradley-Terry with a probability of its own for draws, which are likelier between agents of like strength.",
+        "log strength", "0, the average agent", 0.0, 1.0,
+    ),
+    "normalised": MethodText(
+        "Normalised",
+        "TrueSkill of each task, as standard deviations above the mean of the agents judged there, then the mean over tasks: "
+        "a task in which ratings lie far apart weighs no more than another.",
+        "z-score", "0, the average agent", 0.0, 1.0,
+    ),
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Bar:
     """One row's picture: interval from `start` to `start + width`, its middle at `middle`; all per cent of the axis.
 
-    `won`, `drew` and `lost` are the per cent of its answers; `half_width` is the interval's half in skill points.
+    `won`, `drew` and `lost` are the per cent of its answers; `half_width` is the interval's half in units of mu.
     """
 
     start: float
@@ -32,7 +86,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class BoardView:
-    """Rows with their bars, and where the prior mean stands on the axis (per cent)."""
+    """Rows with their bars, and where the centre (the prior mean, or the average) stands on the axis (per cent)."""
 
     rows: Sequence[tuple[Mapping[str, Any], Bar]]
     prior: float
@@ -46,15 +100,15 @@ def public_board(board: Mapping[str, Any]) -> dict[str, Any]:
     return {**board, "next_pair": pair and {"task": pair["task"]}}
 
 
-def board_view(rows: Sequence[Mapping[str, Any]]) -> BoardView:
-    """Place the bars of all rows on one axis that holds every interval and the prior mean.
+def board_view(rows: Sequence[Mapping[str, Any]], *, centre: float = PRIOR_MEAN, margin: float = 5.0) -> BoardView:
+    """Place the bars of all rows on one axis that holds every interval, and `margin` on both sides of the centre.
 
     Args:
         rows: Each with `mu`, `sigma`, `won`, `drew`, `lost`.
     """
     ends = [row["mu"] + sign * Z95 * row["sigma"] for row in rows for sign in (-1, 1)]
-    low = math.floor(min([*ends, PRIOR_MEAN - 5]))
-    high = math.ceil(max([*ends, PRIOR_MEAN + 5]))
+    low = math.floor(min([*ends, centre - margin]))
+    high = math.ceil(max([*ends, centre + margin]))
 
     def place(value: float) -> float:
         return round(100 * (value - low) / (high - low), 3)
@@ -72,4 +126,81 @@ def board_view(rows: Sequence[Mapping[str, Any]]) -> BoardView:
             lost=round(100 * row["lost"] / answers, 3),
         )
 
-    return BoardView([(row, bar(row)) for row in rows], place(PRIOR_MEAN), low, high)
+    return BoardView([(row, bar(row)) for row in rows], place(centre), low, high)
+
+
+def hues_of(boards: Boards) -> dict[str, int]:
+    """Agent -> a number for its colour, the same on every page: the order in which agents were first judged."""
+    named = list(boards.tracks())
+    return {
+        agent: number for number, agent in enumerate([*named, *(a for a in boards.tracks(None, "automatic") if a not in named)])
+    }
+
+
+def _asked(request: Request, task: str, method: str, judges: str) -> tuple[dict[str, Any], BoardMethod, Judges]:
+    """The board that was asked for.
+
+    Raises:
+        HTTPException: 422, for a method or a kind of judges that is none.
+    """
+    if method not in BOARD_METHODS:
+        raise HTTPException(422, f"method: expected one of {', '.join(BOARD_METHODS)}, got {method[:40]!r}")
+    if judges not in ("people", "automatic"):
+        raise HTTPException(422, f"judges: expected people or automatic, got {judges[:40]!r}")
+    chosen = cast("BoardMethod", method)
+    kind: Judges = "automatic" if judges == "automatic" else "people"
+    return request.app.state.boards.board(task or None, chosen, kind), chosen, kind
+
+
+@router.get("/leaderboard", include_in_schema=False)
+def leaderboard_page(request: Request, task: str = "", method: str = "trueskill", judges: str = "people") -> Response:
+    """Agents by score, with their doubt."""
+    if task:
+        find_task(request, task)
+    boards: Boards = request.app.state.boards
+    board, chosen, kind = _asked(request, task, method, judges)
+    with request.app.state.archive.database.read() as session:
+        tasks = sorted({agent.task for agent in agents(session)} | ({task} if task else set()))
+        has_automatic = has_automatic_answers(session)
+
+    def link(address: str = "/leaderboard", **changes: str) -> str:
+        asked = {"task": task, "method": chosen, "judges": kind} | changes
+        plain = {"task": "", "method": "trueskill", "judges": "people"}
+        query = urlencode({name: value for name, value in asked.items() if value != plain[name]}, safe="/")
+        return f"{address}?{query}" if query else address
+
+    text = METHOD_TEXTS[chosen]
+    hues = hues_of(boards)
+    return render(
+        request, "leaderboard.html", "Leaderboard",
+        task=task, tasks=tasks, titles=titles(request), board=public_board(board), link=link, hues=hues,
+        method=chosen, text=text, methods=METHOD_TEXTS, judges=kind, has_automatic=has_automatic,
+        view=board_view(board["rows"], centre=text.centre, margin=text.margin),
+        history=history(boards.tracks(task or None, kind), hues),
+    )  # fmt: skip
+
+
+@router.get("/leaderboard.csv", include_in_schema=False)
+def leaderboard_csv(request: Request, task: str = "", method: str = "trueskill", judges: str = "people") -> Response:
+    """The same rows for a spreadsheet."""
+    if task:
+        find_task(request, task)
+    board, chosen, kind = _asked(request, task, method, judges)
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    writer.writerows([row[name] for name in COLUMNS] for row in board["rows"])
+    parts = [task.replace("/", "-") or "all", *(part for part in (chosen, kind) if part not in ("trueskill", "people"))]
+    name = f"leaderboard-{'-'.join(parts)}.csv"
+    return Response(text.getvalue(), media_type="text/csv", headers={"Content-Disposition": f'attachment; filename="{name}"'})
+
+
+@router.get("/api/leaderboard")
+def leaderboard(request: Request, task: str | None = None, method: str = "trueskill", judges: str = "people") -> dict[str, Any]:
+    """Agents by score, of one task or over all.
+
+    `method` is trueskill, bradley-terry, davidson, through-time or normalised; `judges` is people (who alone count) or
+    automatic. Which two agents come next is for operators.
+    """
+    board, _, _ = _asked(request, task or "", method, judges)
+    return board if is_operator(request) else public_board(board)

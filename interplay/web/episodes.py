@@ -11,6 +11,7 @@ from fastapi.responses import FileResponse, Response
 from interplay.play.codec import FrameEncoder, palette_text
 from interplay.play.wire import LAST_FRAME
 from interplay.record import Archive, Episode
+from interplay.web.agents import check_shown
 
 router = APIRouter(tags=["episodes"])
 
@@ -28,15 +29,16 @@ def list_tasks(request: Request) -> list[dict[str, Any]]:
 
 @router.get("/api/episodes/{episode_id}")
 def show_episode(request: Request, episode_id: str) -> dict[str, Any]:
-    """Facts of one episode, and the size of its frames. People stand there as `actor`, numbered, not named."""
+    """Facts of one episode, and the size of its frames, null of a video only. People stand there as `actor`, numbered, not
+    named."""
     episode = _episode(request, episode_id)
-    height, width = episode.frames[0].pixels.shape[:2]
+    height, width = (None, None) if episode.is_video_only else episode.frames[0].pixels.shape[:2]
     facts = episode.to_json()
     facts.pop("participant_id")  # `actor` says it
     return facts | {
         "title": episode.task.title,
         "frame_rate_hz": episode.task.frame_rate_hz,
-        "num_frames": len(episode.frames),
+        "num_frames": episode.num_steps + 1,
         "width": width,
         "height": height,
         "sha256": episode.sha256,
@@ -52,6 +54,8 @@ def episode_frames(
 ) -> Response:
     """Frames `start` to `start + count - 1`, each with its length before it, the first a key frame."""
     episode = _episode(request, episode_id)
+    if episode.is_video_only:
+        raise HTTPException(409, f"episode {episode.id} is a video only; get it whole at /api/episodes/{episode.id}/video.mp4")
     body, palette = encode_frames(episode, start, min(start + count, len(episode.frames)))
     headers = {"Cache-Control": _FOREVER}
     if palette is not None:
@@ -63,6 +67,8 @@ def episode_frames(
 def episode_video(request: Request, episode_id: str) -> FileResponse:
     """The episode as mp4, made when asked for the first time."""
     episode = _episode(request, episode_id)
+    if episode.is_video_only and not episode.path.exists():
+        raise HTTPException(404, f"the video of episode {episode.id} is not here")
     path = request.app.state.archive.video(episode)
     name = f"{episode.task_id.replace('/', '-')}-{episode.id}.mp4"
     return FileResponse(path, media_type="video/mp4", filename=name, headers={"Cache-Control": _FOREVER})
@@ -98,4 +104,6 @@ def _episode(request: Request, episode_id: str) -> Episode:
     archive: Archive = request.app.state.archive
     if len(episode_id) > 200:
         raise HTTPException(404, "no episode has so long a name")
-    return archive.get(episode_id)
+    episode = archive.get(episode_id)
+    check_shown(request, episode)
+    return episode

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import logging
+from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -26,6 +27,7 @@ _CODES = {
     409: "conflict",
     410: "gone",
     413: "too_large",
+    422: "invalid",
     503: "unavailable",
 }
 _CRASH = "The server met an error it did not expect. Its log says more; nothing recorded is lost."
@@ -72,7 +74,8 @@ def _near_tasks(request: Request) -> list[Task]:
 
 def _http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    message = str(error.detail)
+    detail: Any = error.detail
+    message = str(detail.get("message") if isinstance(detail, dict) else detail)
     if error.status_code == 404 and message == "Not Found":
         message = f"No page has the address {request.url.path}."
     headers = dict(error.headers) if error.headers else None

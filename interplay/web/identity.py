@@ -1,4 +1,5 @@
-"""Who is asking: a signed cookie that names a participant, made only when someone plays or judges; or the operator's token.
+"""Who is asking: a signed cookie that names a participant, made only when someone plays or judges; the operator, by token or
+signed in on a page; or a program, by an API token.
 
 Reading pages leaves no trace. The first request that needs a person (`current_participant`) makes one, and the middleware
 puts the cookie on the answer. The cookie holds a random key, never the participant's number, and says nothing else.
@@ -12,17 +13,22 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from fastapi import HTTPException
-from itsdangerous import BadSignature, URLSafeSerializer
+from itsdangerous import BadSignature, URLSafeSerializer, URLSafeTimedSerializer
 from starlette.datastructures import MutableHeaders
 from starlette.requests import HTTPConnection
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from interplay.play import tokens
-from interplay.store import Participant
+from interplay.store import ApiToken, Participant
 from interplay.store.participants import add_participant, participant_by_key
+from interplay.store.tokens import token_row
 
 COOKIE = "interplay_participant"
 ONE_YEAR_S = 365 * 24 * 3600
+OPERATOR_COOKIE = "interplay_operator"
+SIGNED_IN_S = 12 * 3600
+"""How long an operator stays signed in."""
 PERSON = "participant-"
 """How names of people begin, a number after it."""
 GIVEN_NAME = f"1 to 100 letters, digits or . _ - @ : + and spaces, not beginning with a space or {PERSON!r}"
@@ -94,12 +100,15 @@ def current_participant(request: HTTPConnection) -> int:
 
 
 def is_operator(request: HTTPConnection) -> bool:
-    """Whether the request carries the operator's token; a wrong token is refused (401), not ignored."""
+    """Whether the request carries the operator's token; a token nobody made is refused (401), not ignored."""
     authorization = request.headers.get("authorization")
     if authorization is None:
         return False
-    require_operator(request)
-    return True
+    if tokens.is_operator(authorization, tokens.operator_token(request.app.state.archive.root)):
+        return True
+    if api_token(request) is None:
+        require_operator(request)
+    return False
 
 
 def require_operator(request: HTTPConnection) -> None:
@@ -108,6 +117,52 @@ def require_operator(request: HTTPConnection) -> None:
     if not tokens.is_operator(request.headers.get("authorization"), expected):
         message = "this is not the operator's token; it is in operator.token of the data folder"
         raise HTTPException(401, message, {"WWW-Authenticate": "Bearer"})
+
+
+def api_token(request: HTTPConnection) -> ApiToken | None:
+    """The API token this request carries, if it is good now: its `name` is who asks, its `scope` what they may do."""
+    scheme, _, value = request.headers.get("authorization", "").partition(" ")
+    if scheme.lower() != "bearer" or not value.strip():
+        return None
+    with request.app.state.archive.database.read() as session:
+        return token_row(session, value.strip())
+
+
+def current_operator(request: HTTPConnection) -> bool:
+    """Whether the operator asks: by token (a wrong one is refused), or signed in on the page `/operator`."""
+    return is_operator(request) or _is_signed_in(request)
+
+
+def sign_in(request: HTTPConnection, response: Response, token: str) -> bool:
+    """Give whoever knows the operator's token a cookie that says so for `SIGNED_IN_S`; False if the token is wrong."""
+    expected = tokens.operator_token(request.app.state.archive.root)
+    if not tokens.is_operator(f"Bearer {token}", expected):
+        return False
+    value = _operator_signer(request).dumps(secrets.token_hex(8))
+    # Strict: no other site's link or form brings it along.
+    response.set_cookie(
+        OPERATOR_COOKIE, value, SIGNED_IN_S, httponly=True, samesite="strict", secure=request.url.scheme == "https"
+    )
+    return True
+
+
+def sign_out(response: Response) -> None:
+    """Take that cookie away."""
+    response.delete_cookie(OPERATOR_COOKIE, httponly=True, samesite="strict")
+
+
+def _is_signed_in(request: HTTPConnection) -> bool:
+    try:
+        _operator_signer(request).loads(request.cookies.get(OPERATOR_COOKIE, ""), max_age=SIGNED_IN_S)
+    except BadSignature:  # an expired one is one too
+        return False
+    return True
+
+
+def _operator_signer(request: HTTPConnection) -> URLSafeTimedSerializer:
+    """Signs with the operator's token in the key: a new token signs everybody out."""
+    key = request.app.state.secret + tokens.operator_token(request.app.state.archive.root).encode()
+    return URLSafeTimedSerializer(key, salt="interplay.operator")
 
 
 def _signer(request: HTTPConnection) -> URLSafeSerializer:

@@ -1,46 +1,65 @@
-"""Judging and the leaderboard over HTTP: JSON and videos; the pages stand on it.
+"""Judging over HTTP: JSON and videos, and the page that stands on them.
 
-Before a match is answered nothing here says whose videos they are: no agent, episode, seed, hash, file name or file date.
+Before a match is answered nothing here says whose videos they are: no agent, episode, seed, hash, file name or file date. And
+nothing tells a check from any other match.
 """
 
 from __future__ import annotations
 
 import json
+import logging
+import math
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
+from datetime import datetime
 from email.utils import format_datetime
-from typing import Annotated, Any, Literal, NoReturn
+from pathlib import Path
+from typing import Annotated, Any, Literal
+from urllib.parse import urlencode
 
-from fastapi import APIRouter, Depends, HTTPException, Request
-from fastapi.responses import FileResponse, JSONResponse, Response
+from fastapi import APIRouter, Depends, Request
+from fastapi.responses import FileResponse, JSONResponse, RedirectResponse, Response
 
-from interplay.errors import NotFoundError
+from interplay.errors import NotFoundError, unknown_name
 from interplay.judge import (
     MIN_REASON_CHARS,
     AlreadyAnsweredError,
+    BannedError,
     ForeignMatchError,
     InvalidAnswerError,
     Judging,
     JudgingError,
     NothingToJudgeError,
+    QuotaReachedError,
+    RulesError,
     ServedMatch,
+    StudyClosedError,
+    StudyFullError,
     SupersededError,
+    TooEarlyError,
     UnknownMatchError,
 )
-from interplay.web.board import public_board
-from interplay.web.identity import GIVEN_NAME, PERSON, current_participant, is_given_name, is_operator, known_participant
+from interplay.store import Enrolment, studies
+from interplay.web import enrolments
+from interplay.web.judges import invalid, judge_of, refusal
+from interplay.web.pages import find_task, render
 
+log = logging.getLogger("interplay.web")
 router = APIRouter(tags=["judging"])
 
-_OPERATOR = "operator"
 _STATUS = {
     NothingToJudgeError: 409,
     UnknownMatchError: 404,
     ForeignMatchError: 403,
     AlreadyAnsweredError: 409,
     SupersededError: 410,
+    BannedError: 403,
+    StudyClosedError: 410,
+    StudyFullError: 409,
+    QuotaReachedError: 409,
+    TooEarlyError: 425,
 }
 
 
@@ -50,21 +69,21 @@ def _refusals() -> Iterator[None]:
     try:
         yield
     except InvalidAnswerError as error:
-        errors = [fault._asdict() for fault in error.errors]
-        raise HTTPException(422, {"error": error.code, "message": str(error), "errors": errors}) from None
+        refused = refusal(422, error.code, str(error))
+        refused.detail |= {"errors": [fault._asdict() for fault in error.errors]}  # type: ignore[operator]
+        raise refused from None
+    except TooEarlyError as error:
+        seconds = math.ceil(error.retry_after_s)
+        refused = refusal(425, error.code, str(error), {"Retry-After": str(seconds)})
+        refused.detail |= {"retry_after_s": seconds}  # type: ignore[operator]
+        raise refused from None
     except JudgingError as error:
-        raise HTTPException(_STATUS[type(error)], {"error": error.code, "message": str(error)}) from None
+        raise refusal(_STATUS[type(error)], error.code, str(error)) from None
+    except RulesError as error:
+        log.error("%s", error)
+        raise refusal(503, "study_unusable", "this study cannot be worked on right now; its rules are being mended") from None
     except NotFoundError as error:
-        _refuse(404, "not_found", str(error))
-
-
-def _refuse(status: int, code: str, message: str) -> NoReturn:
-    raise HTTPException(status, {"error": code, "message": message}) from None
-
-
-def _invalid(field: str, message: str) -> NoReturn:
-    fault = {"field": field, "message": message}
-    raise HTTPException(422, {"error": "invalid", "message": f"{field}: {message}", "errors": [fault]}) from None
+        raise refusal(404, "not_found", str(error).partition("\n")[0]) from None
 
 
 async def _body(request: Request) -> dict[str, Any]:
@@ -72,12 +91,15 @@ async def _body(request: Request) -> dict[str, Any]:
     received = await request.body()
     if not received.strip():
         return {}
+    kind = request.headers.get("content-type", "application/json").partition(";")[0].strip().lower()
+    if kind != "application/json":
+        raise refusal(415, "unsupported_media_type", "send the body as application/json")
     try:
         document = json.loads(received)
     except (ValueError, RecursionError):
-        _refuse(400, "bad_request", "the body is not JSON in UTF-8")
+        raise refusal(400, "bad_request", "the body is not JSON in UTF-8") from None
     if not isinstance(document, dict):
-        _invalid("body", "expected a JSON object")
+        raise invalid("body", "expected a JSON object")
     return document
 
 
@@ -88,34 +110,23 @@ def _judging(request: Request) -> Judging:
     return request.app.state.judging
 
 
-def _judge(request: Request, named: Any = None, *, make: bool = False) -> str:
-    """Who is asking: the cookie's participant, or whom the operator names (`operator` if nobody)."""
-    if is_operator(request):
-        if named is None:
-            return _OPERATOR
-        if not isinstance(named, str) or not is_given_name(named):
-            _invalid("judge", GIVEN_NAME)
-        return named
-    if named is not None:
-        _refuse(403, "forbidden", "only the operator may name a judge; send the token as 'Authorization: Bearer ...'")
-    if make:
-        return f"{PERSON}{current_participant(request)}"
-    participant = known_participant(request)
-    return f"{PERSON}{participant.id}" if participant else ""  # nobody's match is theirs
-
-
 def _match_id(match: str) -> str:
     """Ids as we make them; anything else is unknown without asking the database."""
     if not re.fullmatch(r"[0-9a-f]{24}", match):
-        _refuse(404, UnknownMatchError.code, "there is no such match; ask for a new one")
+        raise refusal(404, UnknownMatchError.code, "there is no such match; ask for a new one")
     return match
 
 
 MatchId = Annotated[str, Depends(_match_id)]
 
 
-def _document(match: ServedMatch) -> dict[str, Any]:
+def _document(request: Request, match: ServedMatch, enrolment: Enrolment | None) -> dict[str, Any]:
     address = f"/api/judge/matches/{match.id}"
+    query, answered, wanted = "", match.num_answered, match.num_wanted
+    if enrolment is not None:
+        query = "?" + urlencode({enrolments.PARAMETER: enrolments.token_of(request, enrolment)})
+        facts = enrolments.facts_of(request, enrolment)  # counts this visit alone
+        answered, wanted = facts.num_answers, facts.num_wanted
     return {
         "match": match.id,
         "task": match.task,
@@ -123,13 +134,50 @@ def _document(match: ServedMatch) -> dict[str, Any]:
         "goal": match.goal,
         "frame_rate_hz": match.frame_rate_hz,
         "questions": [asdict(question) for question in match.questions],
-        "left": {"video": f"{address}/left.mp4"},
-        "right": {"video": f"{address}/right.mp4"},
-        "min_reason_chars": MIN_REASON_CHARS,
+        "left": {"video": f"{address}/left.mp4{query}"},
+        "right": {"video": f"{address}/right.mp4{query}"},
+        "min_reason_chars": match.min_reason_chars,
+        "min_viewing_s": match.min_viewing_s,
+        "min_watched_share": match.min_watched_share,
         "served_at": match.served_at.isoformat(),
+        "elapsed_s": round(match.elapsed_s, 3),
         "state": match.state,
-        "answered": match.num_answered,
+        "answered": answered,
+        "wanted": wanted,
+        "study": match.study,
+        "examples": [{"video": example.video, "caption": example.caption} for example in match.examples],
+        "draft": match.draft,
     }
+
+
+# How the routes describe themselves
+
+
+_REFUSAL = {
+    "type": "object",
+    "required": ["error", "message"],
+    "properties": {
+        "error": {"type": "string", "description": "The refusal's code, for programs."},
+        "message": {"type": "string", "description": "What is wrong, and what to do, for people."},
+    },
+}
+_WHY = {
+    400: "Not JSON: `bad_request`.",
+    401: "A token nobody made: `unauthorized`.",
+    403: "Not yours: `foreign_match`, `forbidden`, `banned`, `quiz_first`, `enrolment_needed`, `cross_site`.",
+    404: "No such match, task, study or video: `unknown_match`, `not_found`, `no_video`.",
+    409: "Not now: `nothing_to_judge`, `already_answered`, `quota_reached`, `study_full`, `ended`.",
+    410: "Too late: `superseded`, `study_closed`.",
+    413: "Larger than 256 KiB: `too_large`.",
+    415: "Not sent as JSON: `unsupported_media_type`.",
+    422: "Fields with faults, each in `errors`: `invalid`.",
+    425: "Too early to have watched both videos: `too_early`; `retry_after_s` says how long to wait.",
+}
+
+
+def _refused(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """The API description of refusals."""
+    return {status: {"description": _WHY[status], "content": {"application/json": {"schema": _REFUSAL}}} for status in statuses}
 
 
 def _object(**properties: dict[str, Any]) -> dict[str, Any]:
@@ -140,66 +188,89 @@ def _object(**properties: dict[str, Any]) -> dict[str, Any]:
 
 _TEXT = {"type": "string"}
 _NAMED = {"judge": {"type": "string", "description": "Who judges; with the operator's token only."}}
+_DRAFT = {"draft": {"type": "object", "description": "What is filled in and was watched so far; at most 128 KiB."}}
+_BODY = (400, 401, 403, 404, 409, 410, 413, 415, 422)
 
 
-@router.post("/api/judge/matches", status_code=201, openapi_extra=_object(task=_TEXT, **_NAMED))
+# A match, from serving to the answer
+
+
+@router.post(
+    "/api/judge/matches",
+    status_code=201,
+    responses=_refused(*_BODY),
+    openapi_extra=_object(task=_TEXT, study={"type": "string", "description": "For programs; people come enrolled."}, **_NAMED),
+)
 def serve(request: Request, body: Body) -> JSONResponse:
     """The match this judge has open, or a new one; 409 when nothing can be shown now."""
-    judging = _judging(request)
-    task = body.get("task")
-    if task is not None and not isinstance(task, str):
-        _invalid("task", "expected a task id")
-    judge = _judge(request, body.get("judge"), make=True)
+    for name in ("task", "study"):
+        if body.get(name) is not None and not isinstance(body[name], str):
+            raise invalid(name, f"expected a {name} id")
+    judge = judge_of(request, body.get("judge"), make=True, must_work=True)
+    study = body.get("study") if judge.enrolment is None else judge.study
+    if judge.kind == "person" and study is not None and judge.enrolment is None:
+        raise refusal(403, "enrolment_needed", "people take part in a study by its link: they read what it is about first")
     with _refusals():
-        return JSONResponse(_document(judging.serve(judge, task)), 201, {"Cache-Control": "no-store"})
+        served = _judging(request).serve(judge.name, body.get("task"), study=study, judge_kind=judge.kind)
+    return JSONResponse(_document(request, served, judge.enrolment), 201, {"Cache-Control": "no-store"})
 
 
-@router.get("/api/judge/matches/{match}")
+@router.get("/api/judge/matches/{match}", responses=_refused(401, 403, 404, 422))
 def show(request: Request, match: MatchId, judge: str | None = None) -> JSONResponse:
     """One's own match again."""
+    asking = judge_of(request, judge)
     with _refusals():
-        served = _judging(request).get(match, _judge(request, judge))
-    return JSONResponse(_document(served), headers={"Cache-Control": "no-store"})
+        served = _judging(request).get(match, asking.name)
+    return JSONResponse(_document(request, served, asking.enrolment), headers={"Cache-Control": "no-store"})
 
 
-@router.get("/api/judge/matches/{match}/{side}.mp4")
-@router.head("/api/judge/matches/{match}/{side}.mp4", include_in_schema=False)
-def video(request: Request, match: MatchId, side: Literal["left", "right"], judge: str | None = None) -> Response:
-    """One side's video; ranges are answered."""
-    judging = _judging(request)
-    with _refusals():
-        path, served_at = judging.video(match, side, _judge(request, judge))
+def _video(path: Path, tag: str, served_at: datetime) -> FileResponse:
+    """A video; its tag and date say nothing of the file."""
     if not path.is_file():
-        _refuse(404, "no_video", "this video is gone from the server; give the match back and ask for another")
+        raise refusal(404, "no_video", "this video is gone from the server; give the match back and ask for another")
     # The defaults come from the file's size and date: they would be the same wherever this video is shown.
     headers = {
-        "ETag": f'"{match}-{side}"',
+        "ETag": f'"{tag}"',
         "Last-Modified": format_datetime(served_at, usegmt=True),
         "Cache-Control": "private, max-age=3600",
     }
     return FileResponse(path, headers=headers, media_type="video/mp4")
 
 
-@router.post("/api/judge/matches/{match}/heartbeat", openapi_extra=_object(**_NAMED))
+_VIDEO = {200: {"content": {"video/mp4": {}}}, 206: {"description": "The part asked for.", "content": {"video/mp4": {}}}}
+_VIDEO |= {416: {"description": "No such part."}} | _refused(401, 403, 404, 422)
+
+
+@router.get("/api/judge/matches/{match}/{side}.mp4", response_class=FileResponse, responses=_VIDEO)
+@router.head("/api/judge/matches/{match}/{side}.mp4", include_in_schema=False)
+def video(request: Request, match: MatchId, side: Literal["left", "right"], judge: str | None = None) -> Response:
+    """One side's video; ranges are answered."""
+    with _refusals():
+        path, served_at = _judging(request).video(match, side, judge_of(request, judge).name)
+    return _video(path, f"{match}-{side}", served_at)
+
+
+@router.post("/api/judge/matches/{match}/heartbeat", responses=_refused(*_BODY), openapi_extra=_object(**_DRAFT, **_NAMED))
 def heartbeat(request: Request, match: MatchId, body: Body) -> dict[str, Any]:
-    """A sign of life: the page is open. Answers `open`, or `released` when the pair may go to others."""
+    """A sign of life: the page is open. Answers `open`, or `released` when the pair may go to others; keeps the draft."""
     judging = _judging(request)
     with _refusals():
-        state = judging.heartbeat(match, _judge(request, body.get("judge")))
+        state = judging.heartbeat(match, judge_of(request, body.get("judge")).name, body.get("draft"))
     return {"match": match, "state": state, "release_after_s": judging.release_after_s}
 
 
-@router.post("/api/judge/matches/{match}/release", openapi_extra=_object(**_NAMED))
+@router.post("/api/judge/matches/{match}/release", responses=_refused(*_BODY), openapi_extra=_object(**_NAMED))
 def release(request: Request, match: MatchId, body: Body) -> dict[str, Any]:
-    """Give a match back."""
+    """Give a match back, and its draft away."""
     with _refusals():
-        _judging(request).release(match, _judge(request, body.get("judge")))
+        _judging(request).release(match, judge_of(request, body.get("judge")).name)
     return {"match": match, "state": "released"}
 
 
 @router.post(
     "/api/judge/matches/{match}/answer",
     status_code=201,
+    responses=_refused(*_BODY, 425),
     openapi_extra=_object(
         outcome={"enum": ["left", "right", "draw"]},
         responses={"type": "object", "description": "Question id -> {left, right} (direct) or left|draw|right|na."},
@@ -209,17 +280,71 @@ def release(request: Request, match: MatchId, body: Body) -> dict[str, Any]:
     ),
 )
 def answer(request: Request, match: MatchId, body: Body) -> dict[str, Any]:
-    """Answer a match, once."""
+    """Answer a match, once. In a study, `next` is where to go when that was the last one."""
     judging = _judging(request)
     fields = {name: body.get(name) for name in ("outcome", "responses", "reason", "viewing")}
+    judge = judge_of(request, body.get("judge"), must_work=True)
     with _refusals():
-        accepted = judging.answer(match, _judge(request, body.get("judge")), **fields)
-    return {"answer": accepted.sequence, "answered": accepted.num_by_judge}
+        accepted = judging.answer(match, judge.name, **fields)
+    document: dict[str, Any] = {"answer": accepted.sequence, "answered": accepted.num_by_judge}
+    if judge.enrolment is not None:
+        document["answered"] = enrolments.facts_of(request, judge.enrolment).num_answers
+        if enrolments.finish_if_due(request, judge.enrolment).outcome is not None:
+            document["next"] = enrolments.end_address(request, judge.enrolment)
+    return document
 
 
-@router.get("/api/leaderboard")
-def leaderboard(request: Request, task: str | None = None) -> dict[str, Any]:
-    """Agents by score, of one task or over all; which two agents come next is for operators."""
+# Looking without judging
+
+
+@router.get("/api/judge/preview", responses=_refused(404, 409, 422))
+def preview(request: Request, task: str | None = None, study: str | None = None) -> JSONResponse:
+    """A pair to look at, in the shape of a match without an id. Nothing is reserved or stored."""
     with _refusals():
-        board = _judging(request).leaderboard(task)
-    return board if is_operator(request) else public_board(board)
+        shown = _judging(request).preview(task, study)
+    query = "?" + urlencode({"task": shown.match.task} | ({} if study is None else {"study": study}))
+    document = _document(request, shown.match, None) | {
+        "match": None,
+        "left": {"video": f"/api/judge/preview/left.mp4{query}"},
+        "right": {"video": f"/api/judge/preview/right.mp4{query}"},
+    }
+    return JSONResponse(document, headers={"Cache-Control": "no-store"})
+
+
+@router.get("/api/judge/preview/{side}.mp4", response_class=FileResponse, responses=_VIDEO)
+@router.head("/api/judge/preview/{side}.mp4", include_in_schema=False)
+def preview_video(
+    request: Request, side: Literal["left", "right"], task: str | None = None, study: str | None = None
+) -> Response:
+    """One side of the pair to look at."""
+    with _refusals():
+        shown = _judging(request).preview(task, study)
+    return _video(shown.left if side == "left" else shown.right, f"preview-{side}", shown.match.served_at)
+
+
+# The page
+
+
+@router.get("/judge", include_in_schema=False)
+def page(request: Request, task: str = "", study: str = "", preview: bool = False) -> Response:
+    """Two videos and the form; the match comes from the API."""
+    if task:
+        find_task(request, task)
+    enrolment = enrolments.enrolment_of(request)
+    if enrolment is not None:
+        study = enrolment.study
+        if not preview and enrolments.next_step(enrolments.facts_of(request, enrolment)) != "work":
+            return RedirectResponse(enrolments.next_address(request, enrolment), 303)
+    elif study and not preview:
+        return RedirectResponse(f"/studies/{study}", 303)
+    context: dict[str, Any] = {"task": task, "study": None, "enrolment": "", "preview": preview, "alone": bool(study)}
+    if study:
+        with request.app.state.archive.database.read() as session:
+            row = studies.study_row(session, study)
+            shown = row and enrolments.study_version(session, enrolment.study_hash if enrolment else row.content_hash)
+            if shown is None:
+                raise unknown_name("study", study[:100], [one.id for one in studies.study_rows(session)])
+        context["study"] = shown
+    if enrolment is not None:
+        context["enrolment"] = enrolments.token_of(request, enrolment)
+    return render(request, "judge.html", "Judge", **context)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -11,16 +9,15 @@ from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, HTTPException, Query, Request
 from fastapi.responses import FileResponse, Response
 from fastapi.templating import Jinja2Templates
 
 from interplay.record import Archive
 from interplay.store.catalogue import agent_names, count_by_task
 from interplay.store.episodes import EpisodeQuery, count_episodes, find_episodes
-from interplay.store.judging import agents
 from interplay.tasks import Task, lookup
-from interplay.web.board import board_view, public_board
+from interplay.web.agents import check_shown, sees_waiting
 from interplay.web.pictures import task_picture
 
 router = APIRouter(include_in_schema=False)
@@ -108,7 +105,8 @@ templates.env.filters |= {
 }
 
 
-def _page(request: Request, name: str, here: str, /, **context: Any) -> Response:
+def render(request: Request, name: str, here: str, /, **context: Any) -> Response:
+    """A page: its template, and which entry of the main menu it stands under."""
     return templates.TemplateResponse(request, name, {"here": here, **context})
 
 
@@ -121,7 +119,7 @@ def find_task(request: Request, task_id: str) -> Task:
     return lookup(task_id, request.app.state.tasks)
 
 
-def _titles(request: Request) -> dict[str, str]:
+def titles(request: Request) -> dict[str, str]:
     """Task id -> title, of the tasks on offer."""
     return {task_id: task.title for task_id, task in request.app.state.tasks.items()}
 
@@ -137,13 +135,15 @@ def library(request: Request) -> Response:
     """The tasks, by suite."""
     with request.app.state.archive.database.read() as session:
         counts = count_by_task(session)
-    return _page(request, "library.html", "Play", suites=request.app.state.suites, counts=counts, total=sum(counts.values()))
+    return render(request, "library.html", "Play", suites=request.app.state.suites, counts=counts, total=sum(counts.values()))
 
 
 @router.get("/tasks/{suite}/{name}/picture.png")
 def picture(request: Request, suite: str, name: str) -> FileResponse:
     """A frame of the task's world."""
     task = find_task(request, f"{suite}/{name}")
+    if not task.env.is_playable:
+        raise HTTPException(404, f"{task.title} has no world to show: there are videos only.")
     path = task_picture(task, request.app.state.archive.root / "media" / "tasks")
     return FileResponse(path, media_type="image/png", headers={"Cache-Control": "public, max-age=3600"})
 
@@ -152,6 +152,8 @@ def picture(request: Request, suite: str, name: str) -> FileResponse:
 def play(request: Request, suite: str, name: str) -> Response:
     """Instructions, then the game."""
     task = find_task(request, f"{suite}/{name}")
+    if not task.env.is_playable:
+        raise HTTPException(404, f"{task.title} cannot be played: there are videos only, to judge.")
     home = next(one for one in request.app.state.suites if task in one.tasks)
     task_json = {
         "id": task.id,
@@ -165,7 +167,7 @@ def play(request: Request, suite: str, name: str) -> Response:
         "pointer": task.keys.pointer,
         "pointer_degrees": task.keys.pointer_degrees,
     }
-    return _page(request, "play.html", "Play", suite=home, task=task, task_json=task_json, key_rows=key_rows(task))
+    return render(request, "play.html", "Play", suite=home, task=task, task_json=task_json, key_rows=key_rows(task))
 
 
 _WALK = ("forward", "left", "back", "right")
@@ -207,7 +209,13 @@ def key_rows(task: Task) -> list[tuple[str, str, list[str]]]:
 @router.get("/episodes")
 def episodes(request: Request, task: str = "", actor: str = "", page: Annotated[int, Query(ge=1, le=100_000)] = 1) -> Response:
     """The catalogue, newest first."""
-    wanted = EpisodeQuery(task=task or None, actor=actor or None, newest_first=True, limit=ROWS_PER_PAGE)
+    wanted = EpisodeQuery(
+        task=task or None,
+        actor=actor or None,
+        newest_first=True,
+        limit=ROWS_PER_PAGE,
+        with_waiting=sees_waiting(request),
+    )
     with request.app.state.archive.database.read() as session:
         total = count_episodes(session, wanted)
         num_pages = max(1, math.ceil(total / ROWS_PER_PAGE))
@@ -216,9 +224,9 @@ def episodes(request: Request, task: str = "", actor: str = "", page: Annotated[
         names = agent_names(session)
         task_ids = sorted(count_by_task(session))
     link = lambda number: "/episodes?" + urlencode({"task": task, "actor": actor, "page": number})  # noqa: E731
-    return _page(
+    return render(
         request, "episodes.html", "Episodes",
-        rows=rows, total=total, wanted=wanted, names=names, task_ids=task_ids, titles=_titles(request),
+        rows=rows, total=total, wanted=wanted, names=names, task_ids=task_ids, titles=titles(request),
         page=page, num_pages=num_pages, link=link,
     )  # fmt: skip
 
@@ -228,40 +236,5 @@ def episode(request: Request, episode_id: str) -> Response:
     """One episode: its replay and its facts."""
     archive: Archive = request.app.state.archive
     found = archive.get(episode_id)
-    return _page(request, "episode.html", "Episodes", episode=found, task=found.task, automatic=found.automatic)
-
-
-@router.get("/judge")
-def judge(request: Request, task: str = "") -> Response:
-    """Two videos and the form; the match comes from the API."""
-    if task:
-        find_task(request, task)
-    return _page(request, "judge.html", "Judge", task=task)
-
-
-@router.get("/leaderboard")
-def leaderboard(request: Request, task: str = "") -> Response:
-    """Agents by score, with their doubt."""
-    if task:
-        find_task(request, task)
-    board = public_board(request.app.state.judging.leaderboard(task or None))
-    with request.app.state.archive.database.read() as session:
-        tasks = sorted({agent.task for agent in agents(session)})
-    return _page(
-        request, "leaderboard.html", "Leaderboard",
-        task=task, tasks=tasks, titles=_titles(request), board=board, view=board_view(board["rows"]),
-    )  # fmt: skip
-
-
-@router.get("/leaderboard.csv")
-def leaderboard_csv(request: Request, task: str = "") -> Response:
-    """The same rows for a spreadsheet."""
-    if task:
-        find_task(request, task)
-    names = ("rank", "agent", "kind", "mu", "sigma", "score", "num_answers", "won", "drew", "lost", "num_checked", "num_passed")
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(names)
-    writer.writerows([row[name] for name in names] for row in request.app.state.judging.leaderboard(task or None)["rows"])
-    name = f"leaderboard-{task.replace('/', '-') or 'all'}.csv"
-    return Response(text.getvalue(), media_type="text/csv", headers={"Content-Disposition": f'attachment; filename="{name}"'})
+    check_shown(request, found)
+    return render(request, "episode.html", "Episodes", episode=found, task=found.task, automatic=found.automatic)

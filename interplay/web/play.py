@@ -57,6 +57,8 @@ def open_session(request: Request, wanted: SessionRequest) -> SessionGrant:
                 "'Authorization: Bearer <token>'",
             )
     task = play.task(wanted.task)
+    if not task.env.is_playable:
+        raise HTTPException(409, f"task {task.id} cannot be played: there are videos only, to judge")
     grant = play.create_session(
         task,
         participant_id=None if operator else current_participant(request),

@@ -2,25 +2,44 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
+from starlette.requests import HTTPConnection
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-CONTENT_SECURITY_POLICY = "; ".join(
-    (
-        "default-src 'none'",
-        "script-src 'self'",
-        "style-src 'self'",
-        "img-src 'self' data: blob:",  # Pico draws its check marks from data: addresses
-        "media-src 'self'",
-        "connect-src 'self'",
-        "font-src 'self'",
-        "form-action 'self'",
-        "base-uri 'none'",
-        "frame-ancestors 'none'",
+
+def content_security_policy(*, frame_ancestors: Iterable[str] = (), form_action: Iterable[str] = ()) -> str:
+    """What a page may load, who may frame it, and where its forms may go.
+
+    Args:
+        frame_ancestors: Origins whose pages may show it in a frame; without any: none.
+        form_action: Origins beside our own that take its forms.
+
+    >>> content_security_policy(form_action=["https://www.mturk.com"]).split("; ")[7]
+    "form-action 'self' https://www.mturk.com"
+    """
+    return "; ".join(
+        (
+            "default-src 'none'",
+            "script-src 'self'",
+            "style-src 'self'",
+            "img-src 'self' data: blob:",  # Pico draws its check marks from data: addresses
+            "media-src 'self'",
+            "connect-src 'self'",
+            "font-src 'self'",
+            " ".join(("form-action 'self'", *form_action)),
+            "base-uri 'none'",
+            f"frame-ancestors {' '.join(frame_ancestors) or chr(39) + 'none' + chr(39)}",
+        )
     )
-)
+
+
+CONTENT_SECURITY_POLICY = content_security_policy()
 
 HEADERS = {
     "Content-Security-Policy": CONTENT_SECURITY_POLICY,
@@ -35,10 +54,26 @@ MAX_BODY_BYTES = 256 * 1024
 """Of a request: the longest form is a judge's answer with what was watched (64 KiB) and a few pages of reasons."""
 
 _SAFE_METHODS = {"GET", "HEAD", "OPTIONS"}
+_SCOPE_KEY = "interplay.security"
+
+
+@dataclass
+class _Allowed:
+    """Other origins this answer has to do with; filled while the request is handled."""
+
+    frame_ancestors: list[str] = field(default_factory=list)
+    form_action: list[str] = field(default_factory=list)
+
+
+def allow(request: HTTPConnection, *, frame_ancestors: Iterable[str] = (), form_action: Iterable[str] = ()) -> None:
+    """Let these origins frame the answer to this request, and take its forms; nothing else is loosened."""
+    allowed: _Allowed = request.scope.setdefault(_SCOPE_KEY, _Allowed())
+    for known, new in ((allowed.frame_ancestors, frame_ancestors), (allowed.form_action, form_action)):
+        known += [origin for origin in dict.fromkeys(new) if origin not in known]
 
 
 class SecurityMiddleware:
-    """Adds `HEADERS` to every answer and refuses changes asked for by pages of other sites.
+    """Adds `HEADERS` to every answer, loosened where `allow` was called, and refuses changes asked for by other sites' pages.
 
     Browsers say where a request comes from (`Sec-Fetch-Site`); programs send no such header and are let through, because
     they carry no visitor's cookie either.
@@ -53,11 +88,17 @@ class SecurityMiddleware:
             await self.app(scope, receive, send)
             return
 
+        allowed = scope[_SCOPE_KEY] = _Allowed()
+
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 for name, value in HEADERS.items():
                     headers.setdefault(name, value)
+                if allowed.frame_ancestors or allowed.form_action:
+                    headers["Content-Security-Policy"] = content_security_policy(
+                        frame_ancestors=allowed.frame_ancestors, form_action=allowed.form_action
+                    )
             await send(message)
 
         site = Headers(scope=scope).get("sec-fetch-site", "none")
@@ -68,6 +109,14 @@ class SecurityMiddleware:
             await refusal(scope, receive, send_with_headers)
             return
         await self.app(scope, receive, send_with_headers)
+
+
+_UPLOAD = re.compile(r"/api/agents/[^/]+/tasks/[^/]+/[^/]+/videos/[^/]+")
+
+
+def is_upload(scope: Scope) -> bool:
+    """Whether a request brings a video: its handler looks at the sender first, and then counts bytes by a limit of its own."""
+    return scope["method"] == "PUT" and _UPLOAD.fullmatch(scope["path"]) is not None
 
 
 class BodyLimitMiddleware:
@@ -92,4 +141,5 @@ class BodyLimitMiddleware:
                     raise HTTPException(413, f"the request is larger than {MAX_BODY_BYTES // 1024} KiB")
             return message
 
-        await self.app(scope, receive_counted if scope["type"] == "http" else receive, send)
+        is_counted = scope["type"] == "http" and not is_upload(scope)
+        await self.app(scope, receive_counted if is_counted else receive, send)

@@ -6,7 +6,7 @@ import pytest
 import interplay.record
 from interplay.agents.evaluate import evaluate, first_rollouts
 from interplay.errors import NotFoundError
-from interplay.store import judging
+from interplay.store import agents
 from interplay.tasks import find
 
 TASK = find("atari/breakout")
@@ -45,7 +45,7 @@ def test_what_is_there_is_kept_and_the_rest_is_played(archive):
 def test_only_filmed_held_out_rollouts_are_admitted_to_judging(archive):
     def admitted():
         with archive.database.read() as session:
-            return [agent.name for agent in judging.agents(session, TASK.id)]
+            return [agent.name for agent in agents.agents(session, TASK.id)]
 
     evaluate(archive, TASK, "random", [1], max_steps=30)
     assert admitted() == []

@@ -5,7 +5,7 @@ import tempfile
 
 import numpy as np
 import pytest
-from judging_world import Clock, fill
+from judging_world import AT_ONCE, Clock, fill
 
 import interplay.record
 from interplay.judge import Judging
@@ -27,7 +27,7 @@ def clock():
 @pytest.fixture
 def judging(archive, clock):
     """The judging room over one task with three agents on three seeds."""
-    return Judging(fill(archive), rng=np.random.default_rng(0), clock=clock, release_after_s=600)
+    return Judging(fill(archive), rng=np.random.default_rng(0), clock=clock, release_after_s=600, rules=AT_ONCE)
 
 
 @pytest.fixture(scope="session")

@@ -1,17 +1,22 @@
 """Agents to judge: catalogue rows and stand-in videos, good forms, a clock that is told, many threads at once."""
 
+import hashlib
+import json
 import threading
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 
-from interplay.store import EpisodeRow, TaskRow
-from interplay.store import judging as store
+from interplay.judge import Rules
+from interplay.store import EpisodeRow, TaskRow, studies
+from interplay.store.agents import admit
 from interplay.tasks import find
 
 TASKS = ("atari/breakout", "atari/qbert", "atari/space_invaders", "atari/beam_rider")
 START = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 REASON = "The left player kept moving towards the ball and caught it again and again, while the other one stood in its corner."
 LONG = 30.0
+AT_ONCE = Rules(min_viewing_s=0)
+"""Rules under which nobody has to watch first."""
 
 
 class Clock:
@@ -73,7 +78,7 @@ def fill(archive, *, tasks: Iterable[str] = TASKS[:1], agents: Iterable[str] = (
             for seed in find(task_id).held_out_seeds[:num_seeds]:
                 add_episode(archive, task_id, agent, seed)
             with archive.database.write() as session:
-                store.admit(session, name=agent, task=task_id, kind="agent", now=START)
+                admit(session, name=agent, task=task_id, kind="agent", now=START)
     return archive
 
 
@@ -107,3 +112,23 @@ def in_threads(num: int, work) -> list:
     if errors:
         raise errors[0]
     return results
+
+
+def open_study(archive, study_id: str = "lab", *, num_answers: int | None = None, now: datetime = START, **judging) -> str:
+    """Open a study whose table [judging] holds these settings, on top of no minimum viewing time; returns its id."""
+    study = {
+        "id": study_id,
+        "title": "Who did better?",
+        "summary": "Compare.",
+        "minutes": 5,
+        "instructions": "Watch.\n\nThen say.",
+    }
+    document = {
+        "study": study | ({} if num_answers is None else {"answers": num_answers}),
+        "channels": {"open": {}},
+        "judging": {"min_viewing_s": 0, **judging},
+    }
+    content_hash = hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()
+    with archive.database.write() as session:
+        studies.open_study(session, study=study_id, content_hash=content_hash, definition=document, now=now)
+    return study_id

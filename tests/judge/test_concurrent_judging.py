@@ -7,13 +7,14 @@ from collections import Counter
 import numpy as np
 import pytest
 import sqlalchemy as sa
-from judging_world import TASKS, fill, form, in_threads
+from judging_world import AT_ONCE, TASKS, fill, form, in_threads
 
 import interplay.record
 from interplay.judge import Judging, NothingToJudgeError
 from interplay.rank import Comparison, rate_all
 from interplay.store import Answer, EpisodeRow, Match
 from interplay.store import judging as store
+from interplay.store.agents import withdraw
 
 NUM_JUDGES = 20
 
@@ -31,7 +32,7 @@ def study(request, tmp_path):
 
 def test_twenty_judges_at_once(study, clock):
     archive, num_answers = study
-    judging = Judging(archive, rng=np.random.default_rng(1), clock=clock, release_after_s=600)
+    judging = Judging(archive, rng=np.random.default_rng(1), clock=clock, rules=AT_ONCE, release_after_s=600)
     outcomes = ("left", "right", "draw")
 
     def judge(number: int) -> int:
@@ -95,14 +96,14 @@ def test_a_pair_is_never_before_two_judges(study, clock):
     # Four archives on one database share no lock in this process, just as four server processes would not.
     url = archive.database.engine.url.render_as_string(hide_password=False)
     archives = [interplay.record.open(archive.root, database=url) for _ in range(4)]
-    rooms = [Judging(one, rng=np.random.default_rng(number), clock=clock) for number, one in enumerate(archives)]
+    rooms = [Judging(one, rng=np.random.default_rng(number), clock=clock, rules=AT_ONCE) for number, one in enumerate(archives)]
 
     def take(number: int):
         return rooms[number % 4].serve(f"judge-{number}", TASKS[0])
 
     in_threads(NUM_JUDGES, take)
     with archive.database.read() as session:
-        pairs = [episodes for _, _, episodes in store.open_pairs(session, TASKS[0])]
+        pairs = [one.episodes for one in store.open_pairs(session, TASKS[0])]
     assert len(pairs) == len(set(pairs)) == NUM_JUDGES
     for one in archives:
         one.database.close()
@@ -110,10 +111,10 @@ def test_a_pair_is_never_before_two_judges(study, clock):
 
 def test_when_pairs_are_scarce_each_is_given_once_and_comes_back(study, clock):
     archive, _ = study
-    judging = Judging(archive, rng=np.random.default_rng(1), clock=clock, release_after_s=600)
+    judging = Judging(archive, rng=np.random.default_rng(1), clock=clock, rules=AT_ONCE, release_after_s=600)
     with archive.database.write() as session:  # two agents of one task and five seeds are left: five pairs
         for number in range(2, 6):
-            store.withdraw(session, name=f"agent-{number}", now=clock())
+            withdraw(session, name=f"agent-{number}", now=clock())
 
     def try_to_take(number: int):
         try:
@@ -131,13 +132,13 @@ def test_when_pairs_are_scarce_each_is_given_once_and_comes_back(study, clock):
 
 def test_one_judge_in_many_windows_has_one_match(study, clock):
     archive, _ = study
-    judging = Judging(archive, rng=np.random.default_rng(1), clock=clock)
+    judging = Judging(archive, rng=np.random.default_rng(1), clock=clock, rules=AT_ONCE)
     assert len({match.id for match in in_threads(NUM_JUDGES, lambda _: judging.serve("ada", TASKS[1]))}) == 1
 
 
 def test_many_answers_to_one_match_leave_one(study, clock):
     archive, _ = study
-    judging = Judging(archive, rng=np.random.default_rng(1), clock=clock)
+    judging = Judging(archive, rng=np.random.default_rng(1), clock=clock, rules=AT_ONCE)
     match = judging.serve("ada", TASKS[0])
 
     def answer(number: int) -> str:

@@ -4,6 +4,7 @@ import pytest
 from judging_world import REASON, form
 
 from interplay.judge import InvalidAnswerError, check_form
+from interplay.judge.form import MAX_DRAFT_BYTES, check_draft, num_visible_chars
 from interplay.tasks import find
 
 TASK = "atari/breakout"
@@ -48,6 +49,46 @@ def test_space_around_a_reason_does_not_count():
         "reason": "please write at least 100 characters; there are 99 so far"
     }
     assert check_form(QUESTIONS, **{**form(TASK), "reason": f"\n {REASON} \n"}).reason == REASON
+
+
+@pytest.mark.parametrize(
+    ("text", "num"),
+    [  # the same cases stand in tests/js/judge.test.js
+        ("  ab \n", 2),
+        ("\U0001f642\u00e9", 2),
+        ("x" + "\u200b" * 200 + "x", 2),
+        ("x" + " " * 98 + "x", 3),
+        ("x\n\n\ty", 3),
+        ("x" + " \u200b" * 99 + "y", 3),
+        ("e" + "\u0301" * 99, 2),
+        ("\u3164" * 100, 0),
+        ("\u2800\ufe0f\u034f", 0),
+    ],
+)
+def test_characters_are_counted_as_they_are_seen(text, num):
+    assert num_visible_chars(text) == num
+
+
+@pytest.mark.parametrize(
+    "padding",
+    [
+        "\u200b",
+        "\u2060",
+        "\ufeff",
+        " ",
+        "\n",
+        "\u3000",
+        "\u3164",
+        "\u2800",
+        "\u0301",
+        "\ufe0f",
+        "\U000e0101",
+        "\x07",
+        " \u200b",
+    ],
+)
+def test_padding_of_any_kind_does_not_make_a_short_reason_long(padding):
+    assert set(faults(reason="x" * 50 + padding * 100 + "y" * 47)) == {"reason"}
 
 
 def test_what_nobody_sees_is_no_reason():
@@ -132,3 +173,44 @@ def test_all_faults_are_told_at_once():
         "responses.skill",
         "viewing",
     }
+
+
+def test_the_shortest_reason_is_the_studys():
+    reason = "x" * 40
+    assert check_form(QUESTIONS, **{**form(TASK), "reason": reason}, min_reason_chars=40).reason == reason
+    with pytest.raises(InvalidAnswerError, match="at least 41 characters; there are 40"):
+        check_form(QUESTIONS, **{**form(TASK), "reason": reason}, min_reason_chars=41)
+
+
+def watched(left: float, right: float) -> dict:
+    return {"left": {"length_s": 10, "watched_s": left}, "right": {"length_s": 20, "watched_s": right}}
+
+
+def test_enough_of_each_video_must_be_watched():
+    good = {**form(TASK), "viewing": watched(8, 16)}
+    assert check_form(QUESTIONS, **good, min_watched_share=0.8).viewing == watched(8, 16)
+    with pytest.raises(InvalidAnswerError, match="watch at least 80% of each video; so far: left 80%, right 75%"):
+        check_form(QUESTIONS, **{**good, "viewing": watched(8, 15)}, min_watched_share=0.8)
+
+
+@pytest.mark.parametrize(
+    "viewing",
+    [None, {}, {"left": 5}, {"left": {}, "right": {}}, {"left": {"length_s": 0, "watched_s": 0}}, watched(True, 9), []],
+)
+def test_a_report_without_what_was_watched_shows_nothing_watched(viewing):
+    with pytest.raises(InvalidAnswerError):
+        check_form(QUESTIONS, **{**form(TASK), "viewing": viewing}, min_watched_share=0.5)
+
+
+@pytest.mark.parametrize(
+    "draft", [[], "x", 5, {"a": float("inf")}, {"a": "\0"}, {"a": "\ud800"}, {"a": "x" * MAX_DRAFT_BYTES}, {1: float("nan")}]
+)
+def test_a_draft_is_an_object_that_can_be_kept(draft):
+    with pytest.raises(InvalidAnswerError) as caught:
+        check_draft(draft)
+    assert [field for field, _ in caught.value.errors] == ["draft"]
+
+
+def test_a_draft_may_hold_anything_else():
+    draft = {"chosen": [["overall", "left"]], "reason": "half a se", "viewing": {"left": None}}
+    assert check_draft(draft) == draft

@@ -7,14 +7,16 @@ import string
 
 import numpy as np
 import pytest
+import sqlalchemy as sa
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from judging_world import REASON, TASKS, fill, form
+from judging_world import AT_ONCE, REASON, TASKS, fill, form, open_study
 from starlette.testclient import TestClient
 
 import interplay.record
 from interplay.judge import Judging
 from interplay.play.tokens import operator_token
+from interplay.store import Match, Participant
 from interplay.store import judging as store
 from interplay.tasks import Suite, find
 from interplay.web.app import create_app
@@ -85,7 +87,7 @@ def test_a_match_from_serving_to_the_leaderboard(client):
 
 def test_the_same_way_on_postgresql(tmp_path, postgres_url, clock):
     archive = interplay.record.open(tmp_path / "data", database=postgres_url)
-    judging = Judging(fill(archive), rng=np.random.default_rng(0), clock=clock)
+    judging = Judging(fill(archive), rng=np.random.default_rng(0), clock=clock, rules=AT_ONCE)
     client = TestClient(create_app(archive, judging=judging), raise_server_exceptions=False)
     match = serve(client, task=TASK)
     assert match["served_at"] == "2026-03-01T12:00:00+00:00"
@@ -251,7 +253,9 @@ def test_a_task_of_ones_own_suite_is_known_before_anyone_has_played_it(archive):
 
 
 def test_when_nothing_is_left_the_answer_is_a_409(archive, clock):
-    judging = Judging(fill(archive, agents=("ada", "bob"), num_seeds=1), rng=np.random.default_rng(0), clock=clock)
+    judging = Judging(
+        fill(archive, agents=("ada", "bob"), num_seeds=1), rng=np.random.default_rng(0), clock=clock, rules=AT_ONCE
+    )
     app = create_app(archive, judging=judging)
     serve(TestClient(app))
     response = TestClient(app).post("/api/judge/matches", json={})
@@ -259,7 +263,9 @@ def test_when_nothing_is_left_the_answer_is_a_409(archive, clock):
 
 
 def test_a_superseded_answer_is_a_410(archive, clock):
-    judging = Judging(fill(archive, agents=("ada", "bob"), num_seeds=1), rng=np.random.default_rng(0), clock=clock)
+    judging = Judging(
+        fill(archive, agents=("ada", "bob"), num_seeds=1), rng=np.random.default_rng(0), clock=clock, rules=AT_ONCE
+    )
     client = TestClient(create_app(archive, judging=judging))
     late = serve(client)
     clock.advance(700)
@@ -373,3 +379,68 @@ def test_the_api_describes_itself(client):
     paths = client.get("/api/openapi.json").json()["paths"]
     answer = paths["/api/judge/matches/{match}/answer"]["post"]["requestBody"]["content"]["application/json"]["schema"]
     assert {"outcome", "responses", "reason", "viewing"} <= set(answer["properties"])
+
+
+# Drafts, waiting, previews
+
+
+def test_a_draft_is_kept_by_the_heartbeat_and_comes_with_the_match(client, other):
+    match = serve(client)
+    address = f"/api/judge/matches/{match['match']}"
+    draft = {"chosen": [["overall", "left"]], "reason": "so far", "viewing": {"played_s": 3.5}}
+    assert (match["draft"], client.post(f"{address}/heartbeat", json={"draft": draft}).status_code) == (None, 200)
+    assert serve(client)["draft"] == client.get(address).json()["draft"] == draft
+    refused = client.post(f"{address}/heartbeat", json={"draft": {"reason": "x" * 140_000}})
+    assert (refused.status_code, refused.json()["errors"][0]["field"]) == (422, "draft")
+    assert serve(client)["draft"] == draft
+
+
+def test_people_wait_ten_seconds_unless_told_otherwise_and_programs_do_not(archive):
+    app = create_app(fill(archive))
+    headers = {"Authorization": f"Bearer {operator_token(archive.root)}"}
+    match = serve(TestClient(app))
+    assert (match["min_viewing_s"], match["elapsed_s"] < 10) == (10, True)
+    robot = TestClient(app, headers=headers)
+    assert serve(robot, judge="robot")["min_viewing_s"] == 0
+    assert submit(robot, serve(robot, judge="robot"), judge="robot").status_code == 201
+
+
+def test_a_preview_looks_like_a_match_and_leaves_no_trace(client, archive):
+    shown = client.get("/api/judge/preview", params={"task": TASK}).json()
+    assert shown["match"] is None
+    assert client.get("/api/judge/preview", params={"task": TASK}).json() == shown
+    assert set(shown) == set(serve(TestClient(client.app)))
+    part = client.get(shown["left"]["video"], headers={"Range": "bytes=4-11"})
+    assert (part.status_code, part.content) == (206, b"ftypmp42")
+    with archive.database.read() as session:
+        agents = {row.left_agent for row in session.scalars(sa.select(Match))}
+        assert session.scalars(sa.select(Match)).all() != []  # the other visitor's alone
+        assert len(session.scalars(sa.select(Participant)).all()) == 1
+    text = str(shown) + str(dict(part.headers))
+    assert not [name for name in (*agents, "ada", "bob", "cyd", find(TASK).content_hash) if name in text]
+    assert "set-cookie" not in part.headers
+
+
+def test_a_preview_of_what_is_not_there_is_refused(client):
+    assert client.get("/api/judge/preview", params={"task": "atari/breakot"}).status_code == 404
+    assert client.get("/api/judge/preview", params={"study": "nowhere"}).json()["error"] == "not_found"
+    assert client.get("/api/judge/preview", params={"task": "atari/qbert"}).status_code == 409
+
+
+def test_the_page_of_a_study_shows_its_instructions_and_nothing_of_the_site(client, archive):
+    open_study(archive, examples=[{"video": "/media/x.mp4", "caption": "Look."}])
+    page = client.get("/judge", params={"study": "lab", "preview": "1"}).text
+    assert "Instructions: Who did better?" in page
+    assert "Then say." in page
+    assert "This is a preview. Nothing is reserved or stored" in page
+    assert "/leaderboard" not in page
+    assert client.get("/api/judge/preview", params={"study": "lab"}).json()["examples"] == [
+        {"video": "/media/x.mp4", "caption": "Look."}
+    ]
+
+
+def test_whoever_is_not_enrolled_is_sent_to_the_start_of_a_study(client, archive):
+    open_study(archive)
+    response = client.get("/judge", params={"study": "lab"}, follow_redirects=False)
+    assert (response.status_code, response.headers["location"]) == (303, "/studies/lab")
+    assert client.get("/judge", params={"study": "nowhere", "preview": "1"}).status_code == 404

@@ -1,12 +1,15 @@
 """The life of a match: served, watched, abandoned, released, answered once, and what the leaderboard makes of it."""
 
 import dataclasses
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 import sqlalchemy as sa
-from judging_world import REASON, START, TASKS, add_episode, episode_id, fill, form
+from judging_world import AT_ONCE, REASON, START, TASKS, add_episode, episode_id, fill, form, open_study
 
+import interplay
 from interplay.errors import NotFoundError
 from interplay.judge import (
     AlreadyAnsweredError,
@@ -14,12 +17,19 @@ from interplay.judge import (
     InvalidAnswerError,
     Judging,
     NothingToJudgeError,
+    QuotaReachedError,
+    Rules,
+    RulesError,
+    StudyClosedError,
+    StudyFullError,
     SupersededError,
+    TooEarlyError,
     UnknownMatchError,
 )
 from interplay.judge.ratings import Ratings
 from interplay.rank import expected_drop
-from interplay.store import Answer, EpisodeRow, EpisodeStatistic, Match
+from interplay.store import Answer, EpisodeRow, EpisodeStatistic, Match, bans, studies
+from interplay.store import agents as store_agents
 from interplay.store import judging as store
 from interplay.tasks import find
 
@@ -45,7 +55,7 @@ def answer(judging, match, judge, outcome="left"):
 
 def two_agents_one_seed(archive, clock) -> Judging:
     """A room with exactly one pair of videos."""
-    return Judging(fill(archive, agents=("ada", "bob"), num_seeds=1), rng=np.random.default_rng(0), clock=clock)
+    return Judging(fill(archive, agents=("ada", "bob"), num_seeds=1), rng=np.random.default_rng(0), clock=clock, rules=AT_ONCE)
 
 
 # Serving
@@ -73,7 +83,9 @@ def test_two_judges_get_two_pairs(judging):
     assert episodes(judging, judging.serve("eve")) != episodes(judging, judging.serve("fay"))
 
 
-def test_the_pair_of_agents_that_tells_most_is_served(judging):
+def test_the_pair_of_agents_that_the_policy_wants_is_served(archive, clock):
+    rules = Rules(min_viewing_s=0, policy="information")
+    judging = Judging(fill(archive), rng=np.random.default_rng(0), clock=clock, rules=rules)
     for number in range(12):
         with judging.database.read() as session, judging.ratings.current(session) as standings:
             rating = standings.task(TASK).rating
@@ -87,7 +99,7 @@ def test_the_pair_of_agents_that_tells_most_is_served(judging):
 
 
 def test_only_ratings_of_the_same_task_count(archive, clock):
-    judging = Judging(fill(archive, tasks=TASKS[:2], num_seeds=11), rng=np.random.default_rng(0), clock=clock)
+    judging = Judging(fill(archive, tasks=TASKS[:2], num_seeds=11), rng=np.random.default_rng(0), clock=clock, rules=AT_ONCE)
     for number in range(9):  # settle ada and bob in one task
         match = judging.serve(f"judge-{number}", TASKS[0])
         answer(judging, match, f"judge-{number}")
@@ -101,7 +113,7 @@ def test_only_held_out_seeds_are_shown(archive, clock):
     for agent in ("ada", "bob"):
         for copy in range(5):
             add_episode(archive, TASK, agent, 77, copy=copy)
-    judging = Judging(archive, rng=np.random.default_rng(0), clock=clock)
+    judging = Judging(archive, rng=np.random.default_rng(0), clock=clock, rules=AT_ONCE)
     assert row(judging, judging.serve("eve")).seed == find(TASK).held_out_seeds[0]
     with pytest.raises(NothingToJudgeError):
         judging.serve("fay")
@@ -112,8 +124,8 @@ def test_versions_of_a_task_are_not_mixed(archive, clock):
     seed = find(TASK).held_out_seeds[0]
     add_episode(archive, TASK, "bob", seed, task_hash="another-version")
     with archive.database.write() as session:
-        store.admit(session, name="bob", task=TASK, kind="agent", now=START)
-    judging = Judging(archive, rng=np.random.default_rng(0), clock=clock)
+        store_agents.admit(session, name="bob", task=TASK, kind="agent", now=START)
+    judging = Judging(archive, rng=np.random.default_rng(0), clock=clock, rules=AT_ONCE)
     with pytest.raises(NothingToJudgeError):
         judging.serve("eve", TASK)
 
@@ -122,9 +134,9 @@ def test_an_interrupted_episode_is_not_shown(archive, clock):
     fill(archive, agents=("ada",), num_seeds=1)
     add_episode(archive, TASK, "bob", find(TASK).held_out_seeds[0], outcome="interrupted")
     with archive.database.write() as session:
-        store.admit(session, name="bob", task=TASK, kind="agent", now=START)
+        store_agents.admit(session, name="bob", task=TASK, kind="agent", now=START)
     with pytest.raises(NothingToJudgeError):
-        Judging(archive, rng=np.random.default_rng(0), clock=clock).serve("eve", TASK)
+        Judging(archive, rng=np.random.default_rng(0), clock=clock, rules=AT_ONCE).serve("eve", TASK)
 
 
 def test_an_episode_without_its_video_is_not_shown(archive, clock):
@@ -144,12 +156,12 @@ def test_a_match_whose_video_vanished_is_not_served_again(judging):
 
 
 def test_without_a_task_every_task_has_its_turn(archive, clock):
-    judging = Judging(fill(archive, tasks=TASKS, num_seeds=11), rng=np.random.default_rng(0), clock=clock)
+    judging = Judging(fill(archive, tasks=TASKS, num_seeds=11), rng=np.random.default_rng(0), clock=clock, rules=AT_ONCE)
     assert {judging.serve(f"judge-{number}").task for number in range(30)} == set(TASKS)
 
 
 def test_asking_for_another_task_gives_back_the_open_match(archive, clock):
-    judging = Judging(fill(archive, tasks=TASKS[:2]), rng=np.random.default_rng(0), clock=clock)
+    judging = Judging(fill(archive, tasks=TASKS[:2]), rng=np.random.default_rng(0), clock=clock, rules=AT_ONCE)
     first = judging.serve("eve", TASKS[0])
     assert judging.serve("eve", TASKS[1]).task == TASKS[1]
     assert row(judging, first).released_at is not None
@@ -176,19 +188,19 @@ def test_when_all_is_before_judges_the_refusal_says_so(archive, clock):
 
 def test_an_empty_study_says_how_to_begin(archive, clock):
     with pytest.raises(NothingToJudgeError, match="interplay play TASK --agent random --seeds heldout"):
-        Judging(archive, rng=np.random.default_rng(0), clock=clock).serve("eve")
+        Judging(archive, rng=np.random.default_rng(0), clock=clock, rules=AT_ONCE).serve("eve")
 
 
 def test_a_withdrawn_agent_is_served_no_more_and_can_come_back(judging, archive):
     with archive.database.write() as session:
-        assert store.withdraw(session, name="cyd", now=START) == 1
+        assert store_agents.withdraw(session, name="cyd", now=START) == 1
     for number in range(3):
         found = row(judging, judging.serve(f"judge-{number}"))
         assert {found.left_agent, found.right_agent} == {"ada", "bob"}
     with pytest.raises(NothingToJudgeError):
         judging.serve("judge-3")
     with archive.database.write() as session:
-        store.admit(session, name="cyd", task=TASK, kind="agent", now=START)
+        store_agents.admit(session, name="cyd", task=TASK, kind="agent", now=START)
     judging.serve("judge-3")
 
 
@@ -365,15 +377,15 @@ def test_a_match_open_beside_a_late_answer_about_its_videos_is_refused_and_not_s
 
 def test_the_leaderboard_tells_kinds_unrated_agents_and_the_next_pair(judging, archive):
     with archive.database.write() as session:
-        store.admit(session, name="ada", task=TASK, kind="scripted", now=START)
-        store.withdraw(session, name="bob", now=START)
+        store_agents.admit(session, name="ada", task=TASK, kind="scripted", now=START)
+        store_agents.withdraw(session, name="bob", now=START)
     board = judging.leaderboard(TASK)
     assert (board["rows"], board["unrated"], board["num_answers"], board["num_judges"]) == ([], ["ada", "cyd"], 0, 0)
     assert board["next_pair"] == {"task": TASK, "agents": ("ada", "cyd"), "expected_drop": pytest.approx(36.91, abs=0.01)}
     match = judging.serve("eve", TASK)
     answer(judging, match, "eve")
     with archive.database.write() as session:
-        store.withdraw(session, name="cyd", now=START)
+        store_agents.withdraw(session, name="cyd", now=START)
     board = judging.leaderboard(TASK)
     assert {found["agent"]: (found["kind"], found["withdrawn"]) for found in board["rows"]} == {
         "ada": ("scripted", False),
@@ -382,7 +394,9 @@ def test_the_leaderboard_tells_kinds_unrated_agents_and_the_next_pair(judging, a
     assert (board["unrated"], board["next_pair"], board["num_judges"]) == ([], None, 1)
 
 
-def test_automatic_evaluation_stands_beside_the_answers(judging, archive):
+def test_automatic_evaluation_stands_beside_the_answers(archive, clock):
+    rules = Rules(min_viewing_s=0, policy="information")
+    judging = Judging(fill(archive), rng=np.random.default_rng(0), clock=clock, rules=rules)
     assert judging.leaderboard(TASK)["automatic"] is None
     with archive.database.write() as session:  # ada passes on all three seeds, bob on one, cyd is not checked
         for agent, passes in (("ada", (1, 1, 1)), ("bob", (1, 0, 0))):
@@ -428,3 +442,280 @@ def test_the_leaderboard_of_an_unknown_task_is_answered_with_the_nearest(judging
 def test_a_release_time_that_is_not_positive_is_refused(archive):
     with pytest.raises(ValueError, match="release_after_s must be positive, got 0"):
         Judging(archive, rng=np.random.default_rng(0), release_after_s=0)
+
+
+# Drafts
+
+
+def draft(reason: str = "half a sentence") -> dict:
+    return {"chosen": [["overall", "left"]], "reason": reason, "viewing": {"events": []}}
+
+
+def test_a_draft_comes_back_with_its_match_in_any_window(judging):
+    match = judging.serve("eve")
+    assert match.draft is None
+    judging.heartbeat(match.id, "eve", draft())
+    judging.heartbeat(match.id, "eve")  # a sign of life without one keeps it
+    assert judging.serve("eve").draft == judging.get(match.id, "eve").draft == draft()
+
+
+def test_a_draft_survives_the_release_of_its_match(archive, clock):
+    judging = two_agents_one_seed(archive, clock)
+    match = judging.serve("eve")
+    judging.heartbeat(match.id, "eve", draft())
+    clock.advance(700)
+    other = judging.serve("fay")  # the pair went to somebody else
+    assert judging.heartbeat(match.id, "eve", draft("a whole one")) == "released"
+    judging.release(other.id, "fay")
+    again = judging.serve("eve")
+    assert (again.id, again.state, again.draft) == (match.id, "open", draft("a whole one"))
+
+
+def test_a_match_with_a_draft_is_not_gone_on_with_while_its_pair_is_with_another(archive, clock):
+    judging = two_agents_one_seed(archive, clock)
+    match = judging.serve("eve")
+    judging.heartbeat(match.id, "eve", draft())
+    clock.advance(700)
+    judging.serve("fay")
+    with pytest.raises(NothingToJudgeError):
+        judging.serve("eve")
+    assert judging.get(match.id, "eve").draft == draft()
+
+
+def test_a_match_given_back_takes_its_draft_along(archive, clock):
+    judging = two_agents_one_seed(archive, clock)
+    match = judging.serve("eve")
+    judging.heartbeat(match.id, "eve", draft())
+    judging.release(match.id, "eve")
+    fresh = judging.serve("eve")
+    assert fresh.id != match.id
+    assert (fresh.draft, judging.get(match.id, "eve").draft) == (None, None)
+
+
+def test_an_answered_match_keeps_no_draft(judging):
+    match = judging.serve("eve")
+    judging.heartbeat(match.id, "eve", draft())
+    answer(judging, match, "eve")
+    assert judging.get(match.id, "eve").draft is None
+
+
+def test_a_draft_that_cannot_be_kept_is_refused_and_the_old_one_stays(judging):
+    match = judging.serve("eve")
+    judging.heartbeat(match.id, "eve", draft())
+    for bad in ([], {"reason": "\0"}, {"reason": "x" * 200_000}):
+        with pytest.raises(InvalidAnswerError, match="draft"):
+            judging.heartbeat(match.id, "eve", bad)
+    assert judging.get(match.id, "eve").draft == draft()
+
+
+# Rules
+
+
+def room(archive, clock, *, agents: int = 4, num_seeds: int = 3, tasks=TASKS[:1], **rules) -> Judging:
+    """A room over a few agents with a study called lab."""
+    fill(archive, tasks=tasks, agents=[f"agent-{number}" for number in range(agents)], num_seeds=num_seeds)
+    open_study(archive, **rules)
+    return Judging(archive, rng=np.random.default_rng(0), clock=clock)
+
+
+def work(judging, judge: str, num: int) -> list[Match]:
+    """Answer so many matches of the study."""
+    matches = []
+    for _ in range(num):
+        served = judging.serve(judge, study="lab")
+        matches.append(row(judging, served))
+        answer(judging, served, judge)
+    return matches
+
+
+def test_people_must_have_had_time_to_watch_counted_from_serving(archive, clock):
+    judging = Judging(fill(archive), rng=np.random.default_rng(0), clock=clock)
+    match = judging.serve("eve")
+    assert (match.min_viewing_s, match.elapsed_s) == (10, 0)
+    judging.heartbeat(match.id, "eve", draft())
+    clock.advance(9.5)
+    with pytest.raises(TooEarlyError, match="at least 10 seconds to watch both videos") as caught:
+        answer(judging, match, "eve")
+    assert caught.value.retry_after_s == pytest.approx(0.5)
+    again = judging.serve("eve")  # a reload does not begin anew
+    assert (again.elapsed_s, again.draft) == (9.5, draft())
+    clock.advance(0.5)
+    assert answer(judging, match, "eve").sequence == 1
+
+
+@pytest.mark.parametrize("kind", ["program", "model"])
+def test_programs_need_no_time(archive, clock, kind):
+    judging = Judging(fill(archive), rng=np.random.default_rng(0), clock=clock)
+    match = judging.serve("robot", judge_kind=kind)
+    assert match.min_viewing_s == 0
+    assert answer(judging, match, "robot").sequence == 1
+    assert row(judging, match).judge_kind == kind
+
+
+def test_a_study_has_rules_of_its_own(archive, clock):
+    judging = room(archive, clock, min_viewing_s=30, min_watched_share=0.5, min_reason_chars=5)
+    match = judging.serve("eve", study="lab")
+    assert (match.study, match.min_viewing_s, match.min_watched_share, match.min_reason_chars) == ("lab", 30, 0.5, 5)
+    clock.advance(30)
+    short = {**form(TASK), "reason": "short"}
+    with pytest.raises(InvalidAnswerError, match="watch at least 50% of each video"):
+        judging.answer(match.id, "eve", **short)
+    side = {"length_s": 10, "watched_s": 6}
+    judging.answer(match.id, "eve", **short | {"viewing": {"left": side, "right": side}})
+    with judging.database.read() as session:
+        (kept,) = session.scalars(sa.select(Answer)).all()
+    assert (kept.study, kept.purpose, kept.judge_kind) == ("lab", "rating", "person")
+
+
+def test_a_study_asks_about_its_own_tasks(archive, clock):
+    judging = room(archive, clock, tasks=TASKS)
+    open_study(archive, tasks=list(TASKS[:2]))
+    assert {judging.serve(f"judge-{number}", study="lab").task for number in range(24)} == set(TASKS[:2])
+    with pytest.raises(NothingToJudgeError, match=f"does not ask about {TASKS[2]}; it asks about {TASKS[0]}, {TASKS[1]}"):
+        judging.serve("eve", TASKS[2], study="lab")
+
+
+def test_a_fixed_task_stays_with_its_judge(archive, clock):
+    judging = room(archive, clock, tasks=TASKS, task_choice="fixed")
+    seen = {}
+    for number in range(16):
+        judge = f"judge-{number % 8}"
+        for match in work(judging, judge, 2):
+            seen.setdefault(judge, set()).add(match.task)
+    assert all(len(tasks) == 1 for tasks in seen.values())
+    assert len(set().union(*seen.values())) > 1
+
+
+def test_a_judge_gives_no_more_answers_than_asked_for(archive, clock):
+    judging = room(archive, clock, max_answers_per_judge=3)
+    assert judging.serve("eve", study="lab").num_wanted == 3
+    work(judging, "eve", 3)
+    with pytest.raises(QuotaReachedError, match="all 3 answers one judge is asked for"):
+        judging.serve("eve", study="lab")
+    judging.serve("fay", study="lab")
+    judging.serve("eve")  # the open room has no such limit
+
+
+def test_a_late_answer_does_not_go_over_the_quota(archive, clock):
+    judging = room(archive, clock, max_answers_per_judge=2)
+    late = judging.serve("eve", study="lab")
+    clock.advance(700)
+    work(judging, "eve", 2)
+    with pytest.raises(QuotaReachedError):
+        answer(judging, late, "eve")
+    assert judging.leaderboard()["num_answers"] == 2
+
+
+def test_a_full_study_takes_nobody_new_and_the_answers_on_their_way(archive, clock):
+    judging = room(archive, clock, target_answers=3)
+    on_its_way = judging.serve("gus", study="lab")
+    work(judging, "eve", 2)
+    work(judging, "fay", 1)
+    with pytest.raises(StudyFullError, match="the 3 answers it asked for"):
+        judging.serve("fay", study="lab")
+    assert judging.serve("gus", study="lab").id == on_its_way.id
+    answer(judging, on_its_way, "gus")
+    with archive.database.write() as session:
+        bans.ban(session, judge="eve", reason="x", now=START)
+    judging.serve("fay", study="lab")  # what does not count is asked for again
+
+
+def test_a_closed_study_serves_nothing_new_and_takes_what_it_has_served(archive, clock):
+    judging = room(archive, clock)
+    match = judging.serve("eve", study="lab")
+    judging.heartbeat(match.id, "eve", draft())
+    with archive.database.write() as session:
+        studies.close_study(session, "lab", START)
+    with pytest.raises(StudyClosedError, match="closed and asks for no more answers"):
+        judging.serve("fay", study="lab")
+    assert judging.serve("eve", study="lab").draft == draft()
+    assert answer(judging, match, "eve").sequence == 1
+    with pytest.raises(StudyClosedError):
+        judging.serve("eve", study="lab")
+
+
+def test_an_unknown_study_is_answered_with_the_nearest(archive, clock):
+    judging = room(archive, clock)
+    with pytest.raises(NotFoundError, match="unknown study 'lap'; did you mean 'lab'"):
+        judging.serve("eve", study="lap")
+
+
+def test_rules_that_cannot_be_followed_name_the_study(archive, clock):
+    judging = room(archive, clock, task_choice="any")
+    with pytest.raises(RulesError, match=r"study lab: \[judging\] task_choice must be 'random' or 'fixed'"):
+        judging.serve("eve", study="lab")
+
+
+def test_a_new_version_of_a_study_holds_at_once(archive, clock):
+    judging = room(archive, clock, min_reason_chars=50)
+    assert judging.serve("eve", study="lab").min_reason_chars == 50
+    open_study(archive, min_reason_chars=60)
+    assert judging.serve("eve", study="lab").min_reason_chars == 60
+
+
+def test_a_pair_is_shown_to_a_judge_no_more_often_than_allowed(archive, clock):
+    judging = room(archive, clock, agents=2, num_seeds=2, max_shows_of_pair=1)
+    pairs = [frozenset((match.left_episode_id, match.right_episode_id)) for match in work(judging, "eve", 2)]
+    assert len(set(pairs)) == 2
+    with pytest.raises(NothingToJudgeError, match="you have compared everything one judge is asked about"):
+        judging.serve("eve", study="lab")
+    judging.serve("fay", study="lab")
+
+
+def test_a_judge_answers_about_two_agents_no_more_often_than_allowed(archive, clock):
+    judging = room(archive, clock, agents=3, num_seeds=5, max_answers_of_agents=2)
+    counts = {}
+    for match in work(judging, "eve", 6):
+        pair = frozenset((match.left_agent, match.right_agent))
+        counts[pair] = counts.get(pair, 0) + 1
+    assert sorted(counts.values()) == [2, 2, 2]
+    with pytest.raises(NothingToJudgeError, match="you have compared everything"):
+        judging.serve("eve", study="lab")
+
+
+def test_the_open_match_of_another_study_goes_back(archive, clock):
+    judging = room(archive, clock)
+    first = judging.serve("eve")
+    second = judging.serve("eve", study="lab")
+    assert second.id != first.id
+    assert judging.get(first.id, "eve").state == "released"
+
+
+def test_examples_come_with_the_matches_of_their_task(archive, clock):
+    examples = [{"task": task, "video": "/media/x.mp4", "caption": task} for task in TASKS[:2]]
+    judging = room(archive, clock, examples=[*examples, {"video": "/media/y.mp4", "caption": "all"}])
+    assert [example.caption for example in judging.serve("eve", study="lab").examples] == [TASKS[0], "all"]
+
+
+def test_a_preview_reserves_and_stores_nothing(archive, clock):
+    judging = room(archive, clock)
+    seen = [judging.preview(study="lab") for _ in range(3)]
+    assert len({(str(one.left), str(one.right)) for one in seen}) == 1
+    assert seen[0].left.exists()
+    assert seen[0].left != seen[0].right
+    assert (seen[0].match.id, seen[0].match.task) == ("", TASK)
+    with judging.database.read() as session:
+        assert session.scalars(sa.select(Match)).all() == []
+
+
+# The log is only ever added to
+
+
+def test_no_code_changes_or_deletes_answers():
+    package = Path(interplay.__file__).parent
+    for path in sorted(package.rglob("*.py")):
+        if "migrations" in path.parts:
+            continue
+        text = path.read_text()
+        assert not re.search(r"\b(update|delete)\(\s*Answer\b", text), path
+        assert not re.search(r"(?i)\b(update\s+answers|delete\s+from\s+answers)\b", text), path
+
+
+def test_ratings_count_what_is_added_after_a_change_of_what_counts(judging, archive):
+    for judge in ("eve", "fay"):
+        answer(judging, judging.serve(judge), judge)
+    assert judging.leaderboard()["num_answers"] == 2
+    with archive.database.write() as session:
+        bans.ban(session, judge="eve", reason="x", now=START)
+    answer(judging, judging.serve("gus"), "gus")
+    assert judging.leaderboard()["num_answers"] == 2

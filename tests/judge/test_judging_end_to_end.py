@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import av
 import numpy as np
 import pytest
-from judging_world import REASON
+from judging_world import AT_ONCE, REASON
 from starlette.testclient import TestClient
 
 import interplay.record
@@ -17,6 +17,7 @@ from interplay.cli import main
 from interplay.judge import Judging, ScriptedJudge
 from interplay.play.tokens import operator_token
 from interplay.store import judging as store
+from interplay.store.agents import admit
 from interplay.tasks import parse_suite
 from interplay.web.app import create_app
 
@@ -67,14 +68,14 @@ def recorded(task, tmp_path_factory):
         for seed in task.held_out_seeds:
             archive.video(rollout(archive, task, find_agent(name, archive), seed, rng=rng))
         with archive.database.write() as session:
-            store.admit(session, name=name, task=task.id, kind="agent", now=datetime.now(UTC))
+            admit(session, name=name, task=task.id, kind="agent", now=datetime.now(UTC))
     yield archive
     archive.database.close()
 
 
 @pytest.fixture
 def client(recorded):
-    return TestClient(create_app(recorded, judging=Judging(recorded, rng=np.random.default_rng(0))))
+    return TestClient(create_app(recorded, judging=Judging(recorded, rng=np.random.default_rng(0), rules=AT_ONCE)))
 
 
 def test_a_person_watches_two_real_videos_and_answers(client, recorded, task):

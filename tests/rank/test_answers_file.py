@@ -7,6 +7,7 @@ import pytest
 
 from interplay.errors import InterplayError
 from interplay.rank import AnswersError, Comparison, leaderboard, read_answers
+from interplay.rank.answers_file import read_judgements
 
 GOOD = "left,right,outcome\nada,bob,left\n"
 
@@ -157,3 +158,37 @@ def test_a_hundred_thousand_answers_take_seconds(answers_file):
     begin = time.process_time()
     assert len(leaderboard(read_answers(path))) > 17
     assert time.process_time() - begin < 5
+
+
+def test_judgements_tell_episodes_apart_as_well_as_the_file_can(tmp_path):
+    path = tmp_path / "answers.csv"
+    head = "left,right,outcome,judge"
+    path.write_text(f"{head}\nada,bob,left,eve\n")
+    (judgement,) = read_judgements(path)
+    assert (judgement.judge, judgement.left, judgement.right, judgement.outcome) == ("eve", "ada", "bob", "left")
+    assert (judgement.num_reason_chars, judgement.duration_s) == (None, None)
+    path.write_text(f"{head},seed,task,reason\nada,bob,left,eve,7,dig,better\n")
+    (judgement,) = read_judgements(path)
+    assert (judgement.item, judgement.num_reason_chars) == (("dig", "ada 7", "bob 7"), 6)
+    path.write_text(f"{head},left_episode,right_episode,reason_chars,duration_s\nada,bob,left,eve,e2,e1,312,61.5\n")
+    (judgement,) = read_judgements(path)
+    assert (judgement.item, judgement.oriented("left")) == (("", "e1", "e2"), "second")
+    assert (judgement.num_reason_chars, judgement.duration_s) == (312, 61.5)
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("left,right,outcome\nada,bob,left\n", "line 1: there is no column 'judge'"),
+        ("left,right,outcome,judge\nada,bob,left,\n", "line 2: column 'judge' is empty"),
+        ("left,right,outcome,judge,duration_s\nada,bob,left,eve,long\n", "line 2: column 'duration_s' says 'long'"),
+        ("left,right,outcome,judge,reason_chars\nada,bob,left,eve,-3\n", "line 2: column 'reason_chars' says '-3'"),
+        ("left,right,outcome,judge,duration_s\nada,bob,left,eve,nan\n", "which is no number of zero or more"),
+        ("left,right,outcome,judge\nada,bob,won,eve\n", "line 2: unknown outcome 'won'"),
+    ],
+)
+def test_judgements_at_fault_are_named_by_their_line(tmp_path, text, fault):
+    path = tmp_path / "answers.csv"
+    path.write_text(text)
+    with pytest.raises(AnswersError, match=re.escape(fault)):
+        read_judgements(path)

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 
-from interplay.store import Base, Database, Participant, StoreError
+from interplay.store import Answer, Base, Database, EpisodeRow, Match, Participant, StoreError
 
 
 @pytest.fixture(scope="module")
@@ -32,6 +32,31 @@ def database(request, tmp_path):
     with database.write() as session:
         session.execute(sa.delete(Participant))
     database.close()
+
+
+def _one_answer(session) -> None:
+    """An answer and what it stands on, once in each database."""
+    if session.get(Match, "m" * 24) is not None:
+        return
+    now = datetime.now(UTC)
+    episode = {
+        "task": "t/a",
+        "task_hash": "h",
+        "env": "none",
+        "seed": 1,
+        "actor_kind": "agent",
+        "num_steps": 1,
+        "duration_s": 1.0,
+    }
+    episode |= {"total_reward": 0.0, "terminated": True, "truncated": False, "outcome": "terminated", "frames": "uploaded"}
+    episode |= {"created_at": now, "path": "", "size_bytes": 0, "sha256": ""}
+    session.add_all(EpisodeRow(id=name, actor=name, **episode) for name in ("ada", "bob"))
+    about = {"task": "t/a", "seed": 1, "left_agent": "ada", "right_agent": "bob", "judge": "eve"}
+    sides = {"left_episode_id": "ada", "right_episode_id": "bob"}
+    session.add(Match(id="m" * 24, task_hash="h", served_at=now, seen_at=now, answered_at=now, **sides, **about))
+    session.flush()
+    said = {"outcome": "draw", "responses": {}, "reason": "", "created_at": now, "duration_s": 1.0}
+    session.add(Answer(match_id="m" * 24, **about, **said))
 
 
 def participant(key: str) -> Participant:
@@ -118,3 +143,13 @@ def test_a_folder_that_cannot_be_reached_is_refused(tmp_path):
 def test_a_database_nobody_serves_is_refused():
     with pytest.raises(StoreError, match="cannot open the database"):
         Database.open("postgresql+psycopg://nobody@127.0.0.1:1/none")
+
+
+@pytest.mark.parametrize("statement", ["UPDATE answers SET outcome = 'left'", "DELETE FROM answers"])
+def test_the_database_itself_refuses_to_change_the_log_of_answers(database, statement):
+    with database.write() as session:
+        _one_answer(session)
+    with pytest.raises(sa.exc.DBAPIError, match="answers are only ever added"), database.write() as session:
+        session.execute(sa.text(statement))
+    with database.read() as session:
+        assert session.scalar(sa.text("SELECT count(*) FROM answers WHERE outcome = 'draw'")) == 1

@@ -227,3 +227,66 @@ def test_check_reports_a_good_file_and_refuses_an_impossible_action(tmp_path, ca
     error = capsys.readouterr().err
     assert f"{file}: task balance: " in error.replace("\n", "")
     assert "did you mean" in error
+
+
+VIDEOS = """
+[suite]
+id = "robots"
+title = "Robots"
+
+[[task]]
+name = "pour"
+title = "Pour tea"
+goal = "Fill the cup, spill nothing."
+env.id = "video:none"
+held_out_seeds = [-3, 0, 2147483647]
+questions = [{ id = "overall", factor = "overall", kind = "overall", text = "Which robot pours better?" }]
+"""
+
+
+def test_a_task_of_videos_needs_no_keys_no_time_limit_and_no_frame_rate(tmp_path, capsys):
+    file = tmp_path / "robots.toml"
+    file.write_text(VIDEOS)
+    task = load_suite(file).tasks[0]
+    assert (task.env.is_playable, task.frame_rate_hz, task.held_out_seeds) == (False, 30.0, (-3, 0, 2147483647))
+    assert task.instructions == task.goal
+    assert Task.from_json(json.loads(json.dumps(task.to_json()))) == task
+    with pytest.raises(SystemExit, match="0"):
+        main(["tasks", "check", str(file)])
+    assert "interplay judge add-agent NAME DIR --suite" in capsys.readouterr().out
+    with pytest.raises(SystemExit, match="0"):
+        main(["tasks", "show", f"{file}:pour"])
+    assert "none: videos only, to judge, at 30 Hz" in capsys.readouterr().out
+
+
+def test_a_task_of_videos_cannot_be_played(tmp_path, capsys):
+    file = tmp_path / "robots.toml"
+    file.write_text(VIDEOS)
+    with pytest.raises(SystemExit, match="1"):
+        main(["play", f"{file}:pour", "--agent", "random", "--data", str(tmp_path / "data")])
+    error = capsys.readouterr().err
+    assert "robots/pour has no world: there are videos only, and nobody can play it\nAdd videos of an agent" in error
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("video:none", "video:some", "'video:some' names no known kind of environment\nRemedy: did you mean 'video:none'"),
+        (
+            'env.id = "video:none"',
+            'env.id = "video:none"\nkeys.buttons = ["A"]',
+            r"task\[0\].keys: has no use in a task of vid",
+        ),
+        ('env.id = "video:none"', 'env = { id = "video:none", options = { a = 1 } }', "options: has no use where there is no"),
+        ("[-3, 0, 2147483647]", "[-2147483649]", "-2147483649 is not a whole number from -2"),
+    ],
+)
+def test_what_makes_no_sense_for_videos_is_refused(old, new, message):
+    assert old in VIDEOS
+    with pytest.raises(TaskError, match=message):
+        parse_suite(VIDEOS.replace(old, new))
+
+
+def test_keys_from_the_defaults_of_a_suite_are_for_its_playable_tasks():
+    suite = parse_suite(VIDEOS.replace("[[task]]", "[defaults.keys]\nbuttons = ['A']\n[[task]]", 1))
+    assert suite.tasks[0].keys.buttons == ()

@@ -18,7 +18,7 @@ import pytest
 import interplay.record
 from interplay.agents import find as find_agent
 from interplay.agents import rollout
-from interplay.store import judging as judging_store
+from interplay.store.agents import admit
 from interplay.tasks import builtin_suites, parse_suite
 
 TRIAL_WORLDS = Path(__file__).parent.parent / "play"
@@ -127,7 +127,7 @@ def recorded(tmp_path_factory):
                 episode = rollout(archive, played, find_agent(name, archive), seed, rng=rng, max_steps=150)
                 archive.video(episode)
             with archive.database.write() as session:
-                judging_store.admit(session, name=name, task=task, kind="agent", now=datetime.now(UTC))
+                admit(session, name=name, task=task, kind="agent", now=datetime.now(UTC))
     yield archive
     archive.close()
 

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import typer
 
-app = typer.Typer(no_args_is_help=True, add_completion=False)
+from interplay.cli.judge import add_agent, agents, automatic, bans, dataset, quiz, simulate, tokens
 
-for _part in ():
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    help="Agents, published answers, bans, quizzes, automatic judges and simulation.\n\nTry:  interplay judge list-agents",
+)
+
+for _part in (add_agent, agents, automatic, bans, dataset, quiz, simulate, tokens):
     app.add_typer(_part.app)

@@ -11,6 +11,24 @@ depends_on = None
 
 _JSON = sa.JSON().with_variant(postgresql.JSONB(astext_type=sa.Text()), "postgresql")
 
+# The log of answers is only ever added to; from here on the database itself says so.
+_KEEP_ANSWERS = {
+    "sqlite": [
+        f"CREATE TRIGGER answers_are_kept_{change} BEFORE {change} ON answers "
+        "BEGIN SELECT RAISE(ABORT, 'answers are only ever added'); END"
+        for change in ("update", "delete")
+    ],
+    "postgresql": [
+        "CREATE FUNCTION answers_are_kept() RETURNS trigger LANGUAGE plpgsql AS "
+        "$$ BEGIN RAISE EXCEPTION 'answers are only ever added'; END $$",
+        "CREATE TRIGGER answers_are_kept BEFORE UPDATE OR DELETE ON answers FOR EACH ROW EXECUTE FUNCTION answers_are_kept()",
+    ],
+}
+_FREE_ANSWERS = {
+    "sqlite": ["DROP TRIGGER answers_are_kept_update", "DROP TRIGGER answers_are_kept_delete"],
+    "postgresql": ["DROP TRIGGER answers_are_kept ON answers", "DROP FUNCTION answers_are_kept()"],
+}
+
 
 def upgrade() -> None:
     op.create_table(
@@ -124,6 +142,7 @@ def upgrade() -> None:
     with op.batch_alter_table("agents", schema=None) as batch_op:
         batch_op.add_column(sa.Column("approved_at", sa.DateTime(timezone=True), nullable=True))
         batch_op.add_column(sa.Column("declined_at", sa.DateTime(timezone=True), nullable=True))
+        batch_op.add_column(sa.Column("declined_because", sa.String(), nullable=False, server_default=""))
         batch_op.add_column(sa.Column("proposed_by", sa.String(), nullable=True))
         batch_op.add_column(sa.Column("description", sa.String(), nullable=False, server_default=""))
 
@@ -142,6 +161,8 @@ def upgrade() -> None:
         batch_op.add_column(sa.Column("judge_kind", sa.String(), nullable=False, server_default="person"))
         batch_op.add_column(sa.Column("draft", _JSON, nullable=True))
         batch_op.create_index(batch_op.f("ix_matches_study"), ["study"], unique=False)
+        batch_op.drop_index(batch_op.f("ix_matches_judge"))
+        batch_op.create_index("ix_matches_judge_answered", ["judge", "answered_at"], unique=False)
 
     with op.batch_alter_table("participants", schema=None) as batch_op:
         batch_op.add_column(sa.Column("channel", sa.String(), nullable=True))
@@ -153,8 +174,14 @@ def upgrade() -> None:
     for table in ("matches", "answers"):
         op.execute(f"UPDATE {table} SET judge_kind = 'program' WHERE judge NOT LIKE 'participant-%'")
 
+    for statement in _KEEP_ANSWERS[op.get_bind().dialect.name]:
+        op.execute(statement)
+
 
 def downgrade() -> None:
+    for statement in _FREE_ANSWERS[op.get_bind().dialect.name]:
+        op.execute(statement)
+
     with op.batch_alter_table("participants", schema=None) as batch_op:
         batch_op.drop_index("uq_participants_worker")
         batch_op.drop_column("worker")
@@ -162,6 +189,8 @@ def downgrade() -> None:
 
     with op.batch_alter_table("matches", schema=None) as batch_op:
         batch_op.drop_index(batch_op.f("ix_matches_study"))
+        batch_op.drop_index("ix_matches_judge_answered")
+        batch_op.create_index(batch_op.f("ix_matches_judge"), ["judge"], unique=False)
         batch_op.drop_column("draft")
         batch_op.drop_column("judge_kind")
         batch_op.drop_column("repeat_of")
@@ -179,6 +208,7 @@ def downgrade() -> None:
     with op.batch_alter_table("agents", schema=None) as batch_op:
         batch_op.drop_column("description")
         batch_op.drop_column("proposed_by")
+        batch_op.drop_column("declined_because")
         batch_op.drop_column("declined_at")
         batch_op.drop_column("approved_at")
 

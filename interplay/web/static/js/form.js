@@ -74,10 +74,53 @@ export function missing(questions, answer, minChars) {
   return errors;
 }
 
+/** What shows nothing though it counts as a letter, a sign or a mark: fillers, joiners, variation selectors. */
+const BLANK = /[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\u{e0100}-\u{e01ef}]/gu;
+
 /**
- * Characters as the server counts them: spaces around left out, each character once.
+ * Characters one can see, as the server counts them: each once, space by the run, marks over a letter as one.
  * @param {string} text
  */
 export function countChars(text) {
-  return [...text.trim()].length;
+  let count = 0;
+  let wasMark = false;
+  const seen = text.replace(BLANK, "").replace(/\p{C}/gu, (char) => (/[\t-\r\u0085]/.test(char) ? " " : ""));
+  for (const char of seen.trim().replace(/\s+/gu, " ")) {
+    const isMark = /[\p{Mn}\p{Me}]/u.test(char);
+    if (!(isMark && wasMark)) count++;
+    wasMark = isMark;
+  }
+  return count;
+}
+
+/** @typedef {{chosen: [string, string][], reason: string, viewing?: any, saved_at?: number}} Draft */
+
+/**
+ * A draft out of a JSON value, or null if it is none.
+ * @param {any} value
+ * @returns {Draft | null}
+ */
+export function asDraft(value) {
+  if (!value || typeof value.reason !== "string" || !Array.isArray(value.chosen)) return null;
+  const chosen = value.chosen.filter((/** @type {any} */ entry) => Array.isArray(entry) && entry.length === 2);
+  return { chosen, reason: value.reason, viewing: value.viewing, saved_at: Number(value.saved_at) || 0 };
+}
+
+/**
+ * The newer of two drafts: what this browser kept, and what the server did.
+ * @param {Draft | null} here
+ * @param {Draft | null} there
+ */
+export function newerDraft(here, there) {
+  if (!here || !there) return here ?? there;
+  return (there.saved_at ?? 0) > (here.saved_at ?? 0) ? there : here;
+}
+
+/**
+ * How long until an answer is accepted, as words on the button; empty when it is.
+ * @param {number} seconds
+ */
+export function waitingWords(seconds) {
+  const left = Math.ceil(seconds);
+  return left > 0 ? `Submit in ${left} s` : "";
 }

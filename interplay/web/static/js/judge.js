@@ -1,17 +1,28 @@
 // The judging page: asks for a match, shows its two videos, keeps the draft, sends the answer, asks for the next.
 
-import { countChars, missing, radioGroups, readAnswer } from "./form.js";
+import { asDraft, countChars, missing, newerDraft, radioGroups, readAnswer, waitingWords } from "./form.js";
 import { ApiError, api, isTyping, need } from "./page.js";
 import { VideoPair, Viewing } from "./pair.js";
 import { clock } from "./timeline.js";
 
 const HEARTBEAT_MS = 30_000;
+/** How long after the last key the server gets the draft, milliseconds. */
+const SAVE_AFTER_MS = 3000;
+/** What browsers let a page that closes still send, bytes; a little less. */
+const LAST_WORDS_BYTES = 60_000;
 const DRAFT_PREFIX = "interplay.draft.";
 const SPEEDS = [0.5, 1, 1.5, 2, 3, 5];
+const NOT_NOW = {
+  nothing_to_judge: "Nothing to compare right now",
+  quota_reached: "You have done it all",
+  study_full: "Enough has been said",
+  study_closed: "This study is closed",
+  banned: "You cannot judge here",
+};
 
 /**
  * @typedef {object} Match
- * @property {string} match
+ * @property {string | null} match
  * @property {string} task
  * @property {string} title
  * @property {string} [goal]
@@ -20,7 +31,14 @@ const SPEEDS = [0.5, 1, 1.5, 2, 3, 5];
  * @property {{video: string}} left
  * @property {{video: string}} right
  * @property {number} min_reason_chars
- * @property {number} [answered]
+ * @property {number} min_viewing_s
+ * @property {number} min_watched_share
+ * @property {number} elapsed_s
+ * @property {number} answered
+ * @property {number | null} wanted
+ * @property {string | null} study
+ * @property {{video: string, caption: string}[]} examples
+ * @property {any} draft
  * @property {"open" | "released" | "answered"} [state]
  */
 
@@ -28,9 +46,19 @@ class JudgePage {
   /** @param {HTMLElement} root */
   constructor(root) {
     this.root = root;
+    this.task = root.dataset.task ?? "";
+    this.study = root.dataset.study ?? "";
+    this.isPreview = root.dataset.preview !== undefined;
+    /** @type {Record<string, string>} */
+    this.headers = root.dataset.enrolment ? { "Interplay-Enrolment": root.dataset.enrolment } : {};
     /** @type {Match | null} */
     this.match = null;
     this.answered = 0;
+    this.unsaved = false;
+    this.savedPlayed = 0;
+    this.opensAt = 0;
+    this.sending = false;
+    this.saveTimer = 0;
     /** @type {HTMLFormElement} */
     this.form = need(root, "[data-form]");
     /** @type {HTMLTextAreaElement} */
@@ -39,13 +67,26 @@ class JudgePage {
     this.scrub = need(root, "[data-scrub]");
     /** @type {HTMLSelectElement} */
     this.speed = need(root, "[data-speed]");
+    /** @type {HTMLButtonElement} */
+    this.button = need(root, "[data-submit]");
+    this.buttonWords = this.button.innerHTML;
     /** @type {HTMLDialogElement} */
     this.ask = need(document, "[data-ask]");
     this.videos = new VideoPair(need(root, '[data-video="left"]'), need(root, '[data-video="right"]'), () => this.#controls());
     this.viewing = new Viewing(() => 0);
     this.#listen();
     setInterval(() => this.#heartbeat(), HEARTBEAT_MS);
+    setInterval(() => this.#countdown(), 250);
     this.#begin();
+  }
+
+  /**
+   * @param {string} address
+   * @param {unknown} [body]
+   * @param {RequestInit} [more]
+   */
+  #api(address, body, more = {}) {
+    return api(address, body, { ...more, headers: this.headers });
   }
 
   // --- matches ------------------------------------------------------------------------------------------------------
@@ -53,7 +94,7 @@ class JudgePage {
   /** Go on with the match a draft was written for, as late as it may be; else ask for one. */
   async #begin() {
     this.#show("loading");
-    const match = await this.#drafted();
+    const match = this.isPreview ? null : await this.#drafted();
     if (!match) return this.next();
     this.#open(match);
     this.#heartbeat(); // it may have gone back in the meantime
@@ -64,15 +105,14 @@ class JudgePage {
    * @returns {Promise<Match | null>}
    */
   async #drafted() {
-    const task = this.root.dataset.task;
-    for (const key of Object.keys(localStorage).filter((name) => name.startsWith(DRAFT_PREFIX))) {
+    for (const key of drafts()) {
       try {
-        const match = await api(`/api/judge/matches/${encodeURIComponent(key.slice(DRAFT_PREFIX.length))}`);
-        if (match.state === "answered") localStorage.removeItem(key);
-        else if (!task || match.task === task) return match;
+        const match = await this.#api(`/api/judge/matches/${encodeURIComponent(key.slice(DRAFT_PREFIX.length))}`);
+        if (match.state === "answered") forget(key);
+        else if ((!this.task || match.task === this.task) && (match.study ?? "") === this.study) return match;
       } catch (error) {
         // Nobody's match, or another visitor's. Without an answer of the server the draft waits.
-        if (error instanceof ApiError && error.status < 500) localStorage.removeItem(key);
+        if (error instanceof ApiError && error.status < 500) forget(key);
       }
     }
     return null;
@@ -80,104 +120,197 @@ class JudgePage {
 
   async next() {
     this.#show("loading");
-    const task = this.root.dataset.task;
     try {
-      this.#open(await api("/api/judge/matches", task ? { task } : {}));
+      if (this.isPreview) {
+        const query = new URLSearchParams({ ...(this.task && { task: this.task }), ...(this.study && { study: this.study }) });
+        this.#open(await this.#api(`/api/judge/preview?${query}`));
+      } else this.#open(await this.#api("/api/judge/matches", this.task ? { task: this.task } : {}));
     } catch (error) {
-      const known = error instanceof ApiError;
-      this.match = null;
-      this.#show("empty");
-      const nothing = known && error.status < 500;
-      need(this.root, "[data-empty-title]").textContent = nothing ? "Nothing to compare right now" : "The server cannot be reached";
-      need(this.root, "[data-empty-message]").textContent = known ? error.message.split("\n")[0] : "Is it still running?";
-      for (const help of this.root.querySelectorAll("[data-empty-help]")) if (help instanceof HTMLElement) help.hidden = !nothing;
+      if (error instanceof ApiError && error.body.next) return location.assign(error.body.next);
+      this.#nothing(error instanceof ApiError ? error : null);
     }
+  }
+
+  /** Say why there is no match. @param {ApiError | null} error */
+  #nothing(error) {
+    this.match = null;
+    this.#show("empty");
+    const refused = error !== null && error.status < 500;
+    const code = /** @type {keyof typeof NOT_NOW} */ (error?.body.error ?? "nothing_to_judge");
+    need(this.root, "[data-empty-title]").textContent = refused ? (NOT_NOW[code] ?? "That did not work") : "The server cannot be reached";
+    need(this.root, "[data-empty-message]").textContent = error ? error.message.split("\n")[0] : "Is it still running?";
+    const isEmpty = refused && code === "nothing_to_judge" && !this.study;
+    for (const help of this.root.querySelectorAll("[data-empty-help]")) if (help instanceof HTMLElement) help.hidden = !isEmpty;
   }
 
   /** @param {Match} match */
   #open(match) {
     this.match = match;
-    const shownAt = performance.now();
-    this.viewing = new Viewing(() => (performance.now() - shownAt) / 1000);
+    const servedAt = performance.now() - 1000 * match.elapsed_s;
+    this.opensAt = servedAt + 1000 * match.min_viewing_s;
+    this.viewing = new Viewing(() => (performance.now() - servedAt) / 1000);
     need(this.root, "[data-title]").textContent = match.title;
     need(this.root, "[data-goal]").textContent = match.goal ?? "";
-    this.answered = match.answered ?? this.answered;
+    this.answered = match.answered;
     this.#progress();
+    this.#showExamples(match.examples);
     this.#buildQuestions(match);
     this.#showErrors([]);
     this.#formError("");
     this.reason.value = "";
-    this.#restoreDraft();
+    this.unsaved = false;
+    this.#restoreDraft(match);
+    this.savedPlayed = this.viewing.played;
     this.#count();
+    this.#countdown();
     this.videos.open(match.left.video, match.right.video, match.frame_rate_hz, this.viewing);
     this.#show("match");
   }
 
   #progress() {
-    const count = this.answered;
-    need(document, "[data-progress]").textContent = count ? `${count} comparison${count === 1 ? "" : "s"} answered, thank you` : "";
+    const { answered } = this;
+    const wanted = this.match?.wanted;
+    const count = `${answered} comparison${answered === 1 ? "" : "s"} answered, thank you`;
+    const place = wanted ? `${Math.min(wanted, answered + 1)} of ${wanted}` : "";
+    need(document, "[data-progress]").textContent = place || (answered ? count : "");
   }
 
-  async #heartbeat() {
-    if (!this.match || document.hidden) return;
-    try {
-      await api(`/api/judge/matches/${this.match.match}/heartbeat`, {});
-    } catch {
-      // An answer is accepted without it; the next one may get through.
+  /** @param {{video: string, caption: string}[]} examples */
+  #showExamples(examples) {
+    const box = need(this.root, "[data-examples]");
+    box.hidden = !examples.length;
+    const list = need(box, "[data-example-list]");
+    const shown = JSON.stringify(examples);
+    if (list.dataset.shown === shown) return; // one may be playing
+    list.dataset.shown = shown;
+    list.replaceChildren();
+    for (const { video, caption } of examples) {
+      const figure = list.appendChild(document.createElement("figure"));
+      const player = figure.appendChild(document.createElement("video"));
+      Object.assign(player, { src: video, controls: true, muted: true, playsInline: true, preload: "none" });
+      figure.appendChild(document.createElement("figcaption")).textContent = caption;
     }
+  }
+
+  /** A sign of life, with what was filled in and watched since the last one. */
+  async #heartbeat() {
+    if (!this.match?.match || document.hidden) return;
+    clearTimeout(this.saveTimer);
+    const { match } = this.match;
+    const body = this.#hasNews ? { draft: this.#draft() } : {};
+    this.unsaved = false;
+    this.savedPlayed = this.viewing.played;
+    try {
+      await this.#api(`/api/judge/matches/${match}/heartbeat`, body);
+    } catch {
+      // An answer is accepted without it; the next one may get through, with the draft.
+      if (this.match?.match === match && body.draft) this.unsaved = true;
+    }
+  }
+
+  /** Whether something was filled in or watched that the server does not know. */
+  get #hasNews() {
+    return this.unsaved || this.viewing.played !== this.savedPlayed;
+  }
+
+  /** The page may be gone in a moment: send what there is, without waiting for an answer. */
+  #lastWords() {
+    if (!this.match?.match || !this.#hasNews || this.sending) return;
+    let body = JSON.stringify({ draft: this.#draft() });
+    if (body.length > LAST_WORDS_BYTES) body = JSON.stringify({ draft: { ...this.#draft(), viewing: undefined } });
+    const headers = { ...this.headers, "Content-Type": "application/json" };
+    fetch(`/api/judge/matches/${this.match.match}/heartbeat`, { method: "POST", keepalive: true, headers, body }).then(
+      () => {},
+      () => {},
+    );
+  }
+
+  /** Whether an answer is accepted by now, on the button. */
+  #countdown() {
+    if (!this.match || this.sending) return;
+    const words = this.isPreview ? "Preview: nothing is sent" : waitingWords((this.opensAt - performance.now()) / 1000);
+    this.button.disabled = Boolean(words);
+    if (words) this.button.textContent = words;
+    else if (this.button.innerHTML !== this.buttonWords) this.button.innerHTML = this.buttonWords;
   }
 
   async #skip() {
     const match = this.match;
     this.ask.close();
-    if (!match) return;
+    if (!match?.match) return;
+    this.unsaved = false;
+    clearTimeout(this.saveTimer);
     try {
-      await api(`/api/judge/matches/${match.match}/release`, {});
+      await this.#api(`/api/judge/matches/${match.match}/release`, {});
     } catch (error) {
       if (!(error instanceof ApiError)) return this.#formError("The server cannot be reached; try again in a moment.");
     }
-    localStorage.removeItem(DRAFT_PREFIX + match.match);
+    forget(DRAFT_PREFIX + match.match);
     await this.next();
     this.#toTop();
   }
 
   async #submit() {
     const { match } = this;
-    if (!match) return;
+    if (!match?.match || this.sending) return;
+    if (performance.now() < this.opensAt) {
+      this.announce("Please watch both videos first; you can submit in a moment.");
+      return;
+    }
     const answer = this.#read();
     const problems = missing(match.questions, answer, match.min_reason_chars);
+    const shares = this.viewing.shares(this.videos.lengths);
+    if (Math.min(shares.left, shares.right) < match.min_watched_share) {
+      const asked = `${Math.round(100 * match.min_watched_share)} %`;
+      const found = `left ${Math.floor(100 * shares.left)} %, right ${Math.floor(100 * shares.right)} %`;
+      problems.push({ field: "viewing", message: `Please watch at least ${asked} of each video; so far: ${found}.` });
+    }
     this.#showErrors(problems);
     if (problems.length) {
       this.announce(`${problems.length} field${problems.length === 1 ? "" : "s"} to complete.`);
       return;
     }
-    /** @type {HTMLButtonElement} */
-    const button = need(this.root, "[data-submit]");
-    button.disabled = true;
+    this.sending = true;
+    this.button.disabled = true;
+    clearTimeout(this.saveTimer);
     this.videos.pause();
     try {
-      const accepted = await api(`/api/judge/matches/${match.match}/answer`, { ...answer, viewing: this.viewing.report(this.videos.lengths) });
-      localStorage.removeItem(DRAFT_PREFIX + match.match);
+      const viewing = this.viewing.report(this.videos.lengths);
+      const accepted = await this.#api(`/api/judge/matches/${match.match}/answer`, { ...answer, viewing });
+      this.unsaved = false;
+      forget(DRAFT_PREFIX + match.match);
       this.answered = accepted.answered;
+      if (accepted.next) return location.assign(accepted.next);
       this.announce("Saved. Here is the next pair.");
       await this.next();
       this.#progress();
       this.#toTop();
     } catch (error) {
-      if (!(error instanceof ApiError)) {
-        this.#formError("The server cannot be reached. Your answer is kept here; try again in a moment.");
-      } else if (error.body.errors?.length) {
-        this.#showErrors(error.body.errors);
-      } else if (error.status === 409 || error.status === 410) {
-        localStorage.removeItem(DRAFT_PREFIX + match.match);
-        await this.next();
-        this.#formError(`${error.message.split("\n")[0]} This is another pair.`);
-      } else {
-        this.#formError(error.message);
-      }
+      await this.#refused(match, error);
     } finally {
-      button.disabled = false;
+      this.sending = false;
+      this.#countdown();
     }
+  }
+
+  /**
+   * Say why an answer was not taken. Only where it can never be taken the draft goes, too.
+   * @param {Match} match
+   * @param {unknown} error
+   */
+  async #refused(match, error) {
+    if (!(error instanceof ApiError)) return this.#formError("The server cannot be reached. Your answer is kept here; try again in a moment.");
+    const { body } = error;
+    if (body.error === "already_answered" || body.error === "superseded") {
+      this.unsaved = false;
+      forget(DRAFT_PREFIX + match.match);
+      await this.next();
+      return this.#formError(`${error.message.split("\n")[0]} This is another pair.`);
+    }
+    if (body.next) return location.assign(body.next);
+    if (body.errors?.length) return this.#showErrors(body.errors);
+    if (body.error === "too_early") this.opensAt = performance.now() + 1000 * (body.retry_after_s ?? 5);
+    this.#formError(error.message);
   }
 
   // --- the form -----------------------------------------------------------------------------------------------------
@@ -218,28 +351,42 @@ class JudgePage {
     counter.classList.toggle("enough", count >= wanted);
   }
 
+  #draft() {
+    return { chosen: [...this.#chosen()], reason: this.reason.value, viewing: this.viewing.report(this.videos.lengths), saved_at: Date.now() };
+  }
+
+  /** Here at once, at the server when the typing rests. */
   #saveDraft() {
-    if (!this.match) return;
-    const draft = { chosen: [...this.#chosen()], reason: this.reason.value };
+    if (!this.match?.match) return;
+    this.unsaved = true;
+    clearTimeout(this.saveTimer);
+    this.saveTimer = setTimeout(() => this.#heartbeat(), SAVE_AFTER_MS);
+    need(this.root, "[data-saved]").textContent = "saved as you type";
     try {
-      localStorage.setItem(DRAFT_PREFIX + this.match.match, JSON.stringify(draft));
-      need(this.root, "[data-saved]").textContent = "saved as you type";
+      localStorage.setItem(DRAFT_PREFIX + this.match.match, JSON.stringify(this.#draft()));
     } catch {
-      need(this.root, "[data-saved]").textContent = "this browser keeps no drafts";
+      // A browser that keeps nothing for pages in a frame: the server does.
     }
   }
 
-  #restoreDraft() {
-    const match = this.match?.match;
+  /** @param {Match} match */
+  #restoreDraft(match) {
+    if (!match.match) return;
+    /** @type {import("./form.js").Draft | null} */
+    let here = null;
     try {
-      const draft = JSON.parse(localStorage.getItem(DRAFT_PREFIX + match) ?? "null");
-      if (!draft) return;
-      this.reason.value = draft.reason;
-      for (const [name, value] of draft.chosen) this.#choose(name, value);
-      need(this.root, "[data-saved]").textContent = "your draft is back";
+      here = asDraft(JSON.parse(localStorage.getItem(DRAFT_PREFIX + match.match) ?? "null"));
     } catch {
-      // A draft from another version of this page: start empty.
+      // Nothing is kept here, or by another version of this page.
     }
+    const there = asDraft(match.draft);
+    const draft = newerDraft(here, there);
+    if (!draft) return;
+    this.viewing.resume((there ?? draft).viewing);
+    this.reason.value = draft.reason;
+    for (const [name, value] of draft.chosen) this.#choose(name, value);
+    if (draft.reason || draft.chosen.length) need(this.root, "[data-saved]").textContent = "your draft is back";
+    this.unsaved = draft === here && there === null;
   }
 
   /**
@@ -296,6 +443,10 @@ class JudgePage {
     for (const side of /** @type {const} */ (["left", "right"])) {
       const length = videos.lengths[side];
       need(this.root, `[data-length="${side}"]`).textContent = length ? clock(Math.round(length)) : "";
+      const state = videos.state[side];
+      const isWaiting = state === "loading" || (state === "stalled" && (videos.playing || !length));
+      need(this.root, `[data-waiting="${side}"]`).hidden = !isWaiting;
+      need(this.root, `[data-failed="${side}"]`).hidden = state !== "failed";
     }
   }
 
@@ -307,6 +458,19 @@ class JudgePage {
     this.scrub.addEventListener("input", () => videos.seek(Number(this.scrub.value)));
     this.speed.addEventListener("change", () => videos.setSpeed(Number(this.speed.value)));
     for (const figure of root.querySelectorAll(".frame")) figure.addEventListener("click", () => videos.toggle());
+    for (const side of /** @type {const} */ (["left", "right"])) {
+      need(root, `[data-again="${side}"]`).addEventListener("click", (event) => {
+        event.stopPropagation();
+        videos.retry(side);
+      });
+    }
+    addEventListener("visibilitychange", () => {
+      if (!this.match?.match) return;
+      this.viewing.note(document.hidden ? "hidden" : "visible", videos.position);
+      if (document.hidden) this.#lastWords();
+      else this.#heartbeat();
+    });
+    addEventListener("pagehide", () => this.#lastWords());
     this.form.addEventListener("submit", (event) => {
       event.preventDefault();
       this.#submit();
@@ -405,6 +569,24 @@ function radios(group, question) {
     label.appendChild(document.createElement("span")).textContent = text;
   }
   return row;
+}
+
+/** Names of the drafts this browser keeps; a page in a frame may be refused even the question. */
+function drafts() {
+  try {
+    return Object.keys(localStorage).filter((name) => name.startsWith(DRAFT_PREFIX));
+  } catch {
+    return [];
+  }
+}
+
+/** @param {string} key */
+function forget(key) {
+  try {
+    localStorage.removeItem(key);
+  } catch {
+    // Nothing was kept.
+  }
 }
 
 new JudgePage(need(document, "#judge"));

@@ -17,7 +17,7 @@ export function need(root, selector) {
 export class ApiError extends Error {
   /**
    * @param {number} status
-   * @param {{message?: string, error?: string, errors?: {field: string, message: string}[]}} body
+   * @param {{message?: string, error?: string, next?: string, retry_after_s?: number, errors?: {field: string, message: string}[]}} body
    */
   constructor(status, body) {
     super(body.message ?? `the server answered ${status}`);
@@ -30,10 +30,11 @@ export class ApiError extends Error {
  * Call the server's JSON API.
  * @param {string} address
  * @param {unknown} [body] sent as JSON by POST; without it, GET
+ * @param {RequestInit} [more] other headers and options
  * @returns {Promise<any>}
  */
-export async function api(address, body) {
-  const options = body === undefined ? {} : { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
+export async function api(address, body, more = {}) {
+  const options = body === undefined ? more : { ...more, method: "POST", headers: { ...more.headers, "Content-Type": "application/json" }, body: JSON.stringify(body) };
   const response = await fetch(address, options);
   const text = await response.text();
   let document = {};

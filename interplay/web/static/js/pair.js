@@ -7,53 +7,139 @@ const DRIFT_S = 0.1;
 /** Size of the pieces in which watching is counted, seconds. */
 const PIECE_S = 0.5;
 const MAX_EVENTS = 400;
+/** Stretches of a side that are reported one by one; with more, the smallest gaps between them are closed. */
+const MAX_STRETCHES = 100;
+const QUARTERS = ["first-quarter", "second-quarter", "third-quarter", "fourth-quarter"];
+/** Waits before a video that failed is asked for again, milliseconds. */
+const RETRY_MS = [1000, 2000, 4000, 8000];
+
+/** @typedef {"left" | "right"} Side */
+/** @typedef {"loading" | "ready" | "stalled" | "failed"} SideState */
 
 /**
- * What is reported about watching: when the judge played, paused and sought, and how much of each side was on screen.
+ * What is reported about watching: when the judge played, paused and sought, when a video stalled or the page was out of sight,
+ * and which parts of each side were on screen.
  */
 export class Viewing {
-  /** @param {() => number} now seconds since the match was shown */
+  /** @param {() => number} now seconds since the match was served */
   constructor(now) {
     this.now = now;
-    /** @type {{t: number, event: string, at: number, speed?: number}[]} */
+    /** @type {{t: number, event: string, at: number, speed?: number, side?: Side}[]} */
     this.events = [];
     this.numEvents = 0;
+    this.played = 0;
     this.watched = { left: new Set(), right: new Set() };
+    /** @type {Set<string>} */
+    this.quarters = new Set();
+  }
+
+  /**
+   * Go on where a page that was closed left off.
+   * @param {any} report what `report` gave then
+   */
+  resume(report) {
+    if (!report || !Array.isArray(report.events)) return;
+    this.events = [...report.events, ...this.events].slice(0, MAX_EVENTS);
+    this.numEvents += Number(report.num_events) || 0;
+    this.played += Number(report.played_s) || 0;
+    for (const { event } of report.events) if (QUARTERS.includes(event)) this.quarters.add(event);
+    for (const side of /** @type {const} */ (["left", "right"])) {
+      for (const [from, to] of report[side]?.stretches ?? []) {
+        for (let piece = Math.round(from / PIECE_S); piece < Math.min(to / PIECE_S, 1e5); piece++) this.watched[side].add(piece);
+      }
+    }
   }
 
   /**
    * @param {string} event
    * @param {number} at position in the videos, seconds
-   * @param {number} [speed]
+   * @param {{speed?: number, side?: Side}} [more]
    */
-  note(event, at, speed) {
+  note(event, at, more = {}) {
     this.numEvents++;
     if (this.events.length >= MAX_EVENTS) return; // the answer must stay small; the count goes on
-    this.events.push({ t: round(this.now()), event, at: round(at), ...(speed === undefined ? {} : { speed }) });
+    this.events.push({ t: round(this.now()), event, at: round(at), ...more });
   }
 
   /**
    * A side showed this position.
-   * @param {"left" | "right"} side
+   * @param {Side} side
    * @param {number} at
    */
   saw(side, at) {
     this.watched[side].add(Math.floor(at / PIECE_S));
   }
 
+  /**
+   * The videos played on.
+   * @param {number} seconds of the judge's time
+   * @param {number} at position now
+   * @param {number} duration of the longer video
+   */
+  playedOn(seconds, at, duration) {
+    this.played += seconds;
+    const quarter = QUARTERS[Math.min(4, Math.floor((4 * at) / duration + 0.05)) - 1];
+    if (!quarter || this.quarters.has(quarter)) return;
+    this.quarters.add(quarter);
+    this.note(quarter, at);
+  }
+
   /** @param {{left: number, right: number}} lengths of the videos, seconds */
   report(lengths) {
-    const side = (/** @type {"left" | "right"} */ name) => ({
+    const side = (/** @type {Side} */ name) => ({
       length_s: round(lengths[name]),
       watched_s: round(Math.min(lengths[name], this.watched[name].size * PIECE_S)),
+      stretches: stretches(this.watched[name]),
     });
-    return { events: this.events, num_events: this.numEvents, left: side("left"), right: side("right") };
+    const [left, right] = [side("left"), side("right")];
+    return {
+      events: this.events,
+      num_events: this.numEvents,
+      played_s: round(this.played),
+      watched_s: round(left.watched_s + right.watched_s),
+      left,
+      right,
+    };
   }
+
+  /** How much of each side was on screen, from 0 to 1. @param {{left: number, right: number}} lengths */
+  shares(lengths) {
+    const { left, right } = this.report(lengths);
+    const share = (/** @type {{length_s: number, watched_s: number}} */ side) => (side.length_s ? side.watched_s / side.length_s : 0);
+    return { left: share(left), right: share(right) };
+  }
+}
+
+/**
+ * Numbers of pieces as stretches [from, to] in seconds.
+ * @param {Set<number>} pieces
+ * @returns {[number, number][]}
+ */
+export function stretches(pieces) {
+  /** @type {[number, number][]} */
+  const found = [];
+  for (const piece of [...pieces].sort((a, b) => a - b)) {
+    const last = found.at(-1);
+    if (last && last[1] === piece) last[1] = piece + 1;
+    else found.push([piece, piece + 1]);
+  }
+  while (found.length > MAX_STRETCHES) {
+    let place = 1;
+    for (let i = 2; i < found.length; i++) if (found[i][0] - found[i - 1][1] < found[place][0] - found[place - 1][1]) place = i;
+    found.splice(place - 1, 2, [found[place - 1][0], found[place][1]]);
+  }
+  return found.map(([from, to]) => [from * PIECE_S, to * PIECE_S]);
 }
 
 /** @param {number} value */
 function round(value) {
   return Number.isFinite(value) ? Math.round(value * 100) / 100 : 0;
+}
+
+/** Whether this connection is too slow to fetch two videos before the judge looks at them. */
+export function isSlow() {
+  const connection = /** @type {any} */ (globalThis.navigator)?.connection;
+  return Boolean(connection && (connection.saveData || /^(slow-2g|2g|3g)$/.test(connection.effectiveType ?? "")));
 }
 
 /**
@@ -81,17 +167,79 @@ export class VideoPair {
     this.position = 0;
     this.speed = 1;
     this.frameRate = 60;
+    /** @type {{left: SideState, right: SideState}} */
+    this.state = { left: "loading", right: "loading" };
+    this.failures = { left: 0, right: 0 };
+    this.ticked = 0;
     /** @type {Viewing | null} */
     this.viewing = null;
-    for (const video of [left, right]) {
-      video.addEventListener("loadedmetadata", () => {
-        if (video.parentElement) video.parentElement.style.aspectRatio = `${video.videoWidth} / ${video.videoHeight}`;
-        onChange();
+    for (const side of /** @type {const} */ (["left", "right"])) this.#watch(side);
+  }
+
+  /** @param {Side} side */
+  #watch(side) {
+    const video = this[side];
+    video.addEventListener("loadedmetadata", () => {
+      if (video.parentElement) video.parentElement.style.aspectRatio = `${video.videoWidth} / ${video.videoHeight}`;
+      video.currentTime = sidePosition(this.position, this.lengths[side]);
+      if (this.lengths.left && this.lengths.right) this.left.preload = this.right.preload = "auto";
+      this.#set(side, "ready");
+    });
+    // Waiting for data: hold the other one, so that neither runs ahead.
+    video.addEventListener("waiting", () => {
+      if (!this.playing || this.#isOver(side)) return;
+      this.#set(side, "stalled");
+      this.#other(video).pause();
+      this.viewing?.note("stalled", this.position, { side });
+    });
+    for (const event of ["canplay", "playing"]) {
+      video.addEventListener(event, () => {
+        this.failures[side] = 0;
+        if (this.state[side] === "stalled") this.viewing?.note("went-on", this.position, { side });
+        this.#set(side, "ready");
+        if (this.playing && !this.isHeld) this.#startSides();
       });
-      // Waiting for data: hold the other one, so that neither runs ahead.
-      video.addEventListener("waiting", () => this.playing && this.#other(video).pause());
-      video.addEventListener("playing", () => this.playing && this.#startSides());
     }
+    video.addEventListener("error", () => {
+      if (!video.getAttribute("src")) return;
+      this.viewing?.note("failed", this.position, { side });
+      this.#other(video).pause();
+      const wait = RETRY_MS[this.failures[side]++];
+      this.#set(side, wait ? "stalled" : "failed");
+      const source = video.src;
+      if (wait) setTimeout(() => video.src === source && this.#load(side), wait);
+    });
+  }
+
+  /**
+   * @param {Side} side
+   * @param {SideState} state
+   */
+  #set(side, state) {
+    this.state[side] = state;
+    this.onChange();
+  }
+
+  /** Whether one side waits for its data, and so the other one for it. */
+  get isHeld() {
+    return this.state.left !== "ready" || this.state.right !== "ready";
+  }
+
+  /** Whether a side, being the shorter one, holds its last frame. @param {Side} side */
+  #isOver(side) {
+    return this.position >= this.lengths[side] - 0.05;
+  }
+
+  /** Ask for a video again. @param {Side} side */
+  retry(side) {
+    this.failures[side] = 0;
+    this.#load(side);
+  }
+
+  /** @param {Side} side */
+  #load(side) {
+    this.#set(side, "loading");
+    this[side].load(); // its metadata put it back to where it stood
   }
 
   /** @param {HTMLVideoElement} video */
@@ -124,6 +272,10 @@ export class VideoPair {
     this.position = 0;
     this.frameRate = frameRate;
     this.viewing = viewing;
+    this.state = { left: "loading", right: "loading" };
+    this.failures = { left: 0, right: 0 };
+    // On a slow connection both lengths come first, so that one can begin to look; the rest follows.
+    this.left.preload = this.right.preload = isSlow() ? "metadata" : "auto";
     this.left.src = left;
     this.right.src = right;
     this.onChange();
@@ -138,7 +290,8 @@ export class VideoPair {
     if (!this.duration) return;
     if (this.position >= this.duration - 0.05) this.#place(0);
     this.playing = true;
-    this.viewing?.note("play", this.position, this.speed);
+    this.ticked = performance.now();
+    this.viewing?.note("play", this.position, { speed: this.speed });
     this.#startSides();
     requestAnimationFrame(() => this.#tick());
     this.onChange();
@@ -183,7 +336,7 @@ export class VideoPair {
   setSpeed(speed) {
     this.speed = speed;
     this.left.playbackRate = this.right.playbackRate = speed;
-    this.viewing?.note("speed", this.position, speed);
+    this.viewing?.note("speed", this.position, { speed });
     this.onChange();
   }
 
@@ -203,12 +356,18 @@ export class VideoPair {
 
   #tick() {
     if (!this.playing) return;
+    const now = performance.now();
+    const passed = Math.min(1, (now - this.ticked) / 1000); // more is no watching: the page was asleep
+    this.ticked = now;
     const timekeeper = this.#clock;
     const follower = this.#other(timekeeper);
     this.position = Math.min(this.duration, timekeeper.currentTime);
     const wanted = sidePosition(this.position, follower.duration);
     if (Math.abs(follower.currentTime - wanted) > DRIFT_S * Math.max(1, this.speed) && !follower.seeking) follower.currentTime = wanted;
-    this.#saw();
+    if (!this.isHeld) {
+      this.#saw();
+      this.viewing?.playedOn(passed, this.position, this.duration);
+    }
     if (timekeeper.ended) {
       this.viewing?.note("ended", this.position);
       this.position = this.duration;

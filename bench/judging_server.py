@@ -1,0 +1,140 @@
+"""The server that is measured: `interplay serve` whose open room asks nobody to watch first, and the baseline beside it.
+
+    python -m bench.judging_server remembering --data FOLDER --port 8000
+
+The baseline, `forgetful`, is the plainest design over the same tables: nothing is kept between requests, so every serve reads
+all episodes of the task and all answers from the database, and rates the agents from the first answer on. Everything else
+(locks, checks, pages, HTTP) is the same code.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+REMEMBERING = ("-m", "bench.judging_server", "remembering")
+FORGETFUL = ("-m", "bench.judging_server", "forgetful")
+
+
+class Server:
+    """A server process of a data folder that can be killed and started again at the same port.
+
+    Args:
+        data: The folder.
+        database: Its database; None for a file in the folder.
+        program: What Python runs; it takes `--data`, `--database` and `--port` and prints its address once it answers.
+        log: What it writes to stderr.
+    """
+
+    def __init__(self, data: Path, database: str | None, *, program: Sequence[str] = REMEMBERING, log: Path) -> None:
+        self._command = [sys.executable, *program, "--data", str(data)]
+        self._command += [] if database is None else ["--database", database]
+        self._log = log
+        self._port = 0
+        self._past_cpu_s = 0.0
+        self._process: subprocess.Popen[str] | None = None
+
+    @property
+    def address(self) -> str:
+        """Where it listens."""
+        return f"http://127.0.0.1:{self._port}"
+
+    def start(self) -> float:
+        """Start and wait until it answers; returns the seconds that took.
+
+        Raises:
+            SystemExit: If it does not start, with the end of what it wrote.
+        """
+        begin = time.monotonic()
+        with self._log.open("a") as log:
+            self._process = subprocess.Popen(
+                [*self._command, "--port", str(self._port)],
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+                cwd=Path(__file__).parent.parent,
+            )
+        assert self._process.stdout is not None
+        words = self._process.stdout.readline().split()
+        found = [word for word in words if word.startswith("http")]
+        if not found:
+            self.stop()
+            raise SystemExit(f"the server did not start:\n{self._log.read_text()[-2000:]}")
+        self._port = int(found[0].rpartition(":")[2])
+        return time.monotonic() - begin
+
+    def kill(self) -> None:
+        """End it as a power cut would: nothing is told, nothing is written any more."""
+        assert self._process is not None
+        self._past_cpu_s += _cpu_s(self._process.pid)
+        os.kill(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+
+    def cpu_s(self) -> float:
+        """Processor seconds of the web process so far, over all its starts; not of the play workers beside it."""
+        assert self._process is not None
+        return self._past_cpu_s + _cpu_s(self._process.pid)
+
+    def stop(self) -> None:
+        """Ask it to stop, and wait."""
+        if self._process is not None and self._process.poll() is None:
+            self._process.terminate()
+            self._process.wait(60)
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None) -> None:
+        self.stop()
+
+
+def _cpu_s(pid: int) -> float:
+    """User and system seconds of a process, from the kernel's table."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def main() -> None:
+    """Serve until told to stop."""
+    kind, *arguments = sys.argv[1:]
+    from interplay.cli import main as interplay
+    from interplay.judge import Judging, Rules
+    from interplay.web import app
+
+    app.Judging = partial(Judging, rules=Rules(min_viewing_s=0))  # type: ignore[assignment]
+    if kind == "forgetful":
+        _forget_everything()
+    interplay(["serve", "--no-warm-up", "--workers", "1", *arguments])
+
+
+def _forget_everything() -> None:
+    """Let each request compute what it needs from the database."""
+    from interplay.judge.pool import Pool
+    from interplay.judge.ratings import Ratings
+    from interplay.store.judging import LogState
+
+    catch_up, candidates = Ratings._catch_up, Pool.candidates
+
+    def catch_up_anew(self: Ratings, session: Any) -> None:
+        self._forget(LogState(0, (0, 0)))
+        catch_up(self, session)
+
+    def read_anew(self: Pool, session: Any, task: str) -> Any:
+        self._candidates.clear()
+        return candidates(self, session, task)
+
+    Ratings._catch_up = catch_up_anew
+    Pool.candidates = read_anew
+
+
+if __name__ == "__main__":
+    main()

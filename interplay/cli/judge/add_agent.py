@@ -1,0 +1,97 @@
+"""`interplay judge add-agent`: an agent known by its videos."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from interplay.cli.common import DEFAULT_DATA, DatabaseOption, DataOption, JsonOption, emit, open_archive, progress
+from interplay.tasks import Suite, builtin_suites, index, load_suite
+
+if TYPE_CHECKING:
+    from interplay.judge.video_staging import Progress
+
+app = typer.Typer(add_completion=False)
+
+SuiteOption = Annotated[list[Path] | None, typer.Option("--suite", help="Task file (TOML) to know beside the built-in ones.")]
+
+
+@app.command("add-agent")
+def add_agent(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="What the leaderboard calls it.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="DIR/TASK/seed_<number>.mp4, TASK for example FindCave.")],
+    kind: Annotated[str, typer.Option(help="agent, human, model, or a finer word such as bc.")] = "agent",
+    description: Annotated[str, typer.Option(help="For the agent's page.")] = "",
+    replace_missing: Annotated[
+        bool, typer.Option("--replace-missing", help="Give an agent that is there the videos it lacks; those it has stay.")
+    ] = False,
+    suite: SuiteOption = None,
+    data: DataOption = DEFAULT_DATA,
+    database: DatabaseOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Let an agent be judged by its videos of held-out seeds. All are checked first; one that is wrong, and nothing is stored.
+
+    Try:  interplay judge add-agent GoUp rollouts/GoUp
+    """
+    from interplay.judge import uploads
+
+    archive = open_archive(data, database)
+    try:
+        with report_progress() as report:
+            added = uploads.add_agent(
+                archive,
+                name,
+                folder,
+                kind=kind,
+                description=description,
+                suites=suites_with(suite),
+                replace_missing=replace_missing,
+                on_progress=report,
+            )
+    finally:
+        archive.close()
+    lines = []
+    for task in added.tasks:
+        num = len(task.episodes)
+        line = f"{task.task}: {num} video{'' if num == 1 else 's'} added"
+        line += f", {len(task.kept_seeds)} kept as they were" if task.kept_seeds else ""
+        lines.append(line)
+        if task.missing_seeds:
+            lines.append(f"  warning: none of seed {', '.join(map(str, task.missing_seeds))}; others cannot be compared there")
+    lines += [f"note: {note}" for note in added.notes]
+    total = sum(len(task.episodes) for task in added.tasks)
+    lines += ["", f"{added.name} ({added.kind}) has {total} new video{'' if total == 1 else 's'}."]
+    served = "".join(f" --suite {path}" for path in suite or [])
+    lines.append(f"Next:  interplay serve --data {data}{served}   (judge it in the browser)")
+    emit(asdict(added), as_json=as_json, text="\n".join(lines))
+
+
+def suites_with(files: list[Path] | None) -> list[Suite]:
+    """The built-in suites and those of some files.
+
+    Raises:
+        TaskError: If a file cannot be used, or holds the id of a task that is there already.
+    """
+    suites = [*builtin_suites(), *(load_suite(path) for path in files or [])]
+    index(suites)
+    return suites
+
+
+@contextmanager
+def report_progress() -> Iterator[Progress]:
+    """A bar for each thing that is done."""
+    with progress() as bar:
+        lines: dict[str, object] = {}
+
+        def report(what: str, done: int, total: int) -> None:
+            if what not in lines:
+                lines[what] = bar.add_task(what, total=total)
+            bar.update(lines[what], completed=done, total=total)  # type: ignore[arg-type]
+
+        yield report

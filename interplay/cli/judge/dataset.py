@@ -1,0 +1,87 @@
+"""`interplay judge import|export`: published evaluation sets."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from interplay.cli.common import DEFAULT_DATA, DatabaseOption, DataOption, JsonOption, emit, open_archive
+from interplay.cli.judge.add_agent import SuiteOption, report_progress, suites_with
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command("import")
+def import_(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Answers as published: a JSON list, newest first.")],
+    banned: Annotated[Path | None, typer.Option(help='Workers whose answers do not count: [{"workerId": "A1B2"}].')] = None,
+    videos: Annotated[Path | None, typer.Option(help="Videos as DIR/AGENT/TASK/seed_<number>.mp4.")] = None,
+    name: Annotated[str, typer.Option(help="What to call the set here; judges become NAME/worker.")] = "bedd",
+    suite: SuiteOption = None,
+    data: DataOption = DEFAULT_DATA,
+    database: DatabaseOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Bring in a published set of answers with its agents, and say what was dropped and why. Twice is as good as once.
+
+    Try:  interplay judge import human_answers.json --banned banned_workers.json --videos rollouts
+    """
+    from interplay.judge.dataset import import_answers
+    from interplay.judge.dataset.report import report_text
+
+    archive = open_archive(data, database)
+    try:
+        with report_progress() as progress:
+            report = import_answers(
+                archive, file, name=name, banned=banned, videos=videos, suites=suites_with(suite), on_progress=progress
+            )
+    finally:
+        archive.close()
+    path = archive.root / "imports" / f"{name}-report.json"
+    text = f"{report_text(report)}\n\nWrote {path}\nNext:  interplay rank --data {data}"
+    emit(report | {"report": str(path)}, as_json=as_json, text=text)
+
+
+@app.command()
+def export(
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="A .json in the published format, or a .parquet or .csv table.")],
+    name: Annotated[str | None, typer.Option(help="Only what was imported under this name.")] = None,
+    task: Annotated[str | None, typer.Option(help="Only answers about this task.")] = None,
+    include_banned: Annotated[bool, typer.Option("--include-banned", help="Also answers of banned judges.")] = False,
+    anonymise: Annotated[bool, typer.Option("--anonymise", help="Pseudonyms instead of judges' names.")] = False,
+    data: DataOption = DEFAULT_DATA,
+    database: DatabaseOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Write answers, imported and given here, for others to use.
+
+    Try:  interplay judge export answers.json --anonymise
+    """
+    from interplay.judge.dataset import Selection, export_answers, flat_table, open_pseudonyms, write_items, write_table
+
+    if out.suffix not in (".json", ".parquet", ".csv"):
+        raise typer.BadParameter(f"OUT ends in .json, .parquet or .csv, got {str(out)!r}")
+    archive = open_archive(data, database, must_exist=True)
+    try:
+        selection = Selection(name, task, include_banned, open_pseudonyms(archive.root) if anonymise else None)
+        with archive.database.read() as session:
+            if out.suffix == ".json":
+                items = export_answers(session, selection)
+                write_items(items, out)
+                num_answers = len(items)
+            else:
+                table = flat_table(session, selection)
+                write_table(table, out)
+                num_answers = table.num_rows
+    finally:
+        archive.close()
+    again = (
+        f"interplay judge import {out} --name copy --data OTHER" if out.suffix == ".json" else f"interplay rank --data {data}"
+    )
+    emit(
+        {"file": str(out), "num_answers": num_answers, "size_bytes": out.stat().st_size, "anonymised": anonymise},
+        as_json=as_json,
+        text=f"Wrote {num_answers:,} answers to {out}\nNext:  {again}",
+    )

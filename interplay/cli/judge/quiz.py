@@ -1,0 +1,196 @@
+"""`interplay judge quiz`: look at qualification quizzes, check one's own, export them, score answers."""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from interplay.cli.common import JsonOption, SeedOption, choose_seed, emit, progress_console, table
+from interplay.study.errors import QuizAnswerError, QuizError
+from interplay.study.quiz import Quiz
+from interplay.study.quiz_file import builtin_quizzes, find_quiz, load_quiz
+
+app = typer.Typer(add_completion=False)
+quiz_app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    help="Qualification quizzes: what somebody must know before taking part.\n\nTry:  interplay judge quiz show minecraft",
+)
+app.add_typer(quiz_app, name="quiz")
+
+QuizArgument = Annotated[str, typer.Argument(metavar="QUIZ", help="Name of a quiz that ships, or a TOML file.")]
+
+
+class Format(StrEnum):
+    """What a quiz can be exported as."""
+
+    text = "text"
+    mturk = "mturk"
+    toml = "toml"
+
+
+@quiz_app.command()
+def show(
+    quiz: Annotated[
+        str | None, typer.Argument(metavar="[QUIZ]", help="A quiz that ships, or a TOML file; none lists them.")
+    ] = None,
+    key: Annotated[bool, typer.Option("--key", help="Mark the right boxes.")] = False,
+    seed: SeedOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show a quiz as those who take it see it, boxes in random order; without a name, list the quizzes that ship.
+
+    Try:  interplay judge quiz show minecraft --key
+    """
+    import numpy as np
+
+    from interplay.study.quiz_export import quiz_text
+
+    if quiz is None:
+        quizzes = list(builtin_quizzes().values())
+        rows = [(one.id, one.title, len(one.questions), one.num_boxes, f"{one.pass_share:.0%}") for one in quizzes]
+        emit(
+            [_summary(one) for one in quizzes],
+            as_json=as_json,
+            text=table(["quiz", "title", "#questions", "#boxes", "#passes"], rows),
+        )
+        return
+    found, rng = find_quiz(quiz), np.random.default_rng(choose_seed(seed))
+    form = {**found.form(rng), "pass_share": found.pass_share, "content_hash": found.content_hash}
+    if key:
+        form["key"] = {
+            question.id: [option.id for option in question.options if option.is_right] for question in found.questions
+        }
+    emit(form, as_json=as_json, text=None if as_json else quiz_text(found, rng, with_key=key).rstrip())
+
+
+@quiz_app.command()
+def check(file: Annotated[Path, typer.Argument(help="A TOML file.")], as_json: JsonOption = False) -> None:
+    """Check a quiz of your own: its form, its pictures, and that ticking nothing or everything does not pass it.
+
+    Try:  interplay judge quiz check my_quiz.toml
+    """
+    from interplay.study.quiz_export import answer_key
+
+    quiz = load_quiz(file)
+    fits = True
+    try:
+        answer_key(quiz)
+    except QuizError:
+        fits = False
+    lines = [f"{file} is in order: {len(quiz.questions)} questions, {quiz.num_boxes} boxes, passed at {quiz.pass_share:.0%}."]
+    if not fits:
+        lines.append("It is too long for Mechanical Turk's own tests; give it on your own pages.")
+    lines.append(f"Look at it:  interplay judge quiz show {file} --key")
+    emit({**_summary(quiz), "fits_mturk": fits}, as_json=as_json, text="\n".join(lines))
+
+
+@quiz_app.command()
+def export(
+    quiz: QuizArgument,
+    folder: Annotated[Path, typer.Option("--out", help="Folder to write to; made if missing.")] = Path("quiz"),
+    kind: Annotated[
+        Format, typer.Option("--format", help="Plain text, Mechanical Turk's XML, or TOML to change.")
+    ] = Format.text,
+    picture_base: Annotated[
+        str | None, typer.Option("--picture-base", help="https folder where the quiz's pictures can be fetched (mturk).")
+    ] = None,
+    seed: SeedOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Write a quiz as text (with a key beside it), as XML for a Mechanical Turk qualification test, or as TOML to start from.
+
+    Try:  interplay judge quiz export minecraft --format text --out quiz
+    """
+    import numpy as np
+
+    from interplay.study.quiz_export import answer_key, question_form, quiz_text
+
+    found, chosen = find_quiz(quiz), choose_seed(seed)
+    files: dict[str, str | bytes]
+    if kind is Format.text:
+        shown, marked = (quiz_text(found, np.random.default_rng(chosen), with_key=key) for key in (False, True))
+        files = {f"{found.id}.txt": shown, f"{found.id}-key.txt": marked}
+    elif kind is Format.mturk:
+        form = question_form(found, np.random.default_rng(chosen), picture_base=picture_base)
+        files = {f"{found.id}-questions.xml": form, f"{found.id}-answers.xml": answer_key(found)}
+    else:
+        files = {f"{found.id}.toml": Path(found.source).read_text(encoding="utf-8")}
+    if kind is not Format.text:
+        files |= {
+            q.picture.name: q.picture.read() for q in found.questions if q.picture is not None and not q.picture.is_remote
+        }
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in files.items():
+        (folder / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    progress_console.print(f"seed {chosen}", highlight=False)
+    written = [str(folder / name) for name in files]
+    emit({"quiz": found.id, "seed": chosen, "files": written}, as_json=as_json, text="wrote " + ", ".join(written))
+
+
+@quiz_app.command()
+def score(
+    quiz: QuizArgument,
+    answers: Annotated[Path, typer.Argument(help="JSON: {question: [ticked options]}, or a list of {worker, answers}.")],
+    as_json: JsonOption = False,
+) -> None:
+    """Score answers: the share of boxes in the right state, and whether it passes. Options by id or by their text.
+
+    Try:  interplay judge quiz score minecraft answers.json
+    """
+    found = find_quiz(quiz)
+    results = [{"worker": worker, **_scored(found, given, worker)} for worker, given in _answers(answers)]
+    rows = [
+        (one["worker"] or "-", one["num_right"], one["num_boxes"], f"{one['share']:.1%}", "yes" if one["passed"] else "no")
+        for one in results
+    ]
+    document = {"quiz": found.id, "content_hash": found.content_hash, "pass_share": found.pass_share, "results": results}
+    emit(document, as_json=as_json, text=table(["worker", "#right", "#boxes", "#share", "passed"], rows))
+
+
+def _summary(quiz: Quiz) -> dict[str, Any]:
+    return {
+        "id": quiz.id,
+        "title": quiz.title,
+        "num_questions": len(quiz.questions),
+        "num_boxes": quiz.num_boxes,
+        "pass_share": quiz.pass_share,
+        "content_hash": quiz.content_hash,
+    }
+
+
+def _scored(quiz: Quiz, given: Any, worker: str) -> dict[str, Any]:
+    """One person's score as JSON."""
+    try:
+        result = quiz.score(quiz.ids_of(given) if isinstance(given, dict) else given)
+    except QuizAnswerError as error:
+        raise QuizAnswerError(f"{worker}: {error}" if worker else str(error)) from None
+    return {
+        "num_right": result.num_right,
+        "num_boxes": result.num_boxes,
+        "share": result.share,
+        "passed": result.is_passed,
+        "by_question": result.by_question,
+    }
+
+
+def _answers(file: Path) -> list[tuple[str, Any]]:
+    """(worker, answers) of a file; the worker is empty where it holds one person's answers."""
+    try:
+        document = json.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise QuizAnswerError(
+            f"{file}: no such file\nIt should hold JSON: {{question id: [texts of ticked options]}}"
+        ) from None
+    except (OSError, ValueError) as error:
+        raise QuizAnswerError(f"{file}: not JSON: {error}") from None
+    if not isinstance(document, list):
+        return [("", document)]
+    for index, one in enumerate(document):
+        if not isinstance(one, dict) or not isinstance(one.get("worker"), str) or "answers" not in one:
+            raise QuizAnswerError(f'{file}: entry {index} must be {{"worker": "...", "answers": {{...}}}}, got {str(one)[:80]}')
+    return [(one["worker"], one["answers"]) for one in document]

@@ -1,0 +1,185 @@
+"""`interplay judge simulate`: how many answers each matchmaking policy needs to recover a known ranking."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import as_completed
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Group
+
+from interplay.cli.common import JsonOption, emit, progress, table
+
+if TYPE_CHECKING:
+    from interplay.judge.simulate import Quartiles, Run, Simulation
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def simulate(
+    agents: Annotated[int, typer.Option(help="How many agents there are to rank.")] = 17,
+    seeds: Annotated[int, typer.Option(min=1, help="Runs of each policy; each draws agents and answers of its own.")] = 20,
+    target: Annotated[float, typer.Option(help="Rank correlation (Spearman) with the truth that is asked for.")] = 0.95,
+    policy: Annotated[
+        list[str] | None,
+        typer.Option(help="order, round-robin, information or focus; may be repeated.  [default: all]"),
+    ] = None,
+    method: Annotated[
+        list[str] | None,
+        typer.Option(help="trueskill, bradley-terry or trueskill-score; may be repeated.  [default: trueskill, bradley-terry]"),
+    ] = None,
+    answers: Annotated[int, typer.Option(help="Where a run ends, whether the target was reached or not.")] = 600,
+    draws: Annotated[float, typer.Option(help="Share of draws if all pairs were asked about alike.")] = 0.12,
+    judges: Annotated[
+        int, typer.Option("--judges", "--concurrent", help="Judges side by side: matches that are open at any time.")
+    ] = 1,
+    profile: Annotated[str, typer.Option(help="How skills lie: normal or bedd.")] = "normal",
+    spread: Annotated[
+        float, typer.Option(help="Standard deviation of skills; 1 is that of two performances' difference.")
+    ] = 1.0,
+    every: Annotated[int, typer.Option(help="Answers between two looks at the ranking.")] = 5,
+    seed: Annotated[int, typer.Option(min=0, help="First seed; the others follow it.")] = 0,
+    processes: Annotated[int, typer.Option(min=1, max=2, help="Runs side by side.")] = 2,
+    resume: Annotated[
+        Path | None, typer.Option("--resume", help="File that keeps finished runs; they are not made again.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option("--out", help="Plot (.svg, .png, .pdf); its table is saved beside it.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Measure how many answers each matchmaking policy needs to recover a known ranking; takes about a minute.
+
+    Try:  interplay judge simulate --policy order --policy round-robin --seeds 5 --out plot.svg
+    """
+    from interplay.judge.policies import DEFAULT_POLICY, POLICIES
+    from interplay.judge.simulate import METHODS, Simulation, curves, make_policy, summary
+    from interplay.judge.simulated_runs import SimulatedRuns
+
+    settings = Simulation(
+        num_agents=agents, max_answers=answers, target=target, profile=profile, spread=spread, draws=draws,
+        num_judges=judges, every=every,
+    )  # fmt: skip
+    policies = [DEFAULT_POLICY if name == "default" else name for name in dict.fromkeys(policy or POLICIES)]
+    methods = list(dict.fromkeys(method or METHODS[:2]))
+    for name in policies:
+        make_policy(name, ["agent"])  # refuses a mistyped name before anything runs
+    check_methods(methods)
+    if out is not None:
+        check_plot_name(out)
+    kept = SimulatedRuns(resume, settings, methods)
+    jobs = [(name, number) for number in range(seed, seed + seeds) for name in policies]
+    missing = [job for job in jobs if kept.get(*job) is None]
+    with progress() as bar:
+        running = bar.add_task("simulating", total=len(jobs), completed=len(jobs) - len(missing))
+        for run in _runs(settings, missing, methods, processes):
+            kept.add(run)
+            bar.advance(running)
+    # By policy and seed, whatever order they were finished in.
+    runs = [run for name in policies for number in range(seed, seed + seeds) if (run := kept.get(name, number)) is not None]
+    rows = summary(runs, target)
+    document: dict[str, Any] = {
+        "settings": asdict(settings),
+        "seeds": list(range(seed, seed + seeds)),
+        "default_policy": DEFAULT_POLICY,
+        "results": [_plain(row) for row in rows],
+    }
+    if out is not None:
+        from interplay.report.matchmaking import save_matchmaking
+
+        beside = save_matchmaking(curves(runs), target, out)
+        document |= {"plot": out, "table": beside}
+    emit(document, as_json=as_json, text=_text(settings, seeds, rows, document))
+
+
+def check_methods(methods: Sequence[str]) -> None:
+    """Refuse a mistyped rating method.
+
+    Raises:
+        NotFoundError: With the nearest names.
+    """
+    from interplay.errors import unknown_name
+    from interplay.judge.simulate import METHODS
+
+    for method in methods:
+        if method not in METHODS:
+            raise unknown_name("rating method", method, METHODS)
+
+
+def check_plot_name(path: Path) -> None:
+    """Refuse a plot that could not be saved, before the minutes it takes to make it.
+
+    Raises:
+        InterplayError: If the ending is unknown, or the folder is not there.
+    """
+    from interplay.errors import InterplayError
+
+    if path.suffix not in (".svg", ".png", ".pdf"):
+        raise InterplayError(f"cannot draw {path}: the name must end on .svg, .png or .pdf")
+    if not path.parent.is_dir():
+        raise InterplayError(f"cannot write {path}: there is no folder {path.parent}\nMake it, or name another with --out.")
+
+
+def _runs(settings: Simulation, jobs: Sequence[tuple[str, int]], methods: Sequence[str], processes: int) -> Iterator[Run]:
+    """Every run as it is finished."""
+    from interplay.judge.simulate import simulate as run_one
+    from interplay.parallel import process_pool
+
+    if processes == 1 or len(jobs) < 4:  # a process takes longer to begin than a few runs take
+        for name, seed in jobs:
+            yield run_one(settings, name, seed, methods)
+        return
+    with process_pool(processes) as pool:
+        started = [pool.submit(run_one, settings, name, seed, methods) for name, seed in jobs]
+        try:
+            for one in as_completed(started):
+                yield one.result()
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+def _plain(row: dict[str, Any]) -> dict[str, Any]:
+    """A row of the summary with quartiles by name."""
+    return {key: value._asdict() if hasattr(value, "_asdict") else value for key, value in row.items()}
+
+
+def _text(settings: Simulation, num_seeds: int, rows: list[dict[str, Any]], document: dict[str, Any]) -> Group:
+    """The table for people."""
+    cells = [
+        (
+            row["policy"],
+            row["method"],
+            _band(row["first"]),
+            _number(row["first_ratio"]),
+            _band(row["lasting"]),
+            _number(row["lasting_ratio"]),
+            f"{row['lasting'].num_reached}/{row['lasting'].num}",
+        )
+        for row in rows
+    ]
+    title = (
+        f"Answers until the rank correlation is {settings.target:g}: {settings.num_agents} agents, {num_seeds} seeds, median "
+        "(quartiles), ratio to round-robin"
+    )
+    parts: list[Any] = [
+        table(["policy", "method", "#first there", "#ratio", "#there to stay", "#ratio", "#stayed"], cells, title=title),
+        f"A dash: not within {settings.max_answers} answers.",
+    ]
+    if "plot" in document:
+        parts.append(f"Wrote {document['plot']} and its table {document['table']}.")
+    else:
+        parts.append("For a plot:  interplay judge simulate --out matchmaking.svg")
+    return Group(*parts)
+
+
+def _number(value: float | None) -> str:
+    """A number, a dash for none."""
+    return "-" if value is None else f"{value:.2f}"
+
+
+def _band(values: Quartiles) -> str:
+    """Median and quartiles, a dash for what lies beyond the end."""
+    low, middle, high = ("-" if value is None else f"{value:.0f}" for value in (values.q1, values.median, values.q3))
+    return f"{middle} ({low} to {high})"

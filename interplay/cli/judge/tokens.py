@@ -1,0 +1,94 @@
+"""`interplay judge token create|list|revoke`: tokens with which programs propose agents, judge or read over HTTP."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from interplay.cli.common import DEFAULT_DATA, DatabaseOption, DataOption, JsonOption, emit, open_archive, table
+from interplay.errors import InterplayError
+
+if TYPE_CHECKING:
+    from interplay.store import ApiToken
+
+app = typer.Typer(add_completion=False)
+_token = typer.Typer(no_args_is_help=True, add_completion=False, help="Tokens for programs: create, list, revoke.")
+app.add_typer(_token, name="token")
+
+
+@_token.command("create")
+def create(
+    name: Annotated[str, typer.Argument(help="What its holder is called, such as a team's name.")],
+    scope: Annotated[
+        str, typer.Option(help="agents: propose agents and upload their videos; judge: judge under this name; read: read only.")
+    ],
+    data: DataOption = DEFAULT_DATA,
+    database: DatabaseOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Make a token and show it, once.
+
+    Try:  interplay judge token create team-red --scope agents
+    """
+    from interplay.store import tokens
+
+    if scope not in tokens.SCOPES:
+        raise InterplayError(f"there is no scope {scope!r}\nChoose one:  --scope {'|'.join(tokens.SCOPES)}")
+    if not tokens.is_token_name(name):
+        raise InterplayError(f"a token cannot be named {name!r}\nExpected {tokens.TOKEN_NAME}.")
+    archive = open_archive(data, database)
+    with archive.database.write() as session:
+        token = tokens.create_token(session, name=name, scope=scope, now=datetime.now(UTC))
+    archive.database.close()
+    emit(
+        {"name": name, "scope": scope, "token": token},
+        as_json=as_json,
+        text=f"{token}\n\nKeep it now: only its digest is stored. It is sent as\n  Authorization: Bearer {token}\n"
+        f"To take it back:  interplay judge token revoke {name}",
+    )
+
+
+@_token.command("list")
+def list_tokens(data: DataOption = DEFAULT_DATA, database: DatabaseOption = None, as_json: JsonOption = False) -> None:
+    """List the tokens that were made, without showing any."""
+    from interplay.store import tokens
+
+    archive = open_archive(data, database, must_exist=True)
+    with archive.database.read() as session:
+        known = [_document(row) for row in tokens.tokens(session)]
+    archive.database.close()
+    rows = [(row["name"], row["scope"], row["created_at"][:10], (row["revoked_at"] or "")[:10] or "no") for row in known]
+    text = table(["name", "scope", "made", "revoked"], rows) if rows else "No tokens yet: interplay judge token create NAME"
+    emit(known, as_json=as_json, text=text)
+
+
+@_token.command("revoke")
+def revoke(
+    name: Annotated[str, typer.Argument(help="The token's name.")],
+    data: DataOption = DEFAULT_DATA,
+    database: DatabaseOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Take a token back; agents it brought stay.
+
+    Try:  interplay judge token revoke team-red
+    """
+    from interplay.store import tokens
+
+    archive = open_archive(data, database, must_exist=True)
+    with archive.database.write() as session:
+        changed = tokens.revoke_token(session, name=name, now=datetime.now(UTC))
+    archive.database.close()
+    text = f"The token {name} opens nothing any more." if changed else f"The token {name} was revoked before."
+    emit({"name": name, "revoked": True, "changed": changed}, as_json=as_json, text=text)
+
+
+def _document(row: ApiToken) -> dict[str, Any]:
+    return {
+        "name": row.name,
+        "scope": row.scope,
+        "created_at": row.created_at.isoformat(),
+        "revoked_at": row.revoked_at and row.revoked_at.isoformat(),
+    }

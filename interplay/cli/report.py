@@ -1,0 +1,177 @@
+"""`interplay report NAME`: tables and figures of everything recorded."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from interplay.cli.common import DEFAULT_DATA, DatabaseOption, DataOption, JsonOption, emit, open_archive, progress, table
+from interplay.errors import InterplayError
+
+if TYPE_CHECKING:
+    from interplay.record import Archive
+    from interplay.report.counts import CountsReport, SentimentTests
+    from interplay.report.proxies import Effort
+    from interplay.report.table import Report
+
+app = typer.Typer(add_completion=False, no_args_is_help=True)
+
+
+@app.callback()
+def report() -> None:
+    """Tables and figures of everything recorded, as HTML, PDF, JSON and CSV.
+
+    Try:  interplay report bedd --data interplay-data
+    """
+
+
+@app.command()
+def bedd(
+    counts: Annotated[
+        Path | None,
+        typer.Option("--counts", help="JSON of sentiment counts by task and agent: test these, without any database."),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Folder for the report; default: reports/bedd in the data folder.")
+    ] = None,
+    agents: Annotated[
+        str | None,
+        typer.Option("--agents", help="Agents to look at, parted by commas; default: the paper's six, else the best six."),
+    ] = None,
+    recordings: Annotated[
+        Path | None,
+        typer.Option("--recordings", help="Folder of published recordings (find-cave/*.jsonl ...): count what they did, too."),
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the resamples behind the ratings' intervals.")] = 0,
+    data: DataOption = DEFAULT_DATA,
+    database: DatabaseOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Every table and figure of BEDD's evaluation (Milani et al. 2023) on your answers, with the paper's numbers beside them.
+
+    Try:  interplay report bedd --out report
+    """
+    if counts is not None:
+        given = {"--out": out, "--agents": agents, "--recordings": recordings}
+        idle = [name for name, value in given.items() if value is not None]
+        if idle:
+            raise typer.BadParameter(f"{', '.join(idle)} does not go with --counts, which reads nothing but its file")
+        from interplay.report.counts import counts_report
+
+        tested = counts_report(counts)
+        emit(tested.to_json(), as_json=as_json, text=_counts_text(tested))
+        return
+    made = _bedd_report(data, database, _names(agents), recordings, seed)
+    folder = out or data / "reports" / "bedd"
+    written = _write(made, folder)
+    document = made.to_json() | {"files": [str(path) for path in written]}
+    emit(document, as_json=as_json, text=_report_text(made, written))
+
+
+def _names(agents: str | None) -> list[str] | None:
+    """The agents of `--agents`."""
+    if agents is None:
+        return None
+    names = [name.strip() for name in agents.split(",") if name.strip()]
+    if not names:
+        raise typer.BadParameter("--agents is empty; give names parted by commas, or leave it out")
+    return names
+
+
+def _bedd_report(data: Path, database: str | None, agents: list[str] | None, recordings: Path | None, seed: int) -> Report:
+    """The report of an archive's answers and demonstrations."""
+    if database is None and not (data / "interplay.db").exists():
+        raise InterplayError(
+            f"no answers in {data}: it holds no interplay.db\n"
+            "Name the folder with --data, test counts with --counts, or begin with:  interplay judge import --help"
+        )
+    from interplay.report.bedd import bedd_report, forms
+    from interplay.store import answers as store
+
+    archive = open_archive(data, database)
+    try:
+        efforts, source = _efforts(archive, recordings)
+        with archive.database.read() as session, ExitStack() as stack:
+            on_answer = lambda: None  # noqa: E731
+            total = store.num_full_answers(session)
+            if total > 10_000:  # two seconds' reading and more
+                bar = stack.enter_context(progress())
+                reading = bar.add_task("reading reasons", total=total)
+                on_answer = lambda: bar.advance(reading)  # noqa: E731
+            return bedd_report(
+                store.full_answers(session),
+                forms(session),
+                agents=agents,
+                efforts=efforts,
+                effort_source=source,
+                seed=seed,
+                on_answer=on_answer,
+            )
+    finally:
+        archive.close()
+
+
+def _efforts(archive: Archive, recordings: Path | None) -> tuple[list[Effort], str]:
+    """Demonstrations of the archive, or of the folder of recordings where one is given, and where they come from."""
+    from interplay.report.proxies import archived_efforts, recorded_efforts
+
+    if recordings is None:
+        return list(archived_efforts(archive)), "human episodes of this archive"
+    with progress() as bar:
+        counting = bar.add_task("counting recordings", total=None)
+        efforts = recorded_efforts(recordings, on_file=lambda done, total: bar.update(counting, completed=done, total=total))
+    return efforts, f"published recordings in {recordings.name}"
+
+
+def _write(made: Report, folder: Path) -> Any:
+    """Save it, saying what is being made."""
+    from interplay.report.write import write_report
+
+    with progress(counts=False) as bar:
+        writing = bar.add_task("writing", total=None)
+        try:
+            return write_report(made, folder, on_part=lambda part: bar.update(writing, description=f"writing {part}"))
+        except OSError as error:
+            raise InterplayError(
+                f"the report cannot be written to {folder}: {error.strerror or error}\nName another folder with --out."
+            ) from None
+
+
+def _report_text(made: Report, written: Any) -> str:
+    """What was made, in a few lines."""
+    lines = [", ".join(f"{value} {name}" for name, value in made.facts), ""]
+    lines += [f"wrote {path}" for path in written]
+    return "\n".join([*lines, "", f"Open it:  {written.html.resolve().as_uri()}"])
+
+
+def _counts_text(tested: CountsReport) -> Any:
+    """Tables for people, the paper's numbers beside ours."""
+    from rich.console import Group
+
+    parts: list[Any] = []
+    for name, tests in (("tasks", tested.task_sentiment), ("agents", tested.agent_sentiment)):
+        parts += [_overall_text(name, tests), "", _pairs_text(name, tests), ""]
+    return Group(*parts, f"{tested.comparison_points:,} comparison points (the paper: 27,905)")
+
+
+def _overall_text(kind: str, tests: SentimentTests) -> str:
+    statistic, df, p = tests.chi_square
+    num = sum(map(sum, tests.counts.values()))
+    return f"sentiment by {kind}: X²({df}, N = {num:,}) = {statistic:.2f}, p = {p:.3g}"
+
+
+def _pairs_text(kind: str, tests: SentimentTests) -> Any:
+    from interplay.report.bedd_texts import pair_table
+    from interplay.report.table import Measured
+
+    pairs = pair_table(tests.counts, kind)
+    rows = []
+    for row in pairs.rows:
+        cells = zip(pairs.columns, row, strict=True)
+        ours = [column.write(cell.value if isinstance(cell, Measured) else cell) for column, cell in cells]
+        statistic, p = (column.write_paper(cell) for column, cell in list(zip(pairs.columns, row, strict=True))[1:3])
+        rows.append([*ours[:2], statistic, ours[2], p, *ours[3:]])
+    return table(["pair", "#X²", "#paper's", "#p", "#paper's", "significant", "in the paper"], rows, title=pairs.caption)

@@ -1,0 +1,242 @@
+"""A vision-language model as one more judge: it is shown frames of both videos in order, and fills in the form.
+
+Any server that speaks the chat-completions protocol will do (`POST {address}/chat/completions`). Each pair is asked about
+twice, the sides swapped: where the two replies disagree the model has followed the side, not the videos, and the answer is a
+draw. Every call is kept (prompt, hashes of the pictures, reply, tokens, latency), to be scored again without calling.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import numpy as np
+from numpy.typing import NDArray
+
+from interplay.errors import InterplayError
+from interplay.rank import OUTCOMES
+from interplay.tasks import Question
+
+NUM_FRAMES = 8
+"""Frames shown of each video."""
+MAX_WIDTH = 384
+TIMEOUT_S = 120.0
+_SWAPPED = {"left": "right", "right": "left", "draw": "draw", "na": "na"}
+
+
+class VisionJudgeError(InterplayError):
+    """The model's server did not answer, or not in a way that can be used; the text says what came back."""
+
+
+@dataclass(frozen=True)
+class VisionJudge:
+    """Where a vision-language model is.
+
+    Attributes:
+        address: Up to and without `/chat/completions`, for example `http://127.0.0.1:11434/v1`.
+        model: Its name there.
+        key: Sent as `Authorization: Bearer`, if there is one.
+        calls: A file that every call is appended to, one JSON document a line; none is kept if None.
+    """
+
+    address: str
+    model: str
+    key: str | None = None
+    calls: Path | None = None
+
+    def ask(
+        self,
+        goal: str,
+        questions: Sequence[Question],
+        left: Sequence[NDArray[np.uint8]],
+        right: Sequence[NDArray[np.uint8]],
+        *,
+        client: httpx.Client,
+    ) -> dict[str, Any]:
+        """What the model says of two episodes: `outcome`, `responses` and `reason`, as a form has them.
+
+        Args:
+            goal: What both players were asked to do.
+            questions: The task's form.
+            left, right: Frames in order, each uint8, shape (H, W, 3), RGB.
+        Raises:
+            VisionJudgeError: If the server refuses, or its reply is no answer to the form.
+        """
+        pictures = [encode(frame) for frame in left], [encode(frame) for frame in right]
+        first = self._call(goal, questions, *pictures, client)
+        second = _swap(self._call(goal, questions, pictures[1], pictures[0], client), questions)
+        return _combine(first, second, questions)
+
+    def _call(
+        self, goal: str, questions: Sequence[Question], left: list[bytes], right: list[bytes], client: httpx.Client
+    ) -> dict[str, Any]:
+        content: list[dict[str, Any]] = [{"type": "text", "text": prompt(goal, questions)}]
+        for side, pictures in (("LEFT", left), ("RIGHT", right)):
+            content.append({"type": "text", "text": f"Frames of the {side} player, in order:"})
+            content += [
+                {"type": "image_url", "image_url": {"url": "data:image/jpeg;base64," + base64.b64encode(one).decode()}}
+                for one in pictures
+            ]
+        body = {"model": self.model, "temperature": 0, "messages": [{"role": "user", "content": content}]}
+        headers = {"Authorization": f"Bearer {self.key}"} if self.key else {}
+        begin = time.perf_counter()
+        try:
+            reply = client.post(f"{self.address.rstrip('/')}/chat/completions", json=body, headers=headers, timeout=TIMEOUT_S)
+            reply.raise_for_status()
+            document = reply.json()
+            text = document["choices"][0]["message"]["content"]
+        except httpx.HTTPStatusError as error:
+            raise VisionJudgeError(
+                f"{self.address} answered {error.response.status_code}: {error.response.text[:200]!r}\n"
+                "Check the address, the model's name and the key."
+            ) from error
+        except httpx.HTTPError as error:
+            raise VisionJudgeError(f"{self.address} does not answer: {error}\nIs the model's server running?") from error
+        except (ValueError, KeyError, IndexError, TypeError) as error:
+            raise VisionJudgeError(
+                f"{self.address} does not speak the chat-completions protocol: {type(error).__name__}: {error}"
+            ) from error
+        self._keep(goal, questions, left, right, document, 1000 * (time.perf_counter() - begin))
+        return read_reply(text, questions)
+
+    def _keep(
+        self,
+        goal: str,
+        questions: Sequence[Question],
+        left: list[bytes],
+        right: list[bytes],
+        reply: Any,
+        latency_ms: float,
+    ) -> None:
+        if self.calls is None:
+            return
+        hashes = [[hashlib.sha256(one).hexdigest()[:16] for one in side] for side in (left, right)]
+        call = {
+            "address": self.address,
+            "model": self.model,
+            "prompt": prompt(goal, questions),
+            "pictures": {"left": hashes[0], "right": hashes[1]},
+            "reply": reply,
+            "latency_ms": round(latency_ms, 1),
+        }
+        self.calls.parent.mkdir(parents=True, exist_ok=True)
+        with self.calls.open("a") as file:
+            file.write(json.dumps(call) + "\n")
+
+
+def prompt(goal: str, questions: Sequence[Question]) -> str:
+    """What the model is asked, before the pictures."""
+    lines = [
+        "Two players were given the same task in the same world. Look at frames of both and fill in a form about them.",
+        f"The task: {goal}",
+        "Reply with one JSON object and nothing else:",
+        '{"outcome": "left" or "draw" or "right", "responses": {...}, "reason": "what you saw that decided it"}',
+        "outcome says which player did better overall. responses has an entry for each of these questions:",
+    ]
+    for question in questions:
+        if question.kind == "direct":
+            lines.append(f'"{question.id}": {{"left": true or false, "right": true or false}} - {question.text}')
+        elif question.kind == "comparative":
+            lines.append(f'"{question.id}": "left", "draw", "right" or "na" - {question.text}')
+    return "\n".join(lines)
+
+
+def read_reply(text: Any, questions: Sequence[Question]) -> dict[str, Any]:
+    """The form in a model's reply; words around the object, as models like to add, are passed over.
+
+    Raises:
+        VisionJudgeError: If there is no usable form in it.
+    """
+    if not isinstance(text, str):
+        raise VisionJudgeError(f"the model replied with no text: {str(text)[:200]!r}")
+    try:
+        form = json.loads(text[text.index("{") : text.rindex("}") + 1])
+    except ValueError as error:
+        raise VisionJudgeError(f"the model replied without a JSON object: {text[:200]!r}") from error
+    if form.get("outcome") not in OUTCOMES:
+        raise VisionJudgeError(f"the model's outcome is none of left, draw, right: {text[:200]!r}")
+    said = form.get("responses")
+    said = said if isinstance(said, Mapping) else {}
+    responses: dict[str, Any] = {}
+    for question in questions:
+        answer = said.get(question.id)
+        if question.kind == "comparative":
+            responses[question.id] = answer if answer in _SWAPPED else "na"
+        elif question.kind == "direct" and isinstance(answer, Mapping):
+            responses[question.id] = {side: answer.get(side) is True for side in ("left", "right")}
+    return {"outcome": form["outcome"], "responses": responses, "reason": str(form.get("reason", ""))[:10_000]}
+
+
+def _swap(form: dict[str, Any], questions: Sequence[Question]) -> dict[str, Any]:
+    """The same form for the sides the other way round."""
+    responses = {
+        name: {"left": answer["right"], "right": answer["left"]} if isinstance(answer, Mapping) else _SWAPPED[answer]
+        for name, answer in form["responses"].items()
+    }
+    return {"outcome": _SWAPPED[form["outcome"]], "responses": responses, "reason": form["reason"]}
+
+
+def _combine(first: dict[str, Any], second: dict[str, Any], questions: Sequence[Question]) -> dict[str, Any]:
+    """One form of two in the same orientation: what they disagree about is a draw, and a yes needs both."""
+
+    def both(one: Any, other: Any) -> Any:
+        if isinstance(one, Mapping) and isinstance(other, Mapping):
+            return {side: one[side] and other[side] for side in ("left", "right")}
+        return one if one == other else "draw"
+
+    shared = first["responses"].keys() & second["responses"].keys()
+    return {
+        "outcome": both(first["outcome"], second["outcome"]),
+        "responses": {
+            question.id: both(first["responses"][question.id], second["responses"][question.id])
+            for question in questions
+            if question.id in shared
+        },
+        "reason": first["reason"],
+    }
+
+
+def encode(frame: NDArray[np.uint8]) -> bytes:
+    """A frame as JPEG, at most `MAX_WIDTH` wide."""
+    import simplejpeg
+
+    step = max(1, -(-frame.shape[1] // MAX_WIDTH))
+    return simplejpeg.encode_jpeg(np.ascontiguousarray(frame[::step, ::step]), quality=80)
+
+
+def frames_of(path: Path, count: int = NUM_FRAMES) -> list[NDArray[np.uint8]]:
+    """Frames all over a video, the last one among them, each uint8, shape (H, W, 3).
+
+    Raises:
+        VisionJudgeError: If it cannot be decoded.
+    """
+    import av
+    from av.error import FFmpegError
+
+    try:
+        with av.open(str(path)) as container:
+            stream = container.streams.video[0]
+            total = stream.frames or sum(1 for _ in container.demux(stream))
+            container.seek(0)
+            wanted = set(np.linspace(0, max(total - 1, 0), count).round().astype(int).tolist())
+            found: list[NDArray[np.uint8]] = [
+                np.asarray(frame.to_ndarray(format="rgb24"), np.uint8)
+                for place, frame in enumerate(container.decode(stream))
+                if place in wanted
+            ]
+    except (FFmpegError, IndexError, OSError) as error:
+        raise VisionJudgeError(f"{path} cannot be read as a video: {error}") from error
+    if not found:
+        raise VisionJudgeError(f"{path} has no frame that can be decoded")
+    return found
+
+
+Ask = Callable[[Sequence[NDArray[np.uint8]], Sequence[NDArray[np.uint8]]], dict[str, Any]]
+"""A judge that looks: frames of the left and of the right episode -> outcome, responses, reason."""

@@ -1,0 +1,201 @@
+"""Answers in the published format, newest first: imported ones equal to what was imported, our own in the same words."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from interplay.errors import unknown_name
+from interplay.judge.dataset.keeping import item_of
+from interplay.judge.dataset.pseudonyms import Pseudonyms, without_worker
+from interplay.judge.dataset.published import DatasetError
+from interplay.judge.video_folder import PUBLISHED_SUITE, short_name
+from interplay.store import bans as ban_store
+from interplay.store import uploads as store
+from interplay.tasks import Task
+
+PLAYERS = {"left": "p1", "right": "p2", "draw": "draw", "na": "na"}
+"""Our answer -> the published one."""
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Which answers to write.
+
+    Attributes:
+        name: Only those imported under this name; all that are here if None.
+        task: Only those about this task.
+        include_banned: Also those of banned judges.
+        pseudonyms: Instead of judges' names, or None.
+    """
+
+    name: str | None = None
+    task: str | None = None
+    include_banned: bool = False
+    pseudonyms: Pseudonyms | None = None
+
+
+def export_answers(session: Session, selection: Selection) -> list[dict[str, Any]]:
+    """Answers that can move ratings, as the published file lists them, newest first.
+
+    Those of one imported set keep the order of their file; answers to checks and of automatic judges are left out.
+
+    Raises:
+        DatasetError: If there is no answer to write.
+        NotFoundError: If nothing was imported under that name.
+    """
+    tasks = Tasks(session)
+    rows = []
+    for answer in selected(session, selection):
+        if answer.purpose != "rating" or answer.judge_kind == "model":
+            continue
+        age = answer.source["age"] if answer.source is not None and selection.name is not None else answer.sequence
+        rows.append((age if selection.name is not None else answer.created_at.timestamp(), answer.sequence, answer))
+    if not rows:
+        raise DatasetError(
+            "there are no such answers to write\nImport some with `interplay judge import`, or judge: interplay serve"
+        )
+    rows.sort(key=lambda row: row[:2], reverse=True)
+    return [_item(answer, tasks.of(answer.task_hash), selection.pseudonyms) for _, _, answer in rows]
+
+
+def selected(session: Session, selection: Selection) -> Iterator[store.ExportedAnswer]:
+    """The answers of a selection, in the order of the log, checks and automatic judges among them.
+
+    Raises:
+        NotFoundError: If nothing was imported under that name.
+    """
+    if selection.name is not None and selection.name not in (there := store.datasets(session)):
+        raise unknown_name("imported set", selection.name, there, hint="Leave --name out for every answer that is here.")
+    banned = frozenset() if selection.include_banned else ban_store.banned(session)
+    for answer in store.exported(session, dataset=selection.name, task=selection.task):
+        if answer.judge not in banned:
+            yield answer
+
+
+class Tasks:
+    """Versions of tasks that answers are about, read once each."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._tasks: dict[str, Task] = {}
+
+    def of(self, task_hash: str) -> Task:
+        """One version."""
+        if task_hash not in self._tasks:
+            (definition,) = store.task_definitions(self._session, [task_hash]).values()
+            self._tasks[task_hash] = Task.from_json(definition)
+        return self._tasks[task_hash]
+
+
+def published_name(task: Task) -> str:
+    """What the published file calls a task; tasks it does not know go by their id."""
+    return short_name(task) if task.suite == PUBLISHED_SUITE else task.id
+
+
+def _item(answer: store.ExportedAnswer, task: Task, pseudonyms: Pseudonyms | None) -> dict[str, Any]:
+    if answer.source is None:
+        return _own(answer, task, answer.judge if pseudonyms is None else pseudonyms(answer.judge))
+    item = item_of(answer.source, answer.reason, answer.viewing)
+    if pseudonyms is not None:
+        item = without_worker(item, answer.judge.partition("/")[2], pseudonyms(answer.judge))
+    return item
+
+
+def _own(answer: store.ExportedAnswer, task: Task, worker: str) -> dict[str, Any]:
+    """An answer that was given here."""
+    sides = ((answer.left_agent, answer.left_episode_id), (answer.right_agent, answer.right_episode_id))
+    episodes = [
+        {
+            "agent_name": agent,
+            "task": published_name(task),
+            "hash": episode,
+            "video_filename": f"{episode}.mp4",
+            "video_uri": "",
+            "seed": str(answer.seed),
+            "meta": {},
+        }
+        for agent, episode in sides
+    ]
+    hashes = [episode for _, episode in sides]
+    ranks = hashes[::-1] if answer.outcome == "right" else hashes
+    metadata = {
+        "start_time": round(answer.served_at.timestamp() * 1000),
+        "end_time": round(answer.served_at.timestamp() * 1000) + round(answer.duration_s * 1000),
+        "VIDEO_EVENTS": [],
+        "viewing": answer.viewing,
+        "responses": _responses(answer, task),
+        "win_player": PLAYERS[answer.outcome],
+        "match_hash": answer.match_id,
+        "ranks": ranks,
+        "is_draw": answer.outcome == "draw",
+        "study": answer.study,
+        "judge_kind": answer.judge_kind,
+        **{f"mturk_{key}": "N/A" for key in ("assignmentId", "hitId", "turkSubmitTo", "workerId")},
+    }
+    return {
+        "worker_id": worker,
+        "task": published_name(task),
+        "episodes": episodes,
+        "result": {
+            "hash": f"{answer.match_id}-answer",
+            "created_at": _stamp(answer.created_at),
+            "ranks": ranks,
+            "is_draw": answer.outcome == "draw",
+            "eval_metadata": metadata,
+        },
+        "hash": answer.match_id,
+        "created_at": _stamp(answer.served_at),
+        "updated_at": _stamp(answer.created_at),
+        "expiry_at": None,
+    }
+
+
+def _responses(answer: store.ExportedAnswer, task: Task) -> dict[str, Any]:
+    direct, comparisons = [], []
+    for question in task.questions:
+        given = answer.responses.get(question.id)
+        if question.kind == "direct":
+            sides = given if isinstance(given, dict) else {}
+            players = {f"player_{n}": _yes_or_no(sides.get(side)) for n, side in ((1, "left"), (2, "right"))}
+            direct.append({"question": question.text} | players)
+        elif question.kind == "comparative":
+            comparisons.append({"question": question.text, "answer": PLAYERS.get(str(given), "")})
+    return {"direct_question": direct, "comparisons": comparisons, "justificationText": answer.reason}
+
+
+def _yes_or_no(value: Any) -> str:
+    return {True: "true", False: "false"}.get(value, "")
+
+
+def _stamp(time: datetime) -> str:
+    """As the published server wrote it: UTC without a zone."""
+    return time.replace(tzinfo=None).isoformat()
+
+
+def write_items(items: Iterable[dict[str, Any]], path: Path) -> None:
+    """Write a JSON list, an item a line; the file appears whole or not at all.
+
+    Raises:
+        DatasetError: If it cannot be written.
+    """
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with part.open("w", encoding="utf-8") as file:
+            separator = "[\n"
+            for item in items:
+                file.write(separator + json.dumps(item, ensure_ascii=False))
+                separator = ",\n"
+            file.write("\n]\n")
+        os.replace(part, path)
+    except OSError as error:
+        raise DatasetError(f"cannot write {path}: {error.strerror or error}\nChoose another place.") from error
+    finally:
+        part.unlink(missing_ok=True)

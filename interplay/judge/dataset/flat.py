@@ -1,0 +1,134 @@
+"""Answers as a table, one row each and a column for each factor, for statistics programs."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy.orm import Session
+
+from interplay.judge.dataset.exporting import Selection, Tasks, selected
+from interplay.judge.dataset.published import DatasetError
+from interplay.store import bans as ban_store
+from interplay.tasks import Question
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+COLUMNS = {
+    "sequence": "int64",
+    "dataset": "string",
+    "match": "string",
+    "task": "string",
+    "task_hash": "string",
+    "seed": "int64",
+    "left_agent": "string",
+    "right_agent": "string",
+    "left_episode": "string",
+    "right_episode": "string",
+    "judge": "string",
+    "judge_kind": "string",
+    "is_banned": "bool",
+    "study": "string",
+    "purpose": "string",
+    "started_at": "timestamp",
+    "answered_at": "timestamp",
+    "duration_s": "float64",
+    "outcome": "string",
+    "reason": "string",
+    "num_chars": "int64",
+    "num_words": "int64",
+}
+"""Columns that every table has, before those of the factors; docs/dataset.md says what they mean."""
+
+
+def factor_columns(question: Question) -> tuple[str, ...]:
+    """Columns of a question: one of a comparison, one for each side of a direct question, none of the overall one.
+
+    >>> factor_columns(Question("found", "Found Cave", "direct", "Is there a cave?"))
+    ('factor_found_cave_left', 'factor_found_cave_right')
+    """
+    if question.kind == "overall":
+        return ()
+    name = "factor_" + re.sub(r"[^a-z0-9]+", "_", question.factor.lower()).strip("_")
+    return (f"{name}_left", f"{name}_right") if question.kind == "direct" else (name,)
+
+
+def flat_table(session: Session, selection: Selection) -> pa.Table:
+    """One row an answer, in the order of the log; also answers to checks (`purpose`) and of automatic judges (`judge_kind`).
+
+    Raises:
+        DatasetError: If there is no answer.
+        NotFoundError: If nothing was imported under that name.
+    """
+    import pyarrow as pa
+
+    tasks, banned = Tasks(session), ban_store.banned(session)
+    rows: list[dict[str, Any]] = []
+    types: dict[str, pa.DataType] = {}
+    for answer in selected(session, selection):
+        row = {
+            "sequence": answer.sequence,
+            "dataset": None if answer.source is None else answer.source["dataset"],
+            "match": answer.match_id,
+            "task": answer.task,
+            "task_hash": answer.task_hash,
+            "seed": answer.seed,
+            "left_agent": answer.left_agent,
+            "right_agent": answer.right_agent,
+            "left_episode": answer.left_episode_id,
+            "right_episode": answer.right_episode_id,
+            "judge": answer.judge if selection.pseudonyms is None else selection.pseudonyms(answer.judge),
+            "judge_kind": answer.judge_kind,
+            "is_banned": answer.judge in banned,
+            "study": answer.study,
+            "purpose": answer.purpose,
+            "started_at": answer.served_at,
+            "answered_at": answer.created_at,
+            "duration_s": answer.duration_s,
+            "outcome": answer.outcome,
+            "reason": answer.reason,
+            "num_chars": len(answer.reason),
+            "num_words": len(answer.reason.split()),
+        }
+        for question in tasks.of(answer.task_hash).questions:
+            names = factor_columns(question)
+            given = answer.responses.get(question.id)
+            if question.kind == "direct" and isinstance(given, dict):
+                row |= {names[0]: given.get("left"), names[1]: given.get("right")}
+            elif question.kind == "comparative" and isinstance(given, str):
+                row[names[0]] = given
+            types |= dict.fromkeys(names, pa.bool_() if question.kind == "direct" else pa.string())
+        rows.append(row)
+    if not rows:
+        raise DatasetError(
+            "there are no such answers to write\nImport some with `interplay judge import`, or judge: interplay serve"
+        )
+    kinds = {"timestamp": pa.timestamp("us", tz="UTC"), "string": pa.string(), "int64": pa.int64(), "bool": pa.bool_()}
+    kinds["float64"] = pa.float64()
+    schema = pa.schema([(name, kinds[kind]) for name, kind in COLUMNS.items()] + sorted(types.items()))
+    return pa.Table.from_pylist(rows, schema=schema)
+
+
+def write_table(table: pa.Table, path: Path) -> None:
+    """Write Parquet or CSV, by the name's ending; the file appears whole or not at all.
+
+    Raises:
+        DatasetError: If it cannot be written.
+    """
+    import pyarrow.csv
+    import pyarrow.parquet
+
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        if path.suffix == ".parquet":
+            pyarrow.parquet.write_table(table, part, compression="zstd")
+        else:
+            pyarrow.csv.write_csv(table, part)
+        os.replace(part, path)
+    except OSError as error:
+        raise DatasetError(f"cannot write {path}: {error.strerror or error}\nChoose another place.") from error
+    finally:
+        part.unlink(missing_ok=True)

@@ -1,0 +1,121 @@
+"""Which of our questions a published answer is about: by its place among its kind, and by a wording learnt from the file.
+
+Published questions have no ids, only sentences, and those are not ours to keep. But a form asks them in one order, so rows with
+the right number of answers say which sentence stands in which place; rows that lack some are read by those sentences.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal
+
+from interplay.tasks import Question, Task
+
+Kind = Literal["direct", "comparative"]
+CHOICES = {"p1": "left", "p2": "right", "left": "left", "right": "right", "draw": "draw", "na": "na"}
+"""Published answer -> ours."""
+_LISTS: dict[Kind, str] = {"direct": "direct_question", "comparative": "comparisons"}
+_YES_NO = {"true": True, "false": False, True: True, False: False}
+
+
+class Wordings:
+    """Sentence -> question id, per task and kind, as the rows of a file let one see.
+
+    Args:
+        rows: Task, and `responses` of its metadata, of every row.
+    """
+
+    def __init__(self, rows: Iterable[tuple[Task, Mapping[str, Any]]]) -> None:
+        places: defaultdict[tuple[str, Kind, str], Counter[str]] = defaultdict(Counter)
+        self.counts: defaultdict[tuple[str, Kind], Counter[int]] = defaultdict(Counter)
+        for task, responses in rows:
+            for kind in _LISTS:
+                entries, asked = entries_of(responses, kind), questions(task, kind)
+                self.counts[task.id, kind][len(entries)] += 1
+                if len(entries) == len(asked):
+                    for entry, question in zip(entries, asked, strict=True):
+                        if isinstance(text := entry.get("question"), str):
+                            places[task.id, kind, text.strip()][question.id] += 1
+        self._ids = {key: counter.most_common(1)[0][0] for key, counter in places.items()}
+
+    def ids(self, task: Task, kind: Kind, entries: Sequence[Mapping[str, Any]]) -> list[str | None]:
+        """Our question of each answer; None where nothing tells."""
+        asked = questions(task, kind)
+        known = {text: question.id for question in asked for text in (question.text, question.factor)}
+        found = [self._one(task, kind, entry, known) for entry in entries]
+        if len(entries) == len(asked) and (None in found or len(set(found)) < len(found)):
+            return [question.id for question in asked]
+        return [name if found.count(name) == 1 else None for name in found]
+
+    def _one(self, task: Task, kind: Kind, entry: Mapping[str, Any], known: Mapping[str, str]) -> str | None:
+        text = entry.get("question")
+        if not isinstance(text, str):
+            return None
+        return known.get(text.strip()) or self._ids.get((task.id, kind, text.strip()))
+
+
+def questions(task: Task, kind: Kind) -> list[Question]:
+    """The questions of one kind, in the order of the form."""
+    return [question for question in task.questions if question.kind == kind]
+
+
+def entries_of(responses: Mapping[str, Any], kind: Kind) -> list[Mapping[str, Any]]:
+    """The answers of one kind; whatever is no object there counts as one that says nothing."""
+    entries = responses.get(_LISTS[kind])
+    return [entry if isinstance(entry, dict) else {} for entry in entries] if isinstance(entries, list) else []
+
+
+def read_responses(
+    task: Task, responses: Mapping[str, Any], winner: str, wordings: Wordings
+) -> tuple[dict[str, Any], list[str]]:
+    """A published form as ours.
+
+    Args:
+        winner: `p1`, `p2` or `draw`: the answer to the overall question, which some forms repeat among the comparisons.
+    Returns:
+        Question id -> answer; and what was not as it should be.
+    """
+    answers: dict[str, Any] = {}
+    notes: list[str] = []
+    for kind in _LISTS:
+        entries = entries_of(responses, kind)
+        asked = questions(task, kind)
+        ids = wordings.ids(task, kind, entries)
+        if kind == "comparative" and len(entries) == len(asked) + 1 and entries[-1].get("answer") == winner:
+            entries, ids = entries[:-1], wordings.ids(task, kind, entries[:-1])
+            notes.append("the overall question stands among the comparisons as well")
+        elif len(entries) != len(asked):
+            notes.append(f"{len(entries)} {kind} answers where the form has {len(asked)}")
+        for name, entry in zip(ids, entries, strict=True):
+            if name is None:
+                notes.append(f"a {kind} answer to a question that cannot be told")
+            elif kind == "direct":
+                answers[name] = _both_sides(entry, notes)
+            else:
+                answers[name] = _choice(entry, notes)
+    return answers, notes
+
+
+def _both_sides(entry: Mapping[str, Any], notes: list[str]) -> dict[str, bool]:
+    """Yes or no for each side; the published form cannot tell an unticked box from an unanswered one."""
+    sides = {}
+    for side, player in (("left", "player_1"), ("right", "player_2")):
+        value = entry.get(player)
+        value = value.strip().lower() if isinstance(value, str) else value
+        yes = _YES_NO.get(value) if isinstance(value, str | bool) else None
+        if yes is None:
+            notes.append("a direct question without an answer, taken as no")
+        sides[side] = bool(yes)
+    return sides
+
+
+def _choice(entry: Mapping[str, Any], notes: list[str]) -> str:
+    value = entry.get("answer")
+    choice = CHOICES.get(value.strip().lower()) if isinstance(value, str) else None
+    if choice is None:
+        empty = value is None or value == ""
+        notes.append(
+            "a comparison without an answer, taken as n/a" if empty else "a comparison whose answer is none, taken as n/a"
+        )
+    return choice or "na"

@@ -1,0 +1,271 @@
+"""`Matchmaker`: the next match for one judge; a pair that tells much, or a check that looks like one."""
+
+from __future__ import annotations
+
+import itertools
+import secrets
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from hashlib import sha256
+
+import numpy as np
+from sqlalchemy.orm import Session
+
+from interplay.judge.checks import SWAPPED, Purpose, is_due
+from interplay.judge.errors import NothingToJudgeError
+from interplay.judge.matchmaking import Candidate, EpisodePair, JudgeHistory, Pairing, choose
+from interplay.judge.policies import AgentPair, Policy, policy
+from interplay.judge.pool import Pool
+from interplay.judge.ratings import Ratings
+from interplay.judge.rules import Rules
+from interplay.store import Match
+from interplay.store import judging as store
+
+NUM_BETWEEN = 2
+"""A pair is not repeated before its judge has answered about so many others."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """Who asks for a match, and under which rules.
+
+    Attributes:
+        judge, kind: As in `Match.judge` and `Match.judge_kind`.
+        task: The task asked for; None for any that the rules allow.
+        study: Study id; None for the open room.
+    """
+
+    judge: str
+    kind: str
+    task: str | None
+    study: str | None
+    rules: Rules
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What a match shows, and why; `expected` and `repeat_of` as in `Match`."""
+
+    task: str
+    left: Candidate
+    right: Candidate
+    purpose: Purpose = "rating"
+    expected: str | None = None
+    repeat_of: str | None = None
+
+
+class Matchmaker:
+    """Chooses matches; safe to share between threads.
+
+    Args:
+        pool: What may be shown.
+        ratings: What is known about it.
+        rng: Draws tasks, checks, sides and ties.
+        has_video: Episode id -> whether its video is there.
+    """
+
+    def __init__(
+        self, pool: Pool, ratings: Callable[[], Ratings], rng: np.random.Generator, has_video: Callable[[str], bool]
+    ) -> None:
+        self._pool = pool
+        self._ratings = ratings
+        self._rng = rng
+        self._rng_lock = threading.Lock()
+        self._has_video = has_video
+
+    def next_match(self, session: Session, request: Request, now: datetime) -> Match:
+        """A new match, not entered yet. The transaction must hold `store.lock`.
+
+        Raises:
+            NotFoundError: If no such task is known.
+            NothingToJudgeError: If nothing can be shown now.
+        """
+        ratings = self._ratings()
+        with ratings.current(session), self._rng_lock:
+            tasks = self._tasks_to_try(session, request)
+            shown = self._check(session, request, tasks)
+            if shown is not None:
+                return _match(request, shown, now)
+            for task in tasks:
+                pairing = self._pairing(session, ratings, request, task)
+                if pairing is not None:
+                    return _match(request, Shown(task, *pairing), now)
+        raise NothingToJudgeError(self._why_nothing(session, request, tasks))
+
+    def _tasks_to_try(self, session: Session, request: Request) -> list[str]:
+        """The asked task, or those the rules allow and that have agents to compare, in random order."""
+        rules = request.rules
+        if request.task is not None:
+            self._pool.check_task(session, request.task)
+            if rules.tasks is not None and request.task not in rules.tasks:
+                raise NothingToJudgeError(
+                    f"this study does not ask about {request.task}; it asks about {', '.join(rules.tasks)}"
+                )
+            return [request.task]
+        tasks = [task for task in store.judged_tasks(session) if rules.tasks is None or task in rules.tasks]
+        if rules.task_choice == "fixed" and request.study is not None:
+            first = store.first_task_of(session, request.judge, request.study)
+            if first in tasks:
+                return [first]
+        return [tasks[place] for place in self._rng.permutation(len(tasks))]
+
+    # Pairs that rate
+
+    def _pairing(self, session: Session, ratings: Ratings, request: Request, task: str) -> Pairing | None:
+        """The next two episodes of one task for this judge."""
+        pool = self._pool.candidates(session, task)
+        names = sorted({candidate.agent for candidate in pool})
+        if len(names) < 2:
+            return None
+        open_pairs = store.open_pairs(session, task)
+        shown = store.pairs_shown_to(session, request.judge, task)
+        awaited = [(one.left, one.right) for one in open_pairs if one.informs]
+        pairs = _policy(request.rules).order(names, ratings.evidence(task), awaited, self._rng)
+        return choose(
+            pool,
+            self._within_limit(session, request, task, pairs),
+            taken=frozenset(one.episodes for one in open_pairs) | _shown_too_often(shown, request.rules.max_shows_of_pair),
+            history=JudgeHistory.of(shown),
+            times_shown=lambda a, b: store.times_shown(session, task, a, b),
+            can_show=lambda candidate: self._has_video(candidate.episode_id),
+            rng=self._rng,
+        )
+
+    def _within_limit(self, session: Session, request: Request, task: str, pairs: list[AgentPair]) -> list[AgentPair]:
+        """Pairs of agents this judge may still answer about."""
+        limit = request.rules.max_answers_of_agents
+        if limit is None:
+            return pairs
+        times = store.times_answered_about(session, request.judge, task)
+        return [pair for pair in pairs if times[frozenset((pair.a, pair.b))] < limit]
+
+    def example_pair(self, session: Session, request: Request) -> Pairing:
+        """Two episodes to look at: of the first task and in an order that tell nothing, the same whenever asked.
+
+        Raises:
+            NotFoundError, NothingToJudgeError: As `next_match`.
+        """
+        with self._rng_lock:
+            tasks = sorted(self._tasks_to_try(session, request))
+        for task in tasks:
+            pool = sorted(self._pool.candidates(session, task), key=lambda one: sha256(one.episode_id.encode()).digest())
+            shown = [candidate for candidate in pool if self._has_video(candidate.episode_id)]
+            for left, right in itertools.combinations(shown, 2):
+                if left.agent != right.agent and (left.task_hash, left.seed) == (right.task_hash, right.seed):
+                    return Pairing(left, right)
+        raise NothingToJudgeError("there are no two videos to look at yet")
+
+    # Checks
+
+    def _check(self, session: Session, request: Request, tasks: Sequence[str]) -> Shown | None:
+        """The check that is due, if any is and there is something to show for it. Only studies have checks."""
+        rules, study = request.rules, request.study
+        if study is None or (rules.attention_every is None and rules.repeat_every is None):
+            return None
+        answered = store.purposes_answered(session, request.judge, study)
+        attention = is_due("attention", rules.attention_every, answered, self._rng)
+        repeat = is_due("repeat", rules.repeat_every, answered, self._rng)
+        last = store.last_match_of(session, request.judge, study)
+        if last is not None and last.answered_at is None and last.purpose != "rating":
+            # Giving a check back is no way round it.
+            attention, repeat = last.purpose == "attention", last.purpose == "repeat"
+        shown = self._attention(session, request, tasks) if attention else None
+        if shown is None and repeat:
+            shown = self._repeat(session, request.judge, study, tasks)
+        return shown
+
+    def _attention(self, session: Session, request: Request, tasks: Sequence[str]) -> Shown | None:
+        """A pair whose answer is beyond doubt: a known one this judge has not seen, or one video on both sides."""
+        for task in tasks:
+            seen = {pair for _, pair in store.pairs_shown_to(session, request.judge, task)}
+            known = [
+                check
+                for check in request.rules.attention_checks
+                if check.task == task and frozenset((check.left, check.right)) not in seen
+            ]
+            for place in self._rng.permutation(len(known)):
+                check = known[place]
+                left, right = self._candidate(session, task, check.left), self._candidate(session, task, check.right)
+                if left is not None and right is not None and (left.task_hash, left.seed) == (right.task_hash, right.seed):
+                    if self._rng.random() < 0.5:
+                        return Shown(task, left, right, "attention", check.expected)
+                    return Shown(task, right, left, "attention", SWAPPED[check.expected])
+            pool = self._pool.candidates(session, task)
+            for place in self._rng.permutation(len(pool)):
+                if self._has_video(pool[place].episode_id) and frozenset((pool[place].episode_id,)) not in seen:
+                    return Shown(task, pool[place], pool[place], "attention", "draw")
+        return None
+
+    def _candidate(self, session: Session, task: str, episode_id: str) -> Candidate | None:
+        """An episode of a task by its id, if it can be shown."""
+        row = store.episode(session, episode_id)
+        if row is None or row.task != task or not self._has_video(episode_id):
+            return None
+        if self._pool.task(session, task, row.task_hash) is None:
+            return None
+        return Candidate(row.actor, row.task_hash, row.seed, row.id, row.num_steps, row.outcome == "time_limit")
+
+    def _repeat(self, session: Session, judge: str, study: str, tasks: Sequence[str]) -> Shown | None:
+        """A pair this judge has answered a while ago, sides swapped."""
+        matches = store.matches_to_repeat(session, judge, study)[:-NUM_BETWEEN]
+        for place in self._rng.permutation(len(matches)):
+            match, outcome = matches[place]
+            if match.task not in tasks or store.is_pair_open(session, match):
+                continue
+            left = self._candidate(session, match.task, match.right_episode_id)
+            right = self._candidate(session, match.task, match.left_episode_id)
+            if left is not None and right is not None:
+                return Shown(match.task, left, right, "repeat", SWAPPED[outcome], match.id)
+        return None
+
+    # Nothing
+
+    def _why_nothing(self, session: Session, request: Request, tasks: Sequence[str]) -> str:
+        """Why nothing can be shown, and what to do."""
+        what = request.task or "any task"
+        if any(store.open_pairs(session, one) for one in tasks):
+            return f"every pair of videos of {what} is before a judge right now; try again in a few minutes"
+        limits = (request.rules.max_shows_of_pair, request.rules.max_answers_of_agents)
+        if limits != (None, None) and any(store.pairs_shown_to(session, request.judge, one) for one in tasks):
+            return "you have compared everything one judge is asked about here; thank you"
+        return (
+            f"there are no two agents with videos of the same seed to compare in {what}\n"
+            f"Record some:  interplay play {request.task or 'TASK'} --agent random --seeds heldout"
+        )
+
+
+def _policy(rules: Rules) -> Policy:
+    """Which pair of agents is asked about next."""
+    return policy(rules.policy, **rules.policy_options)
+
+
+def _shown_too_often(shown: Sequence[tuple[int, EpisodePair]], limit: int | None) -> frozenset[EpisodePair]:
+    """Pairs of episodes this judge is not shown again."""
+    if limit is None:
+        return frozenset()
+    pairs = [pair for _, pair in shown]
+    return frozenset(pair for pair in set(pairs) if pairs.count(pair) >= limit)
+
+
+def _match(request: Request, shown: Shown, now: datetime) -> Match:
+    left, right = shown.left, shown.right
+    return Match(
+        id=secrets.token_hex(12),  # not drawn from `rng`: nobody may guess the next one
+        task=shown.task,
+        task_hash=left.task_hash,
+        seed=left.seed,
+        left_episode_id=left.episode_id,
+        right_episode_id=right.episode_id,
+        left_agent=left.agent,
+        right_agent=right.agent,
+        judge=request.judge,
+        served_at=now,
+        seen_at=now,
+        study=request.study,
+        purpose=shown.purpose,
+        expected=shown.expected,
+        repeat_of=shown.repeat_of,
+        judge_kind=request.kind,
+    )

@@ -1,0 +1,319 @@
+"""How many answers a matchmaking policy needs: judges who answer by chance around known skills, ranked again and again.
+
+Skills are drawn from a profile, judges see performances scattered around them, a policy asks, a rating method ranks, and the
+rank correlation with the truth is taken every few answers. Pure arithmetic; what runs where and what is kept is the caller's.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from interplay.errors import InterplayError, unknown_name
+from interplay.judge.policies import Evidence, Policy, policy
+from interplay.judge.policies.policy import all_pairs
+from interplay.rank import DEFAULTS, Outcome
+from interplay.rank.bradley_terry import fit
+from interplay.rank.normal import cumulative
+
+Array = NDArray[np.float64]
+
+NOISE = math.sqrt(2) * DEFAULTS.beta
+"""Standard deviation of the difference of two performances, skill points: TrueSkill's own."""
+PROFILES = ("normal", "bedd")
+METHODS = ("trueskill", "bradley-terry", "trueskill-score")
+"""Agents are ranked by TrueSkill's mu, by Bradley-Terry's log strength, or by TrueSkill's mu - 3 sigma."""
+REFERENCE = "round-robin"
+"""The policy the others are measured against."""
+PUBLISHED_SCORES = (2.43, 2.17, 0.73, 0.13, -0.32, -1.35)
+"""Normalised TrueSkill of six of BEDD's 17 agents (its table 3): two humans, two contestants, behaviour cloning, random."""
+
+
+class SimulationError(InterplayError):
+    """Settings that cannot be simulated; the text names the one at fault."""
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """What is simulated.
+
+    Attributes:
+        num_agents: How many there are to rank, at least 3.
+        max_answers: Where a run ends, reached or not.
+        target: Rank correlation (Spearman) with the truth that is asked for, between 0 and 1.
+        profile: How skills lie: `normal`, or `bedd` for the published scores of six agents and others around them.
+        spread: Standard deviation of skills as a multiple of `NOISE`: at 1 the better of two agents drawn by chance gets 80 %
+            of the answers that are no draw, at 0.5 70 %, at 2 90 %.
+        draws: Share of draws among the answers if every pair were asked alike; close pairs are drawn more often than others.
+        num_judges: Judges side by side: so many matches are open at any time, and any of them may be answered next.
+        every: Answers between two looks at the ranking.
+    Raises:
+        SimulationError: If a value is outside its range.
+    """
+
+    num_agents: int = 17
+    max_answers: int = 600
+    target: float = 0.95
+    profile: str = "normal"
+    spread: float = 1.0
+    draws: float = 0.12
+    num_judges: int = 1
+    every: int = 5
+
+    def __post_init__(self) -> None:
+        """Check every range."""
+        if self.profile not in PROFILES:
+            raise unknown_name("profile of skills", self.profile, PROFILES)
+        for name, is_good, expected in (
+            ("num_agents", 3 <= self.num_agents <= 1000, "from 3 to 1000"),
+            ("max_answers", self.max_answers >= 1, "1 or more"),
+            ("target", 0 < self.target < 1, "between 0 and 1, both excluded"),
+            ("spread", 0 < self.spread <= 100, "above 0 and at most 100"),
+            ("draws", 0 < self.draws < 1, "between 0 and 1, both excluded"),
+            ("num_judges", 1 <= self.num_judges <= 10_000, "from 1 to 10000"),
+            ("every", 1 <= self.every <= self.max_answers, "from 1 to the number of answers"),
+        ):
+            if not is_good:
+                raise SimulationError(f"{name} must be {expected}; got {getattr(self, name)!r}")
+
+
+class Run(NamedTuple):
+    """One policy and one seed.
+
+    Attributes:
+        policy, seed: Which.
+        answers: Answers given at each look.
+        correlation: Method -> rank correlation with the truth at each look.
+    """
+
+    policy: str
+    seed: int
+    answers: list[int]
+    correlation: dict[str, list[float]]
+
+    def as_json(self) -> dict[str, Any]:
+        """For a line of a file."""
+        return dict(self._asdict())
+
+
+class Needed(NamedTuple):
+    """Answers until the target: when the correlation first was there, and from when on it stayed; None if not in time."""
+
+    first: int | None
+    lasting: int | None
+
+
+class Quartiles(NamedTuple):
+    """Over seeds; None where it lies beyond the last answer of the runs. `num_reached` seeds of `num` got there."""
+
+    q1: float | None
+    median: float | None
+    q3: float | None
+    num_reached: int
+    num: int
+
+
+def true_skills(settings: Simulation, rng: np.random.Generator) -> Array:
+    """Skills of mean 0, skill points, shape (num_agents,), in random places.
+
+    `bedd`: six agents have the published scores, the others are drawn and shifted so that all are of mean 0 and standard
+    deviation 1 where there are 17: 14 agents stand close together, two far above, one below.
+    """
+    scores = rng.normal(size=settings.num_agents)
+    if settings.profile == "bedd":
+        num_published = min(len(PUBLISHED_SCORES), settings.num_agents)
+        scores[:num_published] = PUBLISHED_SCORES[:num_published]
+        others = scores[num_published:]
+        if len(others) > 1:
+            mean = -sum(PUBLISHED_SCORES) / 11
+            variance = (17 - sum(score**2 for score in PUBLISHED_SCORES)) / 11 - mean**2
+            scores[num_published:] = mean + math.sqrt(variance) * (others - others.mean()) / others.std()
+    skills = rng.permutation(scores) * settings.spread * NOISE
+    return skills - skills.mean()
+
+
+def draw_margin(skills: Array, draws: float) -> float:
+    """Performances closer than this are a draw, skill points: so that over all pairs the share of draws is as wished."""
+    rows, columns = all_pairs(len(skills))
+    differences = (np.abs(skills[rows] - skills[columns]) / NOISE).tolist()
+    low, high = 0.0, 1.0
+    while _share_of_draws(differences, high) < draws:
+        high *= 2
+    for _ in range(50):
+        middle = (low + high) / 2
+        low, high = (middle, high) if _share_of_draws(differences, middle) < draws else (low, middle)
+    return high * NOISE
+
+
+def _share_of_draws(differences: Sequence[float], margin: float) -> float:
+    return sum(cumulative(margin - one) - cumulative(-margin - one) for one in differences) / len(differences)
+
+
+def simulate(settings: Simulation, policy_name: str, seed: int, methods: Sequence[str] = METHODS[:2]) -> Run:
+    """One run. Truth and judges' chance depend on the seed alone, so that policies face the same agents.
+
+    Args:
+        settings: What is simulated.
+        policy_name: As for `policy`. `focus` is simulated with one agent, drawn by chance.
+        seed: Of every draw.
+        methods: Some of `METHODS`.
+    Raises:
+        NotFoundError: If there is no such policy or method.
+    """
+    for method in methods:
+        if method not in METHODS:
+            raise unknown_name("rating method", method, METHODS)
+    truth_rng, judge_rng, policy_rng = (np.random.default_rng([seed, stream]) for stream in range(3))
+    skills = true_skills(settings, truth_rng)
+    margin = draw_margin(skills, settings.draws)
+    names = [f"agent-{place:03}" for place in range(settings.num_agents)]
+    chooser = make_policy(policy_name, names)
+    evidence = Evidence()
+    answers: list[int] = []
+    correlation: dict[str, list[float]] = {method: [] for method in methods}
+    awaited: list[tuple[str, str]] = []
+    for number in range(1, settings.max_answers + 1):
+        while len(awaited) < settings.num_judges:
+            a, b, _ = chooser.order(names, evidence, awaited, policy_rng)[0]
+            awaited.append((a, b))
+        left, right = awaited.pop(int(judge_rng.integers(len(awaited))))
+        lead = skills[names.index(left)] - skills[names.index(right)] + judge_rng.normal(0, NOISE)
+        evidence.add(left, right, _outcome(float(lead), margin))
+        if number % settings.every == 0:
+            answers.append(number)
+            for method in methods:
+                correlation[method].append(round(rank_correlation(skills, estimates(evidence, names, method)), 6))
+    return Run(policy_name, seed, answers, correlation)
+
+
+def make_policy(name: str, agents: Sequence[str]) -> Policy:
+    """A policy that can be simulated; agents lie in random places, so that the first is as good as any to focus on."""
+    return policy(name, agents=agents[:1]) if name == "focus" else policy(name)
+
+
+def _outcome(lead: float, margin: float) -> Outcome:
+    """The answer of a judge who saw the left performance lead by so much."""
+    return "draw" if abs(lead) <= margin else "left" if lead > 0 else "right"
+
+
+def estimates(evidence: Evidence, names: Sequence[str], method: str) -> Array:
+    """What agents are ranked by under a rating method, shape (n,)."""
+    if method == "bradley-terry":
+        return fit(evidence.counts(names).won).log_strength
+    ratings = [evidence.standings.rating(name) for name in names]
+    return np.array([rating.score if method == "trueskill-score" else rating.mu for rating in ratings])
+
+
+def rank_correlation(a: Array, b: Array) -> float:
+    """Spearman's coefficient: the correlation of ranks, equals sharing their mean rank; 0 where one side is all equal.
+
+    >>> round(rank_correlation(np.array([1, 2, 3, 4.0]), np.array([10, 30, 20, 40.0])), 3)
+    0.8
+    """
+    ranks = [_ranks(values) for values in (a, b)]
+    ranks = [one - one.mean() for one in ranks]
+    scale = math.sqrt(float((ranks[0] ** 2).sum() * (ranks[1] ** 2).sum()))
+    return float((ranks[0] * ranks[1]).sum() / scale) if scale else 0.0
+
+
+def _ranks(values: Array) -> Array:
+    """Rank of each value from 1 on, equals sharing their mean."""
+    # Rounded: two agents with the same answers have the same strength up to the last bits.
+    _, place, times = np.unique(np.round(values, 9), return_inverse=True, return_counts=True)
+    return (np.cumsum(times) - (times - 1) / 2)[place]
+
+
+def needed(answers: Sequence[int], correlation: Sequence[float], target: float) -> Needed:
+    """When one run reached its target.
+
+    >>> needed([5, 10, 15, 20], [0.8, 0.96, 0.94, 0.97], 0.95)
+    Needed(first=10, lasting=20)
+    """
+    there = [value >= target for value in correlation]
+    first = next((number for number, is_there in zip(answers, there, strict=True) if is_there), None)
+    num_at_end = next((place for place, is_there in enumerate(reversed(there)) if not is_there), len(there))
+    return Needed(first, answers[len(there) - num_at_end] if num_at_end else None)
+
+
+def quartiles(values: Sequence[int | None]) -> Quartiles:
+    """Quartiles of numbers of answers, runs that did not get there counting as longer than any that did.
+
+    >>> quartiles([10, 20, None, 30])
+    Quartiles(q1=17.5, median=25.0, q3=None, num_reached=3, num=4)
+    """
+    reached = sorted(value for value in values if value is not None)
+    numbers = [*map(float, reached), *[math.inf] * (len(values) - len(reached))]
+    q1, median, q3 = (_quantile(numbers, share) for share in (0.25, 0.5, 0.75))
+    return Quartiles(q1, median, q3, len(reached), len(values))
+
+
+def _quantile(numbers: Sequence[float], share: float) -> float | None:
+    """By linear interpolation; None if it reaches into infinity."""
+    if not numbers:
+        return None
+    place = share * (len(numbers) - 1)
+    low, high = numbers[math.floor(place)], numbers[math.ceil(place)]
+    value = low if low == high else low + (high - low) * (place - math.floor(place))
+    return value if math.isfinite(value) else None
+
+
+def summary(runs: Sequence[Run], target: float) -> list[dict[str, Any]]:
+    """One row for each policy and rating method: answers needed, and their medians as shares of round-robin's.
+
+    Returns:
+        Rows of `policy`, `method`, `first` and `lasting` (as `Quartiles`), `first_ratio` and `lasting_ratio` (None without
+        round-robin, or where a median lies beyond the runs' end), and `median_curve`: answers after which the median run is
+        at the target (its ratio: `median_curve_ratio`).
+    """
+    rows = []
+    for name in dict.fromkeys(run.policy for run in runs):
+        of_policy = [run for run in runs if run.policy == name]
+        for method in of_policy[0].correlation:
+            ends = [needed(run.answers, run.correlation[method], target) for run in of_policy]
+            medians = [band["median"] for band in curves(of_policy) if band["method"] == method]
+            rows.append(
+                {
+                    "policy": name,
+                    "method": method,
+                    "first": quartiles([end.first for end in ends]),
+                    "lasting": quartiles([end.lasting for end in ends]),
+                    "median_curve": needed(of_policy[0].answers, medians, target).first,
+                }
+            )
+    reference = {row["method"]: row for row in rows if row["policy"] == REFERENCE}
+    for row in rows:
+        other = reference.get(row["method"])
+        for kind in ("first", "lasting"):
+            row[f"{kind}_ratio"] = _ratio(row[kind].median, other[kind].median) if other else None
+        row["median_curve_ratio"] = _ratio(row["median_curve"], other["median_curve"]) if other else None
+    return rows
+
+
+def _ratio(one: float | None, other: float | None) -> float | None:
+    return round(one / other, 3) if one is not None and other else None
+
+
+def curves(runs: Sequence[Run]) -> list[dict[str, Any]]:
+    """The tidy table of the plot: rows of `policy`, `method`, `answers`, and over seeds `q1`, `median`, `q3` and `num`."""
+    rows = []
+    for name in dict.fromkeys(run.policy for run in runs):
+        of_policy = [run for run in runs if run.policy == name]
+        for method in of_policy[0].correlation:
+            values = np.array([run.correlation[method] for run in of_policy])
+            bands = np.quantile(values, (0.25, 0.5, 0.75), axis=0).round(6).T.tolist()
+            for number, (q1, median, q3) in zip(of_policy[0].answers, bands, strict=True):
+                rows.append(
+                    {"policy": name, "method": method, "answers": number}
+                    | {"q1": q1, "median": median, "q3": q3, "num": len(of_policy)}
+                )
+    return rows
+
+
+def fingerprint(settings: Simulation, methods: Sequence[str]) -> Mapping[str, Any]:
+    """What must be the same for a kept run to be used again; `target` is not in it, for it changes no run."""
+    return {**asdict(settings), "methods": sorted(methods), "target": None}

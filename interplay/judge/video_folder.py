@@ -1,0 +1,141 @@
+"""Folders of videos, `<task>/seed_<n>.mp4`: which files are videos of what, and what is wrong with the others."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from interplay.errors import unknown_name
+from interplay.tasks import Task
+
+PUBLISHED_SUITE = "basalt"
+"""Its tasks are also known by the names of the published data set, `FindCave` and `MineRLBasaltFindCave-v0`."""
+_SEED_FILE = re.compile(r"seed_(-?\d+)\.mp4")
+_OTHER_VIDEOS = frozenset({".avi", ".gif", ".m4v", ".mkv", ".mov", ".mpeg", ".mpg", ".ogv", ".webm", ".wmv"})
+_MAX_LISTED = 6
+
+
+@dataclass(frozen=True)
+class FoundVideo:
+    """One file that is a video of a task on a seed, by its name."""
+
+    task: Task
+    seed: int
+    path: Path
+
+
+@dataclass
+class Found:
+    """What a folder holds: videos, what is wrong, and what was left alone."""
+
+    videos: list[FoundVideo] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+def short_name(task: Task) -> str:
+    """A task's name as the published data set writes it, without the parts all of them share.
+
+    >>> from interplay.tasks import find
+    >>> short_name(find("basalt/find_cave"))
+    'FindCave'
+    """
+    return "".join(part.capitalize() for part in task.name.split("_"))
+
+
+def task_names(tasks: Iterable[Task]) -> dict[str, Task]:
+    """Every spelling -> task: the id; the id's name, where only one task is called so; published names of the basalt suite."""
+    all_tasks = list(tasks)
+    names: dict[str, Task] = {}
+    by_name: defaultdict[str, list[Task]] = defaultdict(list)
+    for task in all_tasks:
+        names[task.id] = task
+        by_name[task.name].append(task)
+        if task.suite == PUBLISHED_SUITE:
+            for spelling in ("{}", "MineRLBasalt{}-v0", "MineRL{}-v0"):
+                names[spelling.format(short_name(task))] = task
+    return names | {name: same[0] for name, same in by_name.items() if len(same) == 1}
+
+
+def find_videos(folder: Path, names: Mapping[str, Task]) -> Found:
+    """Look through `folder/<task>/seed_<n>.mp4`.
+
+    Args:
+        names: Of `task_names`; an id's slash is a folder in a folder.
+    """
+    found = Found()
+    if not folder.is_dir():
+        found.problems.append(f"{folder}: no such folder\nGive the folder that holds one folder for each task.")
+        return found
+    suites = {task.suite for task in names.values()}
+    others: list[Path] = []
+    for path in sorted(folder.iterdir()):
+        if path.name.startswith("."):
+            continue
+        if not path.is_dir():
+            if path.suffix.lower() == ".mp4" or path.suffix.lower() in _OTHER_VIDEOS:
+                found.problems.append(
+                    f"{path}: lies beside the folders of the tasks\nMove it to {folder}/TASK/seed_<number>.mp4."
+                )
+            else:
+                others.append(path)
+        elif path.name in names:
+            _look_into(path, names[path.name], found, others)
+        elif path.name in suites and any(part.is_dir() for part in path.iterdir()):
+            for part in sorted(path.iterdir()):
+                if part.is_dir():
+                    _known_or_problem(part, f"{path.name}/{part.name}", names, found, others)
+                elif not part.name.startswith("."):
+                    others.append(part)
+        else:
+            _known_or_problem(path, path.name, names, found, others)
+    _check_seeds(found)
+    if others:
+        listed = ", ".join(str(path.relative_to(folder)) for path in others[:_MAX_LISTED])
+        more = f" and {len(others) - _MAX_LISTED} more" if len(others) > _MAX_LISTED else ""
+        found.notes.append(f"not videos, left alone: {listed}{more}")
+    return found
+
+
+def _known_or_problem(path: Path, name: str, names: Mapping[str, Task], found: Found, others: list[Path]) -> None:
+    if name in names:
+        _look_into(path, names[name], found, others)
+        return
+    short = [one for one in names if not one.startswith("MineRL") or name.startswith("MineRL")]
+    error = unknown_name("task", name, short, hint="All tasks:  interplay tasks list; tasks of your own: --suite FILE.toml")
+    found.problems.append(f"{path}: {error}")
+
+
+def _look_into(folder: Path, task: Task, found: Found, others: list[Path]) -> None:
+    """The files of one task."""
+    for path in sorted(folder.iterdir()):
+        if path.name.startswith("."):
+            continue
+        match = _SEED_FILE.fullmatch(path.name)
+        if match and path.is_file():
+            found.videos.append(FoundVideo(task, int(match[1]), path))
+        elif path.suffix.lower() == ".mp4":
+            found.problems.append(f"{path}: is not called seed_<number>.mp4\nName it by the seed it was made on.")
+        elif path.suffix.lower() in _OTHER_VIDEOS:
+            found.problems.append(
+                f"{path}: is no mp4\nConvert it:  ffmpeg -i {path.name} -c:v libx264 -pix_fmt yuv420p -movflags +faststart "
+                f"{path.stem}.mp4"
+            )
+        else:
+            others.append(path)
+
+
+def _check_seeds(found: Found) -> None:
+    """Seeds that are not held out, and seeds that stand twice."""
+    first: dict[tuple[str, int], Path] = {}
+    for video in found.videos:
+        held_out = video.task.held_out_seeds
+        if video.seed not in held_out:
+            listed = ", ".join(map(str, held_out[:20])) + (", ..." if len(held_out) > 20 else "")
+            found.problems.append(f"{video.path}: {video.seed} is no held-out seed of {video.task.id}\nThose are {listed}.")
+        other = first.setdefault((video.task.id, video.seed), video.path)
+        if other != video.path:
+            found.problems.append(f"{video.path}: {other} is of the same task and seed\nKeep one of them.")

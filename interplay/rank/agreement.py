@@ -1,0 +1,159 @@
+"""Krippendorff's alpha: how far judges agree beyond chance about what several of them judged.
+
+Krippendorff, "Content Analysis: An Introduction to Its Methodology" (4th ed. 2018, chapter 12): alpha is 1 less the observed
+disagreement over the one expected if values were dealt out to units at random. 1 is perfect agreement, 0 is what chance gives,
+below 0 is systematic disagreement. Each unit needs two judges; any number of judges may have left any unit out.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from interplay.rank.judgements import OVERALL, VALUES, Judgement
+
+Array = NDArray[np.float64]
+Metric = Literal["nominal", "ordinal"]
+METRICS: tuple[Metric, ...] = get_args(Metric)
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How far judges agree.
+
+    Attributes:
+        alpha: Krippendorff's alpha; None if it is undefined: no unit has two judges, or all say the same throughout.
+        low, high: Percentile bootstrap interval over units, or None without one.
+        num_units: Units with two judges or more, which alone count.
+        num_values: Values judges gave to them.
+        num_judges: Judges who gave them.
+    """
+
+    alpha: float | None
+    low: float | None
+    high: float | None
+    num_units: int
+    num_values: int
+    num_judges: int
+
+
+def agreement(
+    judgements: Iterable[Judgement],
+    *,
+    question: str = OVERALL,
+    metric: Metric = "nominal",
+    num_resamples: int = 0,
+    level: float = 0.95,
+    rng: np.random.Generator | None = None,
+) -> Agreement:
+    """Agreement of judges on one question.
+
+    A unit is an unordered pair of things in a task, and a value `first`, `draw` or `second` in an order that does not depend
+    on the sides. For a direct question (yes or no for either side) a unit is one thing of a pair. `na` and questions left
+    out are missing values. Of several answers of a judge to one unit the first counts.
+
+    Args:
+        judgements: In the order they were given.
+        question: Id of the question; `overall` is the outcome.
+        metric: `nominal` (values are the same or not) or `ordinal` (draw lies between the two).
+        num_resamples: Resamples of units for the interval; 0 for none. Judges are not resampled: one drawn twice would agree
+            with themself.
+        rng: Needed with `num_resamples`.
+    """
+    values: dict[Any, dict[str, int]] = {}
+    for judgement in judgements:
+        for unit, value in _values(judgement, question):
+            values.setdefault(unit, {}).setdefault(judgement.judge, value)
+    paired = {unit: by_judge for unit, by_judge in values.items() if len(by_judge) > 1}
+    counts = np.array(
+        [
+            [tally[value] for value in range(len(VALUES))]
+            for tally in (Counter(by_judge.values()) for by_judge in paired.values())
+        ],
+        dtype=float,
+    ).reshape(-1, len(VALUES))
+    value = _defined(alpha(counts, metric))
+    low = high = None
+    if num_resamples and value is not None:
+        if rng is None:
+            raise ValueError("an interval needs rng, a numpy random generator")
+        resampled = bootstrap_alpha(counts, metric, num_resamples=num_resamples, rng=rng)
+        resampled = resampled[np.isfinite(resampled)]
+        if resampled.size:
+            low, high = np.quantile(resampled, [(1 - level) / 2, (1 + level) / 2]).tolist()
+    judges = {judge for by_judge in paired.values() for judge in by_judge}
+    return Agreement(value, low, high, len(paired), int(counts.sum()), len(judges))
+
+
+def questions(judgements: Iterable[Judgement]) -> list[str]:
+    """Ids of the questions that were answered, `overall` first."""
+    found = {question for judgement in judgements for question in judgement.responses} - {OVERALL}
+    return [OVERALL, *sorted(found)]
+
+
+def alpha(counts: Array, metric: Metric = "nominal") -> float:
+    """Krippendorff's alpha; NaN where it is undefined.
+
+    Args:
+        counts: Shape (units, values): how many judges gave each value to each unit; values in their order for `ordinal`.
+
+    >>> round(alpha(np.array([[2, 0], [0, 2], [1, 1]])), 4)  # three units, two judges each, one disagreement
+    0.4444
+    """
+    counts = np.asarray(counts, float)
+    return float(_alphas(_coincidences(counts).sum(axis=0)[None], metric)[0])
+
+
+def bootstrap_alpha(counts: Array, metric: Metric = "nominal", *, num_resamples: int, rng: np.random.Generator) -> Array:
+    """Alpha of resamples of the units, shape (num_resamples,); NaN where undefined."""
+    tables = _coincidences(np.asarray(counts, float))
+    num_units, num_values = tables.shape[:2]
+    times = rng.multinomial(num_units, np.full(num_units, 1 / num_units), size=num_resamples)
+    return _alphas((times @ tables.reshape(num_units, -1)).reshape(-1, num_values, num_values), metric)
+
+
+def _coincidences(counts: Array) -> Array:
+    """Pairs of values within each unit that has two or more, each value weighing 1 in all: (U, V) -> (units, V, V)."""
+    num_judges = counts.sum(axis=1)
+    counts, num_judges = counts[num_judges > 1], num_judges[num_judges > 1]
+    pairs = counts[:, :, None] * counts[:, None, :]
+    index = np.arange(counts.shape[1])
+    pairs[:, index, index] -= counts
+    return pairs / (num_judges - 1)[:, None, None]
+
+
+def _alphas(coincidences: Array, metric: Metric) -> Array:
+    """(B, V, V) -> (B,)."""
+    if metric not in METRICS:
+        raise ValueError(f"metric must be one of {', '.join(METRICS)}, got {metric!r}")
+    totals = coincidences.sum(axis=2)
+    num_values = totals.shape[1]
+    if metric == "nominal":
+        distance = np.broadcast_to(1 - np.eye(num_values), coincidences.shape)
+    else:
+        # Values from c to k, the two ends by half.
+        upto = np.cumsum(totals, axis=1) - totals / 2
+        distance = (upto[:, :, None] - upto[:, None, :]) ** 2
+    observed = (coincidences * distance).sum(axis=(1, 2))
+    expected = (totals[:, :, None] * totals[:, None, :] * distance).sum(axis=(1, 2))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(expected > 0, 1 - (totals.sum(axis=1) - 1) * observed / expected, np.nan)
+
+
+def _values(judgement: Judgement, question: str) -> Sequence[tuple[Any, int]]:
+    """Units and values one judgement has on a question."""
+    answer = judgement.outcome if question == OVERALL else judgement.responses.get(question)
+    if isinstance(answer, dict):
+        things = {"left": judgement.left, "right": judgement.right}
+        return [((judgement.item, things[side]), int(bool(answer[side]))) for side in ("left", "right") if side in answer]
+    value = judgement.oriented(answer) if isinstance(answer, str) else None
+    return [] if value is None else [(judgement.item, VALUES.index(value))]
+
+
+def _defined(value: float) -> float | None:
+    return value if np.isfinite(value) else None

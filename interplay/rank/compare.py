@@ -1,0 +1,81 @@
+"""What a ranking says about pairs of agents, and one number for an agent over several tasks.
+
+`beats` is about the next answer, `above` about the order of skills: with enough answers the second goes to 0 or 1, while the
+first stays where the better agent's luck leaves it.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from interplay.rank.bradley_terry import win_probabilities
+from interplay.rank.methods import Options, Ranking
+
+Array = NDArray[np.float64]
+
+
+def beats(ranking: Ranking, options: Options | None = None) -> Array:
+    """Probability that agent i is judged better than agent j the next time, if it is no draw; shape (n, n).
+
+    TrueSkill and through time: the difference of two performances is Normal(mu_i - mu_j, sigma_i**2 + sigma_j**2 + 2 beta**2),
+    so the probability that it is positive is cumulative((mu_i - mu_j) / sqrt(sigma_i**2 + sigma_j**2 + 2 beta**2)), as
+    `win_probability`. Doubt about the skills is in it.
+    Bradley-Terry: 1 / (1 + exp(s_j - s_i)) at the fitted strengths, a tie being half a win. Davidson: the same formula, which
+    there is the probability given that it is no tie. Doubt about the strengths is not in these.
+    """
+    if ranking.method in ("bradley-terry", "davidson"):
+        return win_probabilities(ranking.mu)
+    beta = (options or Options()).settings.beta
+    spread = ranking.sigma[:, None] ** 2 + ranking.sigma[None, :] ** 2 + 2 * beta**2
+    return _cumulative((ranking.mu[:, None] - ranking.mu[None, :]) / np.sqrt(spread))
+
+
+def above(ranking: Ranking) -> Array:
+    """Probability that agent i's skill is above agent j's, by the normal approximation of the fit; shape (n, n).
+
+    cumulative((mu_i - mu_j) / sqrt(C_ii + C_jj - 2 C_ij)), C being the covariance of mu. TrueSkill and through time take
+    skills for independent given the log, which makes this too sure of itself or too doubtful; `Bootstrap.above` does not.
+    """
+    variance = np.diag(ranking.covariance)
+    spread = np.maximum(variance[:, None] + variance[None, :] - 2 * ranking.covariance, 0)
+    difference = ranking.mu[:, None] - ranking.mu[None, :]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        z = np.where(spread > 0, difference / np.sqrt(spread), np.sign(difference) * np.inf)
+    np.fill_diagonal(z, 0.0)
+    return _cumulative(np.where(np.isnan(z), 0.0, z))
+
+
+def normalised(mu: Array, played: NDArray[np.bool_] | None = None) -> Array:
+    """The normalised score: in each task the z-score of mu over the agents, and of these the mean over the tasks.
+
+    z = (mu - mean of mu) / (standard deviation of mu), both over the agents judged in that task, the deviation being that of
+    the agents at hand (divisor n, not n - 1). A task in which all agents have one mu gives 0 to each.
+
+    Differences:
+        The paper that reports "normalized TrueSkill" (Milani et al., "BEDD" 2023, Table 3) does not define it; this is the
+        reading its numbers suggest.
+
+    Args:
+        mu: float64, shape (..., T, n): mu of n agents in T tasks.
+        played: bool, shape (T, n): which agents were judged in which task; all if None.
+    Returns:
+        float64, shape (..., n): the mean over the tasks in which the agent was judged; NaN if there is none.
+
+    >>> print(normalised(np.array([[10.0, 20.0, 30.0], [5.0, 5.0, 8.0]])).round(3))
+    [-0.966 -0.354  1.319]
+    """
+    played = np.ones(mu.shape[-2:], bool) if played is None else np.asarray(played, bool)
+    num_agents = np.maximum(played.sum(axis=-1, keepdims=True), 1)
+    centred = mu - (mu * played).sum(axis=-1, keepdims=True) / num_agents
+    deviation = np.sqrt((np.square(centred) * played).sum(axis=-1, keepdims=True) / num_agents)
+    z = np.where(deviation > 1e-12 * (1 + np.abs(mu).max(initial=0)), centred / np.where(deviation > 0, deviation, 1), 0.0)
+    num_tasks = played.sum(axis=0)
+    return np.where(num_tasks > 0, (z * played).sum(axis=-2) / np.maximum(num_tasks, 1), np.nan)
+
+
+def _cumulative(z: Array) -> Array:
+    """Distribution function of the standard normal distribution, exact to rounding."""
+    return np.array([0.5 * math.erfc(-value / math.sqrt(2)) for value in z.reshape(-1).tolist()]).reshape(z.shape)

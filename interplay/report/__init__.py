@@ -1,0 +1,30 @@
+"""Statistics, tables and figures of everything recorded.
+
+`chi_square`, `pairwise_chi_square`, `anova` and `describe` are the arithmetic; `bedd_report` makes a `Report` of answers, and
+`write_report` saves one as HTML, PDF, JSON and CSV. See docs/report.md.
+
+>>> round(chi_square([[575, 48, 99], [519, 50, 113]]).statistic, 2)
+2.69
+"""
+
+from interplay.report.bedd import bedd_report
+from interplay.report.counts import counts_report
+from interplay.report.statistics import anova, chi_square, describe, pairwise_chi_square
+from interplay.report.table import Column, Figure, Measured, Report, Section, Table
+from interplay.report.write import write_report
+
+__all__ = [
+    "Column",
+    "Figure",
+    "Measured",
+    "Report",
+    "Section",
+    "Table",
+    "anova",
+    "bedd_report",
+    "chi_square",
+    "counts_report",
+    "describe",
+    "pairwise_chi_square",
+    "write_report",
+]

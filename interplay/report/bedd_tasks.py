@@ -1,0 +1,204 @@
+"""Chapters about the data set and about time, by task: BEDD's tables 2 and 5."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from interplay.report.bedd_paper import published
+from interplay.report.counts import points_per_answer
+from interplay.report.plots import plot_spreads
+from interplay.report.reading import Groups, Reading
+from interplay.report.sentiment import SENTIMENTS, sentiment_counts
+from interplay.report.statistics import describe
+from interplay.report.table import Cell, Column, Figure, Measured, Section, Table
+from interplay.tasks import Question
+
+SPREAD_CAPTION = (
+    "Thin line: from the 5th to the 95th percentile; thick line: the middle half; white stroke: median; diamond: mean."
+)
+
+Forms = Mapping[str, Sequence[Question]]
+"""Task id -> the questions of its form."""
+
+
+def data_section(groups: Groups, readings: Sequence[Reading], forms: Forms, num_focus: int, focus: Sequence[str]) -> Section:
+    """Comparisons, hours, words and sentiment by task; points and judges.
+
+    Args:
+        groups: By task.
+        num_focus: Comparisons between two of the agents looked at.
+        focus: Those agents.
+    """
+    return Section(
+        "data",
+        "The data set",
+        ("How much was compared, by whom, and how much each answer says.",),
+        (
+            _data_table(groups, readings),
+            _totals_table(readings, forms, num_focus, focus),
+            _points_table(groups, forms),
+            _judges(readings),
+        ),
+    )
+
+
+def timing_section(groups: Groups) -> Section:
+    """How long a comparison took: table 5."""
+    rows = []
+    for name, readings in [*groups.items(), ("all", [each for group in groups.values() for each in group])]:
+        seconds = describe([reading.answer.duration_s for reading in readings])
+        total_s = sum(reading.answer.duration_s for reading in readings)
+        where = ("overall",) if name == "all" else ("tasks", name)
+        mean = published("tasks", name, "seconds") if name != "all" else published("overall", "minutes_per_comparison") * 60
+        rows.append(
+            (
+                name,
+                len(readings),
+                Measured(seconds.mean, mean),
+                seconds.median,
+                Measured(seconds.sd, published(*where, "seconds_sd")),
+                seconds.se,
+                Measured(total_s, published(*where, "total_s")),
+                total_s / 3600,
+            )
+        )
+    table = Table(
+        "time-by-task",
+        "Time per comparison in seconds (table 5)",
+        (
+            Column("task"),
+            Column("answers", "count"),
+            Column("mean (s)", "number"),
+            Column("median (s)", "number"),
+            Column("standard deviation (s)", "number"),
+            Column("standard error (s)", "number"),
+            Column("total (s)", "number"),
+            Column("total (h)", "number"),
+        ),
+        tuple(rows),
+        "From serving a match to its answer. The paper's ± is printed as a standard error; it is set beside our standard "
+        "deviation here, because a standard error over hundreds of answers would be about ten seconds. Times have long tails, "
+        "so the median is the better picture of a typical answer. The paper's mean over all is its 5.12 minutes.",
+    )
+    records = [{"name": name} | spread([reading.answer.duration_s / 60 for reading in group]) for name, group in groups.items()]
+    figure = Figure(
+        "figure-timing",
+        "Time per comparison",
+        SPREAD_CAPTION,
+        records,
+        lambda table, ax: plot_spreads(table, ax, label="minutes per comparison"),
+        "; ".join(f"{row['name']}: median {row['median']:.1f} minutes" for row in records),
+        height_in=1.0 + 0.55 * len(records),
+    )
+    return Section("timing", "Time", ("How long judges took, from being shown two videos to answering.",), (figure, table))
+
+
+def spread(values: Sequence[float]) -> dict[str, float | int]:
+    """A distribution as `plot_spreads` draws it."""
+    sample = np.asarray(values, dtype=float)
+    levels = dict(zip(("p5", "p25", "median", "p75", "p95"), np.percentile(sample, (5, 25, 50, 75, 95)).tolist(), strict=True))
+    return {"num": len(sample), **levels, "mean": float(sample.mean())}
+
+
+def _data_table(groups: Groups, readings: Sequence[Reading]) -> Table:
+    rows = []
+    for name, group in [*groups.items(), ("all", readings)]:
+        where = ("overall",) if name == "all" else ("tasks", name)
+        counts = sentiment_counts(reading.sentiment for reading in group)
+        row: list[Cell] = [
+            name,
+            Measured(len(group), published(*where, "comparisons")),
+            Measured(sum(reading.answer.duration_s for reading in group) / 3600, published(*where, "hours")),
+            Measured(sum(reading.num_words for reading in group), published(*where, "words")),
+        ]
+        row += [
+            Measured(100 * count / len(group), published(*where, each)) for count, each in zip(counts, SENTIMENTS, strict=True)
+        ]
+        rows.append(tuple(row))
+    return Table(
+        "data-by-task",
+        "Answers by task (table 2)",
+        (
+            Column("task"),
+            Column("comparisons", "count"),
+            Column("hours", "number", 1),
+            Column("words", "count"),
+            *(Column(f"{each} (%)", "number") for each in SENTIMENTS),
+        ),
+        tuple(rows),
+        "Hours are the sum of the times from serving a match to its answer; words are counted in the reasons. Sentiments are "
+        "compared with table 6, which prints more digits than table 2.",
+    )
+
+
+def _totals_table(readings: Sequence[Reading], forms: Forms, num_focus: int, focus: Sequence[str]) -> Table:
+    agents = {agent for reading in readings for agent in (reading.answer.left, reading.answer.right)}
+    points = sum(points_per_answer(tuple(forms.get(reading.answer.task, ()))) for reading in readings)
+    is_theirs = set(focus) == set(published("source", "agents"))
+    rows = (
+        ("comparisons", Measured(len(readings), published("overall", "comparisons"))),
+        ("single judgements (comparison points)", Measured(points, published("overall", "comparison_points"))),
+        ("judges", Measured(len({reading.answer.judge for reading in readings}), published("overall", "workers"))),
+        ("agents", Measured(len(agents), published("overall", "agents"))),
+        (
+            "comparisons among " + ", ".join(focus),
+            Measured(num_focus, published("overall", "focus_comparisons") if is_theirs else None),
+        ),
+        ("draws", sum(reading.answer.outcome == "draw" for reading in readings)),
+    )
+    return Table(
+        "totals",
+        "In all (section 3.2)",
+        (Column("what"), Column("number", "count")),
+        rows,
+        "Judges whose answers do not count are left out.",
+    )
+
+
+def _points_table(groups: Groups, forms: Forms) -> Table:
+    rows = []
+    for name, group in groups.items():
+        questions = forms.get(group[0].answer.task, ())
+        kinds = Counter(question.kind for question in questions)
+        per_answer = points_per_answer(tuple(questions))
+        rows.append((name, len(group), kinds["direct"], kinds["comparative"], per_answer, per_answer * len(group)))
+    rows.append(("all", sum(row[1] for row in rows), None, None, None, sum(row[5] for row in rows)))
+    return Table(
+        "points",
+        "Single judgements by task",
+        (
+            Column("task"),
+            Column("answers", "count"),
+            Column("direct questions", "count"),
+            Column("comparative questions", "count"),
+            Column("judgements per answer", "count"),
+            Column("judgements", "count"),
+        ),
+        tuple(rows),
+        "One for the overall question, one for each direct and each comparative question of the form.",
+    )
+
+
+def _judges(readings: Sequence[Reading]) -> Table:
+    answers = Counter(reading.answer.judge for reading in readings)
+    counts = sorted(answers.values())
+    hours = Counter[str]()
+    for reading in readings:
+        hours[reading.answer.judge] += reading.answer.duration_s / 3600  # type: ignore[assignment]
+    rows = (
+        ("fewest answers of a judge", float(counts[0])),
+        ("median", float(np.median(counts))),
+        ("most", float(counts[-1])),
+        ("share of the busiest judge (%)", 100 * counts[-1] / len(readings)),
+        ("hours of a judge, median", float(np.median(list(hours.values())))),
+    )
+    return Table(
+        "judges",
+        "Work per judge",
+        (Column("what"), Column("number", "number", 1)),
+        rows,
+        "Over judges with an answer that counts.",
+    )

@@ -1,0 +1,158 @@
+"""`interplay report bedd --counts FILE`: BEDD's chi-square tests and comparison points from integer counts alone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from interplay.errors import InterplayError, unknown_name
+from interplay.report.bedd_paper import paper, task_id
+from interplay.report.sentiment import SENTIMENTS
+from interplay.report.statistics import ChiSquare, PairTest, chi_square, pairwise_chi_square
+from interplay.tasks import Question
+
+GROUPS = ("task_sentiment", "agent_sentiment")
+Counts = dict[str, tuple[int, int, int]]
+
+_EXAMPLE = '{"task_sentiment": {"FindCave": [575, 48, 99], ...}, "agent_sentiment": {"Random": [213, 28, 96], ...}}'
+
+
+class CountsError(InterplayError):
+    """A file of counts that cannot be used; the text names the key and what was expected there."""
+
+
+class SentimentTests(NamedTuple):
+    """Counts of one kind of group (tasks, agents), tested for independence, over all and pair by pair."""
+
+    counts: Counts
+    chi_square: ChiSquare
+    pairs: list[PairTest]
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON values: `chi_square`, `pairs` and the counts tested."""
+        return {
+            "counts": {name: list(row) for name, row in self.counts.items()},
+            "chi_square": self.chi_square._asdict(),
+            "pairs": [pair._asdict() for pair in self.pairs],
+        }
+
+
+class CountsReport(NamedTuple):
+    """What follows from the counts."""
+
+    task_sentiment: SentimentTests
+    agent_sentiment: SentimentTests
+    comparison_points: int
+
+    def to_json(self) -> dict[str, Any]:
+        """One document, the answer of `--json`."""
+        return {
+            "task_sentiment": self.task_sentiment.to_json(),
+            "agent_sentiment": self.agent_sentiment.to_json(),
+            "comparison_points": self.comparison_points,
+        }
+
+
+def counts_report(path: Path) -> CountsReport:
+    """Read counts and test them.
+
+    Args:
+        path: JSON: `task_sentiment` and `agent_sentiment`, each a name -> [positive, neutral, negative].
+    Raises:
+        CountsError: If the file cannot be read, misses a key, or holds a row that is no three counts of anything.
+        NotFoundError: If a task is none of the basalt suite.
+    """
+    counts = read_counts(path)
+    tests = {name: compare_counts(counts[name], where=f"{path}: {name}") for name in GROUPS}
+    points = sum(sum(row) * points_per_answer(_known_task(task)) for task, row in counts["task_sentiment"].items())
+    return CountsReport(tests["task_sentiment"], tests["agent_sentiment"], points)
+
+
+def read_counts(path: Path) -> dict[str, Counts]:
+    """Group -> name -> (positive, neutral, negative), checked."""
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise CountsError(f"there is no file {path}\n--counts takes JSON such as {_EXAMPLE}") from None
+    except (OSError, ValueError, RecursionError) as error:
+        raise CountsError(f"{path} cannot be read as JSON: {error}\nExpected {_EXAMPLE}") from None
+    if not isinstance(document, Mapping):
+        raise CountsError(f"{path} holds {_kind(document)}, expected an object\nExpected {_EXAMPLE}")
+    missing = [name for name in GROUPS if name not in document]
+    if missing:
+        raise CountsError(f"{path} misses {' and '.join(missing)}; it has {sorted(document) or 'nothing'}\nExpected {_EXAMPLE}")
+    return {name: _check_group(document[name], f"{path}: {name}") for name in GROUPS}
+
+
+def compare_counts(counts: Counts, *, where: str) -> SentimentTests:
+    """Chi-square over all groups and of each pair.
+
+    Raises:
+        CountsError: If all answers are in one column, so that nothing can be tested.
+    """
+    try:
+        overall = chi_square(list(counts.values()))
+    except ValueError:
+        raise CountsError(
+            f"{where}: all answers are of one sentiment, so there is nothing to test; "
+            f"rows are [{', '.join(SENTIMENTS)}], two of them must occur"
+        ) from None
+    return SentimentTests(counts, overall, pairwise_chi_square(counts))
+
+
+def points_per_answer(questions: tuple[Question, ...]) -> int:
+    """Single judgements in one answer: the overall one, and one for each direct and each comparative question.
+
+    The paper's 27,905 are the sum of n x (1 + direct + comparative) over its four tasks.
+    """
+    return 1 + sum(question.kind in ("direct", "comparative") for question in questions)
+
+
+def _known_task(name: str) -> tuple[Question, ...]:
+    """Questions of a task, by any of its names."""
+    from interplay.tasks import builtin_suites
+
+    tasks = {task.id: task for suite in builtin_suites() for task in suite.tasks}
+    id = task_id(name) or name
+    if id not in tasks:
+        raise unknown_name(
+            "task", name, [*paper()["names"], *paper()["names"].values()], hint="Comparison points need its form."
+        )
+    return tasks[id].questions
+
+
+def _check_group(group: Any, where: str) -> Counts:
+    if not isinstance(group, Mapping):
+        raise CountsError(f"{where} is {_kind(group)}, expected an object: name -> [{', '.join(SENTIMENTS)}]")
+    if len(group) < 2:
+        raise CountsError(f"{where} names {len(group)} group{'' if len(group) == 1 else 's'}; a comparison needs two or more")
+    return {name: _check_row(row, f"{where}: {name}") for name, row in group.items()}
+
+
+def _check_row(row: Any, where: str) -> tuple[int, int, int]:
+    expected = f"expected three counts [{', '.join(SENTIMENTS)}]"
+    if not isinstance(row, list):
+        raise CountsError(f"{where} is {_kind(row)}, {expected}")
+    if len(row) != len(SENTIMENTS):
+        raise CountsError(f"{where} has {len(row)} numbers, {expected}")
+    for value in row:
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise CountsError(f"{where} holds {value!r}, {expected}: whole numbers of answers, not shares or percentages")
+        if value < 0:
+            raise CountsError(f"{where} holds {value}, {expected}: none below 0")
+        if value > 2**53:
+            raise CountsError(f"{where} holds {value}, {expected}: more than can be counted exactly")
+    if not any(row):
+        raise CountsError(f"{where} has no answers at all ({row}); leave this name out")
+    positive, neutral, negative = row
+    return positive, neutral, negative
+
+
+def _kind(value: Any) -> str:
+    """What a JSON value is, in words."""
+    if value is None:
+        return "null"
+    kinds = {bool: "true or false", int: "a number", float: "a number", str: "a text", list: "a list", dict: "an object"}
+    return kinds[type(value)]

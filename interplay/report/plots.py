@@ -1,0 +1,177 @@
+"""Pictures of reports: each a function from tidy records to an Axes, readable in grey and on paper of any colour."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+INK = "#5e6a66"
+"""Lines and text; pages replace it by their own text colour."""
+
+# Luminance between 0.14 and 0.30: each stands out by 3:1 from white and from the dark page alike (a test checks it).
+_COLOURS = ("#3f7fd1", "#c8642b", "#2c9270", "#ab58a5", "#8f7d1f", "#7a808c", "#cf5270", "#3b8fa3", "#6c8f2e", "#8b6fd0")
+_MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*")
+_SENTIMENTS = {"positive": ("#2c9270", ""), "neutral": ("#7a808c", "...."), "negative": ("#c8642b", "////")}
+
+
+def agent_styles(roster: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """Agent -> (colour, marker), by place in the roster: the same roster gives an agent the same looks in every figure.
+
+    Colours come again after ten agents, then with other markers.
+    """
+    return {agent: (_COLOURS[place % 10], _MARKERS[(place + 3 * (place // 10)) % 10]) for place, agent in enumerate(roster)}
+
+
+def plot_sentiments(table: list[dict[str, Any]], ax: Axes | None = None) -> Axes:
+    """Shares of positive, neutral and negative reasons, one bar a group.
+
+    Args:
+        table: Records of `name`, `num`, and counts `positive`, `neutral`, `negative`.
+        ax: Where to draw; a new figure if None.
+    """
+    ax = ax or _new_axes()
+    places = range(len(table))
+    begin = [0.0] * len(table)
+    for kind, (colour, hatch) in _SENTIMENTS.items():
+        shares = [100 * row[kind] / row["num"] for row in table]
+        ax.barh(
+            places, shares, left=begin, color=colour, hatch=hatch, edgecolor="#ffffff", linewidth=0.8, height=0.66, label=kind
+        )
+        for place, share, start in zip(places, shares, begin, strict=True):
+            if share >= 6 and not hatch:
+                ax.text(start + share / 2, place, f"{share:.0f} %", color="#ffffff", ha="center", va="center", weight="bold")
+            elif share >= 12:
+                box = {"facecolor": colour, "edgecolor": "none", "pad": 1.5}
+                ax.text(
+                    start + share / 2,
+                    place,
+                    f"{share:.0f} %",
+                    color="#ffffff",
+                    ha="center",
+                    va="center",
+                    weight="bold",
+                    bbox=box,
+                )
+        begin = [start + share for start, share in zip(begin, shares, strict=True)]
+    _name_rows(ax, [f"{row['name']}\nn = {row['num']:,}" for row in table])
+    ax.set_xlim(0, 100)
+    ax.set_xlabel("share of reasons (%)")
+    ax.legend(loc="lower center", bbox_to_anchor=(0.42, 1.0), ncols=3, frameon=False, handlelength=1.6)
+    return ax
+
+
+def plot_intervals(
+    table: list[dict[str, Any]],
+    ax: Axes | None = None,
+    *,
+    label: str = "mean",
+    roster: Sequence[str] = (),
+    zero: bool = False,
+) -> Axes:
+    """One value with an interval a row.
+
+    Args:
+        table: Records of `name`, `value`, `low`, `high` and `num`; the first is drawn on top.
+        label: What the axis shows, with its unit.
+        roster: For rows that are agents, see `agent_styles`; all rows look alike without.
+        zero: Mark zero by a line.
+    """
+    ax = ax or _new_axes()
+    styles = agent_styles(roster)
+    for place, row in enumerate(table):
+        colour, marker = styles.get(row["name"], (_COLOURS[0], _MARKERS[0]))
+        # Not `errorbar`, which wants the value inside: a percentile interval may leave it out.
+        ax.plot([row["low"], row["high"]], [place, place], color=colour, linewidth=1.8, marker="|", markersize=8)
+        ax.plot(row["value"], place, color=colour, marker=marker, markersize=7, linestyle="")
+    if zero:
+        ax.axvline(0, color=INK, linewidth=0.8, linestyle=":")
+    _name_rows(ax, [f"{row['name']}\nn = {row['num']:,}" for row in table])
+    ax.margins(x=0.08)
+    ax.set_xlabel(label)
+    return ax
+
+
+def plot_spreads(table: list[dict[str, Any]], ax: Axes | None = None, *, label: str) -> Axes:
+    """Distributions in brief: a thin line from the 5th to the 95th percentile, a thick one over the middle half, the median.
+
+    Args:
+        table: Records of `name`, `num`, `p5`, `p25`, `median`, `p75`, `p95`, `mean`.
+        label: What the axis shows, with its unit.
+    """
+    ax = ax or _new_axes()
+    for place, row in enumerate(table):
+        ax.plot([row["p5"], row["p95"]], [place, place], color=_COLOURS[0], linewidth=1.6)
+        ax.plot([row["p25"], row["p75"]], [place, place], color=_COLOURS[0], linewidth=9, solid_capstyle="butt")
+        ax.plot([row["median"]] * 2, [place - 0.17, place + 0.17], color="#ffffff", linewidth=2.4)
+        ax.plot(row["mean"], place, marker="D", color=_COLOURS[1], markersize=6, markeredgecolor="#ffffff", linestyle="")
+    _name_rows(ax, [f"{row['name']}\nn = {row['num']:,}" for row in table])
+    ax.set_xlim(left=0)
+    ax.set_xlabel(label)
+    return ax
+
+
+def plot_factor_scores(table: list[dict[str, Any]], ax: Axes | None = None, *, roster: Sequence[str] = ()) -> Axes:
+    """Mean score of every agent in each factor of one task, with its standard error.
+
+    Args:
+        table: Records of `factor`, `agent`, `num`, `mean`, `se` (None for a single answer).
+        roster: See `agent_styles`; by default the agents of the table.
+    """
+    ax = ax or _new_axes(height_in=7)
+    factors = list(dict.fromkeys(row["factor"] for row in table))
+    agents = list(dict.fromkeys(row["agent"] for row in table))
+    styles = agent_styles(roster or agents)
+    step = 0.5 / max(1, len(agents) - 1)
+    for agent in agents:
+        colour, marker = styles[agent]
+        rows = [row for row in table if row["agent"] == agent]
+        places = [factors.index(row["factor"]) - 0.2 + step * agents.index(agent) for row in rows]
+        ax.errorbar(
+            [row["mean"] for row in rows],
+            places,
+            xerr=[row["se"] or 0.0 for row in rows],
+            color=colour,
+            marker=marker,
+            markersize=5.5,
+            linestyle="",
+            elinewidth=1.4,
+            capsize=2.5,
+            label=agent,
+        )
+    for place, factor in enumerate(factors):
+        ax.text(0.0, place - 0.42, factor, ha="left", va="center", color=INK, weight="bold")
+        if place:
+            ax.axhline(place - 0.58, color=INK, linewidth=0.4, alpha=0.5)
+    ax.set_ylim(len(factors) - 0.48, -0.6)
+    ax.set_yticks([])
+    ax.set_xlim(-0.03, 1.03)
+    ax.set_xlabel("mean score (higher is better)")
+    ax.grid(axis="x", alpha=0.25, color=INK)
+    ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3, frameon=False, handletextpad=0.3, columnspacing=1.2)
+    _quiet(ax)
+    return ax
+
+
+def _new_axes(height_in: float = 3.2) -> Axes:
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(5, height_in), layout="constrained").subplots()
+
+
+def _name_rows(ax: Axes, names: Sequence[str]) -> None:
+    """Names down the left side, the first on top."""
+    ax.set_yticks(range(len(names)), names)
+    ax.set_ylim(len(names) - 0.45, -0.55)
+    ax.grid(axis="x", alpha=0.25, color=INK)
+    ax.set_axisbelow(True)
+    _quiet(ax)
+
+
+def _quiet(ax: Axes) -> None:
+    """No frame but the lower line."""
+    for side in ("top", "right", "left"):
+        ax.spines[side].set_visible(False)
+    ax.tick_params(axis="y", length=0)

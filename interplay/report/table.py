@@ -1,0 +1,192 @@
+"""What a report is made of: tables whose numbers know the paper's, figures, sections. Nothing here knows HTML or PDF."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from math import isfinite
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+class Measured(NamedTuple):
+    """A number of ours, and the published one where there is one."""
+
+    value: float | None
+    paper: float | None = None
+
+    @property
+    def difference(self) -> float | None:
+        """Ours minus the paper's."""
+        return None if self.value is None or self.paper is None else self.value - self.paper
+
+
+Cell = str | int | float | bool | None | Measured
+Form = Literal["text", "count", "number", "p"]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column: its heading with the unit, and how its numbers are written.
+
+    Attributes:
+        form: `text`; `count`, whole with thousands parted; `number` with `digits` decimals; `p`, a probability.
+    """
+
+    name: str
+    form: Form = "text"
+    digits: int = 2
+
+    def write(self, value: Any) -> str:
+        """A value of this column as people read it; an en dash for nothing."""
+        if value is None or (isinstance(value, float) and not isfinite(value)):
+            return "–"
+        if isinstance(value, bool):
+            return "yes" if value else "no"
+        if isinstance(value, str):
+            return value
+        if self.form == "p":
+            text = f"{value:.3f}" if value >= 0.001 else "0" if value == 0 else f"{value:.2e}"
+        else:
+            text = f"{value:,.{0 if self.form == 'count' else self.digits}f}"
+        return "−" + text[1:] if text.startswith("-") else text  # a minus sign, as wide as a plus
+
+    def write_paper(self, cell: Cell) -> str:
+        """The paper's number and ours minus it: `132.21 (±0.00)`; empty where the paper has none."""
+        if not isinstance(cell, Measured) or cell.paper is None:
+            return ""
+        if cell.difference is None or self.form == "p":  # probabilities over twenty orders have no useful difference
+            return self.write(cell.paper)
+        difference = self.write(abs(cell.difference))
+        sign = "±" if not any(char in "123456789" for char in difference) else "+" if cell.difference > 0 else "−"
+        return f"{self.write(cell.paper)} ({sign}{difference})"
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table; `caption` says how its numbers were made.
+
+    >>> table = Table("t", "Wins", (Column("agent"), Column("won", "count")), (("ada", Measured(3, 2)),))
+    >>> table.records()
+    [{'agent': 'ada', 'won': 3, 'won (paper)': 2, 'won (difference)': 1}]
+    """
+
+    id: str
+    title: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    caption: str = ""
+
+    def __post_init__(self) -> None:
+        ragged = [row for row in self.rows if len(row) != len(self.columns)]
+        if ragged:
+            raise ValueError(f"table {self.id} has {len(self.columns)} columns, but a row of {len(ragged[0])}: {ragged[0]!r}")
+
+    @property
+    def has_paper(self) -> bool:
+        """Whether any number has a published one beside it."""
+        return any(isinstance(cell, Measured) and cell.paper is not None for row in self.rows for cell in row)
+
+    def records(self) -> list[dict[str, Any]]:
+        """Rows as JSON values; a column with published numbers has two more, `(paper)` and `(difference)`."""
+        compared = {
+            place
+            for row in self.rows
+            for place, cell in enumerate(row)
+            if isinstance(cell, Measured) and cell.paper is not None
+        }
+        records = []
+        for row in self.rows:
+            record: dict[str, Any] = {}
+            for place, (column, cell) in enumerate(zip(self.columns, row, strict=True)):
+                record[column.name] = _plain(cell.value if isinstance(cell, Measured) else cell)
+                if place in compared:
+                    measured = cell if isinstance(cell, Measured) else Measured(None)
+                    record[f"{column.name} (paper)"] = _plain(measured.paper)
+                    record[f"{column.name} (difference)"] = _plain(measured.difference)
+            records.append(record)
+        return records
+
+    def csv(self) -> str:
+        """The records as CSV with a header, lines ended by a line feed."""
+        records = self.records()
+        out = io.StringIO()
+        names = list(records[0]) if records else [column.name for column in self.columns]
+        writer = csv.DictWriter(out, names, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(records)
+        return out.getvalue()
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything, as JSON values."""
+        return {"id": self.id, "title": self.title, "caption": self.caption, "rows": self.records()}
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A picture: `plot(table, ax)` drawn from tidy records.
+
+    Attributes:
+        table: Records the picture is drawn from, saved beside it.
+        alt: What one would say of the picture to somebody who cannot see it.
+        height_in: Inches, at a width of 5.
+    """
+
+    id: str
+    title: str
+    caption: str
+    table: list[dict[str, Any]]
+    plot: Callable[[list[dict[str, Any]], Axes], Axes]
+    alt: str
+    height_in: float = 3.2
+
+    def to_json(self) -> dict[str, Any]:
+        """What was drawn, as JSON values."""
+        return {"id": self.id, "title": self.title, "caption": self.caption, "rows": self.table}
+
+
+@dataclass(frozen=True)
+class Section:
+    """A chapter: paragraphs, then tables and figures in order."""
+
+    id: str
+    title: str
+    paragraphs: Sequence[str] = ()
+    blocks: Sequence[Table | Figure] = ()
+
+
+@dataclass(frozen=True)
+class Report:
+    """A whole report.
+
+    Attributes:
+        facts: Short pairs for its head: what it is about, in numbers.
+    """
+
+    id: str
+    title: str
+    lead: str
+    sections: Sequence[Section]
+    facts: Sequence[tuple[str, str]] = field(default=())
+
+    @property
+    def blocks(self) -> list[Table | Figure]:
+        """Every table and figure, in order."""
+        return [block for section in self.sections for block in section.blocks]
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything that was computed, as JSON values."""
+        tables = [block.to_json() for block in self.blocks if isinstance(block, Table)]
+        figures = [block.to_json() for block in self.blocks if isinstance(block, Figure)]
+        return {"report": self.id, "title": self.title, "facts": dict(self.facts), "tables": tables, "figures": figures}
+
+
+def _plain(value: Any) -> Any:
+    """A JSON value; None for NaN and infinities."""
+    if isinstance(value, float):
+        return value if isfinite(value) else None
+    return value

@@ -1,0 +1,99 @@
+"""What the leaderboard and the pages of agents ask of the log beside ratings: answers by agent, by factor, and in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
+
+from sqlalchemy import func, or_, select
+from sqlalchemy.orm import Session
+
+from interplay.store.judging import COUNTS, LoggedAnswer
+from interplay.store.models import Answer, Ban, Match
+
+WATCHED_FOR = timedelta(hours=1)
+"""A match without an answer is before its judge for so long after the last sign of life of their page."""
+_ANSWERS_PER_FETCH = 5000
+
+
+class Verdict(NamedTuple):
+    """An answer as one agent sees it: about whom, on which side it was, and what was said."""
+
+    task: str
+    is_left: bool
+    opponent: str
+    outcome: str
+    responses: dict[str, Any]
+
+
+class Reason(NamedTuple):
+    """What a judge wrote about an agent; `verdict` is `won`, `drew` or `lost`, `side` where the agent was shown."""
+
+    task: str
+    opponent: str
+    side: str
+    verdict: str
+    text: str
+    created_at: datetime
+
+
+def automatic_answers(session: Session) -> Iterator[LoggedAnswer]:
+    """Answers of automatic judges, in order; they are shown beside people's and never counted among them."""
+    query = select(
+        Answer.sequence,
+        Answer.task,
+        Answer.left_agent,
+        Answer.right_agent,
+        Answer.outcome,
+        Answer.judge,
+        Answer.created_at,
+        Answer.study,
+    ).where(Answer.judge_kind == "model", Answer.purpose == "rating", Answer.judge.not_in(_banned()))
+    for row in session.execute(query.order_by(Answer.sequence), execution_options={"yield_per": _ANSWERS_PER_FETCH}):
+        yield LoggedAnswer(*row)
+
+
+def has_automatic_answers(session: Session) -> bool:
+    """Whether any automatic judge has answered."""
+    return session.scalar(select(Answer.sequence).where(Answer.judge_kind == "model").limit(1)) is not None
+
+
+def verdicts(session: Session, agent: str) -> Iterator[Verdict]:
+    """Every answer that counts about an agent, in order."""
+    query = select(Answer.task, Answer.left_agent, Answer.right_agent, Answer.outcome, Answer.responses)
+    query = query.where(COUNTS, or_(Answer.left_agent == agent, Answer.right_agent == agent)).order_by(Answer.sequence)
+    for task, left, right, outcome, responses in session.execute(query, execution_options={"yield_per": _ANSWERS_PER_FETCH}):
+        yield Verdict(task, left == agent, right if left == agent else left, outcome, responses)
+
+
+def last_reasons(session: Session, agent: str, *, limit: int, without: set[str]) -> list[Reason]:
+    """What was last written about an agent, newest first, in answers that count; tasks of `without` are left out."""
+    query = (
+        select(Answer.task, Answer.left_agent, Answer.right_agent, Answer.outcome, Answer.reason, Answer.created_at)
+        .where(COUNTS, or_(Answer.left_agent == agent, Answer.right_agent == agent))
+        .where(Answer.reason != "", Answer.task.not_in(without))
+        .order_by(Answer.sequence.desc())
+        .limit(limit)
+    )
+    reasons = []
+    for task, left, right, outcome, text, created_at in session.execute(query):
+        side, opponent = ("left", right) if left == agent else ("right", left)
+        verdict = "drew" if outcome == "draw" else "won" if outcome == side else "lost"
+        reasons.append(Reason(task, opponent, side, verdict, text, created_at))
+    return reasons
+
+
+def watched_tasks(session: Session, judge: str, now: datetime) -> set[str]:
+    """Tasks of which a judge has a pair before them that they have not answered; a page that slept may still answer."""
+    query = select(Match.task).where(Match.judge == judge, Match.answered_at.is_(None), Match.seen_at > now - WATCHED_FOR)
+    return set(session.scalars(query.distinct()))
+
+
+def num_judges_of_kind(session: Session, kind: str) -> int:
+    """How many judges of a kind have answered."""
+    return session.scalar(select(func.count(Answer.judge.distinct())).where(Answer.judge_kind == kind)) or 0
+
+
+def _banned():
+    return select(Ban.judge).where(Ban.lifted_at.is_(None))

@@ -1,0 +1,253 @@
+"""Studies, their versions, and who took part: opening and closing, enrolments, quiz attempts, the pay ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from interplay.store.models import Answer, Ban, Enrolment, Match, PayEvent, QuizAttempt, StudyRow, StudyVersion
+from interplay.store.participants import judge_name
+
+
+def open_study(session: Session, *, study: str, content_hash: str, definition: Mapping[str, Any], now: datetime) -> StudyRow:
+    """Open a study, open it again, or give it a new version; versions people consented to stay."""
+    if session.get(StudyVersion, content_hash) is None:
+        session.add(StudyVersion(content_hash=content_hash, study=study, definition=dict(definition), created_at=now))
+        session.flush()
+    row = session.get(StudyRow, study)
+    if row is None:
+        row = StudyRow(id=study, content_hash=content_hash, opened_at=now)
+        session.add(row)
+    row.content_hash, row.closed_at = content_hash, None
+    session.flush()
+    return row
+
+
+def close_study(session: Session, study: str, now: datetime) -> StudyRow | None:
+    """Close a study; None if there is none of that id. Closing twice keeps the first time."""
+    row = session.get(StudyRow, study)
+    if row is not None and row.closed_at is None:
+        row.closed_at = now
+        session.flush()
+    return row
+
+
+def study_row(session: Session, study: str) -> StudyRow | None:
+    """One study that was opened here."""
+    return session.get(StudyRow, study)
+
+
+def study_rows(session: Session) -> list[StudyRow]:
+    """Every study that was opened here, oldest first."""
+    return list(session.scalars(select(StudyRow).order_by(StudyRow.opened_at, StudyRow.id)))
+
+
+def study_version(session: Session, content_hash: str) -> StudyVersion | None:
+    """One version of a study."""
+    return session.get(StudyVersion, content_hash)
+
+
+def study_versions(session: Session, study: str) -> list[StudyVersion]:
+    """Every version of a study, oldest first."""
+    query = select(StudyVersion).where(StudyVersion.study == study)
+    return list(session.scalars(query.order_by(StudyVersion.created_at, StudyVersion.content_hash)))
+
+
+def add_enrolment(
+    session: Session,
+    *,
+    enrolment_id: str,
+    study: str,
+    study_hash: str,
+    participant_id: int,
+    channel: str,
+    worker: str,
+    assignment: str,
+    arrival: Mapping[str, Any],
+    now: datetime,
+    consented: bool,
+) -> Enrolment:
+    """A person's new part in a study."""
+    enrolment = Enrolment(
+        id=enrolment_id,
+        study=study,
+        study_hash=study_hash,
+        participant_id=participant_id,
+        channel=channel,
+        worker=worker,
+        assignment=assignment,
+        arrival=dict(arrival),
+        arrived_at=now,
+        consented_at=now if consented else None,
+    )
+    session.add(enrolment)
+    session.flush()
+    return enrolment
+
+
+def enrolment_by_id(session: Session, enrolment_id: str) -> Enrolment | None:
+    """One enrolment."""
+    return session.get(Enrolment, enrolment_id)
+
+
+def enrolments_of_assignment(session: Session, study: str, channel: str, assignment: str) -> list[Enrolment]:
+    """Everyone who came with this assignment; in `open`, whose assignments have no name, everyone."""
+    query = select(Enrolment).where(Enrolment.study == study, Enrolment.channel == channel, Enrolment.assignment == assignment)
+    return list(session.scalars(query.order_by(Enrolment.arrived_at, Enrolment.id)))
+
+
+def enrolments_of_worker(session: Session, study: str, channel: str, worker: str) -> list[Enrolment]:
+    """All parts one person had in a study, first one first."""
+    query = select(Enrolment).where(Enrolment.study == study, Enrolment.channel == channel, Enrolment.worker == worker)
+    return list(session.scalars(query.order_by(Enrolment.arrived_at, Enrolment.id)))
+
+
+def enrolments_of_participant(session: Session, study: str, participant_id: int) -> list[Enrolment]:
+    """All parts one participant had in a study, first one first."""
+    query = select(Enrolment).where(Enrolment.study == study, Enrolment.participant_id == participant_id)
+    return list(session.scalars(query.order_by(Enrolment.arrived_at, Enrolment.id)))
+
+
+def enrolments_of_study(session: Session, study: str) -> list[Enrolment]:
+    """Everyone who took part, in the order they came."""
+    query = select(Enrolment).where(Enrolment.study == study)
+    return list(session.scalars(query.order_by(Enrolment.arrived_at, Enrolment.id)))
+
+
+def count_enrolments(session: Session) -> dict[str, dict[str, int]]:
+    """Study -> outcome -> how many; those who have not ended count as `working`."""
+    outcome = func.coalesce(Enrolment.outcome, "working")
+    counts: dict[str, dict[str, int]] = {}
+    for study, name, count in session.execute(
+        select(Enrolment.study, outcome, func.count()).group_by(Enrolment.study, outcome).order_by(Enrolment.study, outcome)
+    ):
+        counts.setdefault(study, {})[name] = count
+    return counts
+
+
+def end_enrolment(session: Session, enrolment_id: str, outcome: str, now: datetime) -> Enrolment:
+    """End a part, once: the first outcome stays. The judge's open match goes back to the others."""
+    enrolment = session.get_one(Enrolment, enrolment_id, populate_existing=True)
+    if enrolment.outcome is None:
+        enrolment.outcome, enrolment.ended_at = outcome, now
+        open_matches = select(Match).where(
+            Match.judge == judge_name(enrolment.participant_id),
+            Match.study == enrolment.study,
+            Match.answered_at.is_(None),
+            Match.released_at.is_(None),
+        )
+        for match in session.scalars(open_matches):
+            match.released_at = now
+        session.flush()
+    return enrolment
+
+
+def count_answers(session: Session, study: str, participant_id: int) -> int:
+    """How many answers, checks among them, a participant gave in a study."""
+    query = select(func.count()).select_from(Answer)
+    return session.scalar(query.where(Answer.study == study, Answer.judge == judge_name(participant_id))) or 0
+
+
+def last_seen(session: Session, enrolment: Enrolment) -> datetime:
+    """The last sign of life of somebody in a study: on arrival, at the quiz, or from the page of a match."""
+    seen = select(func.max(Match.seen_at)).where(
+        Match.judge == judge_name(enrolment.participant_id), Match.study == enrolment.study
+    )
+    tried = select(func.max(QuizAttempt.created_at)).where(QuizAttempt.enrolment_id == enrolment.id)
+    times = [enrolment.arrived_at, session.scalar(seen), session.scalar(tried)]
+    return max(time for time in times if time is not None)
+
+
+def answers_by_judge(session: Session, study: str) -> dict[str, list[tuple[datetime, float]]]:
+    """Judge -> (when, seconds from serving to answering) of every answer in a study, in order."""
+    answers: dict[str, list[tuple[datetime, float]]] = {}
+    query = select(Answer.judge, Answer.created_at, Answer.duration_s).where(Answer.study == study)
+    for judge, created_at, duration_s in session.execute(query.order_by(Answer.sequence)):
+        answers.setdefault(judge, []).append((created_at, duration_s))
+    return answers
+
+
+def is_banned(session: Session, participant_id: int) -> bool:
+    """Whether a participant's answers do not count at present."""
+    query = select(Ban.id).where(Ban.judge == judge_name(participant_id), Ban.lifted_at.is_(None)).limit(1)
+    return session.scalar(query) is not None
+
+
+def add_quiz_attempt(
+    session: Session,
+    *,
+    enrolment_id: str,
+    quiz: str,
+    quiz_hash: str,
+    responses: Mapping[str, Any],
+    share: float,
+    passed: bool,
+    now: datetime,
+) -> QuizAttempt:
+    """One more attempt at a quiz."""
+    attempt = QuizAttempt(
+        enrolment_id=enrolment_id,
+        quiz=quiz,
+        quiz_hash=quiz_hash,
+        responses=dict(responses),
+        share=share,
+        passed=passed,
+        created_at=now,
+    )
+    session.add(attempt)
+    session.flush()
+    return attempt
+
+
+def quiz_attempts(session: Session, study: str, participant_id: int) -> list[QuizAttempt]:
+    """A participant's attempts in a study, over all their enrolments, in order: who comes back has no fresh ones."""
+    query = (
+        select(QuizAttempt)
+        .join(Enrolment, QuizAttempt.enrolment_id == Enrolment.id)
+        .where(Enrolment.study == study, Enrolment.participant_id == participant_id)
+    )
+    return list(session.scalars(query.order_by(QuizAttempt.id)))
+
+
+def quiz_attempts_of_study(session: Session, study: str) -> list[QuizAttempt]:
+    """All attempts of a study, in order."""
+    query = select(QuizAttempt).join(Enrolment, QuizAttempt.enrolment_id == Enrolment.id).where(Enrolment.study == study)
+    return list(session.scalars(query.order_by(QuizAttempt.id)))
+
+
+def add_pay_event(
+    session: Session,
+    *,
+    enrolment_id: str,
+    kind: str,
+    state: str,
+    amount_cents: int,
+    currency: str,
+    request: str,
+    detail: str,
+    now: datetime,
+) -> PayEvent:
+    """One more line of the ledger."""
+    event = PayEvent(
+        enrolment_id=enrolment_id,
+        kind=kind,
+        state=state,
+        amount_cents=amount_cents,
+        currency=currency,
+        request=request,
+        detail=detail,
+        created_at=now,
+    )
+    session.add(event)
+    session.flush()
+    return event
+
+
+def pay_events(session: Session, study: str) -> list[PayEvent]:
+    """The ledger of a study, in order."""
+    query = select(PayEvent).join(Enrolment, PayEvent.enrolment_id == Enrolment.id).where(Enrolment.study == study)
+    return list(session.scalars(query.order_by(PayEvent.id)))

@@ -1,0 +1,92 @@
+"""API tokens: what lets a program act over HTTP. Only digests are kept, so a stolen database opens nothing."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+import secrets
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Literal, get_args
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from interplay.errors import InterplayError, unknown_name
+from interplay.store.models import ApiToken
+
+Scope = Literal["agents", "judge", "read"]
+SCOPES: tuple[Scope, ...] = get_args(Scope)
+PREFIX = "interplay-"
+"""How every token begins, so that scanners for leaked secrets can know one."""
+TOKEN_NAME = '1 to 60 letters, digits or . _ - @ +, neither "operator" nor beginning with "participant-"'
+
+
+def is_token_name(name: str) -> bool:
+    """Whether a token may be called so: `TOKEN_NAME`. It may judge under its name, which must not be a person's."""
+    return re.fullmatch(r"[\w.@+-]{1,60}", name) is not None and name != "operator" and not name.startswith("participant-")
+
+
+class TokenExistsError(InterplayError):
+    """A token of this name was made before; names are not used twice, because agents stay with whoever proposed them."""
+
+
+def create_token(session: Session, *, name: str, scope: Scope, now: datetime) -> str:
+    """A new token; what this returns is kept nowhere and cannot be shown again.
+
+    Args:
+        name: What its holder is called in lists and logs; unique for ever.
+        scope: What it may do, one of `SCOPES`.
+        now: UTC.
+    Raises:
+        TokenExistsError: If the name was used before.
+        ValueError: If the scope is none of them.
+    """
+    if scope not in SCOPES:
+        raise ValueError(f"scope must be one of {', '.join(SCOPES)}, got {scope!r}")
+    if session.scalar(select(ApiToken.id).where(ApiToken.name == name)) is not None:
+        raise TokenExistsError(
+            f"there is or was a token named {name!r}; choose another name\nAll tokens:  interplay judge token list"
+        )
+    token = PREFIX + secrets.token_urlsafe(32)
+    session.add(ApiToken(name=name, digest=_digest(token), scope=scope, created_at=now))
+    session.flush()
+    return token
+
+
+def token_row(session: Session, token: str) -> ApiToken | None:
+    """The row of a token that is good now; None for one that never was or is revoked.
+
+    Looked up by the beginning of its digest and compared whole in constant time: how long the answer takes tells nothing
+    about any token, because nobody can choose what a digest begins with.
+    """
+    digest = _digest(token)
+    for row in session.scalars(select(ApiToken).where(ApiToken.digest.startswith(digest[:8], autoescape=True))):
+        if hmac.compare_digest(row.digest, digest):
+            return row if row.revoked_at is None else None
+    return None
+
+
+def tokens(session: Session) -> Sequence[ApiToken]:
+    """Every token that was ever made, by name."""
+    return session.scalars(select(ApiToken).order_by(ApiToken.name)).all()
+
+
+def revoke_token(session: Session, *, name: str, now: datetime) -> bool:
+    """Let a token open nothing any more; False if it was revoked before. What it brought stays.
+
+    Raises:
+        NotFoundError: If there is none of this name, with the nearest.
+    """
+    rows = {row.name: row for row in tokens(session)}
+    if name not in rows:
+        raise unknown_name("token", name, rows, hint="Make one:  interplay judge token create NAME --scope agents")
+    if rows[name].revoked_at is not None:
+        return False
+    rows[name].revoked_at = now
+    return True
+
+
+def _digest(token: str) -> str:
+    return hashlib.sha256(token.encode()).hexdigest()

@@ -1,0 +1,130 @@
+"""Videos that came from elsewhere, and answers that were given elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from sqlalchemy import func, insert, select
+from sqlalchemy.orm import Session
+
+from interplay.store.episodes import UPLOADED
+from interplay.store.models import Answer, Ban, EpisodeRow, Match, TaskRow
+
+_PER_STATEMENT = 500
+"""Ids in one `IN (...)`: SQLite takes 32,766 values a statement, older builds 999."""
+
+
+def task_definitions(session: Session, task_hashes: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """Content hash -> `Task.to_json()`, of the versions asked for."""
+    wanted = sorted(set(task_hashes))
+    found: dict[str, dict[str, Any]] = {}
+    for start in range(0, len(wanted), _PER_STATEMENT):
+        query = select(TaskRow.content_hash, TaskRow.definition).where(
+            TaskRow.content_hash.in_(wanted[start : start + _PER_STATEMENT])
+        )
+        found |= dict(session.execute(query).all())
+    return found
+
+
+def newest_definitions(session: Session) -> dict[str, dict[str, Any]]:
+    """Task id -> `Task.to_json()` of the version that came last."""
+    query = select(TaskRow.task, TaskRow.definition).order_by(TaskRow.created_at, TaskRow.content_hash)
+    return dict(session.execute(query).all())
+
+
+def add_task(session: Session, row: TaskRow) -> None:
+    """Keep a version of a task, once."""
+    if session.get(TaskRow, row.content_hash) is None:
+        session.add(row)
+        session.flush()
+
+
+# Episodes that are a video only
+
+
+def uploaded_files(session: Session) -> dict[str, str]:
+    """Episode id -> path in the data folder, empty where there is no video, of all that are a video only."""
+    return dict(session.execute(select(EpisodeRow.id, EpisodeRow.path).where(EpisodeRow.frames == UPLOADED)).all())
+
+
+def episodes_of_agent(session: Session, agent: str, tasks: Iterable[str] | None = None) -> Sequence[EpisodeRow]:
+    """What carries an agent's name, recorded or uploaded, in some tasks or all."""
+    query = select(EpisodeRow).where(EpisodeRow.actor == agent).order_by(EpisodeRow.task, EpisodeRow.seed, EpisodeRow.id)
+    return session.scalars(query if tasks is None else query.where(EpisodeRow.task.in_(list(tasks)))).all()
+
+
+def put_episode(session: Session, row: EpisodeRow) -> None:
+    """Enter a video; an entry that lacked its video gets it."""
+    session.merge(row)
+    session.flush()
+
+
+# Imported answers
+
+
+def insert_rows(session: Session, model: type[EpisodeRow | Match | Answer | Ban], rows: Sequence[dict[str, Any]]) -> None:
+    """Many rows at once, in order: answers get their sequence numbers in it."""
+    if rows:
+        session.execute(insert(model.__table__), list(rows))  # type: ignore[arg-type]
+
+
+def imported(session: Session, dataset: str) -> Iterator[tuple[str, dict[str, Any], str, dict[str, Any]]]:
+    """Match id, `source`, reason and viewing of every answer imported under a name."""
+    query = select(Answer.match_id, Answer.source, Answer.reason, Answer.viewing)
+    query = query.where(Answer.source["dataset"].as_string() == dataset)
+    for match, source, reason, viewing in session.execute(query, execution_options={"yield_per": _PER_STATEMENT}):
+        assert source is not None
+        yield match, source, reason, viewing
+
+
+class ExportedAnswer(NamedTuple):
+    """An answer and its match, as exports need them; fields as in `Answer` and `Match`."""
+
+    sequence: int
+    match_id: str
+    task: str
+    task_hash: str
+    seed: int
+    left_agent: str
+    right_agent: str
+    left_episode_id: str
+    right_episode_id: str
+    outcome: str
+    responses: dict[str, Any]
+    reason: str
+    judge: str
+    served_at: datetime
+    created_at: datetime
+    duration_s: float
+    viewing: dict[str, Any]
+    study: str | None
+    purpose: str
+    judge_kind: str
+    source: dict[str, Any] | None
+
+
+def exported(session: Session, *, dataset: str | None = None, task: str | None = None) -> Iterator[ExportedAnswer]:
+    """Every answer of the log in order, of one imported set or of all, about one task or all."""
+    of_match = {"task_hash", "left_episode_id", "right_episode_id", "served_at"}
+    columns = [getattr(Match if name in of_match else Answer, name) for name in ExportedAnswer._fields]
+    query = select(*columns).join(Match, Match.id == Answer.match_id).order_by(Answer.sequence)
+    if dataset is not None:
+        query = query.where(Answer.source["dataset"].as_string() == dataset)
+    if task is not None:
+        query = query.where(Answer.task == task)
+    for row in session.execute(query, execution_options={"yield_per": _PER_STATEMENT}):
+        yield ExportedAnswer(*row)
+
+
+def datasets(session: Session) -> dict[str, int]:
+    """Name -> number of answers, of all that was imported."""
+    name = Answer.source["dataset"].as_string()
+    query = select(name, func.count()).where(name.is_not(None)).group_by(name).order_by(name)
+    return {str(dataset): count for dataset, count in session.execute(query)}
+
+
+def bans_for(session: Session, reason: str) -> set[str]:
+    """Judges that were ever banned for exactly this reason, lifted or not."""
+    return set(session.scalars(select(Ban.judge).where(Ban.reason == reason)))

@@ -1,0 +1,41 @@
+"""Studies: recruiting people, checking what they know, sending them back, paying them.
+
+Nothing here knows what people do in a study; judging uses it, and collecting play can. `definition.py` is a study's file,
+`enrolment.py` one person's way through it. `channels/` is where people come from, `quiz.py` what they must know, `hit.py` what
+Mechanical Turk is told, `pay.py` what their time was worth, `ledger.py` what was paid, `tokens.py` who they are where cookies
+do not reach. All of it works on plain values, but for the two clients `channels/*_api.py`.
+"""
+
+from interplay.study.channels import OUTCOMES, Arrival, Channel, Departure, Outcome, make_channel
+from interplay.study.errors import (
+    ArrivalError,
+    EnrolmentTokenError,
+    PaymentError,
+    PaymentUnknownError,
+    QuizAnswerError,
+    QuizError,
+    StudyError,
+)
+from interplay.study.quiz import Quiz, QuizScore
+from interplay.study.quiz_file import builtin_quizzes, find_quiz, load_quiz
+
+__all__ = [
+    "OUTCOMES",
+    "Arrival",
+    "ArrivalError",
+    "Channel",
+    "Departure",
+    "EnrolmentTokenError",
+    "Outcome",
+    "PaymentError",
+    "PaymentUnknownError",
+    "Quiz",
+    "QuizAnswerError",
+    "QuizError",
+    "QuizScore",
+    "StudyError",
+    "builtin_quizzes",
+    "find_quiz",
+    "load_quiz",
+    "make_channel",
+]

@@ -1,0 +1,69 @@
+"""Channels: where people come from, and how they go back with their work counted.
+
+`make_channel(kind, settings)` builds one of three from a study's `[channel]` table. A channel reads an address
+(`arrival`) and says how to leave (`departure`); it knows one platform's conventions, and nothing of what the study asks for.
+`mturk_api.py` and `prolific_api.py` are the other half: approving, rejecting and paying.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from interplay.errors import unknown_name
+from interplay.study.channels.base import OUTCOMES, Arrival, Channel, Departure, Outcome, setting
+from interplay.study.channels.mturk import MTurkChannel
+from interplay.study.channels.open import OpenChannel
+from interplay.study.channels.prolific import ProlificChannel
+from interplay.study.errors import StudyError
+
+__all__ = [
+    "OUTCOMES",
+    "Arrival",
+    "Channel",
+    "Departure",
+    "MTurkChannel",
+    "OpenChannel",
+    "Outcome",
+    "ProlificChannel",
+    "make_channel",
+]
+
+KINDS = {"open": (), "mturk": ("extra_hosts",), "prolific": ("codes", "names")}
+"""Kind -> the settings it takes."""
+
+
+def make_channel(kind: str, settings: Mapping[str, Any] | None = None, *, where: str = "channel") -> Channel:
+    """The channel of a study.
+
+    Args:
+        kind: `open`, `mturk` or `prolific`.
+        settings: Its settings: `codes` and `names` for Prolific, `extra_hosts` for MTurk; as they stand in a file.
+        where: What the settings are called in errors.
+    Raises:
+        NotFoundError: If there is no such kind.
+        StudyError: If a setting is unknown, missing or cannot be used.
+
+    >>> make_channel("prolific", {"codes": {"done": "C1A2B3"}}).name
+    'prolific'
+    """
+    given = dict(settings or {})
+    if kind not in KINDS:
+        raise unknown_name("channel", kind, KINDS)
+    setting(given, KINDS[kind], where)
+    try:
+        if kind == "prolific":
+            codes, names = given.get("codes"), given.get("names")
+            if not isinstance(codes, Mapping):
+                raise StudyError('codes is missing: write codes = { done = "..." } with the codes of Prolific\'s study')
+            if names is not None and not isinstance(names, Mapping):
+                raise StudyError(f"names must be a table, got {names!r}")
+            return ProlificChannel(codes, names)
+        if kind == "mturk":
+            hosts = given.get("extra_hosts", [])
+            if not isinstance(hosts, list) or not all(isinstance(host, str) for host in hosts):
+                raise StudyError(f"extra_hosts must be a list of origins, got {hosts!r}")
+            return MTurkChannel(hosts)
+    except StudyError as error:
+        raise StudyError(f"{where}: {error}") from None
+    return OpenChannel()

@@ -1,0 +1,207 @@
+"""What every channel shares: who arrives, how they leave, and the checks of what a link may carry."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol, cast, get_args
+
+from interplay.study.errors import ArrivalError, StudyError
+
+Outcome = Literal["done", "screened_out", "failed_check", "no_partner", "no_consent", "withdrawn", "nothing_left"]
+OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
+"""How a person's part in a study ends: finished; not whom the study looks for (a quiz not passed); an attention check failed;
+nobody came to play with; did not consent; consented and took it back; nothing was left to do when they came."""
+
+MAX_VALUE_CHARS = 200
+"""Longest value of a parameter that is looked at; every platform's ids are far shorter."""
+
+PLATFORM_PARAMETERS = {
+    "mturk": ("assignmentId", "hitId", "workerId", "turkSubmitTo"),
+    "prolific": ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID"),
+}
+"""Channel -> the parameters its platform adds to a link."""
+
+_TITLES = {"mturk": "Mechanical Turk", "prolific": "Prolific", "open": "an open link"}
+_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
+
+Query = Mapping[str, str] | Iterable[tuple[str, str]]
+"""The parameters of an address: a mapping, or pairs where a name may come twice."""
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """Somebody a channel sent.
+
+    Attributes:
+        channel: `open`, `mturk` or `prolific`.
+        worker: What the platform calls the person; empty where it names nobody (open links, previews).
+        assignment: What it calls this one part: an assignment of MTurk, a submission of Prolific; empty likewise.
+        hit: What it calls the whole: a HIT of MTurk, a study of Prolific.
+        is_preview: They look and have not accepted: show the study, reserve nothing, store nobody.
+        submit_to: Origin that takes the finished form (MTurk), checked; empty elsewhere.
+    """
+
+    channel: str
+    worker: str = ""
+    assignment: str = ""
+    hit: str = ""
+    is_preview: bool = False
+    submit_to: str = ""
+
+    @property
+    def key(self) -> tuple[str, str] | None:
+        """(worker, assignment), the pair an enrolment is looked up by: one person may come back with another assignment, and
+        an assignment that somebody returned may come back with another person. None where nobody is named."""
+        return (self.worker, self.assignment) if self.worker and not self.is_preview else None
+
+
+@dataclass(frozen=True)
+class Departure:
+    """How a person leaves.
+
+    Attributes:
+        kind: `post`: the person's browser posts `fields` to `url` as a form. `redirect`: it goes to `url`. `page`: it stays.
+        text: What to tell them, one or two sentences, plain text.
+        url: Where to; empty for `page`.
+        fields: Names and values of the form; empty but for `post`.
+    """
+
+    kind: Literal["post", "redirect", "page"]
+    text: str
+    url: str = ""
+    fields: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def origin(self) -> str:
+        """Scheme and host of `url`, for the page's `form-action` policy; empty for `page`."""
+        return "/".join(self.url.split("/", 3)[:3])
+
+
+class Channel(Protocol):
+    """Where people come from and go back to. Implementations know one platform's conventions and nothing of the study."""
+
+    name: str
+    frame_ancestors: tuple[str, ...]
+    """Origins whose pages may show the study in a frame; none: it is opened by itself."""
+    notice: str
+    """What whoever runs the study should know about the platform, or empty."""
+
+    def arrival(self, query: Query) -> Arrival:
+        """Who came, from the address they opened.
+
+        Raises:
+            ArrivalError: If the link does not say so as this platform does.
+        """
+        ...
+
+    def departure(self, arrival: Arrival, outcome: Outcome, results: Mapping[str, str] | None = None) -> Departure:
+        """How somebody who arrived so leaves.
+
+        Args:
+            arrival: As it was on arrival; a preview never departs.
+            outcome: How it ended.
+            results: Short texts for the platform to keep beside the assignment (say, the enrolment id), where it keeps any.
+        Raises:
+            ArrivalError: If nothing was accepted that could be ended.
+        """
+        ...
+
+
+def parameters(query: Query) -> dict[str, str]:
+    """The parameters as one mapping.
+
+    Raises:
+        ArrivalError: If a name any platform uses comes twice with different values, or holds what no platform sends.
+    """
+    # Starlette's QueryParams is a mapping that hides repeated names.
+    every: Callable[[], Iterable[tuple[str, str]]] | None = getattr(query, "multi_items", None)
+    if every is not None:
+        pairs = list(every())
+    else:
+        pairs = list(cast(Mapping[str, str], query).items()) if isinstance(query, Mapping) else list(query)
+    found: dict[str, str] = {}
+    for name, value in pairs:
+        if name in found and found[name] != value:
+            raise ArrivalError(f"the link names {shown(name)} twice, with different values\n{AGAIN}")
+        found[name] = value
+    return found
+
+
+AGAIN = "Open the study again from the page where you accepted it."
+
+
+def refuse_strangers(channel: str, found: Mapping[str, str], own: Iterable[str] = ()) -> None:
+    """Refuse a link that carries another platform's parameters: its person would be paid by nobody.
+
+    Args:
+        own: Parameters that this channel uses by choice, whoever else has them.
+
+    Raises:
+        ArrivalError: Naming both platforms.
+    """
+    taken = set(own)
+    for other, names in PLATFORM_PARAMETERS.items():
+        carried = [name for name in names if name in found and name not in taken]
+        if other != channel and carried:
+            raise ArrivalError(
+                f"this link carries {_TITLES[other]}'s {' and '.join(carried)}, "
+                f"and the study recruits through {_TITLES[channel]}\n"
+                "Tell the people who run the study: they pasted the address of another study."
+            )
+
+
+def identifier(found: Mapping[str, str], name: str, pattern: re.Pattern[str] = _ID, *, example: str) -> str:
+    """One id of a link, checked.
+
+    Raises:
+        ArrivalError: If it is missing, was never filled in, or is no id.
+    """
+    value = found.get(name, "").strip()
+    if not value:
+        raise ArrivalError(f"the link has no {name}\n{AGAIN}")
+    if "{{%" in value or "%}}" in value:
+        raise ArrivalError(
+            f"the link's {name} is still the placeholder {shown(value)}\n"
+            "Tell the people who run the study: the platform fills it in when participants are recorded by URL parameters."
+        )
+    if len(value) > MAX_VALUE_CHARS or not pattern.fullmatch(value):
+        raise ArrivalError(f"the link's {name} is no id: {shown(value)} (one looks like {example})\n{AGAIN}")
+    return value
+
+
+def shown(value: str) -> str:
+    """Up to 40 characters of what a stranger sent, in quotes, safe on any page or terminal."""
+    plain = value[:40].encode("ascii", "backslashreplace").decode()
+    return repr(plain + ("..." if len(value) > 40 else ""))
+
+
+def check_outcome(outcome: str) -> None:
+    """Raises StudyError for a word that is no outcome."""
+    if outcome not in OUTCOMES:
+        raise StudyError(f"{outcome!r} is no way to end a part in a study; choose one of {', '.join(OUTCOMES)}")
+
+
+def check_ended(arrival: Arrival, channel: str) -> None:
+    """Raises ArrivalError where there is nothing to end: a preview, or somebody of another channel."""
+    if arrival.is_preview:
+        raise ArrivalError("a preview has nothing to hand in\nAccept the task first, then do it.")
+    if arrival.channel != channel:
+        raise ArrivalError(f"somebody who came through {arrival.channel!r} cannot leave through {channel!r}")
+
+
+def setting(settings: Mapping[str, Any], known: Iterable[str], where: str) -> None:
+    """Refuse settings nobody asked for: most are typing slips.
+
+    Raises:
+        StudyError: Naming the key and the known ones.
+    """
+    import difflib
+
+    names = list(known)
+    for key in settings:
+        if key not in names:
+            near = difflib.get_close_matches(key, names, n=1)
+            remedy = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(names) or 'none'}"
+            raise StudyError(f"{where}.{key} is not a known setting; {remedy}")

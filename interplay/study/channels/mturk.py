@@ -1,0 +1,134 @@
+"""Mechanical Turk: the study in a frame of Amazon's page, ended by a form that the worker's browser posts to Amazon.
+
+Conventions: Amazon Mechanical Turk API Reference (2017-01-17), "ExternalQuestion"; Developer Guide, "How tasks are rendered".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from urllib.parse import urlsplit
+
+from interplay.study.channels.base import (
+    AGAIN,
+    Arrival,
+    Departure,
+    Outcome,
+    Query,
+    check_ended,
+    check_outcome,
+    identifier,
+    parameters,
+    refuse_strangers,
+    shown,
+)
+from interplay.study.errors import ArrivalError, StudyError
+
+PRODUCTION = "https://www.mturk.com"
+SANDBOX = "https://workersandbox.mturk.com"
+PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
+CLOSED = (
+    "Amazon's documentation says that Mechanical Turk closed for good on 30 September 2026; no worker can come from there. "
+    "Recruit through Prolific (docs/recruiting.md)."
+)
+
+_ENTITY = re.compile(r"[A-Z0-9]{1,64}")  # `EntityId` and `CustomerId` of the API's model
+_WORKER = re.compile(r"A[A-Z0-9]{1,63}")
+_FIELD = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}")
+_LOOPBACK = ("127.0.0.1", "localhost", "::1")
+_RETURN = "Please return the HIT; that does not lower your approval rate."
+_TEXTS: dict[Outcome, str] = {
+    "done": "Thank you: that was everything. Press the button to hand the HIT in.",
+    "failed_check": "Thank you for your time. The study ends here; press the button to hand in what you did.",
+    "no_partner": "Nobody else came. Press the button to hand the HIT in; your waiting counts.",
+    "nothing_left": "There is nothing left to do at the moment. Press the button to hand the HIT in.",
+    "screened_out": f"This study looks for people with other experience. {_RETURN}",
+    "no_consent": f"You did not consent, so nothing was recorded. {_RETURN}",
+    "withdrawn": f"You have withdrawn from the study. {_RETURN}",
+}
+_HANDED_IN: frozenset[Outcome] = frozenset({"done", "failed_check", "no_partner", "nothing_left"})
+"""Outcomes handed in, to be approved or rejected; after the others the worker returns the HIT: nothing of theirs is kept."""
+
+
+class MTurkChannel:
+    """A HIT with an external question.
+
+    Ids in an address can be typed by anybody. They say whom to pay, and whoever pays asks Amazon whether that worker holds that
+    assignment (`MTurkApi.assignment`) first.
+
+    Args:
+        extra_hosts: Origins beside Amazon's two that finished forms may be posted to, such as a stand-in on this machine.
+    Raises:
+        StudyError: If one of them is no origin.
+    """
+
+    name = "mturk"
+    frame_ancestors: tuple[str, ...] = ("https://worker.mturk.com", "https://requester.mturk.com", PRODUCTION, SANDBOX)
+    notice = CLOSED
+
+    def __init__(self, extra_hosts: Iterable[str] = ()) -> None:
+        extra = tuple(_checked_origin(host) for host in extra_hosts)
+        self.submit_hosts = (PRODUCTION, SANDBOX, *extra)
+
+    def arrival(self, query: Query) -> Arrival:
+        """Worker, assignment and HIT, or a preview.
+
+        Before a worker accepts, `assignmentId` is ASSIGNMENT_ID_NOT_AVAILABLE: that is a preview, whatever else the link says.
+        """
+        found = parameters(query)
+        refuse_strangers(self.name, found)
+        if found.get("assignmentId") == PREVIEW:
+            hit = found.get("hitId", "")
+            return Arrival(self.name, hit=hit if _ENTITY.fullmatch(hit) else "", is_preview=True)
+        if not any(name in found for name in ("assignmentId", "workerId", "hitId", "turkSubmitTo")):
+            raise ArrivalError("this page was not opened by Mechanical Turk\nFind the HIT there, and accept it.")
+        return Arrival(
+            self.name,
+            worker=identifier(found, "workerId", _WORKER, example="A2EXAMPLE9WORKER"),
+            assignment=identifier(found, "assignmentId", _ENTITY, example="3EXAMPLE7ASSIGNMENT"),
+            hit=identifier(found, "hitId", _ENTITY, example="3EXAMPLE5HIT"),
+            submit_to=self._submit_to(found.get("turkSubmitTo", "")),
+        )
+
+    def departure(self, arrival: Arrival, outcome: Outcome, results: Mapping[str, str] | None = None) -> Departure:
+        """A form for `turkSubmitTo`/mturk/externalSubmit with `assignmentId`, `outcome` and the results; or a plea to return.
+
+        Amazon wants at least one field beside `assignmentId`, and the form from the worker's own browser. The host is checked
+        again here, because an arrival may have lain in a database since.
+        """
+        check_outcome(outcome)
+        check_ended(arrival, self.name)
+        if outcome not in _HANDED_IN:
+            return Departure("page", _TEXTS[outcome])
+        fields = {"assignmentId": arrival.assignment, "outcome": outcome}
+        for name, value in (results or {}).items():
+            if not _FIELD.fullmatch(name) or name in fields:
+                raise StudyError(f"a result cannot be called {name!r}; use letters, digits, '_', and not {' or '.join(fields)}")
+            fields[name] = value
+        return Departure("post", _TEXTS[outcome], f"{self._submit_to(arrival.submit_to)}/mturk/externalSubmit", fields)
+
+    def _submit_to(self, value: str) -> str:
+        """The origin a form goes to, if it is one of those allowed: a forged link must not carry answers elsewhere."""
+        origin = value.strip().rstrip("/")
+        if not origin:
+            raise ArrivalError(f"the link has no turkSubmitTo\n{AGAIN}")
+        if origin not in self.submit_hosts:
+            allowed = ", ".join(self.submit_hosts)
+            raise ArrivalError(f"the link would hand the work in at {shown(value)}, which is none of {allowed}\n{AGAIN}")
+        return origin
+
+
+def _checked_origin(host: str) -> str:
+    """`https://host[:port]`, or `http` on this machine."""
+    try:
+        parts = urlsplit(host)
+        port = parts.port
+    except ValueError:
+        parts, port = urlsplit(""), None
+    name = parts.hostname or ""
+    shown_name = f"[{name}]" if ":" in name else name
+    origin = f"{parts.scheme}://{shown_name}" + (f":{port}" if port is not None else "")
+    is_safe = parts.scheme == "https" or (parts.scheme == "http" and name in _LOOPBACK)
+    if not name or not is_safe or host.rstrip("/") != origin:
+        raise StudyError(f"extra_hosts: {host!r} is no origin; write https://host or, on this machine, http://127.0.0.1:port")
+    return origin

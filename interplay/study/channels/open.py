@@ -1,0 +1,45 @@
+"""Open links: colleagues, classes, anybody with the address. Nobody is paid, so nobody needs a name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from interplay.study.channels.base import (
+    Arrival,
+    Departure,
+    Outcome,
+    Query,
+    check_ended,
+    check_outcome,
+    parameters,
+    refuse_strangers,
+)
+
+_TEXTS: dict[Outcome, str] = {
+    "done": "Thank you: that was everything. You may close this page.",
+    "screened_out": "Thank you for your interest. This study looks for people with other experience; you may close this page.",
+    "failed_check": "Thank you for your time. Some answers did not fit what was shown, so the study ends here for you.",
+    "no_partner": "Thank you for waiting. Nobody else came; please try again at another time.",
+    "no_consent": "You did not consent, so nothing was recorded. You may close this page.",
+    "withdrawn": "You have withdrawn from the study. You may close this page.",
+    "nothing_left": "Thank you for coming. There is nothing left to do in this study at the moment.",
+}
+
+
+class OpenChannel:
+    """An address anybody may open; people are told apart by the site's own cookie or enrolment token."""
+
+    name = "open"
+    frame_ancestors: tuple[str, ...] = ()
+    notice = ""
+
+    def arrival(self, query: Query) -> Arrival:
+        """Somebody without a name. A link of a paying platform is refused: whoever followed it expects to be paid."""
+        refuse_strangers(self.name, parameters(query))
+        return Arrival(self.name)
+
+    def departure(self, arrival: Arrival, outcome: Outcome, results: Mapping[str, str] | None = None) -> Departure:
+        """A page of thanks; nothing goes anywhere."""
+        check_outcome(outcome)
+        check_ended(arrival, self.name)
+        return Departure("page", _TEXTS[outcome])

@@ -1,0 +1,229 @@
+"""Prolific's API, as far as paying needs it: submissions approved or rejected, bonuses set up and paid.
+
+Source: docs.prolific.com, "Approve or reject a submission", "Set up bonuses" and "Pay bonuses", read in November 2026.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from interplay.study.errors import PaymentError, PaymentUnknownError
+
+if TYPE_CHECKING:
+    import httpx
+
+ENDPOINT = "https://api.prolific.com"
+TOKEN_VARIABLE = "PROLIFIC_TOKEN"
+MIN_REASON_CHARS = 100
+MAX_BONUSES = 200
+"""Participants in one batch of bonuses."""
+
+RejectionCategory = Literal[
+    "TOO_QUICKLY",
+    "TOO_SLOWLY",
+    "FAILED_INSTRUCTIONS",
+    "INCOMP_LONGITUDINAL",
+    "FAILED_CHECK",
+    "LOW_EFFORT",
+    "MALINGERING",
+    "NO_CODE",
+    "BAD_CODE",
+    "NO_DATA",
+    "UNSUPP_DEVICE",
+    "OTHER",
+]
+_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
+
+
+@dataclass(frozen=True)
+class Submission:
+    """What Prolific knows of a submission; `status` in its words (`AWAITING REVIEW`, `APPROVED`, `RETURNED`, ...)."""
+
+    submission: str
+    participant: str
+    study: str
+    status: str
+
+
+@dataclass(frozen=True)
+class BonusBatch:
+    """Bonuses set up and not yet paid; money in cents of the study's currency.
+
+    Attributes:
+        batch: Its id.
+        amount_cents: What participants get.
+        fees_cents, vat_cents: What Prolific and the tax office get.
+        total_cents: What leaves the balance.
+    """
+
+    batch: str
+    amount_cents: int
+    fees_cents: int
+    vat_cents: int
+    total_cents: int
+
+
+class ProlificApi:
+    """A client.
+
+    Args:
+        token: Of the researcher's account; it can do everything the account can. Kept in memory only.
+        endpoint: Another address, such as a stand-in on this machine.
+        timeout_s: For one request.
+    """
+
+    def __init__(self, token: str, *, endpoint: str = ENDPOINT, timeout_s: float = 30) -> None:
+        self._token = token
+        self.endpoint = endpoint
+        self._timeout_s = timeout_s
+
+    @classmethod
+    def from_environment(cls, variable: str = TOKEN_VARIABLE, *, endpoint: str = ENDPOINT) -> ProlificApi:
+        """With the token that an environment variable holds.
+
+        Raises:
+            PaymentError: If it is not set.
+        """
+        token = os.environ.get(variable, "").strip()
+        if not token:
+            raise PaymentError(
+                f"the environment variable {variable} holds no token\n"
+                "Make one in Prolific under Settings, API tokens, and set the variable for this command only."
+            )
+        return cls(token, endpoint=endpoint)
+
+    def submission(self, submission: str) -> Submission:
+        """Who handed in a submission; ask before paying, because ids in an address can be typed by anybody.
+
+        Raises:
+            PaymentError: If there is none of that id that this account may see.
+        """
+        return _submission(self._call("GET", f"/api/v1/submissions/{_checked(submission)}/"))
+
+    def approve(self, submission: str) -> Submission:
+        """Approve, which pays the reward. Prolific ignores a second approval.
+
+        Raises:
+            PaymentError: If it was rejected or returned, or is not handed in.
+        """
+        return self._transition(submission, {"action": "APPROVE"})
+
+    def reject(self, submission: str, reason: str, category: RejectionCategory) -> Submission:
+        """Reject; the participant reads the reason.
+
+        Args:
+            reason: At least 100 characters, as Prolific demands.
+            category: One of Prolific's.
+        Raises:
+            PaymentError: If the reason is short, the category unknown, or the submission was approved or is not handed in.
+        """
+        if len(reason.strip()) < MIN_REASON_CHARS:
+            found = len(reason.strip())
+            raise PaymentError(
+                f"Prolific wants at least {MIN_REASON_CHARS} characters of reason for a rejection; there are {found}"
+            )
+        if category not in get_args(RejectionCategory):
+            raise PaymentError(
+                f"{category!r} is no category of Prolific's; choose one of {', '.join(get_args(RejectionCategory))}"
+            )
+        return self._transition(submission, {"action": "REJECT", "message": reason.strip(), "rejection_category": category})
+
+    def set_up_bonuses(self, study: str, amounts: Mapping[str, Decimal]) -> BonusBatch:
+        """Set bonuses up; nobody is paid yet, and doing it twice only makes a second batch.
+
+        Args:
+            study: Id of the study.
+            amounts: Submission (or participant) -> amount in the study's currency, whole cents; up to 200.
+        Raises:
+            PaymentError: If an amount cannot be paid or somebody did not take part.
+        """
+        if not 1 <= len(amounts) <= MAX_BONUSES:
+            raise PaymentError(f"a batch holds 1 to {MAX_BONUSES} bonuses, got {len(amounts)}; send several batches")
+        for name, amount in amounts.items():
+            if amount <= 0 or amount != amount.quantize(Decimal("0.01")):
+                raise PaymentError(f"the bonus for {name} must be whole cents and more than nothing, got {amount}")
+        lines = "".join(f"{_checked(name)},{amount:.2f}\n" for name, amount in amounts.items())
+        made = self._call("POST", "/api/v1/submissions/bonus-payments/", {"study_id": _checked(study), "csv_bonuses": lines})
+        cents = {key: round(float(made.get(key) or 0)) for key in ("amount", "fees", "vat", "total_amount")}
+        return BonusBatch(str(made["id"]), cents["amount"], cents["fees"], cents["vat"], cents["total_amount"])
+
+    def pay_bonuses(self, batch: str) -> None:
+        """Pay a batch. **Prolific pays again if it is asked again**, so this never repeats a request.
+
+        Write down that it is being sent before calling, and do not call for a batch that was written down.
+
+        Raises:
+            PaymentError: If it was refused; nobody was paid.
+            PaymentUnknownError: If no answer came; look at the study's bonuses on Prolific before anything else.
+        """
+        self._call("POST", f"/api/v1/bulk-bonus-payments/{_checked(batch)}/pay/", {}, is_payment=True)
+
+    def _transition(self, submission: str, request: Mapping[str, Any]) -> Submission:
+        return _submission(self._call("POST", f"/api/v1/submissions/{_checked(submission)}/transition/", request))
+
+    def _call(
+        self, method: str, path: str, request: Mapping[str, Any] | None = None, *, is_payment: bool = False
+    ) -> dict[str, Any]:
+        """One request, sent once."""
+        import httpx
+
+        headers = {"Authorization": f"Token {self._token}"}
+        try:
+            reply = httpx.request(method, self.endpoint + path, json=request, headers=headers, timeout=self._timeout_s)
+        except httpx.ConnectError as error:
+            raise PaymentError(f"cannot reach {self.endpoint}: {error}\nNothing was sent; try again later.") from error
+        except httpx.TransportError as error:
+            raise self._unknown(path, type(error).__name__, is_payment=is_payment) from error
+        if reply.status_code >= 500:
+            raise self._unknown(path, f"HTTP {reply.status_code}", is_payment=is_payment)
+        if reply.status_code >= 400:
+            raise PaymentError(_refusal(path, reply))
+        try:
+            document = reply.json() if reply.content else {}
+        except ValueError:
+            document = {}
+        return document if isinstance(document, dict) else {}
+
+    def _unknown(self, path: str, problem: str, *, is_payment: bool) -> PaymentError:
+        """The error of a request that went out and was not answered."""
+        if is_payment:
+            return PaymentUnknownError(
+                f"{path}: no answer from Prolific ({problem}); the bonuses may have been paid\n"
+                "Look at the study's submissions on Prolific. Do not send the batch again: Prolific would pay it again."
+            )
+        return PaymentError(
+            f"{path}: no answer from Prolific ({problem})\nTry again later; repeating this request does no harm."
+        )
+
+
+def _submission(document: Mapping[str, Any]) -> Submission:
+    """The object the API describes; the participant stands under either of two names."""
+    participant = document.get("participant") or document.get("participant_id") or ""
+    return Submission(
+        str(document.get("id", "")), str(participant), str(document.get("study_id", "")), str(document.get("status", ""))
+    )
+
+
+def _refusal(path: str, reply: httpx.Response) -> str:
+    """Prolific's refusal in its own words."""
+    try:
+        said = reply.json().get("error", {})
+        detail = said.get("detail", said) if isinstance(said, Mapping) else said
+    except (ValueError, AttributeError):
+        detail = ""
+    text = f"{path} was refused: {str(detail)[:500] or 'no reason given'} [HTTP {reply.status_code}]"
+    return text + (
+        "\nThe token is wrong or was deleted; make a new one in Prolific's settings." if reply.status_code == 401 else ""
+    )
+
+
+def _checked(name: str) -> str:
+    """An id as it goes into a path or a CSV line."""
+    if not _ID.fullmatch(name):
+        raise PaymentError(f"{name[:60]!r} is no id of Prolific's")
+    return name

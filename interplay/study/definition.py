@@ -1,0 +1,395 @@
+"""`Study`: what people are asked to do, what they agree to, whence they come and what they are paid; read from one TOML file.
+
+`load_study` reads a file and takes everything it names into one document (the quiz and its pictures, too). That document is
+what the database keeps, under its hash, so that the text somebody agreed to is there whatever the file says later.
+"""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import hashlib
+import json
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from interplay.errors import unknown_name
+from interplay.study import quiz_file
+from interplay.study.channels import KINDS as CHANNELS
+from interplay.study.channels import Channel, make_channel
+from interplay.study.errors import QuizError, StudyError
+from interplay.study.quiz import Quiz
+from interplay.study.table import Table
+
+KINDS = ("comparisons",)
+"""What people do in a study: `comparisons` of two episodes, by the rules of its [judging] table."""
+CURRENCIES = ("USD", "GBP", "EUR")
+MAX_PICTURES_BYTES = 1024 * 1024
+"""All pictures of a quiz together: they are kept inside the study's document."""
+
+
+@dataclass(frozen=True)
+class Consent:
+    """What people agree to.
+
+    Attributes:
+        text: Paragraphs, plain text.
+        stores: Who keeps what, one line each.
+        is_required: Whether a box must be ticked; otherwise the text is shown and going on is enough.
+    """
+
+    text: tuple[str, ...]
+    stores: tuple[str, ...] = ()
+    is_required: bool = True
+
+
+@dataclass(frozen=True)
+class QuizPart:
+    """The quiz people pass before they work, and how many attempts they have, over all their visits."""
+
+    quiz: Quiz
+    attempts: int
+    pictures: Mapping[str, bytes] = field(default_factory=dict, repr=False)
+
+
+@dataclass(frozen=True)
+class Example:
+    """A video that shows what to look for.
+
+    Attributes:
+        task: Task id; empty for an example of every task.
+        caption: What there is to see in it.
+        video: Its address on this server, beginning with `/`; of an episode or file, the address the study serves it at.
+        episode: Id of a recorded episode, or empty.
+        file: Path of an mp4 inside the data folder, or empty.
+    """
+
+    task: str
+    caption: str
+    video: str
+    episode: str = ""
+    file: str = ""
+
+
+@dataclass(frozen=True)
+class Pay:
+    """What one visit is worth.
+
+    Attributes:
+        reward_cents: Paid for a visit that was finished, in hundredths of `currency`.
+        hourly_target_cents: What an hour should come to; measured times are held against it. None: no target.
+    """
+
+    reward_cents: int
+    currency: str = "USD"
+    hourly_target_cents: int | None = None
+
+    def hourly_cents(self, minutes: float) -> float:
+        """What an hour comes to for somebody who takes `minutes` for a visit, hundredths of `currency`.
+
+        >>> Pay(375).hourly_cents(15)
+        1500.0
+        """
+        return self.reward_cents * 60 / minutes
+
+
+@dataclass(frozen=True)
+class Study:
+    """One version of a study.
+
+    Attributes:
+        id, title, summary: Its name in addresses, its headline, one sentence about it.
+        kind: What people do: one of `KINDS`.
+        instructions: Paragraphs, plain text, shown on arrival and again while they work.
+        minutes: How long a visit takes, estimated.
+        num_answers: Answers of one visit; None: as many as somebody likes.
+        max_visits: How often one person may take part; None: as often as a platform sends them.
+        contact: Whom to ask, as people should read it.
+        consent, quiz, pay: None where the study has none.
+        channels: Name -> where people come from.
+        examples: Videos of what to look for; `judging` names them, too.
+        judging: The rules of comparing, read by the judging room.
+        document: Everything above as JSON; `from_json(document)` is the same study.
+    """
+
+    id: str
+    title: str
+    summary: str
+    kind: str
+    instructions: tuple[str, ...]
+    minutes: float
+    num_answers: int | None
+    max_visits: int | None
+    contact: str
+    consent: Consent | None
+    quiz: QuizPart | None
+    pay: Pay | None
+    channels: Mapping[str, Channel]
+    examples: tuple[Example, ...]
+    judging: Mapping[str, Any]
+    document: Mapping[str, Any] = field(repr=False, compare=False)
+
+    @cached_property
+    def content_hash(self) -> str:
+        """64 hex digits over the whole document."""
+        canonical = json.dumps(self.document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        return hashlib.sha256(canonical.encode()).hexdigest()
+
+    def to_json(self) -> dict[str, Any]:
+        """The document."""
+        return dict(self.document)
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any], *, source: str = "study") -> Study:
+        """A study of its document.
+
+        Raises:
+            StudyError: If it says something a study cannot mean.
+        """
+        return _study(document, source)
+
+    def channel_of(self, parameters: Mapping[str, str]) -> Channel:
+        """The channel somebody came through, told by the parameters of their address.
+
+        A platform's parameters choose its channel; without any, it is the open one if the study has it. A study with one
+        channel has no choice, so that the channel itself can say what is wrong with a link.
+        """
+        if len(self.channels) == 1:
+            return next(iter(self.channels.values()))
+        for channel in self.channels.values():
+            if set(parameters) & set(marks(channel)):
+                return channel
+        return self.channels["open"] if "open" in self.channels else next(iter(self.channels.values()))
+
+
+def marks(channel: Channel) -> tuple[str, ...]:
+    """Parameters that only this channel's addresses carry."""
+    if channel.name == "mturk":
+        return ("assignmentId", "workerId", "turkSubmitTo")
+    return tuple(getattr(channel, "names", {}).values())
+
+
+def load_study(path: str | Path) -> Study:
+    """Read a study from a TOML file; the quiz it may name lies beside it.
+
+    Raises:
+        StudyError: If the file is missing, is not TOML, or says something a study cannot mean.
+    """
+    file = Path(path)
+    try:
+        text = file.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise StudyError(
+            f"{file}: no such file\nBegin with a study that ships:  interplay study show basalt --toml > my_study.toml"
+        ) from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise StudyError(f"{file}: cannot be read as UTF-8 text: {error}") from None
+    return parse_study(text, source=str(file), folder=file.parent)
+
+
+def parse_study(text: str, *, source: str = "<text>", folder: Path | None = None) -> Study:
+    """Build a study from TOML text; `source` names it in errors, `folder` holds the quiz it may name.
+
+    Raises:
+        StudyError: As `load_study`.
+    """
+    try:
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise StudyError(f"{source}: not valid TOML: {error}\nCheck quotes and brackets near that line.") from None
+    try:
+        json.dumps(document)
+    except TypeError:
+        raise StudyError(f"{source}: holds a date or time\nRemedy: write it in quotes, as a text.") from None
+    root = Table(document, source)
+    part = root.optional("quiz")
+    if part is not None:
+        name = part.text("quiz")
+        document["quiz"] = {**part.values, **_taken_in(part, name, folder)}
+    examples = _examples(root, root.table("study").name("id"))
+    if examples:
+        judging = root.raw("judging", dict, {})
+        if "examples" in judging:
+            raise root.error(
+                "judging.examples", "stands beside [[examples]]", "keep one of them; [[examples]] may name episodes"
+            )
+        shown = [{"task": one.task, "video": one.video, "caption": one.caption} for one in examples]
+        document["judging"] = {**judging, "examples": shown}
+    return _study(document, source)
+
+
+@cache
+def builtin_studies() -> dict[str, Study]:
+    """The studies that ship with the package, by id."""
+    return {study.id: study for study in (load_study(file) for file in _builtin_files())}
+
+
+def builtin_text(study_id: str) -> str:
+    """The file of a study that ships, to be copied.
+
+    Raises:
+        NotFoundError: With the nearest id.
+    """
+    for file in _builtin_files():
+        if file.stem == study_id:
+            return file.read_text(encoding="utf-8")
+    raise unknown_name("study", study_id, [file.stem for file in _builtin_files()])
+
+
+def find_study(name: str) -> Study:
+    """A study by the id of one that ships, or by the path of a TOML file.
+
+    Raises:
+        NotFoundError: With the nearest known id.
+        StudyError: If a file is named and cannot be used.
+    """
+    if name.endswith(".toml"):
+        return load_study(name)
+    if name not in builtin_studies():
+        raise unknown_name("study", name, builtin_studies(), hint="A study of your own is named by its file: my_study.toml")
+    return builtin_studies()[name]
+
+
+def _builtin_files() -> list[Path]:
+    return sorted((Path(str(resources.files("interplay.study"))) / "studies").glob("*.toml"))
+
+
+def _taken_in(part: Table, name: str, folder: Path | None) -> dict[str, Any]:
+    """The text and pictures of the quiz a study names, to stand in its document."""
+    try:
+        quiz = quiz_file.find_quiz(str((folder or Path()) / name) if name.endswith(".toml") else name)
+        text = Path(quiz.source).read_text(encoding="utf-8")
+    except QuizError as error:
+        raise StudyError(f"{part.source}: {part.place('quiz')}: {error}") from None
+    names = [q.picture.name for q in quiz.questions if q.picture is not None and not q.picture.is_remote]
+    pictures = {name: quiz.picture(name).read() for name in names}
+    size = sum(map(len, pictures.values()))
+    if size > MAX_PICTURES_BYTES:
+        raise part.error(
+            "quiz", f"its pictures take {size // 1024} KiB; {MAX_PICTURES_BYTES // 1024} KiB fit", "make the pictures smaller"
+        )
+    return {"text": text, "pictures": {name: base64.b64encode(picture).decode() for name, picture in pictures.items()}}
+
+
+def _study(document: Mapping[str, Any], source: str) -> Study:
+    """A study of a whole document."""
+    root = Table(document, source)
+    head = root.table("study")
+    study = Study(
+        id=head.name("id"),
+        title=head.text("title"),
+        summary=" ".join(head.text("summary").split()),
+        kind=head.choice("kind", KINDS, KINDS[0]),
+        instructions=head.paragraphs("instructions"),
+        minutes=float(head.number("minutes", low=0.5, high=24 * 60)),
+        num_answers=head.count("answers", None),
+        max_visits=head.count("max_visits", None),
+        contact=" ".join(head.text("contact", "").split()),
+        consent=_consent(root.optional("consent")),
+        quiz=_quiz(root.optional("quiz")),
+        pay=_pay(root.optional("pay")),
+        channels=_channels(root),
+        examples=_examples(root, head.name("id")),
+        judging=dict(root.raw("judging", dict, {})),
+        document=document,
+    )
+    head.nothing_else()
+    root.nothing_else()
+    paying = [name for name in study.channels if name != "open"]
+    if paying and study.num_answers is None:
+        raise head.error("answers", f"is missing, and {paying[0]} must know when a visit is done", "add answers = 1, or more")
+    if paying and study.pay is None:
+        raise root.error("pay", f"is missing, and {paying[0]} pays people", 'add [pay] with reward = 3.75 and currency = "USD"')
+    if paying and not study.contact:
+        raise head.error("contact", "is missing, and whoever is paid must know whom to ask", 'add contact = "Name, address"')
+    return study
+
+
+def _consent(table: Table | None) -> Consent | None:
+    if table is None:
+        return None
+    consent = Consent(table.paragraphs("text"), table.texts("stores", []), table.raw("required", bool, True))
+    table.nothing_else()
+    return consent
+
+
+def _quiz(table: Table | None) -> QuizPart | None:
+    if table is None:
+        return None
+    table.text("quiz")
+    attempts = table.count("attempts", 1, high=20)
+    pass_share = table.number("pass_share", 0, low=0.01, high=1)
+    text = table.raw("text", str)
+    encoded = table.raw("pictures", dict, {})
+    table.nothing_else()
+    try:
+        pictures = {name: base64.b64decode(picture, validate=True) for name, picture in encoded.items()}
+        quiz = quiz_file.parse_quiz(text, source=f"{table.source}: {table.place('quiz')}")
+        if pass_share:
+            quiz = dataclasses.replace(quiz, pass_share=float(pass_share))
+            for deed, ticks in (("leaves every box empty", False), ("ticks every box", True)):
+                score = quiz.score({q.id: [o.id for o in q.options if ticks] for q in quiz.questions})
+                if score.is_passed:
+                    raise table.error("pass_share", f"whoever {deed} has {score.share:.0%} right and passes", "raise it")
+    except QuizError as error:
+        raise StudyError(str(error)) from None
+    except (ValueError, TypeError):
+        raise table.error("pictures", "are not base64", "leave the key out: pictures are taken from the quiz's file") from None
+    return QuizPart(quiz, attempts, pictures)
+
+
+def _examples(root: Table, study_id: str) -> tuple[Example, ...]:
+    examples = []
+    for index, entry in enumerate(root.raw("examples", list, [])):
+        if not isinstance(entry, dict):
+            raise root.error(f"examples[{index}]", f"must be a table, got {entry!r}", "write [[examples]] above it")
+        table = Table(entry, root.source, f"examples[{index}]")
+        homes = {key: table.text(key, "") for key in ("video", "episode", "file")}
+        if sum(map(bool, homes.values())) != 1:
+            raise table.error("video", "needs one home", 'write one of video = "/static/...", episode = "ID" or file = "PATH"')
+        if homes["video"] and (not homes["video"].startswith("/") or homes["video"].startswith("//")):
+            raise table.error(
+                "video",
+                f"{homes['video']!r} is no address on this server",
+                "begin it with /static/; people's pages load nothing else",
+            )
+        path = Path(homes["file"])
+        if homes["file"] and (path.is_absolute() or ".." in path.parts or path.suffix != ".mp4"):
+            raise table.error(
+                "file", f"{homes['file']!r} is no mp4 inside the data folder", "write its path from that folder on"
+            )
+        address = homes["video"] or f"/studies/{study_id}/examples/{index}.mp4"
+        caption = " ".join(table.text("caption").split())
+        examples.append(Example(table.text("task", ""), caption, address, homes["episode"], homes["file"]))
+        table.nothing_else()
+    return tuple(examples)
+
+
+def _pay(table: Table | None) -> Pay | None:
+    if table is None:
+        return None
+    cents = [table.number("reward", low=0, high=10_000) * 100, table.number("hourly_target", 0, low=0.01, high=10_000) * 100]
+    for key, amount in zip(("reward", "hourly_target"), cents, strict=True):
+        if abs(amount - round(amount)) > 1e-6:
+            raise table.error(key, "has more than two decimals", "write whole hundredths, such as 3.75")
+    pay = Pay(round(cents[0]), table.choice("currency", CURRENCIES, "USD"), round(cents[1]) or None)
+    table.nothing_else()
+    return pay
+
+
+def _channels(root: Table) -> dict[str, Channel]:
+    table = root.table("channels")
+    if not table.values:
+        raise root.error("channels", "names none", "add [channels.open], [channels.mturk] or [channels.prolific]")
+    channels = {}
+    for name in table.values:
+        if name not in CHANNELS:
+            error = unknown_name("channel", name, CHANNELS)
+            raise StudyError(f"{root.source}: {table.place(name)}: {error}")
+        channels[name] = make_channel(name, table.table(name).values, where=f"{root.source}: {table.place(name)}")
+    return channels

@@ -1,0 +1,150 @@
+"""One person's part in one study, from the link to the code: who is let in, what comes next, how it ends. Pure rules.
+
+    link --(preview: looks, leaves nothing)--> agreed --> quiz --> work --> ended (done, screened_out, failed_check, ...)
+
+Nothing is kept of anybody before they agree; an enrolment begins there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Literal
+
+from interplay.study.channels import Arrival, Outcome
+
+Step = Literal["quiz", "work", "end"]
+Refusal = Literal["closed", "banned", "wrong_worker", "enough_visits"]
+
+HOLD = timedelta(minutes=30)
+"""An assignment stays with whoever works on it until nothing was heard of them for so long. Mechanical Turk tells nobody when a
+worker returns an assignment, and gives the next worker the same id."""
+GIVEN_BACK: frozenset[Outcome] = frozenset({"withdrawn", "screened_out", "no_consent"})
+"""After these the person returns the assignment to the platform, which may hand it to somebody else under the same id."""
+
+
+@dataclass(frozen=True)
+class Visit:
+    """An enrolment as far as letting people in goes; fields as in `store.Enrolment`, and when the person was last seen."""
+
+    id: str
+    worker: str
+    assignment: str
+    outcome: str | None = None
+    last_seen: datetime | None = None
+
+
+@dataclass(frozen=True)
+class Admission:
+    """What happens to somebody who opens a study's link.
+
+    Attributes:
+        kind: `preview`: may look. `new`: may agree and begin. `resume`: goes on with `enrolment`. `refuse`: sees why not.
+        enrolment: Of `resume`.
+        refusal: Of `refuse`.
+        abandoned: Enrolments that end as `withdrawn` when the person begins: their assignment has gone over to this one.
+    """
+
+    kind: Literal["preview", "new", "resume", "refuse"]
+    enrolment: str = ""
+    refusal: Refusal | None = None
+    abandoned: tuple[str, ...] = ()
+
+
+def admit(
+    arrival: Arrival,
+    *,
+    now: datetime,
+    is_open: bool,
+    is_banned: bool = False,
+    of_assignment: Sequence[Visit] = (),
+    of_worker: Sequence[Visit] = (),
+    max_visits: int | None = None,
+) -> Admission:
+    """Let somebody in, back in, or not.
+
+    Args:
+        arrival: Who came.
+        now: The time, UTC.
+        is_open: Whether the study takes people.
+        is_banned: Whether this person's answers are refused here.
+        of_assignment: Everyone known with this assignment; of an open link, which has none: nobody.
+        of_worker: Everything this person did in the study so far, first visit first; of an open link: by their cookie.
+        max_visits: How often one person may take part; None: as often as the platform sends them.
+
+    >>> from datetime import UTC
+    >>> handed_in = Visit("e", "A2", "3B", "done")
+    >>> admit(Arrival("mturk", "A1", "3B"), now=datetime.now(UTC), is_open=True, of_assignment=[handed_in]).refusal
+    'wrong_worker'
+    """
+    if arrival.is_preview:
+        return Admission("preview") if is_open else Admission("refuse", refusal="closed")
+    if arrival.channel == "open":
+        mine = [visit for visit in of_worker if visit.outcome is None]
+    else:
+        mine = [visit for visit in of_worker if visit.assignment == arrival.assignment]
+    if mine:  # even where the study is closed by now: who worked may hand it in
+        return Admission("resume", mine[-1].id)
+    others = [visit for visit in of_assignment if visit.worker != arrival.worker and visit.outcome not in GIVEN_BACK]
+    abandoned = [visit.id for visit in others if visit.outcome is None and visit.last_seen and now - visit.last_seen >= HOLD]
+    if len(abandoned) < len(others):
+        return Admission("refuse", refusal="wrong_worker")
+    if not is_open:
+        return Admission("refuse", refusal="closed")
+    if is_banned:
+        return Admission("refuse", refusal="banned")
+    if max_visits is not None and len(of_worker) >= max_visits:
+        return Admission("refuse", refusal="enough_visits")
+    return Admission("new", abandoned=tuple(abandoned))
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What decides the next step of somebody who agreed.
+
+    Attributes:
+        is_open, is_banned: As in `admit`.
+        needs_quiz: Whether the study has a quiz.
+        num_attempts, max_attempts: Attempts at it so far, over all visits, and how many there are.
+        has_passed: Whether one of them was good enough.
+        num_answers: Answers given in this visit.
+        num_wanted: How many a visit asks for; None: as many as the person likes.
+        outcome: How the part ended, if it did.
+    """
+
+    is_open: bool = True
+    is_banned: bool = False
+    needs_quiz: bool = False
+    num_attempts: int = 0
+    max_attempts: int = 0
+    has_passed: bool = False
+    num_answers: int = 0
+    num_wanted: int | None = None
+    outcome: str | None = None
+
+
+def due_outcome(facts: Facts) -> Outcome | None:
+    """How a part that has not ended ends now; None while there is something to do.
+
+    Somebody who finished is done, though the study was closed in that minute; a closed study sends the others home as if
+    nothing were left to do, with the code for that.
+    """
+    if facts.is_banned:
+        return "failed_check"
+    if facts.needs_quiz and not facts.has_passed and facts.num_attempts >= facts.max_attempts:
+        return "screened_out"
+    if facts.num_wanted is not None and facts.num_answers >= facts.num_wanted:
+        return "done"
+    return None if facts.is_open else "nothing_left"
+
+
+def next_step(facts: Facts) -> Step:
+    """What an enrolled person does next.
+
+    >>> next_step(Facts(needs_quiz=True, max_attempts=2)), next_step(Facts()), next_step(Facts(outcome="done"))
+    ('quiz', 'work', 'end')
+    """
+    if facts.outcome is not None or due_outcome(facts) is not None:
+        return "end"
+    return "quiz" if facts.needs_quiz and not facts.has_passed else "work"

@@ -1,0 +1,53 @@
+"""Signed enrolment tokens: who somebody is in a study, where no cookie reaches."""
+
+from __future__ import annotations
+
+import re
+
+from itsdangerous import BadData, URLSafeSerializer
+
+from interplay.study.errors import EnrolmentTokenError
+
+_SALT = "interplay.study.enrolment"
+_ENROLMENT = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_MAX_CHARS = 512
+
+
+def make(secret: bytes, enrolment_id: str) -> str:
+    """A token for one enrolment, safe in addresses and headers.
+
+    A page inside another site's frame gets no cookies from browsers that keep third-party storage apart, so the token travels
+    in the address or in a header. It has no time of its own to expire: an enrolment ends in the database, and somebody
+    who comes back to a half-done assignment must find it again.
+
+    Args:
+        secret: The server's signing key.
+        enrolment_id: Letters, digits, `_` and `-`; at most 64.
+    Raises:
+        ValueError: If the id holds anything else.
+
+    >>> read(b"secret", make(b"secret", "0123456789abcdef01234567"))
+    '0123456789abcdef01234567'
+    """
+    if not _ENROLMENT.fullmatch(enrolment_id):
+        raise ValueError(f"an enrolment id is 1 to 64 letters, digits, '_' or '-'; got {enrolment_id!r}")
+    token = URLSafeSerializer(secret, salt=_SALT).dumps(enrolment_id)
+    return token if isinstance(token, str) else token.decode()
+
+
+def read(secret: bytes, token: str) -> str:
+    """The enrolment a token is for.
+
+    Raises:
+        EnrolmentTokenError: If this server did not sign it, whatever it is.
+    """
+    try:
+        enrolment = URLSafeSerializer(secret, salt=_SALT).loads(token) if len(token) <= _MAX_CHARS else None
+    except (BadData, ValueError, TypeError):
+        enrolment = None
+    if not isinstance(enrolment, str) or not _ENROLMENT.fullmatch(enrolment):
+        raise EnrolmentTokenError(
+            "this link was not signed by this server, or lost a part on its way\n"
+            "Open the study again from the place where you found it."
+        )
+    return enrolment

@@ -1,0 +1,159 @@
+"""Whose part in which study a request belongs to: a signed token in a header or in the address, because cookies do not reach
+into another site's frame.
+
+`enrolment_of(request)` is the door; `working(request)` also refuses whoever may not work now. Pages of a study that is shown
+inside a platform's frame get headers that let exactly that platform frame them: asking for the enrolment is enough.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import NoReturn
+
+from fastapi import HTTPException
+from sqlalchemy.orm import Session
+from starlette.requests import HTTPConnection
+
+from interplay.store import Enrolment, studies
+from interplay.study import Outcome, StudyError, tokens
+from interplay.study.definition import Study
+from interplay.study.enrolment import Facts, due_outcome, next_step
+from interplay.web.security import allow
+
+HEADER = "Interplay-Enrolment"
+PARAMETER = "enrolment"
+
+
+def enrolment_of(request: HTTPConnection) -> Enrolment | None:
+    """The enrolment this request's token stands for; None if it carries no token.
+
+    Raises:
+        HTTPException: 401, if the token is not this server's or its enrolment is gone.
+    """
+    token = request.headers.get(HEADER) or request.query_params.get(PARAMETER)
+    if not token:
+        return None
+    try:
+        enrolment_id = tokens.read(request.app.state.secret, token)
+    except StudyError as error:
+        raise HTTPException(401, str(error)) from None
+    with request.app.state.archive.database.read() as session:
+        enrolment = studies.enrolment_by_id(session, enrolment_id)
+        study = None if enrolment is None else study_of(session, enrolment)
+    if enrolment is None or study is None:
+        raise HTTPException(
+            401, "this link belongs to a study that is not on this server\nOpen the study again from its start."
+        )
+    allow_framing(request, study)
+    return enrolment
+
+
+def token_of(request: HTTPConnection, enrolment: Enrolment) -> str:
+    """The token that stands for an enrolment, for addresses and headers."""
+    return tokens.make(request.app.state.secret, enrolment.id)
+
+
+def working(request: HTTPConnection) -> Enrolment | None:
+    """The enrolment of this request, of somebody who may work now; None if it carries no token.
+
+    Raises:
+        HTTPException: 401 for a bad token; 403 before the quiz, and for a banned person; 409 after the end;
+            410 where the study is closed. The detail names `next`, the page that says more.
+    """
+    enrolment = enrolment_of(request)
+    if enrolment is None:
+        return None
+    facts = facts_of(request, enrolment)
+    step = next_step(facts)
+    if step == "work":
+        return enrolment
+    if step == "quiz":
+        _refuse(request, enrolment, 403, "quiz_first", "the quiz comes first")
+    if facts.is_banned:
+        _refuse(request, enrolment, 403, "banned", "answers of this participant are not accepted")
+    if facts.outcome is None and not facts.is_open and due_outcome(facts) == "nothing_left":
+        _refuse(request, enrolment, 410, "study_closed", "this study is closed; nothing more can be answered in it")
+    return _refuse(request, enrolment, 409, "ended", "this part of the study has ended; nothing more can be answered in it")
+
+
+def _refuse(request: HTTPConnection, enrolment: Enrolment, status: int, code: str, message: str) -> NoReturn:
+    raise HTTPException(status, {"error": code, "message": message, "next": next_address(request, enrolment)})
+
+
+def facts_of(request: HTTPConnection, enrolment: Enrolment) -> Facts:
+    """What decides an enrolment's next step, read now."""
+    with request.app.state.archive.database.read() as session:
+        return facts_in(session, enrolment)
+
+
+def facts_in(session: Session, enrolment: Enrolment) -> Facts:
+    """The same, within a session that is open already."""
+    study = study_of(session, enrolment)
+    row = studies.study_row(session, enrolment.study)
+    attempts = studies.quiz_attempts(session, enrolment.study, enrolment.participant_id)
+    visits = studies.enrolments_of_participant(session, enrolment.study, enrolment.participant_id)
+    counted = [
+        study_of(session, visit).num_answers or 0 for visit in visits if visit.outcome == "done" and visit.id != enrolment.id
+    ]
+    num_answers = studies.count_answers(session, enrolment.study, enrolment.participant_id)
+    return Facts(
+        is_open=row is not None and row.closed_at is None,
+        is_banned=studies.is_banned(session, enrolment.participant_id),
+        needs_quiz=study.quiz is not None,
+        num_attempts=len(attempts),
+        max_attempts=0 if study.quiz is None else study.quiz.attempts,
+        has_passed=any(attempt.passed for attempt in attempts),
+        # Answers that finished another visit were counted there: one answer never completes two assignments.
+        num_answers=max(0, num_answers - sum(counted)),
+        num_wanted=study.num_answers,
+        outcome=session.get_one(Enrolment, enrolment.id).outcome,
+    )
+
+
+def study_of(session: Session, enrolment: Enrolment) -> Study:
+    """The version of the study somebody agreed to."""
+    study = study_version(session, enrolment.study_hash)
+    assert study is not None  # a foreign key says so
+    return study
+
+
+_versions: dict[str, Study] = {}
+
+
+def study_version(session: Session, content_hash: str) -> Study | None:
+    """A version of a study; read once, for a hash means the same for ever."""
+    if content_hash not in _versions:
+        version = studies.study_version(session, content_hash)
+        if version is None:
+            return None
+        _versions[content_hash] = Study.from_json(version.definition)
+    return _versions[content_hash]
+
+
+def finish(request: HTTPConnection, enrolment: Enrolment, outcome: Outcome) -> Enrolment:
+    """End somebody's part, once: an outcome that is there already stays."""
+    with request.app.state.archive.database.write() as session:
+        return studies.end_enrolment(session, enrolment.id, outcome, datetime.now(UTC))
+
+
+def finish_if_due(request: HTTPConnection, enrolment: Enrolment) -> Enrolment:
+    """End somebody's part if it has all its answers, or cannot go on; otherwise leave it."""
+    outcome = None if enrolment.outcome else due_outcome(facts_of(request, enrolment))
+    return enrolment if outcome is None else finish(request, enrolment, outcome)
+
+
+def next_address(request: HTTPConnection, enrolment: Enrolment) -> str:
+    """The page that sends somebody to what comes next: quiz, work or end."""
+    return f"/studies/{enrolment.study}/next?{PARAMETER}={token_of(request, enrolment)}"
+
+
+def end_address(request: HTTPConnection, enrolment: Enrolment) -> str:
+    """The page that thanks and sends back; it also says how much is still to do."""
+    return f"/studies/{enrolment.study}/end?{PARAMETER}={token_of(request, enrolment)}"
+
+
+def allow_framing(request: HTTPConnection, study: Study) -> None:
+    """Let the platforms of a study show this answer in their frames, and let its form go to their hosts."""
+    for channel in study.channels.values():
+        hosts = getattr(channel, "submit_hosts", ())
+        allow(request, frame_ancestors=(*channel.frame_ancestors, *hosts), form_action=hosts)

@@ -1,0 +1,90 @@
+"""Who judges: the person of an enrolment or of a cookie, a program with a token, or whomever the operator names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from fastapi import HTTPException, Request
+
+from interplay.judge import JudgeKind
+from interplay.store import Enrolment
+from interplay.store.participants import judge_name
+from interplay.web.enrolments import enrolment_of, working
+from interplay.web.identity import (
+    GIVEN_NAME,
+    api_token,
+    current_participant,
+    is_given_name,
+    is_operator,
+    known_participant,
+)
+
+OPERATOR = "operator"
+MODEL = "model:"
+"""How names of automatic judges begin."""
+
+
+@dataclass(frozen=True)
+class Judge:
+    """Who asks.
+
+    Attributes:
+        name: As matches and answers call them; empty for a visitor nobody knows, who owns no match.
+        kind: What they are.
+        enrolment: Their part in a study, if they came with its token.
+    """
+
+    name: str
+    kind: JudgeKind
+    enrolment: Enrolment | None = None
+
+    @property
+    def study(self) -> str | None:
+        """The study they are enrolled in."""
+        return None if self.enrolment is None else self.enrolment.study
+
+
+def judge_of(request: Request, named: Any = None, *, make: bool = False, must_work: bool = False) -> Judge:
+    """Who is asking.
+
+    Args:
+        named: Whom the operator names; `operator` if nobody.
+        make: Whether to make a participant of a visitor nobody knows.
+        must_work: Whether to refuse people whose part in a study is over, or waits for its quiz.
+    Raises:
+        HTTPException: 401 for a wrong token, 403 for who may not judge so, 422 for a name that is none.
+    """
+    if is_operator(request):
+        if named is None:
+            return Judge(OPERATOR, "program")
+        if not isinstance(named, str) or not is_given_name(named):
+            raise invalid("judge", GIVEN_NAME)
+        return Judge(named, "model" if named.startswith(MODEL) else "program")
+    token = api_token(request)
+    if token is not None:
+        if token.scope != "judge":
+            raise refusal(403, "forbidden", f"this token is for {token.scope!r}; judging needs one of scope 'judge'")
+        if named not in (None, token.name):
+            raise refusal(403, "forbidden", f"this token judges as {token.name!r} and as nobody else")
+        return Judge(token.name, "program")
+    if named is not None:
+        raise refusal(403, "forbidden", "only the operator may name a judge; send the token as 'Authorization: Bearer ...'")
+    enrolment = working(request) if must_work else enrolment_of(request)
+    if enrolment is not None:
+        return Judge(judge_name(enrolment.participant_id), "person", enrolment)
+    if make:
+        return Judge(judge_name(current_participant(request)), "person")
+    participant = known_participant(request)
+    return Judge(judge_name(participant.id) if participant else "", "person")
+
+
+def refusal(status: int, code: str, message: str, headers: dict[str, str] | None = None) -> HTTPException:
+    """A refusal with a code that programs read and a message for people."""
+    return HTTPException(status, {"error": code, "message": message}, headers)
+
+
+def invalid(field: str, message: str) -> HTTPException:
+    """The refusal of one field."""
+    fault = {"field": field, "message": message}
+    return HTTPException(422, {"error": "invalid", "message": f"{field}: {message}", "errors": [fault]})

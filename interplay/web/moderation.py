@@ -1,0 +1,158 @@
+"""The operator's pages: sign in, let proposed agents in or refuse them, and stop judges whose answers cannot be trusted.
+
+Everything here is plain forms. Another site cannot send them in an operator's name: the cookie is kept to our own pages
+(SameSite=Strict), and `SecurityMiddleware` refuses changes that come from elsewhere.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Annotated, Any
+from urllib.parse import parse_qsl, quote
+
+from fastapi import APIRouter, Depends, HTTPException, Request
+from fastapi.responses import RedirectResponse, Response
+
+from interplay.judge.checks import JudgeSummary
+from interplay.store import bans
+from interplay.store.agents import agents
+from interplay.web.agent_documents import AgentDocument
+from interplay.web.agents import change_state, documents
+from interplay.web.identity import current_operator, sign_in, sign_out
+from interplay.web.pages import render
+
+router = APIRouter(include_in_schema=False)
+
+_VERBS = {"approve", "decline", "withdraw", "restore"}
+_MAX_REASON_CHARS = 1000
+JUDGES_SHOWN = 200
+
+
+async def _form(request: Request) -> dict[str, str]:
+    """The fields of a posted form."""
+    try:
+        return dict(parse_qsl((await request.body()).decode(), keep_blank_values=True, max_num_fields=20))
+    except ValueError:
+        raise HTTPException(400, "this form cannot be read; go back and send it again") from None
+
+
+Form = Annotated[dict[str, str], Depends(_form)]
+
+
+def _own_address(address: str) -> str:
+    """Where to go after signing in: a page of ours, whatever a link says.
+
+    >>> _own_address("/moderation"), _own_address("//elsewhere.example"), _own_address("/\\\\elsewhere.example")
+    ('/moderation', '/moderation', '/moderation')
+    """
+    is_own = address.startswith("/") and not address.startswith(("//", "/\\")) and address.isprintable()
+    return address if is_own else "/moderation"
+
+
+def _see(address: str) -> RedirectResponse:
+    return RedirectResponse(address, 303)
+
+
+@router.get("/operator")
+def operator(request: Request, next: str = "/moderation") -> Response:
+    """The door: takes the operator's token, or says who is in."""
+    context = {"signed_in": current_operator(request), "next": _own_address(next), "problem": ""}
+    return render(request, "operator.html", "Moderation", **context)
+
+
+@router.post("/operator")
+def enter(request: Request, form: Form) -> Response:
+    """Sign in with the operator's token."""
+    next_address = _own_address(form.get("next", ""))
+    response = _see(next_address)
+    if sign_in(request, response, form.get("token", "").strip()):
+        return response
+    problem = "This is not the operator's token. It is in the file operator.token of the data folder."
+    page = render(request, "operator.html", "Moderation", signed_in=False, next=next_address, problem=problem)
+    page.status_code = 401
+    return page
+
+
+@router.post("/operator/leave")
+def leave(request: Request) -> Response:
+    """Sign out."""
+    response = _see("/operator")
+    sign_out(response)
+    return response
+
+
+@router.get("/moderation")
+def moderation(request: Request) -> Response:
+    """Agents that wait, all others, and the judges."""
+    if not current_operator(request):
+        return _see("/operator?next=/moderation")
+    with request.app.state.archive.database.read() as session:
+        known = documents(request, session, list(agents(session)), set())
+        banned = {ban.judge: ban for ban in bans.bans(session)}
+        workers = bans.workers(session)
+    judges = request.app.state.judging.judges()
+    response = render(
+        request, "moderation.html", "Moderation",
+        waiting=[agent for agent in known if _has(agent, "waiting")],
+        others=[agent for agent in known if not _has(agent, "waiting")],
+        judges=_most_doubtful_first(judges)[:JUDGES_SHOWN], num_judges=len(judges), bans=banned, workers=workers,
+    )  # fmt: skip
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
+@router.post("/moderation/agents")
+def decide(request: Request, form: Form) -> Response:
+    """Approve, decline, withdraw or restore an agent in one task or all."""
+    _require_operator(request)
+    verb, name, reason = form.get("verb", ""), form.get("name", ""), form.get("reason", "").strip()
+    if verb not in _VERBS:
+        raise HTTPException(422, f"there is no verb {verb[:20]!r}; go back and choose one of the buttons")
+    if verb == "decline":
+        _check_reason(reason)
+    change_state(request, name, verb, task=form.get("task") or None, reason=reason)  # type: ignore[arg-type]
+    return _see(f"/moderation#agent-{quote(name)}")
+
+
+@router.post("/moderation/judges")
+def stop(request: Request, form: Form) -> Response:
+    """Ban a judge, with a reason, or lift a ban; ratings follow at once."""
+    _require_operator(request)
+    verb, judge, reason = form.get("verb", ""), form.get("judge", ""), form.get("reason", "").strip()
+    now = datetime.now(UTC)
+    if verb not in ("ban", "unban"):
+        raise HTTPException(422, f"there is no verb {verb[:20]!r}; go back and choose one of the buttons")
+    if verb == "ban":
+        _check_reason(reason)
+    with request.app.state.archive.database.write() as session:
+        if judge not in bans.known_judges(session):
+            raise HTTPException(404, f"nobody called {judge[:100]!r} has judged here")
+        if verb == "ban":
+            bans.ban(session, judge=judge, reason=reason, now=now)
+        else:
+            bans.unban(session, judge=judge, now=now)
+    return _see("/moderation#judges")
+
+
+def _require_operator(request: Request) -> None:
+    if not current_operator(request):
+        raise HTTPException(401, "you are not signed in as the operator any more; open /operator and sign in again")
+
+
+def _check_reason(reason: str) -> None:
+    if not reason or len(reason) > _MAX_REASON_CHARS or "\0" in reason:
+        raise HTTPException(422, f"give a reason, of at most {_MAX_REASON_CHARS:,} characters; go back and write one")
+
+
+def _has(agent: AgentDocument, state: str) -> bool:
+    return any(entry.state == state for entry in agent.tasks)
+
+
+def _most_doubtful_first(judges: list[JudgeSummary]) -> list[JudgeSummary]:
+    """Those with most failed checks first, then those with most answers."""
+
+    def key(judge: JudgeSummary) -> tuple[Any, ...]:
+        failed = judge.num_attention - judge.attention_passed + judge.num_repeats - judge.repeats_consistent
+        return (judge.is_banned, -failed, -judge.num_answers, judge.judge)
+
+    return sorted(judges, key=key)

@@ -1,0 +1,211 @@
+"""The way through a study of somebody who agreed: the quiz, to the work, and to the end. Every page needs their token."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from urllib.parse import urlencode
+
+import numpy as np
+from fastapi import APIRouter, HTTPException, Request
+from fastapi.responses import FileResponse, Response
+
+from interplay.errors import unknown_name
+from interplay.judge import JudgingError
+from interplay.store import Enrolment, studies
+from interplay.store.participants import judge_name
+from interplay.study import Arrival, QuizAnswerError
+from interplay.study.enrolment import next_step
+from interplay.web.enrolments import (
+    PARAMETER,
+    end_address,
+    facts_in,
+    facts_of,
+    finish,
+    finish_if_due,
+    next_address,
+    study_of,
+    token_of,
+)
+from interplay.web.study_pages import Enrolled, Form, Opened, end_page, page, see_other
+
+router = APIRouter(include_in_schema=False)
+
+
+@router.get("/studies/{study}/next")
+def next_page(request: Request, enrolment: Enrolled) -> Response:
+    """To the quiz, to work, or to the end: whatever comes next for this person."""
+    step = next_step(facts_of(request, enrolment))
+    token = urlencode({PARAMETER: token_of(request, enrolment)})
+    if step == "quiz":
+        return see_other(f"/studies/{enrolment.study}/quiz?{token}")
+    if step == "work":
+        return see_other(f"/judge?{urlencode({'study': enrolment.study})}&{token}")
+    return see_other(end_address(request, enrolment))
+
+
+@router.get("/studies/{study}/quiz")
+def quiz(request: Request, enrolment: Enrolled) -> Response:
+    """The quiz, without its key; boxes in an order of their own at every look."""
+    if next_step(facts_of(request, enrolment)) != "quiz":
+        return see_other(next_address(request, enrolment))
+    return _quiz_page(request, enrolment)
+
+
+@router.post("/studies/{study}/quiz")
+def take_quiz(request: Request, enrolment: Enrolled, form: Form) -> Response:
+    """One attempt: scored and stored; then on, once more, or to the end."""
+    database = request.app.state.archive.database
+    with database.write() as session:
+        study = study_of(session, enrolment)
+        # Counted and added under one lock: an attempt more than there are cannot be had by pressing twice.
+        facts = facts_in(session, enrolment)
+        if next_step(facts) != "quiz" or study.quiz is None:
+            return see_other(next_address(request, enrolment))
+        quiz = study.quiz.quiz
+        answers: dict[str, list[str]] = {question.id: [] for question in quiz.questions}
+        for name, value in form:
+            answers.setdefault(name, []).append(value)
+        try:
+            score = quiz.score(answers)
+        except QuizAnswerError as error:
+            return _quiz_page(request, enrolment, status=422, problem=str(error).partition("\n")[0])
+        studies.add_quiz_attempt(
+            session, enrolment_id=enrolment.id, quiz=quiz.id, quiz_hash=quiz.content_hash, responses=answers,
+            share=score.share, passed=score.is_passed, now=datetime.now(UTC),
+        )  # fmt: skip
+    # Shown at an address of its own: loading it again takes no second attempt.
+    return see_other(f"/studies/{enrolment.study}/result?{urlencode({PARAMETER: token_of(request, enrolment)})}")
+
+
+@router.get("/studies/{study}/result")
+def quiz_result(request: Request, enrolment: Enrolled) -> Response:
+    """How the last attempt went, and what comes next; not which boxes were right."""
+    with request.app.state.archive.database.read() as session:
+        study = study_of(session, enrolment)
+        attempts = studies.quiz_attempts(session, enrolment.study, enrolment.participant_id)
+    if not attempts or study.quiz is None:
+        return see_other(next_address(request, enrolment))
+    quiz = study.quiz.quiz
+    return page(
+        request, "study_result.html",
+        study=study, attempt=attempts[-1], num_boxes=quiz.num_boxes, num_right=round(attempts[-1].share * quiz.num_boxes),
+        pass_share=quiz.pass_share, left=max(0, study.quiz.attempts - len(attempts)), next=next_address(request, enrolment),
+        **_tokens(request, enrolment),
+    )  # fmt: skip
+
+
+def _quiz_page(request: Request, enrolment: Enrolment, *, status: int = 200, problem: str = "") -> Response:
+    with request.app.state.archive.database.read() as session:
+        study = study_of(session, enrolment)
+        num_attempts = len(studies.quiz_attempts(session, enrolment.study, enrolment.participant_id))
+    assert study.quiz is not None
+    return page(
+        request, "study_quiz.html", status,
+        study=study, quiz=study.quiz.quiz.form(np.random.default_rng()), pass_share=study.quiz.quiz.pass_share,
+        left=study.quiz.attempts - num_attempts, problem=problem, **_tokens(request, enrolment),
+    )  # fmt: skip
+
+
+@router.get("/studies/{study}/pictures/{name}")
+def picture(request: Request, enrolment: Enrolled, name: str) -> Response:
+    """A picture of the quiz, as it was when the study was opened."""
+    with request.app.state.archive.database.read() as session:
+        study = study_of(session, enrolment)
+    pictures = study.quiz.pictures if study.quiz is not None else {}
+    if name not in pictures:
+        raise unknown_name("picture", name[:100], pictures)
+    kind = "image/png" if name.lower().endswith(".png") else "image/jpeg"
+    return Response(pictures[name], media_type=kind, headers={"Cache-Control": "private, max-age=3600"})
+
+
+@router.get("/studies/{study}/examples/{number}.mp4")
+@router.head("/studies/{study}/examples/{number}.mp4")
+def example(request: Request, opened: Opened, number: int) -> Response:
+    """A video that shows what to look for; ranges are answered."""
+    study, _ = opened
+    archive = request.app.state.archive
+    shown = study.examples[number] if 0 <= number < len(study.examples) else None
+    path = None
+    if shown is not None and shown.episode:
+        path = archive.video_path(shown.episode)
+    elif shown is not None and shown.file:
+        path = archive.root / shown.file
+    if path is None or not path.is_file():
+        raise HTTPException(404, "this example video is not on the server")
+    return FileResponse(path, media_type="video/mp4", headers={"Cache-Control": "private, max-age=3600"})
+
+
+# Leaving
+
+
+@router.get("/studies/{study}/end")
+def end(request: Request, enrolment: Enrolled) -> Response:
+    """Thanks, and the way back to the platform; or how much is still to do."""
+    enrolment = finish_if_due(request, enrolment)
+    facts = facts_of(request, enrolment)
+    with request.app.state.archive.database.read() as session:
+        study = study_of(session, enrolment)
+    if enrolment.outcome is None:
+        still = None if facts.num_wanted is None else facts.num_wanted - facts.num_answers
+        is_empty = next_step(facts) == "work" and not _has_work(request, enrolment)
+        return page(
+            request, "study_wait.html",
+            study=study, still=still, num_answers=facts.num_answers, is_empty=is_empty,
+            next=next_address(request, enrolment), **_tokens(request, enrolment),
+        )  # fmt: skip
+    channel = study.channels[enrolment.channel]
+    arrived = Arrival(
+        enrolment.channel,
+        worker=enrolment.worker,
+        assignment=enrolment.assignment,
+        hit=enrolment.arrival.get("hit", ""),
+        submit_to=enrolment.arrival.get("submit_to", ""),
+    )
+    results = {"enrolment": enrolment.id, "answers": str(facts.num_answers)}
+    departure = channel.departure(arrived, enrolment.outcome, results)  # type: ignore[arg-type]
+    return end_page(request, study, departure, enrolment.outcome)
+
+
+@router.post("/studies/{study}/finish")
+def finish_early(request: Request, enrolment: Enrolled) -> Response:
+    """End a part that asks for no number of answers as done, and one that has nothing to show any more as that."""
+    facts = facts_of(request, enrolment)
+    if next_step(facts) == "work":
+        if facts.num_wanted is None and facts.num_answers:
+            finish(request, enrolment, "done")
+        elif not _has_work(request, enrolment):
+            finish(request, enrolment, "nothing_left")
+    return see_other(end_address(request, enrolment))
+
+
+def _has_work(request: Request, enrolment: Enrolment) -> bool:
+    """Whether this person can be shown two videos now; reserves them for them."""
+    try:
+        request.app.state.judging.serve(judge_name(enrolment.participant_id), study=enrolment.study)
+    except JudgingError:
+        return False
+    return True
+
+
+@router.get("/studies/{study}/leave")
+def ask_to_leave(request: Request, enrolment: Enrolled) -> Response:
+    """Asks once more before somebody withdraws."""
+    if next_step(facts_of(request, enrolment)) == "end":
+        return see_other(end_address(request, enrolment))
+    with request.app.state.archive.database.read() as session:
+        study = study_of(session, enrolment)
+    return page(request, "study_leave.html", study=study, next=next_address(request, enrolment), **_tokens(request, enrolment))
+
+
+@router.post("/studies/{study}/leave")
+def leave(request: Request, enrolment: Enrolled) -> Response:
+    """Withdraw: nothing more is asked, and the match that was open goes to others."""
+    if next_step(facts_of(request, enrolment)) != "end":
+        finish(request, enrolment, "withdrawn")
+    return see_other(end_address(request, enrolment))
+
+
+def _tokens(request: Request, enrolment: Enrolment) -> dict[str, str]:
+    """What pages of an enrolled person put into their addresses."""
+    token = token_of(request, enrolment)
+    return {"token": token, "query": urlencode({PARAMETER: token})}

@@ -1,0 +1,84 @@
+"""`interplay judge list-agents, approve, decline, withdraw, restore, token`: what they change and what they say."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from judging_world import START, TASKS, fill
+
+from interplay.cli import main
+from interplay.store import agents as store
+from interplay.store.tokens import token_row
+
+
+@pytest.fixture
+def judge(archive, capsys):
+    """Runs one command over the data folder; gives its status, and what it printed."""
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        with pytest.raises(SystemExit) as stop:
+            main(["judge", *arguments, "--data", str(archive.root)])
+        return int(stop.value.code or 0), *capsys.readouterr()
+
+    return run
+
+
+def test_agents_are_listed_with_where_they_stand(judge, archive):
+    assert "No agents yet" in judge("list-agents")[1]
+    fill(archive, tasks=TASKS[:2])
+    with archive.database.write() as session:
+        store.propose(session, name="red", task=TASKS[0], kind="PPO", description="", proposed_by="team", now=START)
+    status, text, _ = judge("list-agents", "--task", TASKS[0])
+    assert status == 0
+    assert [line.split() for line in text.splitlines()[1:]][-1] == ["red", TASKS[0], "PPO", "waiting", "0", "team"]
+    rows = json.loads(judge("list-agents", "--json")[1])
+    assert [(row["agent"], row["state"]) for row in rows if row["task"] == TASKS[1]] == [
+        ("ada", "approved"),
+        ("bob", "approved"),
+        ("cyd", "approved"),
+    ]
+    assert rows[0]["num_episodes"] == 3
+
+
+def test_an_agent_is_declined_approved_withdrawn_and_restored(judge, archive):
+    with archive.database.write() as session:
+        store.propose(session, name="red", task=TASKS[0], kind="PPO", description="", proposed_by="team", now=START)
+    assert "red is declined in 1 task." in judge("decline", "red", "--reason", "Too dark.")[1]
+    document = json.loads(judge("approve", "red", "--json")[1])
+    assert document == {"agent": "red", "changed": 1, "states": {TASKS[0]: "approved"}}
+    assert "withdrawn" in judge("withdraw", "red", "--task", TASKS[0])[1]
+    assert "approved" in judge("restore", "red")[1]
+    assert "Nothing to change for red." in judge("restore", "red")[1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("withdraw", "adda"), "unknown agent 'adda'; did you mean 'ada'?"),
+        (("withdraw", "ada", "--task", "atari/breakot"), "unknown task of this agent 'atari/breakot'; did you mean"),
+        (("decline", "ada", "--reason", " "), "declining needs a reason"),
+        (("token", "create", "team", "--scope", "all"), "there is no scope 'all'\nChoose one:  --scope agents|judge|read"),
+        (("token", "create", "participant-1", "--scope", "judge"), "a token cannot be named 'participant-1'"),
+        (("token", "revoke", "team"), "unknown token 'team'"),
+    ],
+)
+def test_mistakes_are_named_with_the_remedy(judge, archive, arguments, says):
+    fill(archive)
+    status, _, errors = judge(*arguments)
+    assert status == 1
+    assert says in errors
+
+
+def test_a_token_is_shown_once(judge, archive):
+    document = json.loads(judge("token", "create", "team", "--scope", "agents", "--json")[1])
+    with archive.database.read() as session:
+        row = token_row(session, document["token"])
+    assert row is not None
+    assert (row.name, row.scope) == ("team", "agents")
+    listed = judge("token", "list")[1]
+    assert "team" in listed
+    assert document["token"] not in listed
+    assert "opens nothing any more" in judge("token", "revoke", "team")[1]
+    assert "was revoked before" in judge("token", "revoke", "team")[1]
+    assert json.loads(judge("token", "list", "--json")[1])[0]["revoked_at"] is not None

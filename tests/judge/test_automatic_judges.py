@@ -1,0 +1,431 @@
+"""Automatic judges: a model that learns what decides, says how sure it is, and stays apart from people's answers."""
+
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+import httpx
+import numpy as np
+import pytest
+import sqlalchemy as sa
+from judging_world import START, TASKS, add_episode
+
+import interplay.record
+from interplay.errors import NotFoundError
+from interplay.judge.automatic import (
+    AutomaticJudgeError,
+    Calibration,
+    VisionJudge,
+    VisionJudgeError,
+    answer_all,
+    answer_by_looking,
+    calibrate,
+    fit_preference,
+    fit_yes_no,
+    load,
+    load_all,
+    save,
+)
+from interplay.judge.automatic.calibration import cross_validate, fit_carefully, folds, measure, saving_curve
+from interplay.judge.automatic.features import COLUMNS, ROWS, from_samples, from_video, matrix
+from interplay.judge.automatic.preference import OUTCOMES, PreferenceModel, Scale
+from interplay.judge.automatic.vision import prompt, read_reply
+from interplay.store import Answer, EpisodeRow, Match
+from interplay.store import judging as store
+from interplay.store.agents import admit
+from interplay.tasks import find
+
+TASK = TASKS[2]
+
+
+def davidson_answers(num, rng, *, weights=(1.5, -1.0, 0.0, 0.0), draw=0.3):
+    """Answers drawn from the model itself."""
+    left, right = rng.normal(size=(2, num, len(weights)))
+    truth = PreferenceModel(np.array(weights), draw)
+    p = truth.probabilities(left, right)
+    outcomes = np.array([rng.choice(OUTCOMES, p=row) for row in p])
+    return left, right, outcomes, p
+
+
+def test_the_fit_finds_the_weights_that_made_the_answers():
+    left, right, outcomes, _ = davidson_answers(20_000, np.random.default_rng(0))
+    model = fit_preference(left, right, outcomes, penalty=1e-3)
+    assert model.weights == pytest.approx([1.5, -1.0, 0, 0], abs=0.06)
+    assert model.draw == pytest.approx(0.3, abs=0.06)
+
+
+def test_swapping_the_sides_swaps_the_probabilities():
+    left, right, outcomes, _ = davidson_answers(200, np.random.default_rng(1))
+    model = fit_preference(left, right, outcomes, penalty=1.0)
+    assert model.probabilities(left, right) == pytest.approx(model.probabilities(right, left)[:, ::-1])
+
+
+def test_answers_without_draws_give_draws_no_chance():
+    left, right, outcomes, _ = davidson_answers(200, np.random.default_rng(2), draw=-50.0)
+    p = fit_preference(left, right, outcomes, penalty=1.0).probabilities(left, right)
+    assert (p[:, 1] == 0).all()
+    assert p.sum(axis=1) == pytest.approx(1)
+
+
+def test_the_gradient_is_that_of_the_loss():
+    left, right, outcomes, _ = davidson_answers(50, np.random.default_rng(3))
+    model = fit_preference(left, right, outcomes, penalty=2.0)
+
+    def loss(weights, draw):
+        p = PreferenceModel(weights, draw).probabilities(left, right)
+        column = [OUTCOMES.index(one) for one in outcomes]
+        return -np.log(p[np.arange(50), column]).sum() + weights @ weights
+
+    at_best = loss(model.weights, model.draw)
+    for place in range(4):
+        for step in (-1e-3, 1e-3):
+            moved = model.weights.copy()
+            moved[place] += step
+            assert loss(moved, model.draw) >= at_best - 1e-7
+    assert min(loss(model.weights, model.draw + step) for step in (-1e-3, 1e-3)) >= at_best - 1e-7
+
+
+def test_an_outcome_that_is_none_is_refused():
+    with pytest.raises(ValueError, match="one of left, draw, right, got 'both'"):
+        fit_preference(np.zeros((1, 1)), np.zeros((1, 1)), ["both"], penalty=1.0)
+    with pytest.raises(ValueError, match="no answers"):
+        fit_preference(np.zeros((0, 1)), np.zeros((0, 1)), [], penalty=1.0)
+
+
+def test_a_question_everybody_answers_alike_has_a_finite_model():
+    model = fit_yes_no(np.zeros((30, 2)), [True] * 30, penalty=1.0)
+    assert model.probabilities(np.zeros((1, 2)))[0] > 0.9
+    assert np.isfinite(model.intercept)
+
+
+def test_seeds_are_never_on_both_sides_of_a_split():
+    groups = np.random.default_rng(4).integers(0, 11, 300)
+    fold = folds(groups, 5, np.random.default_rng(5))
+    assert set(fold) == set(range(5))
+    assert all(len(set(fold[groups == group])) == 1 for group in set(groups))
+
+
+def test_unseen_predictions_are_calibrated_where_the_model_is_right():
+    rng = np.random.default_rng(6)
+    left, right, outcomes, truth = davidson_answers(1500, rng)
+    groups = rng.integers(0, 11, 1500)
+    p = cross_validate(left, right, outcomes, groups, rng)
+    found = measure(p, outcomes, groups, [])
+    assert found.brier < 0.95 * found.brier_reference
+    assert found.log_loss < found.log_loss_reference
+    assert found.calibration_error < 0.1
+    assert found.accuracy == pytest.approx((truth.argmax(axis=1) == [OUTCOMES.index(o) for o in outcomes]).mean(), abs=0.05)
+    assert sum(one.num_answers for one in found.bins) == 1500
+    assert Calibration.from_json(json.loads(json.dumps(found.to_json()))) == found
+
+
+def test_features_that_say_nothing_are_worth_nothing():
+    rng = np.random.default_rng(7)
+    left, right = rng.normal(size=(2, 400, 5))
+    outcomes, groups = rng.choice(OUTCOMES, 400), rng.integers(0, 11, 400)
+    p = cross_validate(left, right, outcomes, groups, rng)
+    found = measure(p, outcomes, groups, [])
+    assert found.brier == pytest.approx(found.brier_reference, abs=0.03)
+    model, penalty = fit_carefully(left, right, outcomes, groups, rng)
+    assert penalty >= 30
+    assert np.abs(model.weights).max() < 0.2
+
+
+def test_unknown_features_are_taken_for_middling_ones():
+    values = matrix([{"a": 1.0}, {"a": 3.0, "b": 5.0}], ["a", "b", "ended:quit"])
+    assert np.isnan(values[0, 1])
+    assert values[:, 2].tolist() == [0, 0]
+    scale = Scale.of(["a", "b", "ended:quit"], values)
+    assert scale(values)[0].tolist() == [-1, 0, 0]
+    assert scale(np.array([[1e9, np.nan, 0]]))[0].tolist() == [5, 0, 0]
+
+
+def test_features_tell_a_still_video_from_a_lively_one():
+    still = np.full((10, ROWS, COLUMNS, 3), 90, np.uint8)
+    lively = np.random.default_rng(0).integers(0, 255, (10, ROWS, COLUMNS, 3)).astype(np.uint8)
+    assert from_samples(still)["video:still"] == 1
+    assert from_samples(lively)["video:still"] == 0
+    assert from_samples(lively)["video:novelty"] > from_samples(still)["video:novelty"] == 0
+    assert from_samples(still[:1])["video:change"] == 0
+
+
+def test_a_file_that_is_no_video_is_named(tmp_path):
+    path = tmp_path / "broken.mp4"
+    path.write_bytes(b"nothing")
+    with pytest.raises(ValueError, match=r"broken\.mp4 cannot be read as a video"):
+        from_video(path)
+
+
+# Over an archive
+
+SKILL = {"idle": 0.0, "poor": 1.0, "fair": 2.0, "good": 3.0, "best": 4.0}
+
+
+def small_video(path, brightness):
+    import av
+
+    with av.open(str(path), "w", format="mp4") as container:
+        stream = container.add_stream("libx264", rate=10)
+        stream.width, stream.height, stream.pix_fmt = 64, 48, "yuv420p"
+        for number in range(8):
+            picture = np.full((48, 64, 3), min(255, brightness + number), np.uint8)
+            for packet in stream.encode(av.VideoFrame.from_ndarray(picture, format="rgb24")):
+                container.mux(packet)
+        for packet in stream.encode(None):
+            container.mux(packet)
+
+
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory):
+    """Five agents whose return tells their skill, eleven seeds, 300 answers by people who see it."""
+    archive = interplay.record.open(tmp_path_factory.mktemp("judged") / "data")
+    rng = np.random.default_rng(8)
+    task = find(TASK)
+    returns = {}
+    for agent, skill in SKILL.items():
+        for seed in task.held_out_seeds:
+            name = add_episode(archive, TASK, agent, seed)
+            small_video(archive.video_path(name), int(40 + 30 * skill))
+            returns[name] = float(np.exp(skill + 0.5 * rng.normal()))
+        with archive.database.write() as session:
+            admit(session, name=agent, task=TASK, kind="agent", now=START)
+    with archive.database.write() as session:
+        for name, value in returns.items():
+            session.get(EpisodeRow, name).total_reward = value
+    rows = {name: (name.split("-")[-3], int(name.split("-")[-2])) for name in returns}
+    names = sorted(returns)
+    with archive.database.write() as session:
+        for number in range(300):
+            seed = int(rng.choice(task.held_out_seeds))
+            left, right = rng.choice([name for name in names if rows[name][1] == seed], 2, replace=False)
+            d = np.log(returns[left]) - np.log(returns[right])
+            p = np.exp([1.5 * d, 0.0, -1.5 * d])
+            outcome = str(rng.choice(OUTCOMES, p=p / p.sum()))
+            match = Match(
+                id=f"{number:024x}",
+                task=TASK,
+                task_hash=task.content_hash,
+                seed=seed,
+                left_episode_id=str(left),
+                right_episode_id=str(right),
+                left_agent=rows[left][0],
+                right_agent=rows[right][0],
+                judge=f"participant-{number % 7}",
+                served_at=START,
+                seen_at=START,
+            )
+            session.add(match)
+            session.flush()
+            responses = {}
+            for question in task.questions:
+                if question.kind == "comparative":
+                    responses[question.id] = outcome
+                elif question.kind == "direct":
+                    responses[question.id] = {"left": bool(returns[left] > 8), "right": bool(returns[right] > 8)}
+            store.append_answer(
+                session,
+                match,
+                created_at=START,
+                duration_s=60.0,
+                outcome=outcome,
+                responses=responses,
+                reason="r" * 100,
+                viewing={},
+            )
+    yield archive
+    archive.database.close()
+
+
+@pytest.fixture(scope="module")
+def judge(judged):
+    return calibrate(judged, TASK, seed=1, now=START, questions=find(TASK).questions)
+
+
+def test_a_judge_learns_what_people_look_at_and_says_how_sure_it_is(judge):
+    found = judge.calibration
+    assert found.num_answers == 300
+    assert found.num_groups == 11
+    assert found.accuracy > found.commonest + 0.1
+    assert found.decided_accuracy > 0.75
+    assert found.brier < found.brier_reference
+    assert {"reward"} & {name for name, _ in judge.strongest(3)}
+    assert {one.question for one in found.factors} == {
+        question.id for question in find(TASK).questions if question.kind != "overall"
+    }
+    assert all(one.agreement >= one.commonest - 0.1 for one in found.factors)
+    assert found.num_people_pairs > 0
+    assert found.saving[0].num_answers == 5
+    assert found.saving[-1].num_answers == 300
+    assert found.saving[-1].people == pytest.approx(1)
+
+
+def test_a_judge_is_the_same_for_the_same_seed_and_survives_its_file(judged, judge, tmp_path):
+    again = calibrate(judged, TASK, seed=1, now=START, questions=find(TASK).questions)
+    assert again.to_json() == judge.to_json()
+    path = save(judge, tmp_path)
+    assert path == tmp_path / "models" / "judges" / "preference" / f"{TASK.replace('/', '--')}.json"
+    assert load(tmp_path, "preference", TASK).to_json() == judge.to_json()
+    assert [one.task for one in load_all(tmp_path)] == [TASK]
+
+
+def test_its_answers_are_marked_and_move_no_rating_of_peoples(judged, judge):
+    with judged.database.read() as session:
+        before = [tuple(answer) for answer in store.answers(session)]
+    num = answer_all(judged, judge, now=START)
+    assert num == 11 * 10  # seeds times pairs of five agents
+    with judged.database.read() as session:
+        assert [tuple(answer) for answer in store.answers(session)] == before
+        said = session.scalars(sa.select(Answer).where(Answer.judge == "model:preference")).all()
+    assert {answer.judge_kind for answer in said} == {"model"}
+    assert all(sum(answer.viewing["probabilities"].values()) == pytest.approx(1, abs=1e-5) for answer in said)
+    better = [answer for answer in said if {answer.left_agent, answer.right_agent} == {"best", "idle"}]
+    assert all({"left": a.left_agent, "right": a.right_agent}.get(a.outcome) == "best" for a in better)
+    assert answer_all(judged, judge, now=START) == 0  # it says each thing once
+
+
+def test_too_few_answers_say_how_to_collect_more(judged):
+    with pytest.raises(AutomaticJudgeError, match=r"has 0 answers by people .* needs 20 .*\n.*interplay serve"):
+        calibrate(judged, TASKS[0], now=START)
+
+
+def test_a_judge_that_is_not_there_is_asked_for_by_the_command_that_makes_it(judge, tmp_path):
+    save(judge, tmp_path)
+    with pytest.raises(NotFoundError, match=r"(?s)did you mean.*preference.*interplay judge calibrate"):
+        load(tmp_path, "preferense", TASK)
+    with pytest.raises(AutomaticJudgeError, match="is called by letters"):
+        load(tmp_path, "../evil", TASK)
+
+
+def test_a_damaged_file_is_named_and_passed_over_in_lists(judge, tmp_path):
+    path = save(judge, tmp_path)
+    path.write_text(path.read_text()[:100])
+    assert load_all(tmp_path) == []
+    with pytest.raises(AutomaticJudgeError, match=r"cannot be used: JSONDecodeError(?s:.*)interplay judge calibrate"):
+        load(tmp_path, "preference", TASK)
+
+
+def test_the_curve_needs_enough_agents_and_answers(judged, judge):
+    from interplay.judge.automatic.calibration import Contest
+
+    nothing = np.zeros((0, 1))
+    contest = Contest(
+        ("a", "b"),
+        np.zeros(0, int),
+        np.zeros(0, int),
+        nothing,
+        nothing,
+        np.zeros(0, str),
+        np.zeros((0, 2), int),
+        nothing,
+        nothing,
+    )
+    assert saving_curve(contest, 1.0, np.random.default_rng(0)) == ()
+
+
+# A model that looks
+
+
+class FakeModel(BaseHTTPRequestHandler):
+    """A chat-completions server whose model prefers the brighter last frame, or always the left, or talks nonsense."""
+
+    mode = "bright"
+
+    def do_POST(self):
+        import base64
+
+        import simplejpeg
+
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        if self.mode == "refuse":
+            self.send_error(401, "bad key")
+            return
+        content = body["messages"][0]["content"]
+        pictures = [part["image_url"]["url"] for part in content if part["type"] == "image_url"]
+        bright = [
+            simplejpeg.decode_jpeg(base64.b64decode(one.partition(",")[2])).mean()
+            for one in (pictures[len(pictures) // 2 - 1], pictures[-1])
+        ]
+        outcome = "left" if self.mode == "left" or bright[0] > bright[1] else "right"
+        text = {"nonsense": "I cannot say."}.get(
+            self.mode, "Here you are: " + json.dumps({"outcome": outcome, "reason": "light"})
+        )
+        reply = json.dumps({"choices": [{"message": {"content": text}}], "usage": {"total_tokens": 7}}).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(reply)))
+        self.end_headers()
+        self.wfile.write(reply)
+
+    def log_message(self, *args):
+        pass
+
+
+@pytest.fixture
+def model_server():
+    server = HTTPServer(("127.0.0.1", 0), FakeModel)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}/v1"
+    server.shutdown()
+    server.server_close()
+    FakeModel.mode = "bright"
+
+
+def look(archive, address, tmp_path, **options):
+    eye = VisionJudge(address, "tiny", key="k", calls=tmp_path / "calls.jsonl")
+    task = find(TASK)
+    with httpx.Client() as client:
+        return answer_by_looking(
+            archive, options.pop("name", "eye"), TASK,
+            lambda left, right: eye.ask(task.goal, task.questions, left, right, client=client),
+            now=lambda: START, rng=np.random.default_rng(0), **options,
+        )  # fmt: skip
+
+
+def test_a_model_that_looks_answers_and_goes_on_where_it_stopped(judged, model_server, tmp_path):
+    assert look(judged, model_server, tmp_path, limit=5) == 5
+    assert look(judged, model_server, tmp_path, limit=5) == 5
+    with judged.database.read() as session:
+        said = session.scalars(sa.select(Answer).where(Answer.judge == "model:eye")).all()
+    assert len(said) == 10
+    for answer in said:
+        brighter = max(answer.left_agent, answer.right_agent, key=SKILL.get)
+        assert {"left": answer.left_agent, "right": answer.right_agent}[answer.outcome] == brighter
+    calls = [json.loads(line) for line in (tmp_path / "calls.jsonl").read_text().splitlines()]
+    assert len(calls) == 20  # both ways round
+    assert calls[0]["reply"]["usage"] == {"total_tokens": 7}
+    assert len(calls[0]["pictures"]["left"]) == 8
+
+
+def test_a_model_that_follows_the_side_calls_draws(judged, model_server, tmp_path):
+    FakeModel.mode = "left"
+    look(judged, model_server, tmp_path, name="one-sided", limit=3)
+    with judged.database.read() as session:
+        assert set(session.scalars(sa.select(Answer.outcome).where(Answer.judge == "model:one-sided"))) == {"draw"}
+
+
+@pytest.mark.parametrize(
+    ("mode", "message"), [("nonsense", "replied without a JSON object: 'I cannot say.'"), ("refuse", "answered 401")]
+)
+def test_a_model_that_gives_no_answer_is_an_error_and_nothing_is_logged(judged, model_server, tmp_path, mode, message):
+    FakeModel.mode = mode
+    with pytest.raises(VisionJudgeError, match=message):
+        look(judged, model_server, tmp_path, name=f"bad-{mode}", limit=1)
+    with judged.database.read() as session:
+        assert session.scalars(sa.select(Answer).where(Answer.judge == f"model:bad-{mode}")).all() == []
+
+
+def test_a_server_that_is_not_there_is_named(judged, tmp_path):
+    with pytest.raises(VisionJudgeError, match=r"does not answer(?s:.*)running"):
+        look(judged, "http://127.0.0.1:9/v1", tmp_path, name="nobody", limit=1)
+
+
+def test_the_prompt_asks_every_question_and_replies_are_read_leniently():
+    task = find(TASK)
+    text = prompt(task.goal, task.questions)
+    assert all(question.id in text for question in task.questions if question.kind != "overall")
+    direct = next(question for question in task.questions if question.kind == "direct")
+    reply = read_reply(json.dumps({"outcome": "draw", "responses": {direct.id: {"left": True}}}), task.questions)
+    assert reply["responses"][direct.id] == {"left": True, "right": False}
+    assert all(reply["responses"][one.id] == "na" for one in task.questions if one.kind == "comparative")
+    with pytest.raises(VisionJudgeError, match="none of left, draw, right"):
+        read_reply('{"outcome": "both"}', task.questions)

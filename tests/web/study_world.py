@@ -1,0 +1,146 @@
+"""What the tests of study pages share: studies, answers put straight into the log, and forms read from pages."""
+
+import re
+from datetime import UTC, datetime
+from html import unescape
+from urllib.parse import urlencode
+
+from interplay.store import Answer, EpisodeRow, Match, TaskRow, studies
+from interplay.store.participants import judge_name
+from interplay.study.definition import Study, parse_study
+from interplay.tasks import find
+
+TASK = "atari/breakout"
+CONSENT = "You may stop at any time. <b>Nothing</b> is asked about you."
+STUDY = f"""
+[study]
+id = "caves"
+title = "Compare two players"
+summary = "Two videos, one question."
+minutes = 15
+answers = 2
+contact = "Ada Lab, ada@lab.example"
+instructions = "Watch both videos.\\n\\nThen answer."
+[consent]
+text = "{CONSENT}"
+stores = ["This server keeps your answers."]
+[quiz]
+quiz = "atari"
+attempts = 2
+[pay]
+reward = 3.75
+hourly_target = 15
+[channels.open]
+[channels.mturk]
+[channels.prolific]
+codes = {{ done = "DONE1", screened_out = "OUT2", no_consent = "NO3" }}
+[judging]
+tasks = ["{TASK}"]
+min_viewing_s = 0
+min_reason_chars = 0
+"""
+MTURK = {"assignmentId": "3ASSIGN", "hitId": "3HIT", "workerId": "A1ADA", "turkSubmitTo": "https://www.mturk.com"}
+PROLIFIC = {"PROLIFIC_PID": "60bf9310e8dec401be6e9615", "STUDY_ID": "5f3c", "SESSION_ID": "7a1b"}
+
+
+def open_study(archive, text: str = STUDY) -> Study:
+    """Open a study of this text."""
+    study = parse_study(text)
+    with archive.database.write() as session:
+        studies.open_study(
+            session, study=study.id, content_hash=study.content_hash, definition=study.to_json(), now=datetime.now(UTC)
+        )
+    return study
+
+
+def close_study(archive, study: str = "caves") -> None:
+    with archive.database.write() as session:
+        studies.close_study(session, study, datetime.now(UTC))
+
+
+def add_answers(archive, participant_id: int, count: int, study: str = "caves", duration_s: float = 60.0) -> None:
+    """Answers of a participant, as the judging room would have stored them."""
+    task, now = find(TASK), datetime.now(UTC)
+    with archive.database.write() as session:
+        if session.get(TaskRow, task.content_hash) is None:
+            session.add(TaskRow(content_hash=task.content_hash, task=task.id, definition=task.to_json(), created_at=now))
+        for name in ("stand-in-left", "stand-in-right"):
+            if session.get(EpisodeRow, name) is None:
+                session.add(
+                    EpisodeRow(
+                        id=name,
+                        task=TASK,
+                        task_hash=task.content_hash,
+                        env=task.env.id,
+                        seed=1,
+                        actor=name,
+                        actor_kind="agent",
+                        num_steps=1,
+                        duration_s=1.0,
+                        total_reward=0.0,
+                        terminated=True,
+                        truncated=False,
+                        outcome="terminated",
+                        frames="uploaded",
+                        created_at=now,
+                        path="",
+                        size_bytes=0,
+                        sha256="",
+                    )
+                )
+        session.flush()
+        judge = judge_name(participant_id)
+        given = studies.count_answers(session, study, participant_id)
+        for number in range(given, given + count):
+            match = Match(
+                id=f"{participant_id:012x}{number:012x}",
+                task=TASK,
+                task_hash=task.content_hash,
+                seed=1,
+                left_episode_id="stand-in-left",
+                right_episode_id="stand-in-right",
+                left_agent="stand-in-left",
+                right_agent="stand-in-right",
+                judge=judge,
+                served_at=now,
+                seen_at=now,
+                answered_at=now,
+                study=study,
+            )
+            session.add(match)
+            session.flush()
+            session.add(
+                Answer(
+                    match_id=match.id,
+                    task=TASK,
+                    seed=1,
+                    left_agent=match.left_agent,
+                    right_agent=match.right_agent,
+                    outcome="left",
+                    responses={},
+                    reason="",
+                    judge=judge,
+                    created_at=now,
+                    duration_s=duration_s,
+                    study=study,
+                )
+            )
+
+
+def enrolments(archive, study: str = "caves"):
+    with archive.database.read() as session:
+        return studies.enrolments_of_study(session, study)
+
+
+def hidden_fields(page: str) -> dict[str, str]:
+    """The hidden fields of a page's form."""
+    return {name: unescape(value) for name, value in re.findall(r'<input type="hidden" name="([^"]*)" value="([^"]*)"', page)}
+
+
+def quiz_answers(study: Study, *, right: bool) -> dict[str, list[str]]:
+    """A form that ticks exactly the right boxes, or exactly the wrong ones."""
+    return {q.id: [o.id for o in q.options if o.is_right == right] for q in study.quiz.quiz.questions}
+
+
+def address(parameters: dict[str, str] | None = None, study: str = "caves") -> str:
+    return f"/studies/{study}" + (f"?{urlencode(parameters)}" if parameters else "")

@@ -1,0 +1,85 @@
+"""The page about automatic judges: empty, and with what a calibration found."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import numpy as np
+import pytest
+from starlette.testclient import TestClient
+
+import interplay.record
+from interplay.judge.automatic import PreferenceModel, TaskJudge, YesNoModel, save
+from interplay.judge.automatic.calibration import FactorAgreement, SavingPoint, measure
+from interplay.judge.automatic.preference import OUTCOMES, Scale
+from interplay.web.app import create_app
+from interplay.web.calibration import BOTTOM, HEIGHT, RIGHT, TOP, WIDTH, reliability, savings
+
+TASK = "atari/space_invaders"
+
+
+def a_judge() -> TaskJudge:
+    rng = np.random.default_rng(0)
+    p = rng.dirichlet([4, 1, 4], 500)
+    outcomes = [OUTCOMES[rng.choice(3, p=row)] for row in p]
+    found = measure(p, outcomes, rng.integers(0, 11, 500).tolist(), [("ab", "left"), ("ab", "left")])
+    found = replace(
+        found,
+        factors=(
+            FactorAgreement("skill", "skill", 480, 0.71, 0.44),
+            FactorAgreement("progress", "task <success>", 960, 0.8, 0.6),
+        ),
+        saving=(SavingPoint(5, 0.31, 0.62), SavingPoint(50, 0.7, 0.92), SavingPoint(500, 1.0, 0.98)),
+        answers_saved=311,
+    )
+    scale = Scale(("reward", "video:change"), np.zeros(2), np.ones(2))
+    model = PreferenceModel(np.array([1.2, -0.4]), 0.1)
+    direct = {"progress": YesNoModel(np.array([1.0, 0.0]), 0.0)}
+    return TaskJudge(
+        "preference", TASK, scale, model, {"skill": model}, direct, found, 7, datetime(2026, 3, 1, tzinfo=UTC).isoformat()
+    )
+
+
+@pytest.fixture
+def archive(tmp_path):
+    archive = interplay.record.open(tmp_path / "data")
+    yield archive
+    archive.database.close()
+
+
+@pytest.fixture
+def client(archive):
+    with TestClient(create_app(archive)) as client:
+        yield client
+
+
+def test_without_a_judge_the_page_says_how_to_make_one(client):
+    page = client.get("/judges/automatic")
+    assert page.status_code == 200
+    assert "interplay judge calibrate" in page.text
+
+
+def test_the_page_shows_every_figure_and_escapes_names(archive, client):
+    judge = a_judge()
+    save(judge, archive.root)
+    text = client.get("/judges/automatic").text
+    found = judge.calibration
+    for expected in (
+        f"{100 * found.accuracy:.0f} %", f"{found.brier:.3f}", f"{found.calibration_error:.3f}", "311", "task &lt;success&gt;",
+        "model:preference", "reward (+1.20)", "Reliability diagram",
+    ):  # fmt: skip
+        assert expected in text
+    assert "<success>" not in text
+
+
+def test_a_perfect_prediction_lies_at_the_top_right():
+    found = measure(np.array([[1.0, 0.0, 0.0]] * 4), ["left"] * 4, [1, 2, 3, 4], [])
+    (dot,) = reliability(found.bins).dots
+    assert (dot.x, dot.y) == (WIDTH - RIGHT, TOP)
+    assert dot.says == "4 answers given 100%: 100% came out so"
+
+
+def test_the_curve_is_drawn_from_zero_and_a_negative_correlation_stays_on_the_page():
+    drawing = savings([SavingPoint(5, -0.4, 0.5), SavingPoint(10, 1.0, 1.0)])
+    assert drawing is not None
+    assert drawing.dots[0].y == HEIGHT - BOTTOM
+    assert savings([]) is None

@@ -1,0 +1,217 @@
+"""The leaderboard as page, CSV and JSON: every method, people and automatic judges apart, kept until the log changes."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+
+import numpy as np
+import pytest
+from agents_world import NOW, client
+from board_world import NAMES, fill
+
+import interplay.record
+from interplay.judge import Judging
+from interplay.judge.boards import BOARD_METHODS, COLUMNS, Z95, Boards, Track
+from interplay.rank import bradley_terry, win_probability
+from interplay.rank.log import Log
+from interplay.rank.trueskill import Rating
+from interplay.store.bans import ban, unban
+from interplay.web.app import create_app
+from interplay.web.plots import BANDS_SHOWN, NUM_COLOURS, WIDTH, history
+
+TASKS = ("basalt/find_cave", "basalt/make_waterfall")
+
+
+@pytest.fixture
+def archive(tmp_path):
+    """An empty data folder."""
+    archive = interplay.record.open(tmp_path / "data")
+    yield archive
+    archive.database.close()
+
+
+@pytest.fixture(scope="module")
+def full(tmp_path_factory):
+    """An archive with 600 answers of people and 80 of an automatic judge about 17 agents in two tasks."""
+    archive = interplay.record.open(tmp_path_factory.mktemp("board"))
+    fill(archive, tasks=TASKS, num_answers=600)
+    fill(archive, tasks=TASKS, num_answers=80, num_judges=1, judge_kind="model", seed=1)
+    yield archive
+    archive.database.close()
+
+
+def app_over(archive):
+    return create_app(archive, judging=Judging(archive, rng=np.random.default_rng(0)))
+
+
+@pytest.fixture(scope="module")
+def visitor(full):
+    """Somebody who reads the full board."""
+    return client(app_over(full))
+
+
+def board(visitor, **asked) -> dict:
+    answer = visitor.get("/api/leaderboard", params=asked)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+@pytest.mark.parametrize("method", BOARD_METHODS)
+@pytest.mark.parametrize("task", ["", TASKS[0]])
+def test_every_method_ranks_everybody_and_says_how_sure_it_is(visitor, method, task):
+    found = board(visitor, method=method, task=task)
+    rows = found["rows"]
+    assert {row["agent"] for row in rows} == set(NAMES)
+    assert [row["score"] for row in rows] == sorted((row["score"] for row in rows), reverse=True)
+    assert sum(row["num_answers"] for row in rows) == 2 * found["num_answers"]
+    for row in rows[:-1]:
+        assert row["low"] == pytest.approx(row["mu"] - Z95 * row["sigma"])
+        assert 0 < row["above_next"] < 1
+        assert (row["beats_next"] is None) == (method == "normalised")
+    assert (rows[-1]["beats_next"], rows[-1]["above_next"]) == (None, None)
+    assert {rows[0]["agent"], rows[1]["agent"]} & set(NAMES[:5])  # 1.6 logits above the average: not below half of them
+    page = visitor.get("/leaderboard", params={"method": method, "task": task}).text
+    assert page.count('<tr class="hue-') == len(NAMES)
+
+
+def test_the_default_board_is_trueskill_of_the_judging_room(visitor, full):
+    rows = board(visitor)["rows"]
+    expected = Judging(full, rng=np.random.default_rng(0)).leaderboard()["rows"]
+    assert [(row["agent"], row["mu"], row["sigma"]) for row in rows] == [
+        (row["agent"], row["mu"], row["sigma"]) for row in expected
+    ]
+    first, second = (Rating(row["mu"], row["sigma"]) for row in rows[:2])
+    assert rows[0]["beats_next"] == pytest.approx(win_probability(first, second))
+
+
+def test_bradley_terry_on_the_board_is_the_fit_of_the_log(visitor, full):
+    rows = board(visitor, method="bradley-terry")["rows"]
+    from interplay.judge.ratings import comparison
+    from interplay.store import judging as store
+
+    with full.database.read() as session:
+        log = Log.of([comparison(answer) for answer in store.answers(session)])
+    fitted = dict(zip(log.agents, bradley_terry.fit(*log.counts()).log_strength, strict=True))
+    for row in rows:
+        assert row["mu"] == pytest.approx(fitted[row["agent"]])
+    chance = 1 / (1 + np.exp(rows[1]["mu"] - rows[0]["mu"]))
+    assert rows[0]["beats_next"] == pytest.approx(chance)
+
+
+def test_the_normalised_score_has_mean_zero_where_everybody_was_judged_in_every_task(visitor):
+    rows = board(visitor, method="normalised")["rows"]
+    assert np.mean([row["mu"] for row in rows]) == pytest.approx(0, abs=1e-9)
+
+
+@pytest.mark.parametrize("asked", [{}, {"method": "davidson"}, {"judges": "automatic"}, {"task": TASKS[1]}])
+def test_csv_and_json_have_the_same_columns_and_values(visitor, asked):
+    text = visitor.get("/leaderboard.csv", params=asked).text
+    rows = list(csv.DictReader(io.StringIO(text)))
+    assert tuple(rows[0]) == COLUMNS
+    for row, document in zip(rows, board(visitor, **asked)["rows"], strict=True):
+        assert set(COLUMNS) <= set(document)
+        assert row == {name: "" if document[name] is None else str(document[name]) for name in COLUMNS}
+
+
+def test_automatic_judges_have_a_board_of_their_own_and_never_count(visitor, archive):
+    people, automatic = board(visitor), board(visitor, judges="automatic")
+    assert (people["num_answers"], automatic["num_answers"], automatic["num_judges"]) == (600, 80, 1)
+    assert "Not people." in visitor.get("/leaderboard?judges=automatic").text
+    assert "Not people." not in visitor.get("/leaderboard").text
+    fill(archive, tasks=TASKS[:1], agents=("ada", "bob"), num_answers=5)
+    assert "automatic judges" not in client(app_over(archive)).get("/leaderboard").text  # no tab that leads nowhere
+
+
+def test_an_answer_a_ban_and_its_end_change_the_board_at_once(archive):
+    app = app_over(archive)
+    visitor = client(app)
+    assert board(visitor)["rows"] == []
+    fill(archive, tasks=TASKS[:1], agents=("ada", "bob", "cyd"), num_answers=9, num_judges=3)
+    whole = board(visitor)
+    assert whole["num_answers"] == 9
+    with archive.database.write() as session:
+        ban(session, judge="participant-1", reason="x", now=NOW)
+    assert board(visitor, method="bradley-terry")["num_answers"] == board(visitor)["num_answers"] == 6
+    assert max(track.num_answers[-1] for track in app.state.boards.tracks().values()) == 6
+    with archive.database.write() as session:
+        unban(session, judge="participant-1", now=NOW)
+    assert board(visitor) == whole
+    fresh = Boards(Judging(archive, rng=np.random.default_rng(0)))
+    assert fresh.board()["rows"] == app.state.boards.board()["rows"]
+
+
+def test_nothing_is_computed_twice_while_the_log_stays(full, monkeypatch):
+    boards = Boards(Judging(full, rng=np.random.default_rng(0)))
+    first = boards.board(None, "through-time")
+    monkeypatch.setattr("interplay.judge.boards.rate", None)
+    assert boards.board(None, "through-time") == first
+
+
+@pytest.mark.parametrize("num_answers", [0, 1, 2])
+def test_boards_of_next_to_nothing_are_pages_too(archive, num_answers):
+    fill(archive, tasks=TASKS[:1], agents=("ada", "bob"), num_answers=num_answers)
+    visitor = client(app_over(archive))
+    for method in BOARD_METHODS:
+        page = visitor.get("/leaderboard", params={"method": method})
+        assert page.status_code == 200
+        assert ("No answers yet" in page.text) == (num_answers == 0)
+    assert ("How ratings came about" in visitor.get("/leaderboard").text) == (num_answers > 1)
+
+
+@pytest.mark.parametrize(
+    ("asked", "says"),
+    [
+        ({"method": "elo"}, "method: expected one of trueskill, "),
+        ({"judges": "robots"}, "judges: expected people or automatic"),
+    ],
+)
+def test_a_board_of_another_kind_is_refused_by_name(visitor, asked, says):
+    for address in ("/api/leaderboard", "/leaderboard", "/leaderboard.csv"):
+        answer = visitor.get(address, params=asked)
+        assert answer.status_code == 422
+        assert says in answer.text
+    assert visitor.get("/api/leaderboard", params=asked).json()["error"] == "invalid"
+    assert "did you mean" in visitor.get("/api/leaderboard", params={"task": "basalt/find_cav"}).json()["message"]
+
+
+def test_names_are_text_on_the_page(archive):
+    fill(archive, tasks=TASKS[:1], agents=("<b>ada</b>", "bob & cyd"), num_answers=4)
+    page = client(app_over(archive)).get("/leaderboard").text
+    assert "<b>ada" not in page
+    assert "bob &amp; cyd" in page
+
+
+# The plot
+
+
+def test_a_track_is_drawn_from_its_first_answer_to_the_last_of_all():
+    plot = history({"ada": Track([1, 4], [29.0, 31.0], [7.0, 6.0]), "bob": Track([1, 2], [21.0, 20.0], [7.0, 6.5])}, {"bob": 1})
+    assert plot is not None
+    assert plot.num_answers == 4
+    ada, bob = plot.lines
+    assert (ada.agent, ada.hue, bob.hue) == ("ada", 0, 1)
+    xs = [float(x) for x in re.findall(r"[ML]([\d.]+) ", bob.path)]
+    assert (xs[0], xs[-1]) == (WIDTH / 4, WIDTH)  # its first answer was the first of four; its last rating holds to the end
+    assert ada.end_y < bob.end_y
+    assert ada.band.endswith("Z")
+
+
+def test_labels_keep_apart_and_inside_and_colours_come_again_dashed():
+    tracks = {f"agent-{number}": Track([1, number + 2], [25.0, 25.0], [2.0, 1.0]) for number in range(30)}
+    plot = history(tracks, {name: number for number, name in enumerate(tracks)})
+    assert plot is not None
+    places = [line.label_y for line in plot.lines]
+    assert min(np.diff(places)) >= 16
+    assert 0 < min(places) <= max(places) < plot.height
+    assert {line.hue for line in plot.lines} == set(range(NUM_COLOURS))
+    assert sum(line.is_dashed for line in plot.lines) == 30 - NUM_COLOURS
+    assert plot.shows_bands == (len(tracks) <= BANDS_SHOWN)
+
+
+def test_a_long_log_makes_a_small_plot():
+    tracks = {str(number): Track(list(range(1, 20_001)), [25.0] * 20_000, [1.0] * 20_000) for number in range(17)}
+    plot = history(tracks, {})
+    assert plot is not None
+    assert sum(len(line.path) + len(line.band) for line in plot.lines) < 80_000
