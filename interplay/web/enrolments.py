@@ -7,6 +7,7 @@ inside a platform's frame get headers that let exactly that platform frame them:
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import NoReturn
 
@@ -53,9 +54,11 @@ def token_of(request: HTTPConnection, enrolment: Enrolment) -> str:
     return tokens.make(request.app.state.secret, enrolment.id)
 
 
-def working(request: HTTPConnection) -> Enrolment | None:
+def working(request: HTTPConnection, *, has_begun: bool = False) -> Enrolment | None:
     """The enrolment of this request, of somebody who may work now; None if it carries no token.
 
+    Args:
+        has_begun: Whether this is about work already begun, which a study that was closed since still takes.
     Raises:
         HTTPException: 401 for a bad token; 403 before the quiz, and for a banned person; 409 after the end;
             410 where the study is closed. The detail names `next`, the page that says more.
@@ -64,7 +67,7 @@ def working(request: HTTPConnection) -> Enrolment | None:
     if enrolment is None:
         return None
     facts = facts_of(request, enrolment)
-    step = next_step(facts)
+    step = next_step(replace(facts, is_open=True) if has_begun else facts)
     if step == "work":
         return enrolment
     if step == "quiz":

@@ -283,7 +283,7 @@ def answer(request: Request, match: MatchId, body: Body) -> dict[str, Any]:
     """Answer a match, once. In a study, `next` is where to go when that was the last one."""
     judging = _judging(request)
     fields = {name: body.get(name) for name in ("outcome", "responses", "reason", "viewing")}
-    judge = judge_of(request, body.get("judge"), must_work=True)
+    judge = judge_of(request, body.get("judge"), must_work=True, has_begun=True)
     with _refusals():
         accepted = judging.answer(match, judge.name, **fields)
     document: dict[str, Any] = {"answer": accepted.sequence, "answered": accepted.num_by_judge}

@@ -45,13 +45,16 @@ class Judge:
         return None if self.enrolment is None else self.enrolment.study
 
 
-def judge_of(request: Request, named: Any = None, *, make: bool = False, must_work: bool = False) -> Judge:
+def judge_of(
+    request: Request, named: Any = None, *, make: bool = False, must_work: bool = False, has_begun: bool = False
+) -> Judge:
     """Who is asking.
 
     Args:
         named: Whom the operator names; `operator` if nobody.
         make: Whether to make a participant of a visitor nobody knows.
         must_work: Whether to refuse people whose part in a study is over, or waits for its quiz.
+        has_begun: With `must_work`: whether this is about work already begun, see `enrolments.working`.
     Raises:
         HTTPException: 401 for a wrong token, 403 for who may not judge so, 422 for a name that is none.
     """
@@ -70,7 +73,7 @@ def judge_of(request: Request, named: Any = None, *, make: bool = False, must_wo
         return Judge(token.name, "program")
     if named is not None:
         raise refusal(403, "forbidden", "only the operator may name a judge; send the token as 'Authorization: Bearer ...'")
-    enrolment = working(request) if must_work else enrolment_of(request)
+    enrolment = working(request, has_begun=has_begun) if must_work else enrolment_of(request)
     if enrolment is not None:
         return Judge(judge_name(enrolment.participant_id), "person", enrolment)
     if make:

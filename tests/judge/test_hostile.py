@@ -310,8 +310,8 @@ def test_after_the_study_is_closed_only_what_it_served_is_taken(app, archive, wo
     clock.advance(30)
     with archive.database.write() as session:
         studies.close_study(session, STUDY, START)
-    assert submit(client, match).status_code == 201  # a judge's work is not thrown away
     refused(client.post("/api/judge/matches", json={}), 410, "study_closed")
+    assert submit(client, match).status_code == 201  # a judge's work is not thrown away
     assert num_answers(app) == 1
 
 

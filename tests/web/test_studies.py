@@ -538,7 +538,7 @@ def test_a_study_without_a_number_ends_when_the_person_says_so(archive, client):
 def test_only_studies_of_mturk_may_be_framed_and_only_by_its_pages(archive, client):
     policy = client.get(address(MTURK)).headers["content-security-policy"]
     assert "form-action 'self' https://www.mturk.com https://workersandbox.mturk.com;" in policy
-    assert "frame-ancestors https://worker.mturk.com https://www.mturk.com https://workersandbox.mturk.com" in policy
+    assert "frame-ancestors https://worker.mturk.com https://requester.mturk.com https://www.mturk.com https://workersandbox.mturk.com" in policy
     open_study(archive, STUDY.replace('"caves"', '"plain"').replace("[channels.mturk]\n", ""))
     for page in ("/studies/plain", "/studies", "/leaderboard"):
         policy = client.get(page).headers["content-security-policy"]
