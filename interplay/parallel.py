@@ -24,11 +24,11 @@ def process_pool(processes: int) -> ProcessPoolExecutor:
 
     Fresh, not forked: threads of an emulator, of Arrow and of torch do not survive a fork.
     """
-    return ProcessPoolExecutor(processes, mp_context=get_context("spawn"), initializer=_begin)
+    return ProcessPoolExecutor(processes, mp_context=get_context("spawn"), initializer=begin)
 
 
-def _begin() -> None:
-    """In the new process."""
+def begin() -> None:
+    """In a new process: one thread of arithmetic, and the end when the parent is gone."""
     os.environ["OMP_NUM_THREADS"] = "1"  # several processes share the cores: more threads only get in the way
     threading.Thread(target=_end_with_parent, daemon=True).start()
 

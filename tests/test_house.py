@@ -12,6 +12,7 @@ PACKAGE = ROOT / "interplay"
 
 MAY_USE = {
     "errors": set(),
+    "files": set(),
     "parallel": set(),
     "tasks": {"errors"},
     "rank": {"errors"},
@@ -22,7 +23,7 @@ MAY_USE = {
     "agents": {"errors", "parallel", "tasks", "envs", "store", "record", "world"},
     "play": {"errors", "parallel", "tasks", "envs", "store", "record", "agents"},
     "learn": {"errors", "tasks", "envs", "store", "record", "agents"},
-    "judge": {"errors", "tasks", "store", "record", "rank"},
+    "judge": {"errors", "files", "tasks", "store", "record", "rank"},
     "study": {"errors", "tasks", "store"},
     "report": {"errors", "tasks", "envs", "store", "record", "agents", "learn", "judge", "rank", "study"},
     "web": {"errors", "parallel", "tasks", "envs", "store", "record", "agents", "play", "judge", "rank", "study"},

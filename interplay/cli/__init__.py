@@ -21,7 +21,7 @@ _VERBS = {
     "play": ("interplay.cli.play", "Let an agent play a task and record it."),
     "episodes": ("interplay.cli.episodes", "List, show, verify, replay, export and repair recorded episodes."),
     "learn": ("interplay.cli.learn", "Train an agent on recorded episodes."),
-    "judge": ("interplay.cli.judge", "Agents, studies, bans, published answers and simulation of judging."),
+    "judge": ("interplay.cli.judge", "Agents to be judged, tokens, bans, quizzes, published answers, automatic judges."),
     "study": ("interplay.cli.study", "Check, open and close studies; who took part, and their pay."),
     "rank": ("interplay.cli.rank", "Compute the leaderboard from answers."),
     "report": ("interplay.cli.report", "Tables and figures of everything recorded."),

@@ -8,6 +8,7 @@ import gc
 import json
 import logging
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 RECOVERY_WAIT_S = 3.0
 LOCK_FILE = "serve.lock"
+_ENROLMENT = re.compile(r"(enrolment(?:=|%3D))[^&\s]+", re.IGNORECASE)
 
 
 class ServedAlreadyError(InterplayError):
@@ -167,6 +169,13 @@ def _recover(archive: Archive) -> None:
         print(f"Recovered {len(recovered)} interrupted episodes ({steps} steps) of an earlier run.", file=sys.stderr)
 
 
+def hide_enrolments(record: logging.LogRecord) -> bool:
+    """Take the tokens of people's part in a study out of addresses that are logged: whoever has one acts as them."""
+    if isinstance(record.args, tuple):
+        record.args = tuple(_ENROLMENT.sub(r"\1...", part) if isinstance(part, str) else part for part in record.args)
+    return True
+
+
 def _serve(archive: Archive, listener, *, suites, num_workers: int | None, host: str, verbose: bool) -> None:
     """Run until a signal comes."""
     import asyncio
@@ -221,6 +230,8 @@ def _serve(archive: Archive, listener, *, suites, num_workers: int | None, host:
         timeout_graceful_shutdown=5,
         server_header=False,
     )
+    for name in ("uvicorn.access", "uvicorn.error"):  # the latter logs the addresses of sockets
+        logging.getLogger(name).addFilter(hide_enrolments)
     # A page that is still loading when the server stops is no error of ours.
     logging.getLogger("uvicorn.error").addFilter(
         lambda record: not (record.exc_info and isinstance(record.exc_info[1], asyncio.CancelledError))

@@ -213,9 +213,10 @@ _COLUMNS = [
 
 def _people(session: Session, study: str) -> list[dict[str, Any]]:
     """One row an enrolment; `quiz` is the best share of right boxes, `answers` those given between arriving and the end."""
-    from interplay.store import studies
+    from interplay.store import bans, studies
     from interplay.store.participants import judge_name
 
+    banned = bans.banned(session)
     attempts: dict[str, list[Any]] = {}
     for attempt in studies.quiz_attempts_of_study(session, study):
         attempts.setdefault(attempt.enrolment_id, []).append(attempt)
@@ -230,7 +231,7 @@ def _people(session: Session, study: str) -> list[dict[str, Any]]:
             one.study_hash[:12], one.arrived_at.isoformat(), one.ended_at and one.ended_at.isoformat(),
             one.outcome or "working", minutes, max((round(attempt.share, 4) for attempt in tried), default=None), len(tried),
             sum(one.arrived_at <= at and (one.ended_at is None or at <= one.ended_at) for at, _ in given),
-            studies.is_banned(session, one.participant_id),
+            judge_name(one.participant_id) in banned,
         )  # fmt: skip
         rows.append(dict(zip(_COLUMNS, values, strict=True)))
     return rows

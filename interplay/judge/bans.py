@@ -1,4 +1,4 @@
-"""Files of banned judges, in the published format: a JSON list of objects, each with the key `workerId`."""
+"""Files of banned judges, in the published format: a JSON list of objects, each with the key `workerId` (or `worker_id`)."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 from interplay.judge.errors import JudgingError
 
 _KEY = "workerId"
+_MAX_CHARS = 200
 _REMEDY = f'Expected a list of objects with that key:  [{{"{_KEY}": "A1B2C3"}}]'
 
 
@@ -25,7 +26,7 @@ def read_banned(path: Path) -> list[str]:
         BanFileError: If the file cannot be read or is something else; nothing of it counts then.
     """
     try:
-        entries = json.loads(path.read_text(encoding="utf-8"))
+        entries = json.loads(path.read_bytes())
     except OSError as error:
         raise BanFileError(f"{path}: cannot be read: {error.strerror or error}") from None
     except (ValueError, RecursionError):
@@ -34,8 +35,8 @@ def read_banned(path: Path) -> list[str]:
         raise BanFileError(f"{path}: holds no list\n{_REMEDY}")
     workers: dict[str, None] = {}
     for number, entry in enumerate(entries, 1):
-        worker = entry.get(_KEY) if isinstance(entry, dict) else None
-        if not isinstance(worker, str) or not worker.strip():
+        worker = entry.get(_KEY, entry.get("worker_id")) if isinstance(entry, dict) else None
+        if not isinstance(worker, str) or not worker.strip() or len(worker) > _MAX_CHARS or not worker.strip().isprintable():
             raise BanFileError(
                 f"{path}: entry {number} has no {_KEY!r} that is a text; got {json.dumps(entry)[:80]}\n{_REMEDY}"
             )

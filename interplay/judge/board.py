@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from itertools import chain
 from typing import Any, NamedTuple
@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from sqlalchemy.orm import Session
 
-from interplay.judge.matchmaking import agent_pairs
+from interplay.judge.policies import AgentPair, policy
 from interplay.judge.pool import Pool
 from interplay.judge.ratings import Ratings
-from interplay.rank import Rating
+from interplay.judge.rules import Rules
 from interplay.record import AUTOMATIC_SUCCESS
 from interplay.store import agents as store_agents
 from interplay.store import judging as store
@@ -22,16 +22,22 @@ from interplay.store.episodes import statistic_values
 
 
 class NextPair(NamedTuple):
-    """The two agents whose next answer is expected to tell most, if nobody were judging now."""
+    """The two agents the open room would ask about next, if nobody were judging now.
+
+    Attributes:
+        worth: Of an answer about them, in the unit of the room's policy, see `AgentPair`.
+    """
 
     task: str
     agents: tuple[str, str]
-    expected_drop: float
+    worth: float
 
 
-def leaderboard(session: Session, pool: Pool, ratings: Ratings, task: str | None = None) -> dict[str, Any]:
+def leaderboard(session: Session, pool: Pool, ratings: Ratings, rules: Rules, task: str | None = None) -> dict[str, Any]:
     """Agents by score, of one task or over all tasks.
 
+    Args:
+        rules: Of the open room, whose policy says which pair comes next.
     Returns:
         `task`; `rows`, each a `rank.LeaderboardRow` as a dict plus `kind`, `withdrawn`, and of the agent's episodes that can
         be shown `num_checked` by automatic evaluation and `num_passed`, neither of which any rating counts; `unrated`, names
@@ -55,7 +61,10 @@ def leaderboard(session: Session, pool: Pool, ratings: Ratings, task: str | None
     with ratings.current(session) as standings:
         board = standings.overall if task is None else standings.task(task)
         rows, num_answers, num_judges = board.leaderboard(), board.num_answers, standings.num_judges(task)
-        pair = next_pair(names, {one: standings.task(one).rating for one in tasks})
+        wanted = policy(rules.policy, **rules.policy_options)
+        # The same chance every time, so that a reload changes nothing.
+        orders = {one: wanted.order(names[one], ratings.evidence(one), (), np.random.default_rng(0)) for one in tasks}
+        pair = next_pair({one: order for one, order in orders.items() if rules.tasks is None or one in rules.tasks})
     kinds = {agent.name: agent.kind for agent in agents}
     active = {agent.name for agent in agents if store_agents.state(agent) == "approved"}
     return {
@@ -83,17 +92,11 @@ def _agreement(session: Session, task: str | None) -> dict[str, int]:
     return {"num_decided": num_decided, "num_agreed": num_agreed}
 
 
-def next_pair(names: Mapping[str, Sequence[str]], rating: Mapping[str, Callable[[str], Rating]]) -> NextPair | None:
-    """The most telling pair of agents over tasks; the first by task and name among equals, so that a reload changes nothing.
+def next_pair(orders: Mapping[str, Sequence[AgentPair]]) -> NextPair | None:
+    """The first pair of a task's order whose answer is worth most; the first task by id among equals.
 
     Args:
-        names: Task -> agents that can be shown.
-        rating: Task -> the rating of an agent in it.
+        orders: Task -> its pairs, as one policy wants them.
     """
-    rng = np.random.default_rng(0)  # its order of equals is undone below
-    pairs = [
-        NextPair(task, (pair.a, pair.b), pair.expected_drop)
-        for task, agents in names.items()
-        for pair in agent_pairs(agents, rating[task], (), rng)
-    ]
-    return min(pairs, key=lambda pair: (-round(pair.expected_drop, 9), pair.task, pair.agents), default=None)
+    firsts = [NextPair(task, (pair.a, pair.b), pair.worth) for task, pairs in orders.items() for pair in pairs[:1]]
+    return min(firsts, key=lambda pair: (-round(pair.worth, 9), pair.task), default=None)

@@ -20,28 +20,41 @@ Purpose = Literal["rating", "attention", "repeat"]
 
 SWAPPED: Mapping[str, Outcome] = {"left": "right", "right": "left", "draw": "draw"}
 """What an outcome is called when the sides change places."""
+_Entry = tuple[Purpose, int | None]
 HURRY_S = 5.0
 """An answer within so many seconds of the first moment it was accepted counts as given at the minimum time."""
 
 
-def is_due(purpose: Purpose, every: int | None, answered: Sequence[str], rng: np.random.Generator) -> bool:
-    """Whether the next match is this check.
+def checks_due(
+    attention_every: int | None, repeat_every: int | None, answered: Sequence[str], rng: np.random.Generator
+) -> tuple[Purpose, ...]:
+    """Which checks the next match should be, the most pressing first; empty where it is to rate.
 
-    A judge's answers fall into blocks of `every`; each block has one check, at a place drawn evenly, so that counting tells
-    a judge nothing but that there is one in each block.
+    A judge's answers fall into blocks of so many, for each kind of check; each block has one check, at a place drawn evenly,
+    so that counting tells a judge nothing but that there is one in each block. Where both kinds fall on one place it goes to
+    the one with fewer places left in its block, and the other one is drawn again.
 
     Args:
-        every: Length of a block; None for no checks.
-        answered: Purposes of this judge's answers, oldest first; only as many as the last block needs the true count of.
+        attention_every, repeat_every: Length of a block, 2 or more; None for no checks.
+        answered: Purposes of this judge's answers, oldest first.
         rng: Decides.
     """
-    if every is None:
-        return False
-    place = len(answered) % every
-    if purpose in answered[len(answered) - place :]:
-        return False
+    left: dict[Purpose, int] = {}
+    for purpose, every in _in_random_order(("attention", attention_every), ("repeat", repeat_every), rng=rng):
+        if every is not None:
+            place = len(answered) % every
+            if purpose not in answered[len(answered) - place :]:
+                left[purpose] = every - place
     # Place by place, this chance makes every place of the block equally likely.
-    return rng.random() < 1 / (every - place)
+    due: list[Purpose] = [purpose for purpose, num_left in left.items() if rng.random() < 1 / num_left]
+    if not due and len(left) == 2 and max(left.values()) == 2:  # two checks for the last two places of both blocks
+        due = list(left)
+    due.sort(key=lambda purpose: left[purpose])  # stable: chance decides between equals
+    return tuple(due)
+
+
+def _in_random_order(*entries: _Entry, rng: np.random.Generator) -> list[_Entry]:
+    return [entries[place] for place in rng.permutation(len(entries))]
 
 
 class CheckedAnswer(NamedTuple):

@@ -26,7 +26,7 @@ class UnknownMatchError(JudgingError):
 
 
 class ForeignMatchError(JudgingError):
-    """The match was served to another judge."""
+    """The match was served to another judge, or to this one as part of another study."""
 
     code = "foreign_match"
 
@@ -50,7 +50,7 @@ class BannedError(JudgingError):
 
 
 class StudyClosedError(JudgingError):
-    """The study takes no answers any more."""
+    """The study serves no matches any more; answers to those it has served are still taken."""
 
     code = "study_closed"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
@@ -163,7 +164,7 @@ class Judging:
         Args:
             judge: Who will answer.
             task: Task id; drawn among those with something to show when not given. Asking for another task or study than
-                that of the open match releases the open one.
+                that of the open match releases the open one. People in a study are not asked: its rules draw the task.
             study: Study id, whose rules then hold; None for the open room.
             judge_kind: What the judge is.
         Raises:
@@ -171,6 +172,8 @@ class Judging:
             BannedError, StudyClosedError, StudyFullError, QuotaReachedError: If this judge, or nobody, may answer any more.
             NothingToJudgeError: If nothing can be shown now.
         """
+        if judge_kind == "person" and study is not None:
+            task = None
         with self.database.write() as session:
             store.lock(session)
             now = self._clock()
@@ -204,7 +207,7 @@ class Judging:
         match = store.drafted_match_of(session, judge, study)
         if match is None or not self._is_wanted(match, task, study) or not self._can_show_again(session, match):
             return None
-        if store.is_pair_open(session, match):
+        if store.is_pair_open(session, match) or not self._is_in_pool(session, match):
             return None
         match.released_at, match.seen_at = None, now
         return match
@@ -218,6 +221,11 @@ class Judging:
             return False
         has_form = self._pool.task(session, match.task, match.task_hash) is not None
         return has_form and self._has_video(match.left_episode_id) and self._has_video(match.right_episode_id)
+
+    def _is_in_pool(self, session: Session, match: Match) -> bool:
+        """Whether both agents of a match may still be shown; what is before a judge is finished whatever became of them."""
+        sides = (match.left_episode_id, match.right_episode_id)
+        return all(store.pool_episode(session, match.task, episode_id) is not None for episode_id in sides)
 
     def _has_video(self, episode_id: str) -> bool:
         return self.archive.video_path(episode_id).exists()
@@ -307,13 +315,15 @@ class Judging:
             episode_id = match.left_episode_id if side == "left" else match.right_episode_id
             return self.archive.video_path(episode_id), match.served_at
 
-    def heartbeat(self, match_id: str, judge: str, draft: Any = None) -> MatchState:
+    def heartbeat(self, match_id: str, judge: str, draft: Any = None, *, study: str | None = None) -> MatchState:
         """A sign of life: keeps the match open, or opens it again if its pair is still free, the judge has no other,
-        and has not answered about its videos since.
+        and has not answered about its videos since. A match its judge gave back stays so, and keeps no draft that was on its
+        way.
 
         Args:
             match_id, judge: Which match, and whose.
             draft: What is filled in and was watched so far, any JSON object; kept with the match. None keeps what is kept.
+            study: The study a person works in, as in `answer`.
         Returns:
             `open`, or `released` when others may be shown the pair; an answer is welcome in both.
         Raises:
@@ -323,11 +333,14 @@ class Judging:
         """
         checked = None if draft is None else check_draft(draft)
         with self.database.write() as session:
-            if store.touch(session, match_id, judge, self._clock(), checked):
+            if store.touch(session, match_id, judge, study, self._clock(), checked):
                 return "open"
         with self.database.write() as session:
             store.lock(session)
             match = self._unanswered(session, match_id, judge)
+            _check_study(match, study)
+            if store.was_given_back(match):
+                return "released"
             now = self._clock()
             if checked is not None:
                 match.draft = checked
@@ -357,7 +370,15 @@ class Judging:
             store.release(session, match, self._clock())
 
     def answer(
-        self, match_id: str, judge: str, *, outcome: Any, responses: Any, reason: Any, viewing: Any = None
+        self,
+        match_id: str,
+        judge: str,
+        *,
+        outcome: Any,
+        responses: Any,
+        reason: Any,
+        viewing: Any = None,
+        study: str | None = None,
     ) -> AcceptedAnswer:
         """Check an answer and add it to the log.
 
@@ -368,6 +389,8 @@ class Judging:
         Args:
             match_id, judge: Which match, and who answers.
             outcome, responses, reason, viewing: The form as it came in, see `form.check_form`.
+            study: The study a person works in, None for the open room; whoever calls has seen to it that they may. A match
+                of another one takes no answer. Programs need not say.
         Raises:
             UnknownMatchError, ForeignMatchError, AlreadyAnsweredError: As `heartbeat`.
             BannedError, QuotaReachedError: If this judge may not answer any more. A study that was closed since still takes
@@ -379,6 +402,7 @@ class Judging:
         with self.database.write() as session:
             store.lock(session)
             match = self._unanswered(session, match_id, judge)
+            _check_study(match, study)
             rules = self._rules_for_answers(session, judge, match.study)
             if store.has_answered_since(session, match):
                 raise SupersededError(
@@ -451,7 +475,7 @@ class Judging:
     def leaderboard(self, task: str | None = None) -> dict[str, Any]:
         """Agents by score, of one task or over all tasks; see `board.leaderboard`."""
         with self.database.read() as session:
-            return leaderboard(session, self._pool, self.ratings, task)
+            return leaderboard(session, self._pool, self.ratings, self.rules, task)
 
     # The judges
 
@@ -464,9 +488,25 @@ class Judging:
         with self.database.read() as session:
             self._study_rules(session, study)
             known = set(store.studies(session))
+
+            @functools.cache  # there are a few studies, and many answers
+            def min_viewing_s(name: str | None) -> float:
+                # Imported answers may name a study of another server, whose rules nobody here knows.
+                return self._study_rules(session, name if name in known else None).rules.min_viewing_s
+
             return summarise(
                 (CheckedAnswer(*row) for row in store.answers_for_review(session, study)),
                 banned=bans.banned(session),
-                # Imported answers may name a study of another server, whose rules nobody here knows.
-                min_viewing_s=lambda name: self._study_rules(session, name if name in known else None).rules.min_viewing_s,
+                min_viewing_s=min_viewing_s,
             )
+
+
+def _check_study(match: Match, study: str | None) -> None:
+    """Refuse a person's match of another study than the one they work in: consent, quiz and end were looked at for that one.
+
+    Raises:
+        ForeignMatchError: Naming where it belongs.
+    """
+    if match.judge_kind == "person" and match.study != study:
+        where = "the open room" if match.study is None else f"the study {match.study}"
+        raise ForeignMatchError(f"match {match.id} belongs to {where}; go on with it there, by the link you came with")

@@ -1,4 +1,4 @@
-"""Which two episodes to show next: the pair of agents whose answer is expected to tell most. Pure rules; no database."""
+"""Which two episodes to show next, given the order in which a policy wants pairs of agents. Pure rules; no database."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import NamedTuple
 import numpy as np
 
 from interplay.judge.policies.policy import AgentPair
-from interplay.rank import DEFAULTS, Rating, Settings, anticipate, expected_drop
 
 EpisodePair = frozenset[str]
 """Ids of two episodes, in no order."""
@@ -52,33 +51,6 @@ class JudgeHistory(NamedTuple):
         return cls(frozenset(pair for _, pair in shown), Counter(seed for seed, _ in shown))
 
 
-def agent_pairs(
-    agents: Sequence[str],
-    rating: Callable[[str], Rating],
-    awaited: Iterable[tuple[str, str]],
-    rng: np.random.Generator,
-    settings: Settings = DEFAULTS,
-) -> list[AgentPair]:
-    """Every pair of agents, the most telling first, equals in an order drawn from `rng`.
-
-    Args:
-        agents: Names, each once.
-        rating: An agent's rating in this task.
-        awaited: Agents of the matches that judges have before them. Their answers are counted at their average effect, so
-            that judges who work side by side are given different pairs.
-        rng: Decides between pairs that tell the same.
-    """
-    names = sorted(agents)
-    ratings = {name: rating(name) for name in names}
-    for left, right in awaited:
-        # An awaited answer may be about an agent that has left the pool; it still tells about the other one.
-        pair = anticipate(ratings.get(left) or rating(left), ratings.get(right) or rating(right), settings)
-        ratings |= {left: pair.left, right: pair.right}
-    pairs = [AgentPair(a, b, expected_drop(ratings[a], ratings[b], settings)) for a, b in itertools.combinations(names, 2)]
-    shuffled = [pairs[place] for place in rng.permutation(len(pairs))]
-    return sorted(shuffled, key=lambda pair: -round(pair.expected_drop, 9))  # stable; rounding hides the last bits' noise
-
-
 def choose(
     pool: Iterable[Candidate],
     pairs: Sequence[AgentPair],
@@ -97,7 +69,7 @@ def choose(
 
     Args:
         pool: Episodes that may be shown; several task versions may be mixed, they are never paired.
-        pairs: From `agent_pairs`.
+        pairs: From `Policy.order`.
         taken: Episode pairs that are before a judge now.
         history: What this judge was shown in this task.
         times_shown: Two agents -> how often each of their episode pairs was served.

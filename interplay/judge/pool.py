@@ -23,7 +23,7 @@ class Pool:
     def __init__(self, suites: Iterable[Suite] | None = None) -> None:
         self._tasks = index(builtin_suites() if suites is None else suites)
         self._versions: dict[str, Task] = {}
-        self._candidates: dict[str, tuple[frozenset[tuple[str, int]], tuple[Candidate, ...]]] = {}
+        self._candidates: dict[str, tuple[store.PoolState, tuple[Candidate, ...]]] = {}
 
     def candidates(self, session: Session, task: str) -> tuple[Candidate, ...]:
         """Episodes on held-out seeds of agents that may be judged, under every version of the task that is known."""

@@ -59,7 +59,7 @@ class Rules:
 
     Attributes:
         tasks: Task ids to judge; None for all that have agents to compare.
-        task_choice: `random` draws a task for every match, `fixed` once for every judge.
+        task_choice: `random` draws a task for every match, `fixed` once for every judge; people in a study cannot choose.
         min_viewing_s: How long after serving an answer is accepted from a person, seconds.
         min_watched_share: How much of each video a person must have played, from 0 to 1.
         min_reason_chars: The shortest reason.
@@ -74,7 +74,7 @@ class Rules:
         policy_options: Its options.
         examples: Shown above the match.
     Raises:
-        RulesError: If a value is outside its range; the text names it.
+        RulesError: If a value is outside its range, or checks are more than half of all matches; the text names it.
     """
 
     tasks: tuple[str, ...] | None = None
@@ -112,6 +112,12 @@ class Rules:
         ):
             if not is_good:
                 raise RulesError(f"{name} must be {expected}; got {getattr(self, name)!r}")
+        attention, repeat = self.attention_every, self.repeat_every
+        if attention is not None and repeat is not None and 2 * (attention + repeat) > attention * repeat:
+            raise RulesError(
+                f"attention_every {attention} and repeat_every {repeat} make checks of more than half of all matches, "
+                f"1/{attention} + 1/{repeat}; make one of them larger"
+            )
         try:
             make_policy(self.policy, **self.policy_options)
         except InterplayError as error:

@@ -13,7 +13,7 @@ from hashlib import sha256
 import numpy as np
 from sqlalchemy.orm import Session
 
-from interplay.judge.checks import SWAPPED, Purpose, is_due
+from interplay.judge.checks import SWAPPED, Purpose, checks_due
 from interplay.judge.errors import NothingToJudgeError
 from interplay.judge.matchmaking import Candidate, EpisodePair, JudgeHistory, Pairing, choose
 from interplay.judge.policies import AgentPair, Policy, policy
@@ -165,16 +165,17 @@ class Matchmaker:
         if study is None or (rules.attention_every is None and rules.repeat_every is None):
             return None
         answered = store.purposes_answered(session, request.judge, study)
-        attention = is_due("attention", rules.attention_every, answered, self._rng)
-        repeat = is_due("repeat", rules.repeat_every, answered, self._rng)
+        due: Sequence[str] = checks_due(rules.attention_every, rules.repeat_every, answered, self._rng)
         last = store.last_match_of(session, request.judge, study)
         if last is not None and last.answered_at is None and last.purpose != "rating":
             # Giving a check back is no way round it.
-            attention, repeat = last.purpose == "attention", last.purpose == "repeat"
-        shown = self._attention(session, request, tasks) if attention else None
-        if shown is None and repeat:
-            shown = self._repeat(session, request.judge, study, tasks)
-        return shown
+            due = (last.purpose,)
+        for purpose in due:
+            is_attention = purpose == "attention"
+            shown = self._attention(session, request, tasks) if is_attention else self._repeat(session, request, study, tasks)
+            if shown is not None:
+                return shown
+        return None
 
     def _attention(self, session: Session, request: Request, tasks: Sequence[str]) -> Shown | None:
         """A pair whose answer is beyond doubt: a known one this judge has not seen, or one video on both sides."""
@@ -199,17 +200,15 @@ class Matchmaker:
         return None
 
     def _candidate(self, session: Session, task: str, episode_id: str) -> Candidate | None:
-        """An episode of a task by its id, if it can be shown."""
-        row = store.episode(session, episode_id)
-        if row is None or row.task != task or not self._has_video(episode_id):
+        """An episode of a task by its id, if it can be shown; none of an agent that waits or was withdrawn can."""
+        row = store.pool_episode(session, task, episode_id)
+        if row is None or not self._has_video(episode_id) or self._pool.task(session, task, row.task_hash) is None:
             return None
-        if self._pool.task(session, task, row.task_hash) is None:
-            return None
-        return Candidate(row.actor, row.task_hash, row.seed, row.id, row.num_steps, row.outcome == "time_limit")
+        return Candidate(*row)
 
-    def _repeat(self, session: Session, judge: str, study: str, tasks: Sequence[str]) -> Shown | None:
+    def _repeat(self, session: Session, request: Request, study: str, tasks: Sequence[str]) -> Shown | None:
         """A pair this judge has answered a while ago, sides swapped."""
-        matches = store.matches_to_repeat(session, judge, study)[:-NUM_BETWEEN]
+        matches = store.matches_to_repeat(session, request.judge, study)[:-NUM_BETWEEN]
         for place in self._rng.permutation(len(matches)):
             match, outcome = matches[place]
             if match.task not in tasks or store.is_pair_open(session, match):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,11 +20,10 @@ from interplay.store import agents as agent_store
 from interplay.store import uploads as store
 from interplay.store.episodes import UPLOADED
 from interplay.store.judging import lock
+from interplay.store.participants import GIVEN_NAME, is_given_name
 from interplay.tasks import Suite, Task, builtin_suites, index
 
 __all__ = ["AddedAgent", "AddedTask", "UploadError", "add_agent", "add_video", "check_videos", "known_tasks"]
-
-_NAME = re.compile(r"[\w.@:+-][\w.@:+ -]{0,99}")
 
 
 @dataclass(frozen=True)
@@ -175,11 +173,8 @@ def check_videos(
 
 
 def _check_name(name: str) -> None:
-    if not _NAME.fullmatch(name) or name.startswith("participant-"):
-        raise UploadError(
-            f"{name!r} cannot be an agent's name\n"
-            "Use 1 to 100 letters, digits or . _ - @ : + and spaces, not beginning with a space or 'participant-'."
-        )
+    if not is_given_name(name):
+        raise UploadError(f"{name!r} cannot be an agent's name\nUse {GIVEN_NAME}.")
 
 
 def _refuse_taken_name(session: Session, name: str, *, replace_missing: bool) -> None:

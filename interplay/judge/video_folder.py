@@ -117,6 +117,9 @@ def _look_into(folder: Path, task: Task, found: Found, others: list[Path]) -> No
         match = _SEED_FILE.fullmatch(path.name)
         if match and path.is_file():
             found.videos.append(FoundVideo(task, int(match[1]), path))
+        elif match:
+            kind = "a folder" if path.is_dir() else "a link to nothing" if not path.exists() else "no file"
+            found.problems.append(f"{path}: is {kind}, not a video\nPut the mp4 itself there.")
         elif path.suffix.lower() == ".mp4":
             found.problems.append(f"{path}: is not called seed_<number>.mp4\nName it by the seed it was made on.")
         elif path.suffix.lower() in _OTHER_VIDEOS:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import shlex
-import shutil
 import struct
 import threading
 from collections.abc import Iterator
@@ -17,15 +17,12 @@ from interplay.record.errors import RecordingError
 
 if TYPE_CHECKING:
     import av
-    from av.container import InputContainer
 
 PROFILES = frozenset({"Baseline", "Constrained Baseline", "Main", "High"})
 """H.264 profiles that every browser decodes; of them yuv420p only."""
 _PIXEL_FORMATS = frozenset({"yuv420p", "yuvj420p"})
-_SAYS_NOTHING = frozenset(
-    {"major_brand", "minor_version", "compatible_brands", "encoder", "creation_time", "language", "vendor_id"}
-)
-_USUAL_HANDLERS = frozenset({"VideoHandler", "SoundHandler", "VideoHandle", "SoundHandle", ""})
+_WORDS = "6|12|24-31"
+"""Units of an H.264 stream that are no part of a picture and can hold any text: SEI, filling, and those free for any use."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +37,6 @@ class Mp4:
         profile: Of H.264, as in `PROFILES`.
         sha256, size_bytes: Of the file.
         streams_at_once: The index stands before the pictures, so that it plays while it loads.
-        tells_nothing: No title, comment or the like that could tell a judge whose video it is.
     """
 
     num_frames: int
@@ -52,7 +48,6 @@ class Mp4:
     sha256: str
     size_bytes: int
     streams_at_once: bool
-    tells_nothing: bool
 
 
 def probe(path: Path) -> Mp4:
@@ -89,35 +84,41 @@ def probe(path: Path) -> Mp4:
             else:
                 duration_s = num_frames / rate if rate else 0.0
             facts = (num_frames, duration_s, rate or num_frames / duration_s, stream.width, stream.height, stream.profile or "")
-            tells_nothing = _tells_nothing(container)
     except (FFmpegError, ZeroDivisionError) as error:
         raise _broken(path, str(error).splitlines()[0]) from error
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
-    return Mp4(*facts, digest, path.stat().st_size, streams_at_once, tells_nothing)
+    return Mp4(*facts, digest, path.stat().st_size, streams_at_once)
 
 
 def copy_to_stream(source: Path, facts: Mp4, target: Path) -> Mp4:
-    """Copy a probed video for browsers: byte by byte, or wrapped anew where the index stood last or the file says more than
-    its pictures and sound, which stay as they are.
+    """Copy a probed video for browsers: its pictures and sound as they are, the index first, and no word of who made it.
+
+    Titles stand beside the pictures, names and the encoder's settings between them (`_WORDS`): both are left out.
 
     Args:
         target: Written over; removed again if this fails.
     Returns:
         Facts of `target`.
     Raises:
-        RecordingError: If the disk is full, or the file changed since it was probed.
+        RecordingError: If the disk is full, the file changed since it was probed, or it is no longer whole without those.
     """
+    from av.error import FFmpegError
+
     try:
-        if facts.streams_at_once and facts.tells_nothing:
-            shutil.copyfile(source, target)
-            with target.open("rb+") as file:
-                if hashlib.file_digest(file, "sha256").hexdigest() != facts.sha256:
-                    raise RecordingError(f"{source} changed while it was read; try again when nothing writes to it")
-                os.fsync(file.fileno())
-            return facts
-        _rewrap(source, target)
-        return probe(target)
+        try:
+            _rewrap(source, target)
+        except FFmpegError as error:
+            if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EROFS):
+                raise
+            raise _broken(source, str(error).splitlines()[0]) from error
+        with source.open("rb") as file:
+            if hashlib.file_digest(file, "sha256").hexdigest() != facts.sha256:
+                raise RecordingError(f"{source} changed while it was read; try again when nothing writes to it")
+        copied = probe(target)
+        if copied.num_frames != facts.num_frames:
+            raise _broken(source, f"of its {facts.num_frames} frames {copied.num_frames} can be copied")
+        return copied
     except OSError as error:
         target.unlink(missing_ok=True)
         raise RecordingError(
@@ -134,22 +135,26 @@ def part_path(target: Path) -> Path:
 
 
 def _rewrap(source: Path, part: Path) -> None:
-    """The same packets behind an index, without any words."""
+    """The same pictures and sound behind an index, without any words."""
     import av
 
     with (
         av.open(str(source)) as old,
         av.open(str(part), "w", format="mp4", options={"movflags": "+faststart"}) as new,
     ):
+        picture = old.streams.video[0]
         streams = {}
-        for stream in (*old.streams.video[:1], *old.streams.audio[:1]):
+        for stream in (picture, *old.streams.audio[:1]):
             streams[stream.index] = new.add_stream_from_template(stream)
             streams[stream.index].metadata.clear()
+        without_words = av.BitStreamFilterContext(f"filter_units=remove_types={_WORDS}", picture, streams[picture.index])
         for packet in old.demux([old.streams[index] for index in streams]):
             if packet.dts is None:  # the end
                 continue
-            packet.stream = streams[packet.stream.index]
-            new.mux(packet)
+            index = packet.stream.index
+            for kept in without_words.filter(packet) if index == picture.index else (packet,):
+                kept.stream = streams[index]
+                new.mux(kept)
     with part.open("rb+") as file:
         os.fsync(file.fileno())
 
@@ -205,14 +210,6 @@ def _check_codec(path: Path, stream: av.VideoStream) -> None:
         raise _unplayable(path, f"its pictures are {codec}, and not every browser plays that", odd=odd)
     if profile not in PROFILES or pixels not in _PIXEL_FORMATS:
         raise _unplayable(path, f"it is H.264 {profile} in {pixels}, and not every browser plays that", odd=odd)
-
-
-def _tells_nothing(container: InputContainer) -> bool:
-    """Whether no text in the file could tell whose it is."""
-    for words in (container.metadata, *(stream.metadata for stream in container.streams)):
-        if set(words) - _SAYS_NOTHING - {"handler_name"} or words.get("handler_name", "") not in _USUAL_HANDLERS:
-            return False
-    return len(container.streams) == len(container.streams.video[:1]) + len(container.streams.audio[:1])
 
 
 def _broken(path: Path, problem: str) -> RecordingError:

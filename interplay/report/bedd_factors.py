@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from interplay.report.bedd_paper import short_name
 from interplay.report.factors import SCORING, FactorScore, factor_name, factor_scores, is_inverted
@@ -25,21 +25,22 @@ def factor_section(
         roster: Every agent, in the order that gives them their colours.
     """
     blocks: list[Table | Figure] = []
+    slugs = _slugs(groups)
     for name, readings in groups.items():
         questions = forms.get(readings[0].answer.task, ())
         scores = factor_scores((reading.answer for reading in readings), questions, focus)
         if scores:
-            blocks += [_figure(name, scores, roster), _table(name, scores)]
+            blocks += [_figure(name, slugs[name], scores, roster), _table(name, slugs[name], scores)]
     blocks.append(_mapping({name: forms.get(readings[0].answer.task, ()) for name, readings in groups.items()}))
     return Section("factors", "Factors", (f"What agents are good at. {SCORING}",), blocks)
 
 
-def _figure(name: str, scores: Sequence[FactorScore], roster: Sequence[str]) -> Figure:
+def _figure(name: str, slug: str, scores: Sequence[FactorScore], roster: Sequence[str]) -> Figure:
     records = [score._asdict() | {"se": number_or_none(score.se)} for score in scores]
     factors = len({score.factor for score in scores})
     best = {score.factor: score for score in sorted(scores, key=lambda score: score.mean)}
     return Figure(
-        f"figure-factors-{_slug(name)}",
+        f"figure-factors-{slug}",
         f"Factors of {name} (figure 4)",
         "Mean score over all comparisons of an agent in this task; "
         "bars are one standard error (standard deviation / √n) to each side.",
@@ -50,13 +51,13 @@ def _figure(name: str, scores: Sequence[FactorScore], roster: Sequence[str]) -> 
     )
 
 
-def _table(name: str, scores: Sequence[FactorScore]) -> Table:
+def _table(name: str, slug: str, scores: Sequence[FactorScore]) -> Table:
     """Factors down, agents across."""
     agents = list(dict.fromkeys(score.agent for score in scores))
     cells = {(score.factor, score.agent): f"{score.mean:.2f} ± {score.se:.2f}" for score in scores}
     factors = dict.fromkeys(score.factor for score in scores)
     return Table(
-        f"factors-{_slug(name)}",
+        f"factors-{slug}",
         f"Scores of factors in {name}",
         (Column("factor"), *(Column(agent, "number") for agent in agents)),
         tuple((factor, *(cells.get((factor, agent)) for agent in agents)) for factor in factors),
@@ -85,6 +86,23 @@ def _mapping(forms: Mapping[str, Sequence[Question]]) -> Table:
         tuple(rows),
         "Questions as judges read them here; factors as the paper names them.",
     )
+
+
+def _slugs(names: Iterable[str]) -> dict[str, str]:
+    """Each name's part of anchors and file names, no two the same.
+
+    >>> _slugs(["basalt/Find Cave", "basalt/Find-Cave"])
+    {'basalt/Find Cave': 'basalt-find-cave', 'basalt/Find-Cave': 'basalt-find-cave-2'}
+    """
+    slugs: dict[str, str] = {}
+    for name in names:
+        slug = first = _slug(name)
+        number = 1
+        while slug in slugs.values():
+            number += 1
+            slug = f"{first}-{number}"
+        slugs[name] = slug
+    return slugs
 
 
 def _slug(name: str) -> str:

@@ -188,17 +188,18 @@ def _judges(readings: Sequence[Reading]) -> Table:
     hours = Counter[str]()
     for reading in readings:
         hours[reading.answer.judge] += reading.answer.duration_s / 3600  # type: ignore[assignment]
+    median = float(np.median(counts))
     rows = (
-        ("fewest answers of a judge", float(counts[0])),
-        ("median", float(np.median(counts))),
-        ("most", float(counts[-1])),
+        ("fewest answers of a judge", counts[0]),
+        ("median", int(median) if median.is_integer() else median),
+        ("most", counts[-1]),
         ("share of the busiest judge (%)", 100 * counts[-1] / len(readings)),
         ("hours of a judge, median", float(np.median(list(hours.values())))),
     )
     return Table(
         "judges",
         "Work per judge",
-        (Column("what"), Column("number", "number", 1)),
+        (Column("what"), Column("number", "mixed", 1)),
         rows,
         "Over judges with an answer that counts.",
     )

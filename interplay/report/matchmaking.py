@@ -81,13 +81,14 @@ def save_matchmaking(table: list[dict[str, Any]], target: float, path: Path) -> 
 
     methods = list(dict.fromkeys(row["method"] for row in table))
     num_seeds = max(row["num"] for row in table)
-    figure = Figure(figsize=(0.8 + 5.4 * len(methods), 4.6), layout="constrained")
-    for place, method in enumerate(methods, start=1):
-        plot_matchmaking(table, method, target, figure.add_subplot(1, len(methods), place))
-    figure.supxlabel(f"Lines: median over {num_seeds} seeds; bands: from the first to the third quartile.", fontsize="small")
     beside = path.with_suffix(".csv")
     try:
-        with matplotlib.rc_context({"svg.hashsalt": "interplay", "svg.fonttype": "none"}):
+        with matplotlib.rc_context({"svg.hashsalt": "interplay", "svg.fonttype": "none", "text.parse_math": False}):
+            figure = Figure(figsize=(0.8 + 5.4 * len(methods), 4.6), layout="constrained")
+            for place, method in enumerate(methods, start=1):
+                plot_matchmaking(table, method, target, figure.add_subplot(1, len(methods), place))
+            bands = f"Lines: median over {num_seeds} seeds; bands: from the first to the third quartile."
+            figure.supxlabel(bands, fontsize="small")
             figure.savefig(path, dpi=120, metadata={"Date": None} if path.suffix == ".svg" else None)
         with beside.open("w", newline="", encoding="utf-8") as stream:
             writer = csv.DictWriter(stream, COLUMNS, lineterminator="\n")

@@ -16,6 +16,7 @@ _SETTINGS: dict[Any, Any] = {
     "font.size": 10.5,
     "hatch.linewidth": 0.7,
     "svg.fonttype": "none",
+    "text.parse_math": False,  # names are names, whatever dollars they have
     "text.color": INK,
     "axes.edgecolor": INK,
     "axes.labelcolor": INK,

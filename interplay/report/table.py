@@ -26,7 +26,7 @@ class Measured(NamedTuple):
 
 
 Cell = str | int | float | bool | None | Measured
-Form = Literal["text", "count", "number", "p"]
+Form = Literal["text", "count", "number", "mixed", "p"]
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,8 @@ class Column:
     """A column: its heading with the unit, and how its numbers are written.
 
     Attributes:
-        form: `text`; `count`, whole with thousands parted; `number` with `digits` decimals; `p`, a probability.
+        form: `text`; `count`, whole with thousands parted; `number` with `digits` decimals; `mixed`, the
+            same with integers whole; `p`, a probability.
     """
 
     name: str
@@ -52,7 +53,7 @@ class Column:
         if self.form == "p":
             text = f"{value:.3f}" if value >= 0.001 else "0" if value == 0 else f"{value:.2e}"
         else:
-            text = f"{value:,.{0 if self.form == 'count' else self.digits}f}"
+            text = f"{value:,.{0 if self.form == 'count' or (self.form == 'mixed' and isinstance(value, int)) else self.digits}f}"
         return "−" + text[1:] if text.startswith("-") else text  # a minus sign, as wide as a plus
 
     def write_paper(self, cell: Cell) -> str:
@@ -85,11 +86,6 @@ class Table:
         ragged = [row for row in self.rows if len(row) != len(self.columns)]
         if ragged:
             raise ValueError(f"table {self.id} has {len(self.columns)} columns, but a row of {len(ragged[0])}: {ragged[0]!r}")
-
-    @property
-    def has_paper(self) -> bool:
-        """Whether any number has a published one beside it."""
-        return any(isinstance(cell, Measured) and cell.paper is not None for row in self.rows for cell in row)
 
     def records(self) -> list[dict[str, Any]]:
         """Rows as JSON values; a column with published numbers has two more, `(paper)` and `(difference)`."""

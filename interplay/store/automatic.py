@@ -43,7 +43,7 @@ class ModelAnswer(NamedTuple):
 
 
 def judged_pairs(session: Session, task: str) -> list[JudgedPair]:
-    """Answers about a task that move ratings, in the order of the log."""
+    """Answers of people about a task that move ratings, in the order of the log; programs judge too, and are no people."""
     query = (
         select(
             Match.left_episode_id,
@@ -56,7 +56,7 @@ def judged_pairs(session: Session, task: str) -> list[JudgedPair]:
             Answer.judge,
         )
         .join(Match, Match.id == Answer.match_id)
-        .where(Answer.task == task, COUNTS)
+        .where(Answer.task == task, Answer.judge_kind == "person", COUNTS)
         .order_by(Answer.sequence)
     )
     return [JudgedPair(*row) for row in session.execute(query)]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
-from sqlalchemy import func, or_, select
+from sqlalchemy import or_, select
 from sqlalchemy.orm import Session
 
 from interplay.store.judging import COUNTS, LoggedAnswer
@@ -88,11 +88,6 @@ def watched_tasks(session: Session, judge: str, now: datetime) -> set[str]:
     """Tasks of which a judge has a pair before them that they have not answered; a page that slept may still answer."""
     query = select(Match.task).where(Match.judge == judge, Match.answered_at.is_(None), Match.seen_at > now - WATCHED_FOR)
     return set(session.scalars(query.distinct()))
-
-
-def num_judges_of_kind(session: Session, kind: str) -> int:
-    """How many judges of a kind have answered."""
-    return session.scalar(select(func.count(Answer.judge.distinct())).where(Answer.judge_kind == kind)) or 0
 
 
 def _banned():

@@ -36,6 +36,8 @@ _JUDGED_TASKS = select(Agent.task).where(_IN_POOL).group_by(Agent.task).having(f
 _POOL_STATE = select(
     Agent.name,
     select(func.count()).select_from(EpisodeRow).where(EpisodeRow.task == bindparam("task")).scalar_subquery(),
+    # Of all tasks: an index holds its answer, while that of one task would be looked for row by row at every serve.
+    select(func.max(EpisodeRow.created_at)).scalar_subquery(),
 ).where(Agent.task == bindparam("task"), _IN_POOL)
 _POOL_VERSIONS = (
     select(EpisodeRow.task_hash)
@@ -44,7 +46,7 @@ _POOL_VERSIONS = (
     .where(EpisodeRow.task == bindparam("task"), _IN_POOL)
     .order_by(EpisodeRow.task_hash)
 )
-_POOL = (
+_OF_AGENTS_IN_POOL = (
     select(
         Agent.name,
         EpisodeRow.task_hash,
@@ -55,7 +57,12 @@ _POOL = (
     )
     .join(EpisodeRow, and_(EpisodeRow.task == Agent.task, EpisodeRow.actor == Agent.name))
     .where(Agent.task == bindparam("task"), _IN_POOL)
-    .where(EpisodeRow.task_hash == bindparam("task_hash"), EpisodeRow.seed.in_(bindparam("seeds", expanding=True)))
+)
+_EPISODE = _OF_AGENTS_IN_POOL.where(EpisodeRow.id == bindparam("episode_id"))
+_POOL = (
+    _OF_AGENTS_IN_POOL.where(
+        EpisodeRow.task_hash == bindparam("task_hash"), EpisodeRow.seed.in_(bindparam("seeds", expanding=True))
+    )
     .where(EpisodeRow.outcome != "interrupted")  # something broke; it says nothing about the agent
     .order_by(EpisodeRow.id)
 )
@@ -93,13 +100,23 @@ _DRAFTED_OF_JUDGE = (
 _TOUCH = (
     update(Match)
     .where(Match.id == bindparam("match_id"), Match.judge == bindparam("of_judge"), _IS_OPEN)
+    .where(
+        or_(
+            Match.judge_kind != "person",
+            func.coalesce(Match.study, "") == func.coalesce(bindparam("of_study", type_=String), ""),
+        )
+    )
     .values(seen_at=bindparam("now"))
 )
 _TOUCH_WITH_DRAFT = _TOUCH.values(draft=bindparam("new_draft", type_=Match.draft.type))
 _RELEASE = (
     update(Match)
     .where(Match.id == bindparam("match_id"))
-    .values(released_at=func.coalesce(Match.released_at, bindparam("now", type_=Match.released_at.type)), draft=null())
+    .values(
+        released_at=func.coalesce(Match.released_at, bindparam("now", type_=Match.released_at.type)),
+        seen_at=bindparam("now"),
+        draft=null(),
+    )
 )
 _RELEASE_UNSEEN = update(Match).where(_IS_OPEN, Match.seen_at < bindparam("seen_before")).values(released_at=bindparam("now"))
 _ANSWERED_SINCE = (
@@ -165,6 +182,10 @@ class PoolEpisode(NamedTuple):
     episode_id: str
     num_steps: int
     was_cut: bool
+
+
+PoolState = frozenset[tuple[str, int, datetime | None]]
+"""Agent, episodes of the task, newest episode."""
 
 
 class OpenPair(NamedTuple):
@@ -240,9 +261,10 @@ def task_definition(session: Session, task_hash: str) -> dict[str, Any] | None:
     return session.scalar(select(TaskRow.definition).where(TaskRow.content_hash == task_hash))
 
 
-def pool_state(session: Session, task: str) -> frozenset[tuple[str, int]]:
-    """What changes when the pool of a task does: the agents in it, and how many episodes there are."""
-    return frozenset((name, count) for name, count in session.connection().execute(_POOL_STATE, {"task": task}))
+def pool_state(session: Session, task: str) -> PoolState:
+    """What changes when the pool of a task does: the agents in it, how many episodes there are, and when the last one was
+    entered, be it a new one or the video of one that had none."""
+    return frozenset((row[0], row[1], row[2]) for row in session.connection().execute(_POOL_STATE, {"task": task}))
 
 
 def pool_versions(session: Session, task: str) -> list[str]:
@@ -256,9 +278,10 @@ def pool(session: Session, task: str, task_hash: str, seeds: Sequence[int]) -> l
     return [PoolEpisode(*row) for row in rows]
 
 
-def episode(session: Session, episode_id: str) -> EpisodeRow | None:
-    """One episode, its statistics not loaded."""
-    return session.get(EpisodeRow, episode_id)
+def pool_episode(session: Session, task: str, episode_id: str) -> PoolEpisode | None:
+    """One episode of a task by its id, on whichever seed; None if its agent was never let in, or is withdrawn."""
+    row = session.connection().execute(_EPISODE, {"task": task, "episode_id": episode_id}).first()
+    return None if row is None else PoolEpisode(*row)
 
 
 # What judges were shown
@@ -363,18 +386,26 @@ def _match(session: Session, match_id: str | None) -> Match | None:
     return None if match_id is None else session.get(Match, match_id)
 
 
-def touch(session: Session, match_id: str, judge: str, now: datetime, draft: dict[str, Any] | None = None) -> bool:
+def touch(
+    session: Session, match_id: str, judge: str, study: str | None, now: datetime, draft: dict[str, Any] | None = None
+) -> bool:
     """Note a sign of life of an open match, and what was filled in so far if anything is given; False if there is no such
-    open match of this judge."""
-    values: dict[str, Any] = {"match_id": match_id, "of_judge": judge, "now": now}
+    open match of this judge, a person's being one of the study they work in."""
+    values: dict[str, Any] = {"match_id": match_id, "of_judge": judge, "of_study": study, "now": now}
     if draft is None:
         return _rowcount(session, _TOUCH, values) == 1
     return _rowcount(session, _TOUCH_WITH_DRAFT, values | {"new_draft": draft}) == 1
 
 
 def release(session: Session, match: Match, now: datetime) -> None:
-    """Give back a match that is not answered. Its draft goes, or it would be served again for what was written."""
+    """Give back a match that is not answered, see `was_given_back`. Its draft goes, or it would be served again for what was
+    written."""
     _rowcount(session, _RELEASE, {"match_id": match.id, "now": now})
+
+
+def was_given_back(match: Match) -> bool:
+    """Whether its judge gave this match back, which is a sign of life; one released by silence had its last one before."""
+    return match.released_at is not None and match.seen_at >= match.released_at
 
 
 def release_unseen(session: Session, *, seen_before: datetime, now: datetime) -> int:

@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from interplay.store.models import Participant
+
+PERSON = "participant-"
+"""How names of people begin, a number after it."""
+GIVEN_NAME = f"1 to 100 letters, digits or . _ - @ : + and spaces, not beginning with a space, a dot or {PERSON!r}"
+
+
+def is_given_name(name: str) -> bool:
+    """Whether an agent, or a program that plays or judges, may be called so: `GIVEN_NAME`.
+
+    >>> is_given_name("BC-Baseline"), is_given_name("participant-7"), is_given_name(" x"), is_given_name("..")
+    (True, False, False, False)
+    """
+    return re.fullmatch(r"[\w@:+-][\w.@:+ -]{0,99}", name) is not None and not name.startswith(PERSON)
 
 
 def participant_by_key(session: Session, key: str) -> Participant | None:
@@ -36,4 +50,4 @@ def judge_name(participant_id: int) -> str:
     >>> judge_name(7)
     'participant-7'
     """
-    return f"participant-{participant_id}"
+    return f"{PERSON}{participant_id}"

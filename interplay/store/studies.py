@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from interplay.store.models import Answer, Ban, Enrolment, Match, PayEvent, QuizAttempt, StudyRow, StudyVersion
+from interplay.store.judging import lock
+from interplay.store.models import Answer, Enrolment, Match, PayEvent, QuizAttempt, StudyRow, StudyVersion
 from interplay.store.participants import judge_name
 
 
@@ -100,12 +101,6 @@ def enrolments_of_assignment(session: Session, study: str, channel: str, assignm
     return list(session.scalars(query.order_by(Enrolment.arrived_at, Enrolment.id)))
 
 
-def enrolments_of_worker(session: Session, study: str, channel: str, worker: str) -> list[Enrolment]:
-    """All parts one person had in a study, first one first."""
-    query = select(Enrolment).where(Enrolment.study == study, Enrolment.channel == channel, Enrolment.worker == worker)
-    return list(session.scalars(query.order_by(Enrolment.arrived_at, Enrolment.id)))
-
-
 def enrolments_of_participant(session: Session, study: str, participant_id: int) -> list[Enrolment]:
     """All parts one participant had in a study, first one first."""
     query = select(Enrolment).where(Enrolment.study == study, Enrolment.participant_id == participant_id)
@@ -131,6 +126,7 @@ def count_enrolments(session: Session) -> dict[str, dict[str, int]]:
 
 def end_enrolment(session: Session, enrolment_id: str, outcome: str, now: datetime) -> Enrolment:
     """End a part, once: the first outcome stays. The judge's open match goes back to the others."""
+    lock(session)  # or two ends at once would both find none, and the last one would stay
     enrolment = session.get_one(Enrolment, enrolment_id, populate_existing=True)
     if enrolment.outcome is None:
         enrolment.outcome, enrolment.ended_at = outcome, now
@@ -144,12 +140,6 @@ def end_enrolment(session: Session, enrolment_id: str, outcome: str, now: dateti
             match.released_at = now
         session.flush()
     return enrolment
-
-
-def count_answers(session: Session, study: str, participant_id: int) -> int:
-    """How many answers, checks among them, a participant gave in a study."""
-    query = select(func.count()).select_from(Answer)
-    return session.scalar(query.where(Answer.study == study, Answer.judge == judge_name(participant_id))) or 0
 
 
 def last_seen(session: Session, enrolment: Enrolment) -> datetime:
@@ -169,12 +159,6 @@ def answers_by_judge(session: Session, study: str) -> dict[str, list[tuple[datet
     for judge, created_at, duration_s in session.execute(query.order_by(Answer.sequence)):
         answers.setdefault(judge, []).append((created_at, duration_s))
     return answers
-
-
-def is_banned(session: Session, participant_id: int) -> bool:
-    """Whether a participant's answers do not count at present."""
-    query = select(Ban.id).where(Ban.judge == judge_name(participant_id), Ban.lifted_at.is_(None)).limit(1)
-    return session.scalar(query) is not None
 
 
 def add_quiz_attempt(
@@ -250,4 +234,10 @@ def add_pay_event(
 def pay_events(session: Session, study: str) -> list[PayEvent]:
     """The ledger of a study, in order."""
     query = select(PayEvent).join(Enrolment, PayEvent.enrolment_id == Enrolment.id).where(Enrolment.study == study)
+    return list(session.scalars(query.order_by(PayEvent.id)))
+
+
+def pay_events_of(session: Session, enrolment_ids: Iterable[str]) -> list[PayEvent]:
+    """What the ledger says of these enrolments, in order."""
+    query = select(PayEvent).where(PayEvent.enrolment_id.in_(list(enrolment_ids)))
     return list(session.scalars(query.order_by(PayEvent.id)))

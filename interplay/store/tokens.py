@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import re
 import secrets
 from collections.abc import Sequence
 from datetime import datetime
@@ -15,6 +14,7 @@ from sqlalchemy.orm import Session
 
 from interplay.errors import InterplayError, unknown_name
 from interplay.store.models import ApiToken
+from interplay.store.participants import is_given_name
 
 Scope = Literal["agents", "judge", "read"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
@@ -25,7 +25,7 @@ TOKEN_NAME = '1 to 60 letters, digits or . _ - @ +, neither "operator" nor begin
 
 def is_token_name(name: str) -> bool:
     """Whether a token may be called so: `TOKEN_NAME`. It may judge under its name, which must not be a person's."""
-    return re.fullmatch(r"[\w.@+-]{1,60}", name) is not None and name != "operator" and not name.startswith("participant-")
+    return is_given_name(name) and len(name) <= 60 and name != "operator" and not set(name) & {" ", ":"}
 
 
 class TokenExistsError(InterplayError):

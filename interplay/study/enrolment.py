@@ -127,6 +127,7 @@ class Facts:
 def due_outcome(facts: Facts) -> Outcome | None:
     """How a part that has not ended ends now; None while there is something to do.
 
+    Failed checks end nothing by themselves: `failed_check` is for who was banned by the operator, for example after them.
     Somebody who finished is done, though the study was closed in that minute; a closed study sends the others home as if
     nothing were left to do, with the code for that.
     """

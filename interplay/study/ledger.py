@@ -3,6 +3,8 @@
 Each payment has a `request`, a name that is the same whenever it is planned again. Before anything is sent the ledger gets a
 line `planned`; the platform's answer is a second line, `sent` or `failed`. A `planned` line without a second one is a payment
 nobody knows the end of: Mechanical Turk may be asked again (it looks for the request's name first), Prolific may not.
+
+Everybody is paid by the version of the study they agreed to, so that each visit brings its own terms.
 """
 
 from __future__ import annotations
@@ -13,20 +15,31 @@ from decimal import Decimal
 from typing import Literal, Protocol
 
 from interplay.study.errors import PaymentError, PaymentUnknownError
-from interplay.study.pay import Finished, bonuses_due
+from interplay.study.pay import hours, up
 
 State = Literal["planned", "sent", "failed"]
 
 
 @dataclass(frozen=True)
 class Visit:
-    """One finished visit: our id of it, the platform's ids of person, part and whole, and the seconds it took."""
+    """One finished visit, on the terms its person agreed to.
+
+    Attributes:
+        enrolment: Our id of it.
+        worker, assignment, hit: The platform's ids of person, part and whole.
+        time_s: How long it took, as far as it counts.
+        reward_cents: What was promised for it, in hundredths of `currency`.
+        hourly_cents: What an hour of it should come to; None: no target, so no bonus.
+    """
 
     enrolment: str
     worker: str
     assignment: str
     hit: str
     time_s: float
+    reward_cents: int
+    hourly_cents: int | None = None
+    currency: str = "USD"
 
 
 @dataclass(frozen=True)
@@ -70,15 +83,13 @@ class Payer(Protocol):
         ...
 
 
-def plan(visits: Sequence[Visit], events: Iterable[Event], *, reward_cents: int, hourly_cents: int | None) -> list[Payment]:
+def plan(visits: Sequence[Visit], events: Iterable[Event], *, with_bonuses: bool = True) -> list[Payment]:
     """What is to be paid now.
 
     Args:
-        visits: Every finished visit of one channel.
-        events: The ledger, in order.
-        reward_cents: For each visit.
-        hourly_cents: What every person's hours should come to; what is missing after bonuses already sent is a bonus.
-            None: no bonuses.
+        visits: Every finished visit of one channel; or all of one person.
+        events: The ledger of these visits, in order.
+        with_bonuses: Whether to top people up.
     Returns:
         Rewards in the order of visits, then bonuses, largest first. What was sent is not there.
     """
@@ -88,35 +99,35 @@ def plan(visits: Sequence[Visit], events: Iterable[Event], *, reward_cents: int,
         request = f"reward:{visit.enrolment}"
         event = last.get(request)
         if event is None or event.state != "sent":
-            payments.append(Payment("reward", visit, reward_cents, request, _state(event)))
-    return payments + ([] if hourly_cents is None else _bonuses(visits, last, reward_cents, hourly_cents))
+            payments.append(Payment("reward", visit, visit.reward_cents, request, _state(event)))
+    if not with_bonuses:
+        return payments
+    theirs: dict[tuple[str, str], list[Visit]] = {}
+    for visit in visits:
+        theirs.setdefault((visit.worker, visit.currency), []).append(visit)
+    bonuses = [bonus for of_one in theirs.values() if (bonus := _bonus(of_one, last)) is not None]
+    return payments + sorted(bonuses, key=lambda one: (-one.amount_cents, one.visit.worker))
 
 
-def _bonuses(visits: Sequence[Visit], last: Mapping[str, Event], reward_cents: int, hourly_cents: int) -> list[Payment]:
-    """One bonus for each person whose hours are worth more than rewards and earlier bonuses."""
+def _bonus(visits: Sequence[Visit], last: Mapping[str, Event]) -> Payment | None:
+    """What one person's hours are worth beyond rewards and earlier bonuses; quick visits count towards slow ones."""
+    timed = [visit for visit in visits if visit.hourly_cents is not None]
+    if not timed:
+        return None
     by_enrolment = {visit.enrolment: visit for visit in visits}
-    sent: dict[str, int] = {}
-    unknown: dict[str, Event] = {}
-    for event in last.values():
-        visit = by_enrolment.get(event.enrolment)
-        if event.kind != "bonus" or visit is None:
-            continue
-        if event.state == "sent":
-            sent[visit.worker] = sent.get(visit.worker, 0) + event.amount_cents
-        elif event.state == "planned":
-            unknown[visit.worker] = event
-    finished = [Finished(visit.worker, visit.enrolment, visit.time_s) for visit in visits]
-    payments = []
-    for due in bonuses_due(finished, reward=Decimal(reward_cents) / 100, hourly=Decimal(hourly_cents) / 100):
-        paid = sent.get(due.worker, 0)
-        if due.worker in unknown:  # the same payment again, not another one beside it
-            event = unknown[due.worker]
-            payments.append(Payment("bonus", by_enrolment[event.enrolment], event.amount_cents, event.request, "unknown"))
-        elif (owed := round(due.amount * 100) - paid) > 0:
-            # With what was paid before in its name, a bonus for later work is another payment.
-            request = f"bonus:{due.assignment}:{paid}+{owed}"
-            payments.append(Payment("bonus", by_enrolment[due.assignment], owed, request, _state(last.get(request))))
-    return payments
+    bonuses = [event for event in last.values() if event.kind == "bonus" and event.enrolment in by_enrolment]
+    for event in bonuses:
+        if event.state == "planned":  # the same payment again, not another one beside it
+            return Payment("bonus", by_enrolment[event.enrolment], event.amount_cents, event.request, "unknown")
+    paid = sum(event.amount_cents for event in bonuses if event.state == "sent")
+    worth = sum((Decimal(visit.hourly_cents or 0) / 100 * hours(visit.time_s) for visit in timed), Decimal(0))
+    due = round(up(worth - Decimal(sum(visit.reward_cents for visit in timed)) / 100) * 100)
+    if (owed := due - paid) <= 0:
+        return None
+    # With what was paid before in its name, a bonus for later work is another payment.
+    longest = max(timed, key=lambda visit: visit.time_s)
+    request = f"bonus:{longest.enrolment}:{paid}+{owed}"
+    return Payment("bonus", longest, owed, request, _state(last.get(request)))
 
 
 def _state(event: Event | None) -> Literal["new", "failed", "unknown"]:
@@ -132,16 +143,45 @@ class Sent:
     detail: str = ""
 
 
-def send(payment: Payment, payer: Payer, *, reason: str, write: Callable[[Payment, State, str], None]) -> Sent:
+def refusal(payment: Payment, visits: Sequence[Visit], events: Sequence[Event], *, repeats_safely: bool) -> Sent | None:
+    """Why a payment that was planned a moment ago must not be sent now; None if it may be.
+
+    Somebody else may be paying at the same time: call this, and write `planned`, while nobody else can write.
+
+    Args:
+        visits: All finished visits of this person, as they are now.
+        events: The ledger of these visits, in order, as it is now.
+        repeats_safely: As the payer says.
+    """
+    if any(event.request == payment.request and event.state == "sent" for event in events):
+        return Sent(payment, "sent", "another run has paid it meanwhile")
+    now = next((one for one in plan(visits, events) if one.request == payment.request), None)
+    if now is None or now.amount_cents != payment.amount_cents:
+        return Sent(payment, "failed", "what this person is owed has changed meanwhile; nothing was sent: run it again")
+    if now.state == "unknown" and payment.kind == "bonus" and not repeats_safely:
+        return Sent(payment, "unknown", "sent before and never answered: look on the platform, then settle it by hand")
+    return None
+
+
+def send(
+    payment: Payment,
+    payer: Payer,
+    *,
+    reason: str,
+    claim: Callable[[Payment], Sent | None],
+    write: Callable[[Payment, State, str], None],
+) -> Sent:
     """Send one payment, and write each step down before the next.
 
     Args:
         reason: Read by who gets a bonus.
-        write: Adds a line to the ledger, and has kept it when it returns.
+        claim: Adds the line `planned` and has kept it when it returns None; or says why the payment must not go out
+            (`refusal`). Of two runs that claim one payment which cannot be repeated safely, one gets it.
+        write: Adds another line to the ledger, and has kept it when it returns.
     """
-    if payment.state == "unknown" and not payer.repeats_safely and payment.kind == "bonus":
-        return Sent(payment, "unknown", "sent before and never answered: look on the platform, then settle it by hand")
-    write(payment, "planned", "")
+    refused = claim(payment)
+    if refused is not None:
+        return refused
     try:
         if payment.kind == "reward":
             payer.reward(payment.visit)

@@ -228,7 +228,7 @@ def estimate(
         raise StudyError(f"recommended_share must lie above 0 and up to 1, got {recommended_share}")
     times = sorted(one.duration_s for one in done)
     total_s = math.fsum(times)
-    recommended = _up(hourly * _hours(quantile(times, recommended_share)))
+    recommended = up(hourly * hours(quantile(times, recommended_share)))
     bonuses = bonuses_due(done, reward=reward, hourly=hourly)
     rewards, bonus_total, fees = _bill(len(done), reward, bonuses, fee, assignments_per_hit)
     later = _bill(len(done), recommended, bonuses_due(done, reward=recommended, hourly=hourly), fee, assignments_per_hit)
@@ -239,9 +239,9 @@ def estimate(
         quantiles_s={share: quantile(times, share) for share in QUANTILES},
         reward=reward,
         hourly=hourly,
-        hourly_mean=(reward * len(done) / _hours(total_s)).quantize(CENT, ROUND_HALF_UP),
-        hourly_median=(reward / _hours(quantile(times, 0.5))).quantize(CENT, ROUND_HALF_UP),
-        share_under=sum(reward < hourly * _hours(time) for time in times) / len(times),
+        hourly_mean=(reward * len(done) / hours(total_s)).quantize(CENT, ROUND_HALF_UP),
+        hourly_median=(reward / hours(quantile(times, 0.5))).quantize(CENT, ROUND_HALF_UP),
+        share_under=sum(reward < hourly * hours(time) for time in times) / len(times),
         recommended_share=recommended_share,
         recommended_reward=recommended,
         bonuses=bonuses,
@@ -266,10 +266,10 @@ def bonuses_due(finished: Iterable[Finished], *, reward: Decimal, hourly: Decima
     due = []
     for worker, theirs in by_worker.items():
         time_s = math.fsum(one.duration_s for one in theirs)
-        owed = hourly * _hours(time_s) - reward * len(theirs)
+        owed = hourly * hours(time_s) - reward * len(theirs)
         if owed > 0:
             longest = max(theirs, key=lambda one: one.duration_s)
-            due.append(BonusDue(worker, longest.assignment, _up(owed), len(theirs), time_s))
+            due.append(BonusDue(worker, longest.assignment, up(owed), len(theirs), time_s))
     return tuple(sorted(due, key=lambda one: (-one.amount, one.worker)))
 
 
@@ -300,13 +300,21 @@ def _checked(one: Finished, longest_s: float | None) -> Finished:
     return one if longest_s is None or one.duration_s <= longest_s else Finished(one.worker, one.assignment, longest_s)
 
 
-def _hours(seconds: float) -> Decimal:
-    """Hours, exact to a microsecond."""
+def hours(seconds: float) -> Decimal:
+    """Hours, exact to a microsecond.
+
+    >>> hours(900)
+    Decimal('0.25')
+    """
     return Decimal(round(seconds * 1e6)) / Decimal(3_600_000_000)
 
 
-def _up(amount: Decimal) -> Decimal:
-    """Whole cents, rounded up; what a division left behind (28th digit) is no cent."""
+def up(amount: Decimal) -> Decimal:
+    """Whole cents, rounded up; what a division left behind (28th digit) is no cent.
+
+    >>> up(Decimal("1.001"))
+    Decimal('1.01')
+    """
     return amount.quantize(Decimal("1e-9"), ROUND_HALF_UP).quantize(CENT, ROUND_UP)
 
 

@@ -1,10 +1,9 @@
-"""What goes over the wire about agents: the bodies of requests and answers, and refusals, as the API description shows them."""
+"""What goes over the wire about agents: the bodies of requests and answers, as the API description shows them."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, NoReturn
+from typing import Annotated
 
-from fastapi import HTTPException
 from pydantic import BaseModel, Field, StringConstraints
 
 from interplay.store.agents import AgentState
@@ -13,13 +12,6 @@ Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]{0,
 Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=60, pattern=r"^[^\x00-\x1f\x7f]+$")]
 Text = Annotated[str, StringConstraints(max_length=4000, pattern=r"^[^\x00]*$")]
 Reason = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1000, pattern=r"^[^\x00]*$")]
-
-
-class Refusal(BaseModel):
-    """Why a request was refused."""
-
-    error: str = Field(description="A short code for programs.", examples=["forbidden"])
-    message: str = Field(description="What is wrong and what to do about it.")
 
 
 class Video(BaseModel):
@@ -88,36 +80,3 @@ class Uploaded(BaseModel):
     seed: int
     episode: str = Field(description="Id of the new episode.")
     missing_seeds: list[int] = Field(description="Held-out seeds that still have no video.")
-
-
-def refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """The API description of what may go wrong."""
-    return {status: {"model": Refusal, "description": _REFUSALS[status]} for status in statuses}
-
-
-_REFUSALS = {
-    401: "No token, or one that is unknown or revoked.",
-    403: "The token may not do this, or the agent is another's.",
-    404: "No such agent, or it is not in this task.",
-    409: "The name is taken, or the agent is not in a state for this.",
-    413: "The video is larger than the server takes.",
-    422: "A value is missing or wrong; the message names it.",
-    503: "The server has no room left.",
-}
-
-
-_CODES = {
-    401: "unauthorized",
-    403: "forbidden",
-    404: "not_found",
-    409: "conflict",
-    413: "too_large",
-    422: "invalid",
-    503: "unavailable",
-}
-
-
-def refuse(status: int, message: str) -> NoReturn:
-    """Answer with a refusal in the form the description promises."""
-    headers = {"WWW-Authenticate": "Bearer"} if status == 401 else None
-    raise HTTPException(status, {"error": _CODES[status], "message": message}, headers)

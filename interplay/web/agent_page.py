@@ -48,13 +48,13 @@ def agent_page(request: Request, name: str) -> Response:
         reasons = last_reasons(session, agent.name, limit=REASONS_SHOWN, without=hidden)
     tasks = [entry.task for entry in agent.tasks]
     standings = [(task, row) for task in (None, *tasks) if (row := _row(boards, task, agent.name)) is not None]
-    track = boards.tracks().get(agent.name)
+    track, num_answers = boards.tracks().get(agent.name), boards.board()["num_answers"]
     hues = hues_of(boards)
     return render(
         request, "agent.html", "Leaderboard",
         agent=agent, standings=standings if len(tasks) > 1 else standings[:1], tally=counted, reasons=reasons,
         hidden=hidden & set(tasks), titles=titles(request), hue=hues.get(agent.name, 0) % 10,
-        history=history({agent.name: track}, hues) if track else None,
+        history=history({agent.name: track}, hues, num_answers=num_answers) if track else None,
         is_moderator=current_operator(request),
     )  # fmt: skip
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import errno
 import secrets
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+import shutil
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Literal
@@ -25,6 +26,7 @@ from interplay.record import Episode
 from interplay.store import Agent
 from interplay.store import agents as store
 from interplay.store.boards import watched_tasks
+from interplay.store.catalogue import Shown, episodes_of_agents
 from interplay.tasks import Task, lookup
 from interplay.web.agent_documents import (
     AgentDocument,
@@ -34,10 +36,9 @@ from interplay.web.agent_documents import (
     Proposal,
     Uploaded,
     Video,
-    refusals,
-    refuse,
 )
 from interplay.web.identity import PERSON, api_token, current_operator, is_given_name, known_participant
+from interplay.web.refusals import refusals, refuse
 
 _BEARER = HTTPBearer(
     auto_error=False,
@@ -51,6 +52,9 @@ MAX_WAITING = 20
 MAX_VIDEO_BYTES = 500 * 1024 * 1024
 """Of one uploaded video, unless `create_app` says otherwise."""
 _WRITE_BYTES = 1024 * 1024
+_COPIES = 2
+"""A video takes room for so many while it is received: what was sent, and what is kept."""
+_NO_ROOM = "the server has no room for this video; tell its operator"
 
 
 def is_askable(name: str) -> bool:
@@ -169,7 +173,7 @@ def propose_agent(request: Request, proposal: Proposal, token: Holder) -> AgentD
 @router.put(
     "/{name}/tasks/{suite}/{task}/videos/{seed}",
     status_code=201,
-    responses=refusals(401, 403, 404, 409, 413, 422, 503),
+    responses=refusals(401, 403, 404, 409, 413, 422, 429, 503),
     openapi_extra={
         "requestBody": {
             "required": True,
@@ -183,13 +187,14 @@ async def upload_video(request: Request, name: str, suite: str, task: str, seed:
 
     What was approved stays as it was approved: a changed agent is proposed under another name.
     """
-    wanted = await run_in_threadpool(_may_upload, request, name, f"{suite}/{task}", seed)
-    async with _received(request) as path:
-        return await run_in_threadpool(_add_video, request, wanted, name, seed, path)
+    wanted, token = await run_in_threadpool(_may_upload, request, name, f"{suite}/{task}", seed)
+    with _one_at_a_time(request, token):
+        async with _received(request) as path:
+            return await run_in_threadpool(_add_video, request, wanted, name, seed, path)
 
 
-def _may_upload(request: Request, name: str, task_id: str, seed: int) -> Task:
-    """The task, if this video may be sent; everything is checked before the first byte is read."""
+def _may_upload(request: Request, name: str, task_id: str, seed: int) -> tuple[Task, str | None]:
+    """The task and who sends, if this video may be sent; everything is checked before the first byte is read."""
     token = holder(request)
     task = _task(request, task_id)
     if seed not in task.held_out_seeds:
@@ -203,7 +208,25 @@ def _may_upload(request: Request, name: str, task_id: str, seed: int) -> Task:
         state = store.state(rows[0])
         if state == "withdrawn" or (state == "approved" and token is not None):
             refuse(409, f"{name} is {state} in {task.id}, and stays as it is; propose a changed agent under another name")
-    return task
+    return task, token
+
+
+@contextmanager
+def _one_at_a_time(request: Request, token: str | None) -> Iterator[None]:
+    """Refuse a token whose last video is still being received, so that one token cannot fill the disk; not the operator."""
+    if token is None:
+        yield
+        return
+    if not hasattr(request.app.state, "receiving"):
+        request.app.state.receiving = set()
+    receiving: set[str] = request.app.state.receiving
+    if token in receiving:
+        refuse(429, "another video of yours is being received; send the next one when it has been answered")
+    receiving.add(token)
+    try:
+        yield
+    finally:
+        receiving.discard(token)
 
 
 @asynccontextmanager
@@ -217,6 +240,9 @@ async def _received(request: Request) -> AsyncIterator[Path]:
     folder: Path = request.app.state.archive.root / "media" / "uploads"
     path = folder / f"{secrets.token_hex(12)}.mp4"
     await run_in_threadpool(folder.mkdir, parents=True, exist_ok=True)
+    coming = int(claimed) if claimed.isdecimal() and int(claimed) > 0 else limit
+    if (await run_in_threadpool(shutil.disk_usage, folder)).free < _COPIES * coming:
+        refuse(503, _NO_ROOM)
     try:
         num_bytes = 0
         with path.open("wb") as file:
@@ -233,7 +259,7 @@ async def _received(request: Request) -> AsyncIterator[Path]:
         yield path
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            refuse(503, "the server has no room for this video; tell its operator")
+            refuse(503, _NO_ROOM)
         raise
     finally:
         path.unlink(missing_ok=True)
@@ -350,18 +376,35 @@ def _names(rows: list[Agent]) -> list[str]:
 
 def documents(request: Request, session: Session, rows: list[Agent], hidden: set[str]) -> list[AgentDocument]:
     """Rows of many agents as programs get them, agent by agent."""
-    return [_document(request, session, [row for row in rows if row.name == name], hidden) for name in _names(rows)]
+    by_name: dict[str, list[Agent]] = {}
+    for row in rows:
+        by_name.setdefault(row.name, []).append(row)
+    brought = episodes_of_agents(session, by_name)
+    sees_all, token = _sees(request)
+    return [
+        _one_document(request.app.state.tasks, same, brought, hidden, sees_proposer=sees_all or token == same[0].proposed_by)
+        for same in by_name.values()
+    ]
 
 
 def _document(request: Request, session: Session, rows: list[Agent], hidden: set[str]) -> AgentDocument:
     """One agent's rows as programs get them."""
-    tasks: dict[str, Task] = request.app.state.tasks
-    sees_all, token = _sees(request)
+    return documents(request, session, rows, hidden)[0]
+
+
+def _one_document(
+    tasks: Mapping[str, Task],
+    rows: list[Agent],
+    brought: Mapping[tuple[str, str], list[Shown]],
+    hidden: set[str],
+    *,
+    sees_proposer: bool,
+) -> AgentDocument:
     entries = []
     for row in rows:
-        episodes = store.episodes_of(session, row.name, row.task)
+        episodes = brought.get((row.name, row.task), [])
         task = tasks.get(row.task)
-        there = {episode.seed for episode in episodes if episode.path}
+        there = {one.seed for one in episodes if one.path}
         seeds = task.held_out_seeds if task is not None else ()
         entries.append(
             AgentInTask(
@@ -370,9 +413,9 @@ def _document(request: Request, session: Session, rows: list[Agent], hidden: set
                 state=store.state(row),
                 declined_because=row.declined_because,
                 videos=[
-                    Video(seed=episode.seed, episode=episode.id, video=f"/api/episodes/{episode.id}/video.mp4")
-                    for episode in episodes
-                    if row.task not in hidden and episode.path and (not seeds or episode.seed in seeds)
+                    Video(seed=one.seed, episode=one.episode, video=f"/api/episodes/{one.episode}/video.mp4")
+                    for one in episodes
+                    if row.task not in hidden and one.path and (not seeds or one.seed in seeds)
                 ],
                 missing_seeds=[seed for seed in seeds if seed not in there],
                 hidden=row.task in hidden,
@@ -383,7 +426,7 @@ def _document(request: Request, session: Session, rows: list[Agent], hidden: set
         name=first.name,
         kind=first.kind,
         description=first.description,
-        proposed_by=first.proposed_by if sees_all or token == first.proposed_by else None,
+        proposed_by=first.proposed_by if sees_proposer else None,
         page=f"/agents/{first.name}",
         tasks=entries,
     )

@@ -33,7 +33,8 @@ from interplay.web import (
 from interplay.web import judge as judge_routes
 from interplay.web import play as play_routes
 from interplay.web.identity import IdentityMiddleware
-from interplay.web.security import BodyLimitMiddleware, SecurityMiddleware
+from interplay.web.pictures import Pictures
+from interplay.web.security import BodyLimitMiddleware, NulMiddleware, SecurityMiddleware
 
 if TYPE_CHECKING:
     from interplay.play import PlayServer
@@ -79,6 +80,7 @@ def create_app(
         if play is not None:
             await play.start()
         yield
+        app.state.pictures.close()
         if play is not None:
             await play.stop()
 
@@ -94,6 +96,7 @@ def create_app(
     app.state.play = play
     app.state.suites = tuple(builtin_suites() if suites is None else suites)
     app.state.tasks = index(app.state.suites)
+    app.state.pictures = Pictures(archive.root / "media" / "tasks")
     app.state.judging = judging or Judging(archive, rng=np.random.default_rng(), suites=app.state.suites)
     app.state.boards = Boards(app.state.judging)
     app.state.secret = server_secret(archive.root) if secret is None else secret
@@ -116,6 +119,7 @@ def create_app(
     app.mount("/static", _Static(directory=STATIC), name="static")
     app.add_middleware(BodyLimitMiddleware)
     app.add_middleware(IdentityMiddleware)
+    app.add_middleware(NulMiddleware)
     app.add_middleware(SecurityMiddleware)
     errors.install(app)
     return app

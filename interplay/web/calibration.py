@@ -16,7 +16,7 @@ router = APIRouter(include_in_schema=False)
 
 WIDTH, HEIGHT = 320, 240
 """Of a drawing, in its own units; it scales with the page."""
-LEFT, BOTTOM, TOP, RIGHT = 40, 30, 10, 24
+LEFT, BOTTOM, TOP, RIGHT = 40, 30, 14, 24
 
 
 @dataclass(frozen=True)

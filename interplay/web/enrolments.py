@@ -15,7 +15,9 @@ from fastapi import HTTPException
 from sqlalchemy.orm import Session
 from starlette.requests import HTTPConnection
 
-from interplay.store import Enrolment, studies
+from interplay.store import Enrolment, bans, studies
+from interplay.store.judging import lock, num_answers_by
+from interplay.store.participants import judge_name
 from interplay.study import Outcome, StudyError, tokens
 from interplay.study.definition import Study
 from interplay.study.enrolment import Facts, due_outcome, next_step
@@ -91,17 +93,17 @@ def facts_of(request: HTTPConnection, enrolment: Enrolment) -> Facts:
 
 def facts_in(session: Session, enrolment: Enrolment) -> Facts:
     """The same, within a session that is open already."""
-    study = study_of(session, enrolment)
+    study, judge = study_of(session, enrolment), judge_name(enrolment.participant_id)
     row = studies.study_row(session, enrolment.study)
     attempts = studies.quiz_attempts(session, enrolment.study, enrolment.participant_id)
     visits = studies.enrolments_of_participant(session, enrolment.study, enrolment.participant_id)
     counted = [
         study_of(session, visit).num_answers or 0 for visit in visits if visit.outcome == "done" and visit.id != enrolment.id
     ]
-    num_answers = studies.count_answers(session, enrolment.study, enrolment.participant_id)
+    num_answers = num_answers_by(session, judge, enrolment.study)
     return Facts(
         is_open=row is not None and row.closed_at is None,
-        is_banned=studies.is_banned(session, enrolment.participant_id),
+        is_banned=bans.is_banned(session, judge),
         needs_quiz=study.quiz is not None,
         num_attempts=len(attempts),
         max_attempts=0 if study.quiz is None else study.quiz.attempts,
@@ -134,8 +136,10 @@ def study_version(session: Session, content_hash: str) -> Study | None:
 
 
 def finish(request: HTTPConnection, enrolment: Enrolment, outcome: Outcome) -> Enrolment:
-    """End somebody's part, once: an outcome that is there already stays."""
+    """End somebody's part, once: an outcome that is there already stays, and one that has become due meanwhile goes first."""
     with request.app.state.archive.database.write() as session:
+        lock(session)
+        outcome = due_outcome(facts_in(session, enrolment)) or outcome
         return studies.end_enrolment(session, enrolment.id, outcome, datetime.now(UTC))
 
 

@@ -7,7 +7,6 @@ puts the cookie on the answer. The cookie holds a random key, never the particip
 
 from __future__ import annotations
 
-import re
 import secrets
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -21,7 +20,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from interplay.play import tokens
 from interplay.store import ApiToken, Participant
+from interplay.store.participants import GIVEN_NAME as GIVEN_NAME  # the rule of names, for whoever asks who is asking
+from interplay.store.participants import PERSON as PERSON
 from interplay.store.participants import add_participant, participant_by_key
+from interplay.store.participants import is_given_name as is_given_name
 from interplay.store.tokens import token_row
 
 COOKIE = "interplay_participant"
@@ -29,15 +31,7 @@ ONE_YEAR_S = 365 * 24 * 3600
 OPERATOR_COOKIE = "interplay_operator"
 SIGNED_IN_S = 12 * 3600
 """How long an operator stays signed in."""
-PERSON = "participant-"
-"""How names of people begin, a number after it."""
-GIVEN_NAME = f"1 to 100 letters, digits or . _ - @ : + and spaces, not beginning with a space or {PERSON!r}"
 _SCOPE_KEY = "interplay.identity"
-
-
-def is_given_name(name: str) -> bool:
-    """Whether an operator's program may call a player or judge so: `GIVEN_NAME`."""
-    return re.fullmatch(r"[\w.@:+-][\w.@:+ -]{0,99}", name) is not None and not name.startswith(PERSON)
 
 
 @dataclass

@@ -6,6 +6,8 @@ nothing tells a check from any other match.
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 import json
 import logging
 import math
@@ -21,6 +23,7 @@ from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import FileResponse, JSONResponse, RedirectResponse, Response
+from starlette.requests import ClientDisconnect
 
 from interplay.errors import NotFoundError, unknown_name
 from interplay.judge import (
@@ -42,6 +45,7 @@ from interplay.judge import (
     UnknownMatchError,
 )
 from interplay.store import Enrolment, studies
+from interplay.study.table import is_name
 from interplay.web import enrolments
 from interplay.web.judges import invalid, judge_of, refusal
 from interplay.web.pages import find_task, render
@@ -88,7 +92,10 @@ def _refusals() -> Iterator[None]:
 
 async def _body(request: Request) -> dict[str, Any]:
     """The request's JSON object; an empty body is an empty object."""
-    received = await request.body()
+    try:
+        received = await request.body()
+    except ClientDisconnect:  # a page that was closed while it sent; nobody hears this
+        raise refusal(400, "bad_request", "the request was not sent to its end") from None
     if not received.strip():
         return {}
     kind = request.headers.get("content-type", "application/json").partition(";")[0].strip().lower()
@@ -100,6 +107,11 @@ async def _body(request: Request) -> dict[str, Any]:
         raise refusal(400, "bad_request", "the body is not JSON in UTF-8") from None
     if not isinstance(document, dict):
         raise invalid("body", "expected a JSON object")
+    for field, value in document.items():
+        try:
+            json.dumps({field: value}, ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            raise invalid(ascii(field)[1:-1][:100], "holds half a character (a lone surrogate), which no text has") from None
     return document
 
 
@@ -115,6 +127,13 @@ def _match_id(match: str) -> str:
     if not re.fullmatch(r"[0-9a-f]{24}", match):
         raise refusal(404, UnknownMatchError.code, "there is no such match; ask for a new one")
     return match
+
+
+def _study(study: str | None) -> str | None:
+    """Names as studies have them; anything else is unknown without asking the database, which cannot be asked every text."""
+    if study is not None and not is_name(study):
+        raise refusal(404, "not_found", f"unknown study {study[:100]!r}")
+    return study
 
 
 MatchId = Annotated[str, Depends(_match_id)]
@@ -162,7 +181,7 @@ _REFUSAL = {
     },
 }
 _WHY = {
-    400: "Not JSON: `bad_request`.",
+    400: "Not JSON, or an address with the character NUL: `bad_request`.",
     401: "A token nobody made: `unauthorized`.",
     403: "Not yours: `foreign_match`, `forbidden`, `banned`, `quiz_first`, `enrolment_needed`, `cross_site`.",
     404: "No such match, task, study or video: `unknown_match`, `not_found`, `no_video`.",
@@ -207,7 +226,7 @@ def serve(request: Request, body: Body) -> JSONResponse:
         if body.get(name) is not None and not isinstance(body[name], str):
             raise invalid(name, f"expected a {name} id")
     judge = judge_of(request, body.get("judge"), make=True, must_work=True)
-    study = body.get("study") if judge.enrolment is None else judge.study
+    study = _study(body.get("study")) if judge.enrolment is None else judge.study
     if judge.kind == "person" and study is not None and judge.enrolment is None:
         raise refusal(403, "enrolment_needed", "people take part in a study by its link: they read what it is about first")
     with _refusals():
@@ -215,7 +234,7 @@ def serve(request: Request, body: Body) -> JSONResponse:
     return JSONResponse(_document(request, served, judge.enrolment), 201, {"Cache-Control": "no-store"})
 
 
-@router.get("/api/judge/matches/{match}", responses=_refused(401, 403, 404, 422))
+@router.get("/api/judge/matches/{match}", responses=_refused(400, 401, 403, 404, 422))
 def show(request: Request, match: MatchId, judge: str | None = None) -> JSONResponse:
     """One's own match again."""
     asking = judge_of(request, judge)
@@ -238,7 +257,7 @@ def _video(path: Path, tag: str, served_at: datetime) -> FileResponse:
 
 
 _VIDEO = {200: {"content": {"video/mp4": {}}}, 206: {"description": "The part asked for.", "content": {"video/mp4": {}}}}
-_VIDEO |= {416: {"description": "No such part."}} | _refused(401, 403, 404, 422)
+_VIDEO |= {416: {"description": "No such part."}} | _refused(400, 401, 403, 404, 422)
 
 
 @router.get("/api/judge/matches/{match}/{side}.mp4", response_class=FileResponse, responses=_VIDEO)
@@ -254,8 +273,9 @@ def video(request: Request, match: MatchId, side: Literal["left", "right"], judg
 def heartbeat(request: Request, match: MatchId, body: Body) -> dict[str, Any]:
     """A sign of life: the page is open. Answers `open`, or `released` when the pair may go to others; keeps the draft."""
     judging = _judging(request)
+    judge = judge_of(request, body.get("judge"), must_work=True, has_begun=True)
     with _refusals():
-        state = judging.heartbeat(match, judge_of(request, body.get("judge")).name, body.get("draft"))
+        state = judging.heartbeat(match, judge.name, body.get("draft"), study=judge.study)
     return {"match": match, "state": state, "release_after_s": judging.release_after_s}
 
 
@@ -285,7 +305,7 @@ def answer(request: Request, match: MatchId, body: Body) -> dict[str, Any]:
     fields = {name: body.get(name) for name in ("outcome", "responses", "reason", "viewing")}
     judge = judge_of(request, body.get("judge"), must_work=True, has_begun=True)
     with _refusals():
-        accepted = judging.answer(match, judge.name, **fields)
+        accepted = judging.answer(match, judge.name, study=judge.study, **fields)
     document: dict[str, Any] = {"answer": accepted.sequence, "answered": accepted.num_by_judge}
     if judge.enrolment is not None:
         document["answered"] = enrolments.facts_of(request, judge.enrolment).num_answers
@@ -297,11 +317,11 @@ def answer(request: Request, match: MatchId, body: Body) -> dict[str, Any]:
 # Looking without judging
 
 
-@router.get("/api/judge/preview", responses=_refused(404, 409, 422))
+@router.get("/api/judge/preview", responses=_refused(400, 404, 409, 422))
 def preview(request: Request, task: str | None = None, study: str | None = None) -> JSONResponse:
     """A pair to look at, in the shape of a match without an id. Nothing is reserved or stored."""
     with _refusals():
-        shown = _judging(request).preview(task, study)
+        shown = _judging(request).preview(task, _study(study))
     query = "?" + urlencode({"task": shown.match.task} | ({} if study is None else {"study": study}))
     document = _document(request, shown.match, None) | {
         "match": None,
@@ -318,8 +338,11 @@ def preview_video(
 ) -> Response:
     """One side of the pair to look at."""
     with _refusals():
-        shown = _judging(request).preview(task, study)
-    return _video(shown.left if side == "left" else shown.right, f"preview-{side}", shown.match.served_at)
+        shown = _judging(request).preview(task, _study(study))
+    path = shown.left if side == "left" else shown.right
+    # Another pair is shown when agents come or go, and no part of one video may be put behind a part of another.
+    which = hmac.new(request.app.state.secret, b"preview:" + path.name.encode(), hashlib.sha256).hexdigest()[:24]
+    return _video(path, f"preview-{side}-{which}", shown.match.served_at)
 
 
 # The page

@@ -7,17 +7,18 @@ Everything here is plain forms. Another site cannot send them in an operator's n
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Annotated, Any
-from urllib.parse import parse_qsl, quote
+from typing import Any
+from urllib.parse import quote
 
-from fastapi import APIRouter, Depends, HTTPException, Request
-from fastapi.responses import RedirectResponse, Response
+from fastapi import APIRouter, HTTPException, Request
+from fastapi.responses import Response
 
 from interplay.judge.checks import JudgeSummary
 from interplay.store import bans
 from interplay.store.agents import agents
 from interplay.web.agent_documents import AgentDocument
 from interplay.web.agents import change_state, documents
+from interplay.web.forms import FormFields, see_other
 from interplay.web.identity import current_operator, sign_in, sign_out
 from interplay.web.pages import render
 
@@ -26,17 +27,6 @@ router = APIRouter(include_in_schema=False)
 _VERBS = {"approve", "decline", "withdraw", "restore"}
 _MAX_REASON_CHARS = 1000
 JUDGES_SHOWN = 200
-
-
-async def _form(request: Request) -> dict[str, str]:
-    """The fields of a posted form."""
-    try:
-        return dict(parse_qsl((await request.body()).decode(), keep_blank_values=True, max_num_fields=20))
-    except ValueError:
-        raise HTTPException(400, "this form cannot be read; go back and send it again") from None
-
-
-Form = Annotated[dict[str, str], Depends(_form)]
 
 
 def _own_address(address: str) -> str:
@@ -49,10 +39,6 @@ def _own_address(address: str) -> str:
     return address if is_own else "/moderation"
 
 
-def _see(address: str) -> RedirectResponse:
-    return RedirectResponse(address, 303)
-
-
 @router.get("/operator")
 def operator(request: Request, next: str = "/moderation") -> Response:
     """The door: takes the operator's token, or says who is in."""
@@ -61,22 +47,20 @@ def operator(request: Request, next: str = "/moderation") -> Response:
 
 
 @router.post("/operator")
-def enter(request: Request, form: Form) -> Response:
+def enter(request: Request, form: FormFields) -> Response:
     """Sign in with the operator's token."""
     next_address = _own_address(form.get("next", ""))
-    response = _see(next_address)
+    response = see_other(next_address)
     if sign_in(request, response, form.get("token", "").strip()):
         return response
     problem = "This is not the operator's token. It is in the file operator.token of the data folder."
-    page = render(request, "operator.html", "Moderation", signed_in=False, next=next_address, problem=problem)
-    page.status_code = 401
-    return page
+    return render(request, "operator.html", "Moderation", status=401, signed_in=False, next=next_address, problem=problem)
 
 
 @router.post("/operator/leave")
 def leave(request: Request) -> Response:
     """Sign out."""
-    response = _see("/operator")
+    response = see_other("/operator")
     sign_out(response)
     return response
 
@@ -85,7 +69,7 @@ def leave(request: Request) -> Response:
 def moderation(request: Request) -> Response:
     """Agents that wait, all others, and the judges."""
     if not current_operator(request):
-        return _see("/operator?next=/moderation")
+        return see_other("/operator?next=/moderation")
     with request.app.state.archive.database.read() as session:
         known = documents(request, session, list(agents(session)), set())
         banned = {ban.judge: ban for ban in bans.bans(session)}
@@ -102,7 +86,7 @@ def moderation(request: Request) -> Response:
 
 
 @router.post("/moderation/agents")
-def decide(request: Request, form: Form) -> Response:
+def decide(request: Request, form: FormFields) -> Response:
     """Approve, decline, withdraw or restore an agent in one task or all."""
     _require_operator(request)
     verb, name, reason = form.get("verb", ""), form.get("name", ""), form.get("reason", "").strip()
@@ -111,11 +95,11 @@ def decide(request: Request, form: Form) -> Response:
     if verb == "decline":
         _check_reason(reason)
     change_state(request, name, verb, task=form.get("task") or None, reason=reason)  # type: ignore[arg-type]
-    return _see(f"/moderation#agent-{quote(name)}")
+    return see_other(f"/moderation#agent-{quote(name)}")
 
 
 @router.post("/moderation/judges")
-def stop(request: Request, form: Form) -> Response:
+def stop(request: Request, form: FormFields) -> Response:
     """Ban a judge, with a reason, or lift a ban; ratings follow at once."""
     _require_operator(request)
     verb, judge, reason = form.get("verb", ""), form.get("judge", ""), form.get("reason", "").strip()
@@ -131,7 +115,7 @@ def stop(request: Request, form: Form) -> Response:
             bans.ban(session, judge=judge, reason=reason, now=now)
         else:
             bans.unban(session, judge=judge, now=now)
-    return _see("/moderation#judges")
+    return see_other("/moderation#judges")
 
 
 def _require_operator(request: Request) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,12 +19,13 @@ from interplay.store.catalogue import agent_names, count_by_task
 from interplay.store.episodes import EpisodeQuery, count_episodes, find_episodes
 from interplay.tasks import Task, lookup
 from interplay.web.agents import check_shown, sees_waiting
-from interplay.web.pictures import task_picture
+from interplay.web.pictures import placeholder
 
 router = APIRouter(include_in_schema=False)
 templates = Jinja2Templates(directory=Path(__file__).parent / "templates")
 
 ROWS_PER_PAGE = 50
+PICTURE_WAIT_S = 1.0
 
 _KEY_NAMES = {
     "ArrowUp": "↑",
@@ -102,12 +104,22 @@ templates.env.filters |= {
     "ago": ago,
     "actor": actor_name,
     "outcome": lambda name: OUTCOMES.get(name, name),
+    "money": lambda cents: f"{cents / 100:,.2f}",
 }
 
 
-def render(request: Request, name: str, here: str, /, **context: Any) -> Response:
+def render(
+    request: Request,
+    name: str,
+    here: str,
+    /,
+    *,
+    status: int = 200,
+    headers: Mapping[str, str] | None = None,
+    **context: Any,
+) -> Response:
     """A page: its template, and which entry of the main menu it stands under."""
-    return templates.TemplateResponse(request, name, {"here": here, **context})
+    return templates.TemplateResponse(request, name, {"here": here, **context}, status_code=status, headers=headers)
 
 
 def find_task(request: Request, task_id: str) -> Task:
@@ -134,17 +146,20 @@ def health() -> dict[str, str]:
 def library(request: Request) -> Response:
     """The tasks, by suite."""
     with request.app.state.archive.database.read() as session:
-        counts = count_by_task(session)
+        counts = count_by_task(session, with_waiting=sees_waiting(request))
     return render(request, "library.html", "Play", suites=request.app.state.suites, counts=counts, total=sum(counts.values()))
 
 
 @router.get("/tasks/{suite}/{name}/picture.png")
-def picture(request: Request, suite: str, name: str) -> FileResponse:
-    """A frame of the task's world."""
+def picture(request: Request, suite: str, name: str) -> Response:
+    """A frame of the task's world, or what stands in for it while it is made: browsers open few connections to wait in."""
     task = find_task(request, f"{suite}/{name}")
     if not task.env.is_playable:
         raise HTTPException(404, f"{task.title} has no world to show: there are videos only.")
-    path = task_picture(task, request.app.state.archive.root / "media" / "tasks")
+    path = request.app.state.pictures.path(task, within_s=PICTURE_WAIT_S)
+    if path is None:
+        headers = {"Cache-Control": "no-store", "Retry-After": "5"}
+        return Response(placeholder(task.title), media_type="image/svg+xml", headers=headers)
     return FileResponse(path, media_type="image/png", headers={"Cache-Control": "public, max-age=3600"})
 
 
@@ -221,8 +236,8 @@ def episodes(request: Request, task: str = "", actor: str = "", page: Annotated[
         num_pages = max(1, math.ceil(total / ROWS_PER_PAGE))
         page = min(page, num_pages)
         rows = find_episodes(session, replace(wanted, offset=(page - 1) * ROWS_PER_PAGE))
-        names = agent_names(session)
-        task_ids = sorted(count_by_task(session))
+        names = agent_names(session, with_waiting=wanted.with_waiting)
+        task_ids = sorted(count_by_task(session, with_waiting=wanted.with_waiting))
     link = lambda number: "/episodes?" + urlencode({"task": task, "actor": actor, "page": number})  # noqa: E731
     return render(
         request, "episodes.html", "Episodes",

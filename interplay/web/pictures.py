@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import os
+import signal
 import struct
 import tempfile
 import threading
 import zlib
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from concurrent.futures import Future
+from html import escape
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from multiprocessing.context import SpawnProcess
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from interplay.envs import Frame, make
-from interplay.parallel import process_pool
+from interplay.envs import EnvError, Frame, make
+from interplay.parallel import begin
 from interplay.play.server import SLOW_DOORS
 from interplay.tasks import Task
 
@@ -26,71 +30,152 @@ _HOLD_STEPS = 12
 PAINTER_IDLE_S = 20.0
 """The process that draws slow worlds ends after so long without a task."""
 
-_one_at_a_time = threading.Lock()
+PLACEHOLDER_SIZE = (333, 251)
+"""Pixels of what stands in for a picture that is being made; `pictures.js` knows it by this size, which no world has."""
 
 
-def task_picture(task: Task, folder: Path) -> Path:
-    """The PNG of a task, made when missing (some 0.2 s, of a slow world some seconds).
+class Pictures:
+    """The pictures in one folder, made in the background when first asked for. Any thread may ask.
 
-    The name holds the task's hash, so a changed task gets a new one.
-
-    Args:
-        folder: Where pictures are kept.
-    Raises:
-        EnvError: If the world cannot be built.
+    One picture at a time, as live games share these cores; pictures of slow worlds do not hold up the others.
     """
-    path = folder / f"{task.suite}-{task.name}-{task.content_hash}.png"
-    if not path.exists():
-        # One at a time: a page asks for many at once, and live games share these cores.
-        with _one_at_a_time:
-            if not path.exists():
-                folder.mkdir(parents=True, exist_ok=True)
-                _write_atomically(path, _drawn(task))
-    return path
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._painter = _Painter()
+        self._quick_turn, self._slow_turn = threading.Lock(), threading.Lock()
+        self._lock = threading.Lock()
+        self._being_made: dict[Path, Future[None]] = {}
+
+    def path(self, task: Task, *, within_s: float | None = None) -> Path | None:
+        """The PNG of a task, made when missing (some 0.2 s, of a slow world some seconds, at first up to a minute).
+
+        Its name holds the task's hash, so a changed task gets a new one.
+
+        Args:
+            within_s: Seconds to wait for it; None as long as it takes. It goes on being made.
+        Returns:
+            None if it is not there yet.
+        Raises:
+            EnvError: If the world cannot be built; it is tried again when next asked for.
+        """
+        path = self._folder / f"{task.suite}-{task.name}-{task.content_hash}.png"
+        with self._lock:
+            made = self._being_made.get(path)
+            if made is None:
+                if path.exists():
+                    return path
+                made = self._being_made[path] = Future()
+                threading.Thread(target=self._make, args=(task, path, made), daemon=True).start()
+        try:
+            made.result(within_s)
+        except TimeoutError:
+            if not made.done():
+                return None
+            raise
+        finally:
+            if made.done():
+                with self._lock:
+                    if self._being_made.get(path) is made:
+                        del self._being_made[path]
+        return path
+
+    def close(self) -> None:
+        """End the process that draws; what it was drawing is not made."""
+        self._painter.close()
+
+    def _make(self, task: Task, path: Path, made: Future[None]) -> None:
+        is_slow = task.env.door in SLOW_DOORS
+        try:
+            with self._slow_turn if is_slow else self._quick_turn:
+                # Building a slow world in this process would hold up everybody's frames.
+                data = self._painter.draw(task) if is_slow else png(_a_moment(task))
+                self._folder.mkdir(parents=True, exist_ok=True)
+                _write_atomically(path, data)
+        except Exception as error:  # told to who asked
+            made.set_exception(error)
+        else:
+            made.set_result(None)
 
 
-def _drawn(task: Task) -> bytes:
-    """The picture; of a slow world in a process of its own, because building one would hold up everybody's frames."""
-    if task.env.door not in SLOW_DOORS:
-        return png(_a_moment(task))
-    return _painter.draw(task)
+def placeholder(title: str) -> bytes:
+    """An SVG that stands in for a picture still being made: the title on a ground that reads in light and in dark."""
+    width, height = PLACEHOLDER_SIZE
+    size = min(28, round(1.7 * width / max(1, len(title))))
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}">'
+        f'<rect width="100%" height="100%" fill="#46505e"/>'
+        f'<text x="50%" y="50%" fill="#fff" font-family="sans-serif" font-size="{size}" text-anchor="middle" '
+        f'dominant-baseline="middle">{escape(title)}</text></svg>'
+    ).encode()
 
 
 class _Painter:
-    """The process, kept for the next picture of the same page. Used by one thread at a time."""
+    """A process that draws one slow world after another, kept for the next picture of the same page.
+
+    `draw` is for one thread at a time; `close` for any.
+    """
 
     def __init__(self) -> None:
-        self._pool: ProcessPoolExecutor | None = None
-        self._end: threading.Timer | None = None
+        self._process: SpawnProcess | None = None
+        self._pipe: Connection | None = None
+        self._lock = threading.Lock()
+        self._is_closed = False
 
     def draw(self, task: Task) -> bytes:
-        if self._end is not None:
-            self._end.cancel()
-        if self._pool is None:
-            self._pool = process_pool(1)
+        request = json.dumps(task.to_json()).encode()
+        for _ in range(2):  # it may just have ended, for want of work
+            try:
+                pipe = self._started()
+                pipe.send_bytes(request)
+                is_picture, data = pipe.recv_bytes() == b"1", pipe.recv_bytes()
+            except (EOFError, OSError):
+                continue
+            if not is_picture:
+                raise EnvError(data.decode())
+            return data
+        raise EnvError(f"{task.id}: the process that draws its picture ended\nLook at the server's messages; then ask again.")
+
+    def _started(self) -> Connection:
+        """The pipe to the process, which is started where there is none."""
+        with self._lock:
+            if self._is_closed:
+                raise EnvError("the server is stopping: no more pictures are drawn")
+            if self._process is None or not self._process.is_alive() or self._pipe is None:
+                context = get_context("spawn")
+                self._pipe, theirs = context.Pipe()
+                self._process = context.Process(target=_paint, args=(theirs,), daemon=True)
+                # Ctrl-C goes to every process of a terminal; this one ends with the server, and says nothing.
+                before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+                try:
+                    self._process.start()
+                finally:
+                    signal.pthread_sigmask(signal.SIG_SETMASK, before)
+                theirs.close()
+            return self._pipe
+
+    def close(self) -> None:
+        with self._lock:
+            self._is_closed = True
+            if self._process is not None:
+                self._process.kill()
+                self._process.join()
+
+
+def _paint(pipe: Connection) -> None:
+    """In that process: a task's document comes, `1` and a PNG go, or `0` and why not."""
+    begin()
+    while pipe.poll(PAINTER_IDLE_S):
         try:
-            return self._pool.submit(_png_of, task.to_json()).result()
-        except BrokenProcessPool:
-            self._pool = None
-            raise
-        finally:
-            self._end = threading.Timer(PAINTER_IDLE_S, self._stop)
-            self._end.daemon = True
-            self._end.start()
-
-    def _stop(self) -> None:
-        with _one_at_a_time:
-            if self._pool is not None and self._end is threading.current_thread():
-                self._pool.shutdown(wait=False)
-                self._pool = None
-
-
-_painter = _Painter()
-
-
-def _png_of(document: dict[str, Any]) -> bytes:
-    """In that process."""
-    return png(_a_moment(Task.from_json(document)))
+            document = json.loads(pipe.recv_bytes())
+        except EOFError:
+            return
+        try:
+            kind, data = b"1", png(_a_moment(Task.from_json(document)))
+        except Exception as error:  # told to who asked
+            kind, data = b"0", str(error).encode()
+        pipe.send_bytes(kind)
+        pipe.send_bytes(data)
 
 
 def _a_moment(task: Task) -> Frame:

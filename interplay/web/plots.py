@@ -21,6 +21,8 @@ _LABEL_PX = 17
 _MIN_HEIGHT_PX = 300
 _MAX_POINTS = 90
 _PAD_PX = 12
+_WIDE_ANSWERS = 10
+"""After so many answers the band of an agent fits the plot; before, it is so wide that the line would look flat."""
 
 
 @dataclass(frozen=True)
@@ -56,19 +58,21 @@ class History:
     shows_bands: bool
 
 
-def history(tracks: Mapping[str, Track], hues: Mapping[str, int]) -> History | None:
+def history(tracks: Mapping[str, Track], hues: Mapping[str, int], *, num_answers: int = 0) -> History | None:
     """The plot of these tracks; None where nothing has moved twice.
 
     Args:
         tracks: Agent -> its track, not empty.
         hues: Agent -> a number of its own; the same in every figure.
+        num_answers: Of the whole log, where the plot ends; at least at the last answer about these agents.
     """
-    num_answers = max((track.num_answers[-1] for track in tracks.values()), default=0)
+    num_answers = max((num_answers, *(track.num_answers[-1] for track in tracks.values())))
     if num_answers < 2:
         return None
     height = max(_MIN_HEIGHT_PX, _LABEL_PX * len(tracks) + 2 * _PAD_PX)
-    low = min(min(*track.mu, track.mu[-1] - Z95 * track.sigma[-1]) for track in tracks.values())
-    high = max(max(*track.mu, track.mu[-1] + Z95 * track.sigma[-1]) for track in tracks.values())
+    shows_bands = len(tracks) <= BANDS_SHOWN
+    low = min(min(*track.mu, *_edge(track, -Z95, whole=shows_bands)) for track in tracks.values())
+    high = max(max(*track.mu, *_edge(track, Z95, whole=shows_bands)) for track in tracks.values())
     span = max(high - low, 1.0)
 
     def y(value: float) -> float:
@@ -80,7 +84,7 @@ def history(tracks: Mapping[str, Track], hues: Mapping[str, int]) -> History | N
     lines = []
     for agent, end_y, label_y in zip(agents, ends, _apart(ends, height), strict=True):
         track = tracks[agent]
-        chosen = _thinned(len(track.mu), _MAX_POINTS if len(tracks) <= BANDS_SHOWN else _MAX_POINTS // 2)
+        chosen = _thinned(len(track.mu), _MAX_POINTS if shows_bands else _MAX_POINTS // 2)
         xs = [round(WIDTH * track.num_answers[n] / num_answers, 1) for n in chosen]
         half = [Z95 * track.sigma[n] for n in chosen]
         mu = [track.mu[n] for n in chosen]
@@ -91,7 +95,13 @@ def history(tracks: Mapping[str, Track], hues: Mapping[str, int]) -> History | N
         hue = hues.get(agent, 0)
         lines.append(Line(agent, hue % NUM_COLOURS, hue >= NUM_COLOURS, path, band, end_y, label_y))
     ticks = [(y(value), f"{value:g}") for value in _round_values(low, high)]
-    return History(lines, ticks, num_answers, height, len(tracks) <= BANDS_SHOWN)
+    return History(lines, ticks, num_answers, height, shows_bands)
+
+
+def _edge(track: Track, times: float, *, whole: bool) -> list[float]:
+    """What the axis must hold of an edge of the band: of a long track not the wide beginning, or only the end."""
+    first = (_WIDE_ANSWERS if len(track.mu) > _WIDE_ANSWERS else 0) if whole else -1
+    return [mu + times * sigma for mu, sigma in zip(track.mu[first:], track.sigma[first:], strict=True)]
 
 
 def _steps(xs: Sequence[float], ys: Sequence[float]) -> list[tuple[float, float]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from urllib.parse import unquote_to_bytes, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
@@ -75,8 +76,8 @@ def allow(request: HTTPConnection, *, frame_ancestors: Iterable[str] = (), form_
 class SecurityMiddleware:
     """Adds `HEADERS` to every answer, loosened where `allow` was called, and refuses changes asked for by other sites' pages.
 
-    Browsers say where a request comes from (`Sec-Fetch-Site`); programs send no such header and are let through, because
-    they carry no visitor's cookie either.
+    Browsers say where a request comes from: by `Sec-Fetch-Site`, or, of servers without https, by `Origin` alone. Programs
+    send neither header and are let through, because they carry no visitor's cookie either.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -101,14 +102,37 @@ class SecurityMiddleware:
                     )
             await send(message)
 
-        site = Headers(scope=scope).get("sec-fetch-site", "none")
-        if scope["method"] not in _SAFE_METHODS and site not in ("same-origin", "none"):
+        if scope["method"] not in _SAFE_METHODS and _is_of_another_site(Headers(scope=scope)):
             refusal = JSONResponse(
                 {"error": "cross_site", "message": "this request came from a page of another site; open Interplay itself"}, 403
             )
             await refusal(scope, receive, send_with_headers)
             return
         await self.app(scope, receive, send_with_headers)
+
+
+def _is_of_another_site(headers: Headers) -> bool:
+    """Whether a browser says that a page of another site sent this."""
+    site = headers.get("sec-fetch-site")
+    if site is not None:
+        return site not in ("same-origin", "none")
+    origin = urlsplit(headers.get("origin", "")).netloc  # empty too where a page hides where it is from
+    return bool(origin) and origin not in (headers.get("host"), headers.get("x-forwarded-host"))
+
+
+class NulMiddleware:
+    """Refuses addresses that hold the character NUL: nothing here has it in its name, and PostgreSQL takes it in no text."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on, or answer 400."""
+        if scope["type"] == "http" and ("\0" in scope["path"] or b"\0" in unquote_to_bytes(scope["query_string"])):
+            message = "the address holds the character NUL (%00), which is in no name; leave it out"
+            await JSONResponse({"error": "bad_request", "message": message}, 400)(scope, receive, send)
+            return
+        await self.app(scope, receive, send)
 
 
 _UPLOAD = re.compile(r"/api/agents/[^/]+/tasks/[^/]+/[^/]+/videos/[^/]+")

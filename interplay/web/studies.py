@@ -11,18 +11,19 @@ from urllib.parse import urlencode
 
 from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import Response
-from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from interplay.store import Enrolment, Participant, studies
+from interplay.store import Enrolment, bans, studies
+from interplay.store.judging import lock
 from interplay.store.participants import add_participant, judge_name, participant_by_worker
 from interplay.study import Arrival, ArrivalError, Channel
 from interplay.study.definition import Study
 from interplay.study.enrolment import Admission, Refusal, Visit, admit
 from interplay.web import identity
 from interplay.web.enrolments import next_address, study_version
-from interplay.web.pages import templates
-from interplay.web.study_pages import Form, Opened, end_page, page, see_other
+from interplay.web.forms import FormPairs, see_other
+from interplay.web.pages import render
+from interplay.web.study_pages import Opened, end_page, page
 
 router = APIRouter(include_in_schema=False)
 
@@ -53,7 +54,7 @@ def study_list(request: Request) -> Response:
         rows = [row for row in studies.study_rows(session) if row.closed_at is None]
         found = [study_version(session, row.content_hash) for row in rows]
     shown = [study for study in found if study is not None and "open" in study.channels]
-    return templates.TemplateResponse(request, "study_list.html", {"here": "Judge", "studies": shown})
+    return render(request, "study_list.html", "Judge", studies=shown)
 
 
 @router.get("/studies/{study}")
@@ -61,8 +62,10 @@ def arrival(request: Request, opened: Opened) -> Response:
     """What the study is about, who keeps what, and the way in; leaves nothing behind."""
     study, _ = opened
     channel, arrived = _arrived(request, study, request.query_params.multi_items())
+    visitor = identity.known_participant(request) if arrived.channel == "open" else None
     with request.app.state.archive.database.read() as session:
-        admission = _admission(session, request, opened, arrived)
+        person_id = visitor.id if visitor is not None else _known_person(session, arrived)
+        admission = _admission(session, opened, arrived, person_id)
     if admission.kind == "resume":
         return see_other(_next_of(request, admission.enrolment))
     if admission.refusal is not None:
@@ -72,7 +75,7 @@ def arrival(request: Request, opened: Opened) -> Response:
 
 
 @router.post("/studies/{study}/begin")
-def begin(request: Request, opened: Opened, form: Form) -> Response:
+def begin(request: Request, opened: Opened, form: FormPairs) -> Response:
     """Agree and begin, or decline and go back; only who agrees is stored."""
     study, _ = opened
     said = {name: value for name, value in form if name in ("decision", "version", "agree")}
@@ -89,10 +92,7 @@ def begin(request: Request, opened: Opened, form: Form) -> Response:
     if study.consent is not None and study.consent.is_required and said.get("agree") != "yes":
         note = "Please tick the box if you agree. If you do not, choose 'I do not want to take part'."
         return _welcome(request, study, channel, fields, status=422, problem=note)
-    try:
-        admission, enrolment_id = _enrol(request, opened, arrived)
-    except IntegrityError:  # the same person pressed twice, and PostgreSQL let both in: one of them was first
-        admission, enrolment_id = _enrol(request, opened, arrived)
+    admission, enrolment_id = _enrol(request, study, arrived)
     if admission.refusal is not None:
         return _refused(request, study, admission.refusal)
     return see_other(_next_of(request, enrolment_id))
@@ -111,32 +111,28 @@ def _arrived(request: Request, study: Study, fields: list[tuple[str, str]]) -> t
         raise HTTPException(400, str(error)) from None
 
 
-def _admission(session: Session, request: Request, opened: tuple[Study, bool], arrived: Arrival) -> Admission:
+def _admission(session: Session, opened: tuple[Study, bool], arrived: Arrival, person_id: int | None) -> Admission:
     """Whether somebody is let in, by what is known of them and of their assignment."""
     study, is_open = opened
-    person = _known_person(session, request, arrived)
     of_assignment: list[Enrolment] = []
     if arrived.assignment:
         of_assignment = studies.enrolments_of_assignment(session, study.id, arrived.channel, arrived.assignment)
-    of_worker = [] if person is None else studies.enrolments_of_participant(session, study.id, person.id)
+    of_worker = [] if person_id is None else studies.enrolments_of_participant(session, study.id, person_id)
     return admit(
         arrived,
         now=datetime.now(UTC),
         is_open=is_open,
-        is_banned=person is not None and studies.is_banned(session, person.id),
+        is_banned=person_id is not None and bans.is_banned(session, judge_name(person_id)),
         of_assignment=[_visit(session, enrolment) for enrolment in of_assignment],
         of_worker=[_visit(session, enrolment) for enrolment in of_worker if enrolment.channel == arrived.channel],
         max_visits=study.max_visits,
     )
 
 
-def _known_person(session: Session, request: Request, arrived: Arrival) -> Participant | None:
-    """The participant who came, if they were here before."""
-    if arrived.is_preview:
-        return None
-    if arrived.channel == "open":
-        return identity.known_participant(request)
-    return participant_by_worker(session, arrived.channel, arrived.worker)
+def _known_person(session: Session, arrived: Arrival) -> int | None:
+    """Number of the participant a platform sent, if they were here before."""
+    found = participant_by_worker(session, arrived.channel, arrived.worker) if arrived.worker else None
+    return None if found is None else found.id
 
 
 def _visit(session: Session, enrolment: Enrolment) -> Visit:
@@ -144,15 +140,16 @@ def _visit(session: Session, enrolment: Enrolment) -> Visit:
     return Visit(enrolment.id, enrolment.worker, enrolment.assignment, enrolment.outcome, seen)
 
 
-def _enrol(request: Request, opened: tuple[Study, bool], arrived: Arrival) -> tuple[Admission, str]:
+def _enrol(request: Request, study: Study, arrived: Arrival) -> tuple[Admission, str]:
     """Store somebody who agreed, unless they are known already; the admission, and the id of the enrolment."""
-    study, _ = opened
     person_id = identity.current_participant(request) if arrived.channel == "open" else None
     now = datetime.now(UTC)
     with request.app.state.archive.database.write() as session:
+        lock(session)  # visits are counted and added by one request at a time, on PostgreSQL as well
         row = studies.study_row(session, study.id)
         is_open = row is not None and row.closed_at is None
-        admission = _admission(session, request, (study, is_open), arrived)
+        person_id = person_id or _known_person(session, arrived)
+        admission = _admission(session, (study, is_open), arrived, person_id)
         if admission.kind == "resume":
             return admission, admission.enrolment
         if admission.kind != "new":
@@ -161,10 +158,8 @@ def _enrol(request: Request, opened: tuple[Study, bool], arrived: Arrival) -> tu
             studies.end_enrolment(session, abandoned, "withdrawn", now)
         worker, assignment = arrived.worker, arrived.assignment
         if person_id is None:
-            found = participant_by_worker(session, arrived.channel, worker)
-            key = secrets.token_urlsafe(16)
-            person_id = (found or add_participant(session, key, now, channel=arrived.channel, worker=worker)).id
-        else:
+            person_id = add_participant(session, secrets.token_urlsafe(16), now, channel=arrived.channel, worker=worker).id
+        if arrived.channel == "open":
             worker = judge_name(person_id)
             num_visits = len(studies.enrolments_of_participant(session, study.id, person_id))
             assignment = f"visit-{num_visits + 1}" if num_visits else ""

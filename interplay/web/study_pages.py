@@ -1,12 +1,11 @@
-"""What all pages of a study share: how they look, the forms they read, and whose part in which study they belong to."""
+"""What all pages of a study share: how they look, and whose part in which study they belong to."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any
-from urllib.parse import parse_qsl
 
 from fastapi import Depends, HTTPException, Request
-from fastapi.responses import RedirectResponse, Response
+from fastapi.responses import Response
 
 from interplay.errors import unknown_name
 from interplay.store import Enrolment, studies
@@ -14,31 +13,12 @@ from interplay.study import Departure
 from interplay.study.definition import Study
 from interplay.study.table import is_name
 from interplay.web.enrolments import allow_framing, enrolment_of, study_version
-from interplay.web.pages import templates
-
-templates.env.filters["money"] = lambda cents: f"{cents / 100:,.2f}"
-
-_MAX_FIELDS = 500
+from interplay.web.pages import render
 
 
 def page(request: Request, name: str, status: int = 200, /, **context: Any) -> Response:
     """A page for participants: it shows nothing of the rest of the site, and is nobody else's to keep."""
-    headers = {"Cache-Control": "no-store"}
-    return templates.TemplateResponse(
-        request, name, {"here": "", "alone": True, **context}, status_code=status, headers=headers
-    )
-
-
-async def form_of(request: Request) -> list[tuple[str, str]]:
-    """The fields of a posted form, in order."""
-    body = await request.body()
-    try:
-        return parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=_MAX_FIELDS)
-    except ValueError:
-        raise HTTPException(400, "this form cannot be read; go back and send it again") from None
-
-
-Form = Annotated[list[tuple[str, str]], Depends(form_of)]
+    return render(request, name, "", status=status, headers={"Cache-Control": "no-store"}, alone=True, **context)
 
 
 def opened_study(request: Request, study: str) -> tuple[Study, bool]:
@@ -69,11 +49,6 @@ def own_enrolment(request: Request, study: str) -> Enrolment:
 
 
 Enrolled = Annotated[Enrolment, Depends(own_enrolment)]
-
-
-def see_other(address: str) -> Response:
-    """On to another page; no cache keeps where."""
-    return RedirectResponse(address, 303, {"Cache-Control": "no-store"})
 
 
 def end_page(request: Request, study: Study, departure: Departure, outcome: str, *, again: str = "") -> Response:

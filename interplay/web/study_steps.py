@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from datetime import UTC, datetime
 from urllib.parse import urlencode
 
@@ -10,8 +11,9 @@ from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import FileResponse, Response
 
 from interplay.errors import unknown_name
-from interplay.judge import JudgingError
+from interplay.judge import JudgingError, RulesError
 from interplay.store import Enrolment, studies
+from interplay.store.judging import lock
 from interplay.store.participants import judge_name
 from interplay.study import Arrival, QuizAnswerError
 from interplay.study.enrolment import next_step
@@ -26,8 +28,10 @@ from interplay.web.enrolments import (
     study_of,
     token_of,
 )
-from interplay.web.study_pages import Enrolled, Form, Opened, end_page, page, see_other
+from interplay.web.forms import FormPairs, see_other
+from interplay.web.study_pages import Enrolled, Opened, end_page, page
 
+log = logging.getLogger("interplay.web")
 router = APIRouter(include_in_schema=False)
 
 
@@ -52,29 +56,39 @@ def quiz(request: Request, enrolment: Enrolled) -> Response:
 
 
 @router.post("/studies/{study}/quiz")
-def take_quiz(request: Request, enrolment: Enrolled, form: Form) -> Response:
+def take_quiz(request: Request, enrolment: Enrolled, form: FormPairs) -> Response:
     """One attempt: scored and stored; then on, once more, or to the end."""
-    database = request.app.state.archive.database
-    with database.write() as session:
-        study = study_of(session, enrolment)
-        # Counted and added under one lock: an attempt more than there are cannot be had by pressing twice.
-        facts = facts_in(session, enrolment)
-        if next_step(facts) != "quiz" or study.quiz is None:
-            return see_other(next_address(request, enrolment))
-        quiz = study.quiz.quiz
+    try:
+        is_taken = _take(request, enrolment, form)
+    except QuizAnswerError as error:
+        return _quiz_page(request, enrolment, status=422, problem=str(error).partition("\n")[0])
+    if not is_taken:
+        return see_other(next_address(request, enrolment))
+    # Shown at an address of its own: loading it again takes no second attempt.
+    return see_other(f"/studies/{enrolment.study}/result?{urlencode({PARAMETER: token_of(request, enrolment)})}")
+
+
+def _take(request: Request, enrolment: Enrolment, form: list[tuple[str, str]]) -> bool:
+    """Score and store one attempt; False if this person has none left, or needs none.
+
+    Raises:
+        QuizAnswerError: If the form belongs to another quiz; that is no attempt.
+    """
+    with request.app.state.archive.database.write() as session:
+        lock(session)  # counted and added by one request at a time: no attempt more is had by pressing twice
+        quiz_of_study = study_of(session, enrolment).quiz
+        if next_step(facts_in(session, enrolment)) != "quiz" or quiz_of_study is None:
+            return False
+        quiz = quiz_of_study.quiz
         answers: dict[str, list[str]] = {question.id: [] for question in quiz.questions}
         for name, value in form:
             answers.setdefault(name, []).append(value)
-        try:
-            score = quiz.score(answers)
-        except QuizAnswerError as error:
-            return _quiz_page(request, enrolment, status=422, problem=str(error).partition("\n")[0])
+        score = quiz.score(answers)
         studies.add_quiz_attempt(
             session, enrolment_id=enrolment.id, quiz=quiz.id, quiz_hash=quiz.content_hash, responses=answers,
             share=score.share, passed=score.is_passed, now=datetime.now(UTC),
         )  # fmt: skip
-    # Shown at an address of its own: loading it again takes no second attempt.
-    return see_other(f"/studies/{enrolment.study}/result?{urlencode({PARAMETER: token_of(request, enrolment)})}")
+    return True
 
 
 @router.get("/studies/{study}/result")
@@ -183,6 +197,9 @@ def _has_work(request: Request, enrolment: Enrolment) -> bool:
     try:
         request.app.state.judging.serve(judge_name(enrolment.participant_id), study=enrolment.study)
     except JudgingError:
+        return False
+    except RulesError as error:  # whoever is inside may go home while the rules are mended
+        log.error("%s", error)
         return False
     return True
 

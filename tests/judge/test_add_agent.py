@@ -103,15 +103,20 @@ def test_everything_that_is_wrong_is_said_at_once_and_nothing_is_stored(archive,
     (cave / f"seed_{SEEDS[8]}.mp4").write_bytes(whole[:-60] + bytes(60))
     (cave / f"seed_{SEEDS[9]}.webm").write_bytes(b"\x1aE\xdf\xa3")
     (cave / f"seed_{SEEDS[0]}.jsonl").write_text("{}")
+    (cave / f"seed_{SEEDS[1]}-2.mp4").mkdir()
+    (cave / f"seed_{SEEDS[2]}.mp4").unlink(missing_ok=True)
+    (cave / f"seed_{SEEDS[2]}.mp4").mkdir()
     write_video(folder / "FindCaves" / "seed_1.mp4")
     write_video(folder / "seed_1.mp4")
     with pytest.raises(UploadError) as caught:
         add_agent(archive, "GoUp", folder)
     text = str(caught.value)
     for part in (
-        "cannot be added, 11 things to put right; nothing was stored:",
+        "cannot be added, 13 things to put right; nothing was stored:",
         "FindCaves: unknown task 'FindCaves'; did you mean 'FindCave'?",
         f"seed_1.mp4: lies beside the folders of the tasks\n  Move it to {folder}/TASK/seed_<number>.mp4.",
+        f"seed_{SEEDS[1]}-2.mp4: is not called seed_<number>.mp4",
+        f"seed_{SEEDS[2]}.mp4: is a folder, not a video\n  Put the mp4 itself there.",
         "seed_12.mp4: 12 is no held-out seed of basalt/find_cave\n  Those are 14169, 65101,",
         "best run.mp4: is not called seed_<number>.mp4",
         f"{folder}/find_cave/seed_{SEEDS[0]}.mp4: {cave}/seed_{SEEDS[0]}.mp4 is of the same task and seed\n  Keep one of them.",

@@ -1,16 +1,19 @@
 """Automatic judges: a model that learns what decides, says how sure it is, and stays apart from people's answers."""
 
 import json
+import sys
 import threading
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import httpx
 import numpy as np
 import pytest
 import sqlalchemy as sa
-from judging_world import START, TASKS, add_episode
+from judging_world import START, TASKS, add_episode, episode_id
 
 import interplay.record
+from interplay.cli import main
 from interplay.errors import NotFoundError
 from interplay.judge.automatic import (
     AutomaticJudgeError,
@@ -28,17 +31,19 @@ from interplay.judge.automatic import (
 )
 from interplay.judge.automatic.calibration import cross_validate, fit_carefully, folds, measure, saving_curve
 from interplay.judge.automatic.features import COLUMNS, ROWS, from_samples, from_video, matrix
-from interplay.judge.automatic.preference import OUTCOMES, PreferenceModel, Scale
-from interplay.judge.automatic.vision import prompt, read_reply
+from interplay.judge.automatic.preference import OUTCOMES, PreferenceModel, Scale, likeliest
+from interplay.judge.automatic.vision import UnansweredPairError, prompt, read_reply
+from interplay.rank import davidson
 from interplay.store import Answer, EpisodeRow, Match
 from interplay.store import judging as store
 from interplay.store.agents import admit
+from interplay.store.automatic import judged_pairs
 from interplay.tasks import find
 
 TASK = TASKS[2]
 
 
-def davidson_answers(num, rng, *, weights=(1.5, -1.0, 0.0, 0.0), draw=0.3):
+def davidson_answers(num, rng, *, weights=(3.0, -2.0, 0.0, 0.0), draw=0.3):
     """Answers drawn from the model itself."""
     left, right = rng.normal(size=(2, num, len(weights)))
     truth = PreferenceModel(np.array(weights), draw)
@@ -50,8 +55,26 @@ def davidson_answers(num, rng, *, weights=(1.5, -1.0, 0.0, 0.0), draw=0.3):
 def test_the_fit_finds_the_weights_that_made_the_answers():
     left, right, outcomes, _ = davidson_answers(20_000, np.random.default_rng(0))
     model = fit_preference(left, right, outcomes, penalty=1e-3)
-    assert model.weights == pytest.approx([1.5, -1.0, 0, 0], abs=0.06)
+    assert model.weights == pytest.approx([3.0, -2.0, 0, 0], abs=0.12)
     assert model.draw == pytest.approx(0.3, abs=0.06)
+
+
+def test_with_a_feature_for_each_agent_it_is_the_model_that_ranks_agents():
+    rng = np.random.default_rng(11)
+    strength, n = np.array([0.0, 0.7, 1.5]), 3
+    left, right = np.array([rng.permutation(n)[:2] for _ in range(600)]).T
+    features = np.eye(n)
+    p = PreferenceModel(strength, 0.2).probabilities(features[left], features[right])
+    outcomes = np.array([rng.choice(OUTCOMES, p=row) for row in p])
+    wins, ties = np.zeros((2, n, n))
+    np.add.at(
+        wins, (np.where(outcomes == "right", right, left), np.where(outcomes == "right", left, right)), outcomes != "draw"
+    )
+    np.add.at(ties, (left, right), outcomes == "draw")
+    ranked = davidson.fit(wins, ties + ties.T)
+    model = fit_preference(features[left], features[right], outcomes, penalty=1e-6)
+    assert model.weights - model.weights.mean() == pytest.approx(ranked.log_strength, abs=1e-3)
+    assert np.exp(model.draw) == pytest.approx(ranked.nu, abs=1e-3)
 
 
 def test_swapping_the_sides_swaps_the_probabilities():
@@ -83,6 +106,12 @@ def test_the_gradient_is_that_of_the_loss():
             moved[place] += step
             assert loss(moved, model.draw) >= at_best - 1e-7
     assert min(loss(model.weights, model.draw + step) for step in (-1e-3, 1e-3)) >= at_best - 1e-7
+
+
+def test_a_model_that_knows_nothing_prefers_no_side():
+    p = PreferenceModel(np.zeros(2), -1.0).probabilities(np.zeros((3, 2)), np.zeros((3, 2)))
+    assert [OUTCOMES[place] for place in likeliest(p)] == ["draw"] * 3
+    assert measure(p, ["left", "left", "right"], [1, 2, 3], []).decided_accuracy == 0.5
 
 
 def test_an_outcome_that_is_none_is_refused():
@@ -268,6 +297,50 @@ def test_a_judge_is_the_same_for_the_same_seed_and_survives_its_file(judged, jud
     assert [one.task for one in load_all(tmp_path)] == [TASK]
 
 
+def test_programs_are_no_people_to_learn_from(judged, judge):
+    with judged.database.read() as session:
+        before = len(judged_pairs(session, TASK))
+        one = session.scalars(sa.select(Match).where(Match.task == TASK).limit(1)).one()
+        columns = {column.key: getattr(one, column.key) for column in sa.inspect(Match).column_attrs}
+    with judged.database.write() as session:
+        match = Match(**columns | {"id": "f" * 24, "judge": "robot", "judge_kind": "program", "answered_at": None})
+        session.add(match)
+        session.flush()
+        store.append_answer(
+            session, match, created_at=START, duration_s=60.0, outcome="left", responses={}, reason="r" * 100, viewing={}
+        )
+    with judged.database.read() as session:
+        assert "program" in set(session.scalars(sa.select(Answer.judge_kind)))
+        pairs = judged_pairs(session, TASK)
+    assert len(pairs) == before == 300
+    assert "robot" not in {pair.judge for pair in pairs}
+
+
+def test_the_strongest_features_are_told_as_surely_as_the_judge_is_sure(judge):
+    name, weight = judge.strongest(1)[0]
+    place = judge.scale.names.index(name)
+    assert weight == pytest.approx(judge.overall.weights[place] / judge.overall.temperature)
+    one_more = np.eye(len(judge.scale.names))[[place]]
+    p = judge.overall.probabilities(one_more, np.zeros_like(one_more))[0]
+    assert np.log(p[0] / p[2]) == pytest.approx(weight)
+
+
+def test_a_judge_of_another_version_is_made_anew(judge, tmp_path):
+    path = save(judge, tmp_path)
+    document = json.loads(path.read_text())
+    del document["model_version"]
+    path.write_text(json.dumps(document))
+    with pytest.raises(AutomaticJudgeError, match=r"by another version of Interplay\nMake it anew:  interplay judge calibrate"):
+        load(tmp_path, "preference", TASK)
+
+
+def test_without_scipy_learning_says_what_to_install(judged, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "scipy", None)
+    with pytest.raises(SystemExit, match="1"):
+        main(["judge", "calibrate", "--data", str(judged.root)])
+    assert "need the package scipy to learn\nInstall it:  pip install 'interplay[report]'" in capsys.readouterr().err
+
+
 def test_its_answers_are_marked_and_move_no_rating_of_peoples(judged, judge):
     with judged.database.read() as session:
         before = [tuple(answer) for answer in store.answers(session)]
@@ -281,6 +354,17 @@ def test_its_answers_are_marked_and_move_no_rating_of_peoples(judged, judge):
     better = [answer for answer in said if {answer.left_agent, answer.right_agent} == {"best", "idle"}]
     assert all({"left": a.left_agent, "right": a.right_agent}.get(a.outcome) == "best" for a in better)
     assert answer_all(judged, judge, now=START) == 0  # it says each thing once
+
+
+def test_pairs_without_videos_are_answered_by_nobody(judged, judge):
+    hidden = [judged.video_path(episode_id(TASK, "best", seed)) for seed in find(TASK).held_out_seeds]
+    for path in hidden:
+        path.rename(path.with_suffix(".hidden"))
+    try:
+        assert answer_all(judged, replace(judge, name="blind"), now=START) == 11 * 6
+    finally:
+        for path in hidden:
+            path.with_suffix(".hidden").rename(path)
 
 
 def test_too_few_answers_say_how_to_collect_more(judged):
@@ -404,7 +488,11 @@ def test_a_model_that_follows_the_side_calls_draws(judged, model_server, tmp_pat
 
 
 @pytest.mark.parametrize(
-    ("mode", "message"), [("nonsense", "replied without a JSON object: 'I cannot say.'"), ("refuse", "answered 401")]
+    ("mode", "message"),
+    [
+        ("nonsense", r"none of 1 pairs got a usable answer; the first:\n.*without a JSON object: 'I cannot say.'"),
+        ("refuse", "answered 401"),
+    ],
 )
 def test_a_model_that_gives_no_answer_is_an_error_and_nothing_is_logged(judged, model_server, tmp_path, mode, message):
     FakeModel.mode = mode
@@ -412,6 +500,25 @@ def test_a_model_that_gives_no_answer_is_an_error_and_nothing_is_logged(judged, 
         look(judged, model_server, tmp_path, name=f"bad-{mode}", limit=1)
     with judged.database.read() as session:
         assert session.scalars(sa.select(Answer).where(Answer.judge == f"model:bad-{mode}")).all() == []
+
+
+def test_one_bad_reply_is_passed_over_and_asked_about_again(judged, tmp_path):
+    replies = iter([UnansweredPairError("gibberish")])
+
+    def ask(left, right):
+        if (error := next(replies, None)) is not None:
+            raise error
+        return {"outcome": "left", "responses": {}, "reason": ""}
+
+    told = []
+    options = {"now": lambda: START, "limit": 4, "on_progress": lambda what, done, total: told.append(what)}
+    rng = np.random.default_rng(0)
+    assert answer_by_looking(judged, "stutterer", TASK, ask, rng=rng, **options) == 3
+    assert "1 unanswered" in told[-1]
+    with judged.database.read() as session:
+        assert len(session.scalars(sa.select(Answer).where(Answer.judge == "model:stutterer")).all()) == 3
+    options["limit"] = None
+    assert answer_by_looking(judged, "stutterer", TASK, ask, rng=rng, **options) == 11 * 10 - 3
 
 
 def test_a_server_that_is_not_there_is_named(judged, tmp_path):
@@ -427,5 +534,11 @@ def test_the_prompt_asks_every_question_and_replies_are_read_leniently():
     reply = read_reply(json.dumps({"outcome": "draw", "responses": {direct.id: {"left": True}}}), task.questions)
     assert reply["responses"][direct.id] == {"left": True, "right": False}
     assert all(reply["responses"][one.id] == "na" for one in task.questions if one.kind == "comparative")
-    with pytest.raises(VisionJudgeError, match="none of left, draw, right"):
-        read_reply('{"outcome": "both"}', task.questions)
+    lists = {question.id: ["left"] for question in task.questions}
+    said = read_reply(json.dumps({"outcome": "left", "responses": lists, "reason": "a\0b\ud800"}), task.questions)
+    assert set(said["responses"].values()) == {"na"}
+    said["reason"].encode()
+    assert "\0" not in said["reason"]
+    for text in ('{"outcome": "both"}', '{"outcome": ["left"]}'):
+        with pytest.raises(VisionJudgeError, match="none of left, draw, right"):
+            read_reply(text, task.questions)

@@ -148,6 +148,8 @@ def test_a_published_list_is_read_and_written(tmp_path):
     path.write_text(banned_document(["A1", "A2"]))
     assert json.loads(path.read_text()) == [{"workerId": "A1"}, {"workerId": "A2"}]
     assert read_banned(path) == ["A1", "A2"]
+    path.write_text('[{"worker_id": "A3"}, {"workerId": "A4", "worker_id": "A5"}]')
+    assert read_banned(path) == ["A3", "A4"]
 
 
 @pytest.mark.parametrize(
@@ -157,6 +159,8 @@ def test_a_published_list_is_read_and_written(tmp_path):
         ("{}", "holds no list"),
         ('["A1"]', "entry 1 has no 'workerId' that is a text; got \"A1\""),
         ('[{"workerId": "A1"}, {"workerId": 5}]', "entry 2 has no 'workerId'"),
+        ('[{"workerId": "A\\u0000"}]', "entry 1 has no 'workerId'"),
+        (json.dumps([{"workerId": "A" * 201}]), "entry 1 has no 'workerId'"),
         ('[{"worker": "A1"}]', 'Expected a list of objects with that key:  [{"workerId": "A1B2C3"}]'),
     ],
 )
@@ -258,3 +262,10 @@ def test_judges_are_listed_with_how_they_work(data, capsys):
     code, _, err = run(capsys, "judges", "--study", "nowhere", "--data", data)
     assert code == 1
     assert "unknown study 'nowhere'" in err
+
+
+def test_a_list_that_cannot_be_written_is_refused_in_words(data, capsys, tmp_path):
+    code, _, err = run(capsys, "bans", "--data", data, "--export", str(tmp_path / "gone" / "x.json"))
+    assert code == 1
+    assert "x.json: No such file or directory" in err
+    assert "Traceback" not in err

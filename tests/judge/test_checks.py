@@ -7,13 +7,14 @@ from collections import Counter
 import numpy as np
 import pytest
 import sqlalchemy as sa
-from judging_world import TASKS, episode_id, fill, form, open_study
+from judging_world import START, TASKS, add_episode, episode_id, fill, form, open_study
 from starlette.testclient import TestClient
 
 from interplay.judge import Judging
-from interplay.judge.checks import HURRY_S, CheckedAnswer, is_due, summarise
+from interplay.judge.checks import HURRY_S, CheckedAnswer, checks_due, summarise
 from interplay.play.tokens import operator_token
-from interplay.store import Answer, Match
+from interplay.store import Agent, Answer, Match
+from interplay.store import agents as store_agents
 from interplay.store import judging as store
 from interplay.tasks import find
 from interplay.web.app import create_app
@@ -36,7 +37,7 @@ def go_on(judging, judge: str, num: int, outcome=lambda match: "left") -> list[M
         with judging.database.read() as session:
             match = store.match_by_id(session, served.id)
         matches.append(match)
-        judging.answer(served.id, judge, **form(served.task, outcome(match)))
+        judging.answer(served.id, judge, study=served.study, **form(served.task, outcome(match)))
         judging._clock.advance(60)
     return matches
 
@@ -50,10 +51,9 @@ def test_each_block_has_one_check_at_any_place_alike():
     answered: list[str] = []
     num_blocks = 2000
     for _ in range(num_blocks * 5):
-        due = is_due(
-            "attention", 5, answered[-20:] if len(answered) % 5 == 0 else answered[len(answered) - len(answered) % 5 :], rng
-        )
+        due = checks_due(5, None, answered, rng)
         if due:
+            assert due == ("attention",)
             places[len(answered) % 5] += 1
         answered.append("attention" if due else "rating")
     assert sum(places.values()) == num_blocks
@@ -62,7 +62,27 @@ def test_each_block_has_one_check_at_any_place_alike():
 
 
 def test_without_a_number_nothing_is_due():
-    assert not any(is_due("repeat", None, ["rating"] * number, np.random.default_rng(0)) for number in range(50))
+    assert not any(checks_due(None, None, ["rating"] * number, np.random.default_rng(0)) for number in range(50))
+
+
+@pytest.mark.parametrize(("attention", "repeat"), [(3, 6), (4, 4), (5, 7), (3, 8)])
+def test_each_block_of_either_kind_has_its_check_where_both_fall_on_one_place(attention, repeat):
+    rng = np.random.default_rng(0)
+    answered: list[str] = []
+    for _ in range(attention * repeat * 100):
+        due = checks_due(attention, repeat, answered, rng)
+        answered.append(due[0] if due else "rating")
+    for purpose, every in (("attention", attention), ("repeat", repeat)):
+        blocks = [answered[begin : begin + every] for begin in range(0, len(answered), every)]
+        assert {block.count(purpose) for block in blocks} == {1}
+
+
+def test_a_place_goes_to_the_check_with_fewer_places_left():
+    rng = np.random.default_rng(0)
+    found = [checks_due(3, 6, ["rating"] * 2, rng) for _ in range(200)]
+    assert set(found) == {("attention",), ("attention", "repeat")}
+    found = [checks_due(4, 4, ["rating"] * 2, rng) for _ in range(200)]  # two places, two checks
+    assert {due[0] for due in found} == {"attention", "repeat"}
 
 
 # What
@@ -122,13 +142,13 @@ def test_giving_a_check_back_is_no_way_round_it(archive, clock):
                 with judging.database.read() as session:
                     assert store.match_by_id(session, served.id).purpose == "attention"
                 given_back += 1
-        judging.answer(served.id, "eve", **form(served.task))
+        judging.answer(served.id, "eve", study="lab", **form(served.task))
         clock.advance(60)
     assert given_back == 12
 
 
 def test_the_open_room_has_no_checks(archive, clock):
-    judging = room(archive, clock, attention_every=2, repeat_every=2)
+    judging = room(archive, clock, attention_every=4, repeat_every=4)
     for _ in range(10):
         served = judging.serve("eve", judge_kind="program")
         judging.answer(served.id, "eve", **form(served.task))
@@ -136,11 +156,44 @@ def test_the_open_room_has_no_checks(archive, clock):
         assert set(session.scalars(sa.select(Answer.purpose))) == {"rating"}
 
 
+def withdraw(archive, agent: str) -> None:
+    with archive.database.write() as session:
+        store_agents.withdraw(session, name=agent, now=START)
+
+
+def test_pairs_with_a_withdrawn_agent_are_not_repeated(archive, clock):
+    judging = room(archive, clock, repeat_every=4)
+    go_on(judging, "eve", 12)
+    withdraw(archive, "agent-0")
+    matches = go_on(judging, "eve", 16)
+    assert any(match.purpose == "repeat" for match in matches)
+    assert all("agent-0" not in (match.left_agent, match.right_agent) for match in matches)
+
+
+@pytest.mark.parametrize("state", ["withdrawn", "waiting"])
+def test_known_pairs_with_an_agent_that_is_not_shown_are_passed_over(archive, clock, state):
+    seed = find(TASK).held_out_seeds[0]
+    if state == "waiting":
+        add_episode(archive, TASK, "other", seed)
+        with archive.database.write() as session:
+            session.add(Agent(name="other", task=TASK, kind="agent", created_at=START))
+    known = [
+        {"task": TASK, "left": episode_id(TASK, "agent-1", seed), "right": episode_id(TASK, agent, seed), "expected": "left"}
+        for agent in ("agent-2", "agent-0" if state == "withdrawn" else "other")
+    ]
+    judging = room(archive, clock, attention_every=2, attention_checks=known)
+    if state == "withdrawn":
+        withdraw(archive, "agent-0")
+    shown = [match for n in range(12) for match in go_on(judging, f"judge-{n}", 4) if match.purpose == "attention"]
+    assert all(not {"agent-0" if state == "withdrawn" else "other"} & {one.left_agent, one.right_agent} for one in shown)
+    assert any(match.expected != "draw" for match in shown)
+
+
 # Nobody can tell
 
 
 def test_a_check_looks_like_any_other_match(archive, clock):
-    judging = room(archive, clock, attention_every=3, repeat_every=3)
+    judging = room(archive, clock, attention_every=4, repeat_every=4)
     client = TestClient(
         create_app(archive, judging=judging), headers={"Authorization": f"Bearer {operator_token(archive.root)}"}
     )
@@ -177,7 +230,7 @@ def test_a_check_looks_like_any_other_match(archive, clock):
 
 
 def test_answers_to_checks_rate_nobody(archive, clock):
-    judging = room(archive, clock, attention_every=2, repeat_every=4)
+    judging = room(archive, clock, attention_every=3, repeat_every=6)
     matches = go_on(judging, "eve", 20)
     num_rating = sum(match.purpose == "rating" for match in matches)
     assert 0 < num_rating < 20
@@ -187,7 +240,7 @@ def test_answers_to_checks_rate_nobody(archive, clock):
 
 
 def test_judges_are_told_apart_by_their_checks(archive, clock):
-    judging = room(archive, clock, attention_every=3, repeat_every=5, min_viewing_s=30)
+    judging = room(archive, clock, attention_every=3, repeat_every=6, min_viewing_s=30)
 
     def careful(match):
         clock.advance(90)
@@ -231,3 +284,22 @@ def test_a_summary_by_hand():
         "left_share": pytest.approx(2 / 3), "median_duration_s": 60.0, "minimum_time_share": pytest.approx(1 / 6),
     }  # fmt: skip
     assert (robot.is_banned, robot.minimum_time_share) == (True, None)
+
+
+def test_a_study_is_read_once_for_all_its_answers(archive, clock):
+    judging = room(archive, clock, min_viewing_s=0)
+    go_on(judging, "eve", 5)
+    queries = []
+    listen = lambda conn, cursor, statement, *rest: queries.append(statement)  # noqa: E731
+    sa.event.listen(sa.Engine, "before_cursor_execute", listen)
+    try:
+        judging.judges()
+        few = len(queries)
+        sa.event.remove(sa.Engine, "before_cursor_execute", listen)
+        go_on(judging, "eve", 20)
+        sa.event.listen(sa.Engine, "before_cursor_execute", listen)
+        queries.clear()
+        assert judging.judges()[0].num_answers == 25
+        assert len(queries) == few > 0
+    finally:
+        sa.event.remove(sa.Engine, "before_cursor_execute", listen)

@@ -5,6 +5,7 @@ import json
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -17,7 +18,9 @@ import interplay.record
 from interplay.cli import main
 from interplay.errors import NotFoundError
 from interplay.judge import Judging
+from interplay.judge.bans import BanFileError
 from interplay.judge.dataset import DatasetError, Selection, export_answers, flat_table, import_answers, open_pseudonyms
+from interplay.judge.dataset.exporting import Tasks
 from interplay.judge.uploads import UploadError, add_agent
 from interplay.rank import Comparison, TaskStandings
 from interplay.store import agents as agent_store
@@ -305,7 +308,7 @@ def test_a_row_that_was_changed_since_is_refused_because_answers_are_never_chang
 
 def test_banned_workers_are_kept_and_do_not_count(archive, write):
     items = [row(2, worker="BAD"), row(1, worker="GOOD"), row(0, worker="BAD")]
-    path, banned = write(items), write([{"workerId": "BAD"}, {"workerId": "NOBODY"}], "banned.json")
+    path, banned = write(items), write([{"worker_id": "BAD"}, {"workerId": "NOBODY"}], "banned.json")
     report = import_answers(archive, path, banned=banned)
     assert (report["num_workers_banned"], report["num_answers_banned"]) == (1, 2)
     assert report["banned_without_answers"] == ["NOBODY"]
@@ -339,7 +342,7 @@ def test_a_file_of_something_else_is_refused(archive, tmp_path, text, message):
 
 @pytest.mark.parametrize("banned", [{"workerId": "A"}, [{"worker": "A"}], [7]])
 def test_a_list_of_banned_workers_that_cannot_be_read_stops_the_import(archive, write, banned):
-    with pytest.raises(DatasetError, match=r'holds no list\n|names no worker\nEach entry looks like \{"workerId": "A1B2"\}'):
+    with pytest.raises(BanFileError, match=r"holds no list\n|entry 1 has no 'workerId' that is a text"):
         import_answers(archive, write(rows(1)), banned=write(banned, "banned.json"))
     assert num_answers(archive) == 0
 
@@ -461,6 +464,8 @@ def test_who_is_killed_before_late_videos_are_in_place_gets_them_by_trying_again
 def test_an_anonymised_export_names_nobody_and_calls_the_same_judge_the_same(archive, write):
     items = [row(3, worker="AXYZ123456789"), row(2, worker="B7"), row(1, worker="AXYZ123456789")]
     items[0]["result"]["eval_metadata"]["turkSubmitTo"] = "https://example.org/?worker=AXYZ123456789"
+    items[2]["extra"] = {"AXYZ123456789": {"of AXYZ123456789": 1}}
+    items[1]["result"]["eval_metadata"] |= {"B7": "kept by key"}
     items[1]["result"]["eval_metadata"] = json.dumps(items[1]["result"]["eval_metadata"])
     import_answers(archive, write(items))
     selection = Selection(name="bedd", pseudonyms=open_pseudonyms(archive.root))
@@ -540,6 +545,22 @@ def test_the_table_has_a_row_for_each_answer_and_a_column_for_each_factor(synthe
     caves = table.filter(np.array(table.column("task").to_pylist()) == "basalt/find_cave")
     assert caves.column("factor_found_cave_left").null_count == 0
     assert table.column("factor_more_human_like").null_count == 0
+
+
+def test_two_questions_that_would_share_a_column_are_refused_by_name(archive, write, monkeypatch):
+    import_answers(archive, write(rows(1)))
+    of = Tasks.of
+
+    def twins(self, task_hash):
+        task = of(self, task_hash)
+        first = next(question for question in task.questions if question.kind == "comparative")
+        twin = replace(first, id="twin", factor=first.factor.upper())
+        return replace(task, questions=(*task.questions, twin))
+
+    monkeypatch.setattr(Tasks, "of", twins)
+    message = r"questions '\w+' and 'twin' of basalt/find_cave would share the column factor_"
+    with archive.database.read() as session, pytest.raises(DatasetError, match=message):
+        flat_table(session, Selection())
 
 
 def test_the_command_line_imports_exports_and_ranks(write, tmp_path, capsys):

@@ -323,6 +323,131 @@ def test_pages_of_other_sites_cannot_answer_in_a_judges_name(app, client, clock)
     assert num_answers(app) == 0
 
 
+# Round about consent, quiz and end
+
+
+@pytest.fixture
+def person(app, archive):
+    """Makes somebody who browses with a cookie and takes part in studies: their client, and a client by study."""
+    client = visitor(app)
+    serve(client)  # makes the cookie, and participant-1
+    client.post(f"/api/judge/matches/{serve(client)['match']}/release")
+
+    def take_part(study: str = STUDY) -> tuple[TestClient, str]:
+        enrolment_id = study.encode().hex().ljust(24, "0")
+        with archive.database.write() as session:
+            studies.add_enrolment(
+                session, enrolment_id=enrolment_id, study=study, study_hash=studies.study_row(session, study).content_hash,
+                participant_id=1, channel="open", worker="", assignment=study, arrival={}, now=START, consented=True,
+            )  # fmt: skip
+        inside = visitor(app, **{"Interplay-Enrolment": tokens.make(app.state.secret, enrolment_id)})
+        inside.cookies = client.cookies
+        return inside, enrolment_id
+
+    return client, take_part
+
+
+@pytest.mark.parametrize("outcome", ["withdrawn", "done", "quiz_failed"])
+def test_after_the_end_of_a_study_its_matches_take_no_answer_by_the_cookie_alone(app, archive, clock, person, outcome):
+    client, take_part = person
+    inside, enrolment_id = take_part()
+    match = serve(inside)
+    clock.advance(30)
+    with archive.database.write() as session:
+        studies.end_enrolment(session, enrolment_id, outcome, START)
+    refused(submit(inside, match), 409, "ended")
+    document = refused(submit(client, match), 403, "foreign_match")
+    assert (
+        document["message"]
+        == f"match {match['match']} belongs to the study lab; go on with it there, by the link you came with"
+    )
+    address = f"/api/judge/matches/{match['match']}/heartbeat"
+    refused(inside.post(address, json={}), 409, "ended")
+    refused(client.post(address, json={"draft": {"reason": "in again"}}), 403, "foreign_match")
+    assert num_answers(app) == 0
+
+
+def test_a_match_of_a_study_takes_no_answer_by_the_cookie_alone(app, clock, person):
+    client, take_part = person
+    inside, _ = take_part()
+    match = serve(inside)
+    clock.advance(30)
+    refused(submit(client, match), 403, "foreign_match")
+    refused(client.post(f"/api/judge/matches/{match['match']}/heartbeat", json={"draft": {}}), 403, "foreign_match")
+    assert serve(inside)["draft"] is None
+    assert submit(inside, match).status_code == 201
+
+
+def test_the_token_of_one_study_answers_no_match_of_another(app, archive, clock, person):
+    client, take_part = person
+    open_study(archive, "other", num_answers=2)
+    inside, _ = take_part()
+    elsewhere, _ = take_part("other")
+    match = serve(inside)
+    clock.advance(30)
+    refused(submit(elsewhere, match), 403, "foreign_match")
+    refused(elsewhere.post(f"/api/judge/matches/{match['match']}/heartbeat", json={}), 403, "foreign_match")
+    mine = serve(client)  # of the open room
+    clock.advance(30)
+    document = refused(submit(inside, mine), 403, "foreign_match")
+    assert "belongs to the open room" in document["message"]
+    assert num_answers(app) == 0
+    assert submit(client, mine).status_code == 201
+
+
+# Texts that are none
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "/api/judge/preview?study=%00", "/api/judge/preview?task=%00", "/api/judge/preview/left.mp4?study=a%00",
+        "/judge?preview=1&study=%00", "/episodes?task=%00", "/episodes?%00=1", "/api/leaderboard?task=%00", "/%00",
+        "/api/judge/matches/%00",
+    ],
+)  # fmt: skip
+def test_an_address_with_the_character_nul_is_refused(client, address):
+    response = client.get(address)
+    document = refused(response, 400, "bad_request")
+    assert "%00" in document["message"]
+    assert response.headers["x-content-type-options"] == "nosniff"
+
+
+@pytest.mark.parametrize("study", ["\0", "\ud800", "Lab", "a b", "x" * 1000])
+def test_a_study_that_cannot_be_named_so_is_unknown(app, archive, client, study):
+    operator = visitor(app, Authorization=f"Bearer {operator_token(archive.root)}")
+    body = json.dumps({"judge": "robot", "study": study})
+    response = operator.post("/api/judge/matches", content=body, headers={"Content-Type": "application/json"})
+    if study == "\ud800":
+        document = refused(response, 422, "invalid")
+        assert [fault["field"] for fault in document["errors"]] == ["study"]
+    else:
+        refused(response, 404, "not_found")
+    if study not in ("\0", "\ud800"):  # no address says these
+        refused(client.get("/api/judge/preview", params={"study": study}), 404, "not_found")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"\ud800": 1},
+        {"responses": {"\ud800": "left"}},
+        {"viewing": {"a": ["\udfff"]}},
+        {"draft": {"reason": "\ud800"}},
+        {"judge": "\ud800"},
+    ],
+)
+def test_half_characters_anywhere_in_a_body_are_refused_by_their_field(app, client, clock, changes):
+    match = serve(client)
+    clock.advance(30)
+    for what in ("answer", "heartbeat", "release"):
+        address = f"/api/judge/matches/{match['match']}/{what}"
+        content = json.dumps({**form(TASK), **changes})
+        document = refused(client.post(address, content=content, headers={"Content-Type": "application/json"}), 422, "invalid")
+        assert [fault["field"] for fault in document["errors"]] == [ascii(next(iter(changes)))[1:-1]]
+    assert num_answers(app) == 0
+
+
 # Programs
 
 

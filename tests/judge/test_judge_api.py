@@ -421,6 +421,26 @@ def test_a_preview_looks_like_a_match_and_leaves_no_trace(client, archive):
     assert "set-cookie" not in part.headers
 
 
+def test_the_tag_of_a_preview_tells_its_video_from_the_next_and_not_which_it_is(client, archive):
+    def tags() -> list[str]:
+        found = []
+        for side in ("left", "right"):
+            video = client.get(f"/api/judge/preview/{side}.mp4", params={"task": TASK})
+            assert client.get(str(video.url)).headers["etag"] == video.headers["etag"]
+            found.append(video.headers["etag"])
+        return found
+
+    before = tags()
+    for path in (archive.root / "media").glob("*.mp4"):
+        assert not [tag for tag in before if path.stem in tag]
+    shown = {client.get(f"/api/judge/preview/{side}.mp4", params={"task": TASK}).content for side in ("left", "right")}
+    gone = [path for path in (archive.root / "media").glob("*.mp4") if path.read_bytes() in shown]
+    assert len(gone) == 2
+    for path in gone:
+        path.unlink()
+    assert not set(before) & set(tags())
+
+
 def test_a_preview_of_what_is_not_there_is_refused(client):
     assert client.get("/api/judge/preview", params={"task": "atari/breakot"}).status_code == 404
     assert client.get("/api/judge/preview", params={"study": "nowhere"}).json()["error"] == "not_found"

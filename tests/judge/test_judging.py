@@ -2,6 +2,7 @@
 
 import dataclasses
 import re
+from datetime import timedelta
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +27,8 @@ from interplay.judge import (
     TooEarlyError,
     UnknownMatchError,
 )
+from interplay.judge.policies import policy
+from interplay.judge.pool import Pool
 from interplay.judge.ratings import Ratings
 from interplay.rank import expected_drop
 from interplay.store import Answer, EpisodeRow, EpisodeStatistic, Match, bans, studies
@@ -50,7 +53,7 @@ def episodes(judging, match) -> frozenset[str]:
 
 
 def answer(judging, match, judge, outcome="left"):
-    return judging.answer(match.id, judge, **form(match.task, outcome))
+    return judging.answer(match.id, judge, study=match.study, **form(match.task, outcome))
 
 
 def two_agents_one_seed(archive, clock) -> Judging:
@@ -257,6 +260,22 @@ def test_releasing_twice_is_as_good_as_once(judging):
     assert judging.get(match.id, "eve").state == "released"
 
 
+def test_a_match_with_an_agent_withdrawn_since_may_be_finished_and_is_not_begun_again(archive, clock):
+    judging = Judging(fill(archive), rng=np.random.default_rng(0), clock=clock, rules=AT_ONCE)
+    match = judging.serve("eve")
+    judging.heartbeat(match.id, "eve", draft())
+    with archive.database.write() as session:
+        gone = row(judging, match).left_agent
+        store_agents.withdraw(session, name=gone, now=START)
+    assert judging.serve("eve").id == match.id  # it is before its judge
+    clock.advance(700)
+    judging.serve("fay")  # releases it
+    judging.release(judging.serve("fay").id, "fay")
+    fresh = judging.serve("eve")
+    assert gone not in (row(judging, fresh).left_agent, row(judging, fresh).right_agent)
+    assert answer(judging, match, "eve").sequence == 1  # a judge's work is not thrown away
+
+
 # Answers
 
 
@@ -381,7 +400,7 @@ def test_the_leaderboard_tells_kinds_unrated_agents_and_the_next_pair(judging, a
         store_agents.withdraw(session, name="bob", now=START)
     board = judging.leaderboard(TASK)
     assert (board["rows"], board["unrated"], board["num_answers"], board["num_judges"]) == ([], ["ada", "cyd"], 0, 0)
-    assert board["next_pair"] == {"task": TASK, "agents": ("ada", "cyd"), "expected_drop": pytest.approx(36.91, abs=0.01)}
+    assert board["next_pair"] == {"task": TASK, "agents": ("ada", "cyd"), "worth": pytest.approx(0.188, abs=0.001)}
     match = judging.serve("eve", TASK)
     answer(judging, match, "eve")
     with archive.database.write() as session:
@@ -420,6 +439,26 @@ def test_automatic_evaluation_stands_beside_the_answers(archive, clock):
     assert board["automatic"] == expected == judging.leaderboard()["automatic"]
     found = {row["agent"]: (row["num_passed"], row["num_checked"]) for row in board["rows"]}
     assert found == {"ada": (3, 3), "bob": (1, 3), "cyd": (0, 0)}
+
+
+@pytest.mark.parametrize("name", ["order", "information", "round-robin", "focus"])
+def test_the_next_pair_is_the_one_that_matchmaking_serves(archive, clock, name):
+    options = {"agents": ["agent-3"]} if name == "focus" else {}
+    rules = Rules(min_viewing_s=0, policy=name, policy_options=options)
+    fill(archive, agents=[f"agent-{number}" for number in range(5)])
+    judging = Judging(archive, rng=np.random.default_rng(0), clock=clock, rules=rules)
+    rng = np.random.default_rng(1)
+    for number in range(12):
+        served = judging.serve(f"judge-{number}", TASK)
+        answer(judging, served, f"judge-{number}", rng.choice(["left", "right", "draw"]).item())
+        wanted = judging.leaderboard(TASK)["next_pair"]
+        with judging.database.read() as session, judging.ratings.current(session):
+            evidence = judging.ratings.evidence(TASK)
+            names = [f"agent-{one}" for one in range(5)]
+            pairs = policy(name, **options).order(names, evidence, (), np.random.default_rng(number))
+        best = max(pair.worth for pair in pairs if name != "focus" or "agent-3" in (pair.a, pair.b))
+        assert wanted["worth"] == pytest.approx(best)
+        assert name != "focus" or "agent-3" in wanted["agents"]
 
 
 def test_the_next_pair_stays_the_same_over_reloads(judging):
@@ -492,6 +531,28 @@ def test_a_match_given_back_takes_its_draft_along(archive, clock):
     assert (fresh.draft, judging.get(match.id, "eve").draft) == (None, None)
 
 
+def test_a_heartbeat_on_its_way_brings_nothing_back_that_was_given_back(archive, clock):
+    judging = two_agents_one_seed(archive, clock)
+    match = judging.serve("eve")
+    judging.heartbeat(match.id, "eve", draft())
+    judging.release(match.id, "eve")
+    clock.advance(1)
+    assert judging.heartbeat(match.id, "eve", draft()) == "released"
+    assert (judging.get(match.id, "eve").draft, judging.get(match.id, "eve").state) == (None, "released")
+    assert judging.serve("eve").id != match.id
+
+
+def test_a_silent_match_can_be_given_back_for_good(archive, clock):
+    judging = two_agents_one_seed(archive, clock)
+    match = judging.serve("eve")
+    clock.advance(700)
+    other = judging.serve("fay")  # releases it
+    judging.release(match.id, "eve")
+    judging.release(other.id, "fay")
+    assert judging.heartbeat(match.id, "eve", draft()) == "released"
+    assert judging.get(match.id, "eve").draft is None
+
+
 def test_an_answered_match_keeps_no_draft(judging):
     match = judging.serve("eve")
     judging.heartbeat(match.id, "eve", draft())
@@ -559,9 +620,9 @@ def test_a_study_has_rules_of_its_own(archive, clock):
     clock.advance(30)
     short = {**form(TASK), "reason": "short"}
     with pytest.raises(InvalidAnswerError, match="watch at least 50% of each video"):
-        judging.answer(match.id, "eve", **short)
+        judging.answer(match.id, "eve", study="lab", **short)
     side = {"length_s": 10, "watched_s": 6}
-    judging.answer(match.id, "eve", **short | {"viewing": {"left": side, "right": side}})
+    judging.answer(match.id, "eve", study="lab", **short | {"viewing": {"left": side, "right": side}})
     with judging.database.read() as session:
         (kept,) = session.scalars(sa.select(Answer)).all()
     assert (kept.study, kept.purpose, kept.judge_kind) == ("lab", "rating", "person")
@@ -572,7 +633,7 @@ def test_a_study_asks_about_its_own_tasks(archive, clock):
     open_study(archive, tasks=list(TASKS[:2]))
     assert {judging.serve(f"judge-{number}", study="lab").task for number in range(24)} == set(TASKS[:2])
     with pytest.raises(NothingToJudgeError, match=f"does not ask about {TASKS[2]}; it asks about {TASKS[0]}, {TASKS[1]}"):
-        judging.serve("eve", TASKS[2], study="lab")
+        judging.serve("robot", TASKS[2], study="lab", judge_kind="program")
 
 
 def test_a_fixed_task_stays_with_its_judge(archive, clock):
@@ -584,6 +645,17 @@ def test_a_fixed_task_stays_with_its_judge(archive, clock):
             seen.setdefault(judge, set()).add(match.task)
     assert all(len(tasks) == 1 for tasks in seen.values())
     assert len(set().union(*seen.values())) > 1
+
+
+@pytest.mark.parametrize("choice", ["fixed", "random"])
+def test_people_in_a_study_do_not_choose_their_task(archive, clock, choice):
+    judging = room(archive, clock, tasks=TASKS, task_choice=choice)
+    match = judging.serve("eve", study="lab")
+    for task in TASKS:
+        assert judging.serve("eve", task, study="lab").id == match.id
+    served = {judging.serve(f"judge-{number}", TASKS[0], study="lab").task for number in range(16)}
+    assert len(served) > 1
+    assert judging.serve("robot", TASKS[0], study="lab", judge_kind="program").task == TASKS[0]
 
 
 def test_a_judge_gives_no_more_answers_than_asked_for(archive, clock):
@@ -623,7 +695,7 @@ def test_a_full_study_takes_nobody_new_and_the_answers_on_their_way(archive, clo
 def test_a_closed_study_serves_nothing_new_and_takes_what_it_has_served(archive, clock):
     judging = room(archive, clock)
     match = judging.serve("eve", study="lab")
-    judging.heartbeat(match.id, "eve", draft())
+    judging.heartbeat(match.id, "eve", draft(), study="lab")
     with archive.database.write() as session:
         studies.close_study(session, "lab", START)
     with pytest.raises(StudyClosedError, match="closed and asks for no more answers"):
@@ -719,3 +791,24 @@ def test_ratings_count_what_is_added_after_a_change_of_what_counts(judging, arch
         bans.ban(session, judge="eve", reason="x", now=START)
     answer(judging, judging.serve("gus"), "gus")
     assert judging.leaderboard()["num_answers"] == 2
+
+
+# The pool
+
+
+def test_an_entry_that_gets_its_video_later_is_known_with_its_length(archive):
+    fill(archive, agents=("ada", "bob"), num_seeds=1)
+    name = episode_id(TASK, "ada", find(TASK).held_out_seeds[0])
+    pool = Pool()
+
+    def length() -> int:
+        with archive.database.read() as session:
+            return {one.episode_id: one.num_steps for one in pool.candidates(session, TASK)}[name]
+
+    with archive.database.write() as session:
+        session.get(EpisodeRow, name).num_steps = 0
+    assert length() == 0
+    with archive.database.write() as session:
+        episode = session.get(EpisodeRow, name)
+        episode.num_steps, episode.created_at = 500, START + timedelta(minutes=1)
+    assert length() == 500

@@ -1,13 +1,10 @@
-"""The pair that tells most is shown next; never two tasks, versions or seeds; sides and ties by chance alone."""
+"""The first pair of the order that can be shown is next; never two tasks, versions or seeds; sides and ties by chance alone."""
 
 import math
-from collections import Counter
 
 import numpy as np
-import pytest
 
-from interplay.judge.matchmaking import AgentPair, Candidate, JudgeHistory, Pairing, agent_pairs, choose
-from interplay.rank import Rating, expected_drop
+from interplay.judge.matchmaking import AgentPair, Candidate, JudgeHistory, Pairing, choose
 
 NEW = JudgeHistory.of([])
 
@@ -39,49 +36,6 @@ def pick(candidates, pairs, *, taken=frozenset(), history=NEW, shown=None, can_s
 
 def ids(pairing: Pairing) -> frozenset[str]:
     return frozenset(side.episode_id for side in pairing)
-
-
-# Pairs of agents
-
-
-def test_pairs_come_by_falling_expected_drop():
-    ratings = {"a": Rating(25, 8), "b": Rating(25, 3), "c": Rating(30, 1), "d": Rating(10, 5)}
-    pairs = agent_pairs("abcd", ratings.__getitem__, [], rng())
-    drops = [pair.expected_drop for pair in pairs]
-    assert len(pairs) == 6
-    assert drops == sorted(drops, reverse=True)
-    assert all(pair.expected_drop == expected_drop(ratings[pair.a], ratings[pair.b]) for pair in pairs)
-    best = max(((a, b) for a in "abcd" for b in "abcd" if a < b), key=lambda p: expected_drop(ratings[p[0]], ratings[p[1]]))
-    assert pairs[0][:2] == best
-
-
-def test_equal_pairs_come_in_every_order():
-    firsts = Counter(agent_pairs("abc", lambda name: Rating(), [], rng(seed))[0][:2] for seed in range(300))
-    assert set(firsts) == {("a", "b"), ("a", "c"), ("b", "c")}
-    assert all(abs(count - 100) < 4 * math.sqrt(300 * 2 / 9) for count in firsts.values())
-
-
-def test_a_pair_that_is_awaited_gives_way_to_others():
-    pairs = agent_pairs("abcd", lambda name: Rating(), [("a", "b")], rng())
-    assert pairs[0][:2] == ("c", "d")
-    assert pairs[-1][:2] == ("a", "b")
-
-
-def test_twenty_judges_who_come_at_once_are_spread_over_all_agents():
-    awaited = []
-    for turn in range(20):
-        awaited.append(agent_pairs("abcde", lambda name: Rating(), awaited, rng(turn))[0][:2])
-    times = Counter(agent for pair in awaited for agent in pair)
-    assert all(7 <= times[agent] <= 9 for agent in "abcde")  # 20 matches, 40 seats, 5 agents: 8 each
-
-
-def test_an_awaited_agent_outside_the_pool_does_no_harm():
-    assert agent_pairs("ab", lambda name: Rating(), [("a", "gone"), ("x", "y")], rng())[0][:2] == ("a", "b")
-
-
-@pytest.mark.parametrize("agents", ["", "a"])
-def test_fewer_than_two_agents_make_no_pair(agents):
-    assert agent_pairs(agents, lambda name: Rating(), [], rng()) == []
 
 
 # Episodes

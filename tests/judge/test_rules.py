@@ -79,6 +79,19 @@ def test_what_cannot_be_followed_is_refused_by_name(table, text):
         Rules.from_mapping(table, "study x")
 
 
+@pytest.mark.parametrize(("attention", "repeat"), [(2, 2), (2, 100), (3, 5), (3, 3)])
+def test_checks_that_would_be_more_than_half_of_all_matches_are_refused(attention, repeat):
+    with pytest.raises(
+        RulesError, match=f"study x attention_every {attention} and repeat_every {repeat} make checks of more th"
+    ):
+        Rules.from_mapping({"attention_every": attention, "repeat_every": repeat}, "study x")
+
+
+@pytest.mark.parametrize(("attention", "repeat"), [(3, 6), (4, 4), (2, None), (None, 2)])
+def test_checks_may_be_half_of_all_matches(attention, repeat):
+    assert Rules(attention_every=attention, repeat_every=repeat).attention_every == attention
+
+
 def test_rules_made_in_python_are_checked_too():
     with pytest.raises(RulesError, match="repeat_every must be 2 or more; leave it out for none; got 1"):
         Rules(repeat_every=1)

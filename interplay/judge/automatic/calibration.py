@@ -20,12 +20,13 @@ from interplay.judge.automatic.preference import (
     best_temperature,
     fit_preference,
     fit_yes_no,
+    likeliest,
 )
 from interplay.rank import bradley_terry
 
 Array = NDArray[np.float64]
 
-PENALTIES = (1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
+PENALTIES = (0.25, 0.75, 2.5, 7.5, 25.0, 75.0)
 NUM_FOLDS = 5
 NUM_BINS = 10
 VIRTUAL_ANSWERS = 1.0
@@ -193,17 +194,18 @@ def measure(probabilities: Array, outcomes: Texts, groups: Sequence[Any] | NDArr
     column = np.array([OUTCOMES.index(outcome) for outcome in outcomes])
     truth = np.eye(3)[column]
     shares = truth.mean(axis=0)
-    confidence, is_right = probabilities.max(axis=1), probabilities.argmax(axis=1) == column
+    confidence, is_right = probabilities.max(axis=1), likeliest(probabilities) == column
     bins = _bins(confidence, is_right)
     decided = column != 1
-    leans_left = probabilities[:, 0] > probabilities[:, 2]
+    lean = probabilities[:, 0] - probabilities[:, 2]
+    side_share = np.where(np.abs(lean) < 1e-6, 0.5, (lean > 0) == (column == 0))  # an even guess is right half the time
     agree, num_pairs = people_agreement(pairs)
     return Calibration(
         num_answers=len(column),
         num_groups=len({str(group) for group in groups}),
         accuracy=float(is_right.mean()),
         commonest=float(shares.max()),
-        decided_accuracy=float((leans_left == (column == 0))[decided].mean()) if decided.any() else 0.5,
+        decided_accuracy=float(side_share[decided].mean()) if decided.any() else 0.5,
         brier=float(((probabilities - truth) ** 2).sum(axis=1).mean()),
         brier_reference=float(((shares - truth) ** 2).sum(axis=1).mean()),
         log_loss=float(_log_loss(probabilities, outcomes).mean()),
@@ -247,7 +249,7 @@ def comparative_agreement(
         if not seen.any():
             continue
         model = fit_preference(left[seen], right[seen], given[seen], penalty=penalty)
-        guess = np.array(OUTCOMES)[model.probabilities(left[unseen], right[unseen]).argmax(axis=1)]
+        guess = np.array(OUTCOMES)[likeliest(model.probabilities(left[unseen], right[unseen]))]
         right_ones[unseen] = guess == given[unseen]
     return float(right_ones.mean()), float(np.unique(given, return_counts=True)[1].max() / len(given))
 

@@ -2,10 +2,11 @@
 
 Davidson, "On Extending the Bradley-Terry Model to Accommodate Ties" (JASA 1970): with a difference d of two log strengths,
 
-    P(left) : P(draw) : P(right)  =  exp(d) : exp(b) : exp(-d)
+    P(left) : P(draw) : P(right)  =  exp(d / 2) : exp(b) : exp(-d / 2)
 
-and d = w (x_left - x_right) / temperature. It is odd by construction: swapping the sides swaps the probabilities, so a model
-of this kind has no favourite side. Weights are fitted by penalised maximum likelihood, which is concave.
+as in `interplay.rank.davidson` (exp(b) is its nu), and d = w (x_left - x_right) / temperature. It is odd by construction:
+swapping the sides swaps the probabilities, so a model of this kind has no favourite side. Weights are fitted by penalised
+maximum likelihood, which is concave.
 """
 
 from __future__ import annotations
@@ -17,11 +18,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from interplay.errors import InterplayError
+
 Array = NDArray[np.float64]
 Texts = Sequence[str] | NDArray[np.str_]
 
 OUTCOMES = ("left", "draw", "right")
 """Columns of probabilities."""
+_EVEN = 1e-6
+"""Sides whose probabilities differ by less are equally likely: a model that knows nothing must not prefer the left."""
+
+VERSION = 2
+"""Of what a model's numbers mean; models of another version are made anew."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,14 +164,14 @@ def fit_preference(left: Array, right: Array, outcomes: Texts, *, penalty: float
         weights, p = split(parameters)
         log_p = np.log(np.maximum(p, 1e-300))
         value = -(won * log_p[:, 0] + drawn * log_p[:, 1] + lost * log_p[:, 2]).sum() + penalty / 2 * (weights @ weights)
-        by_d = (p[:, 0] - p[:, 2]) - (won - lost)
+        by_d = ((p[:, 0] - p[:, 2]) - (won - lost)) / 2
         by_draw = (p[:, 1] - drawn).sum() if has_draws else 0.0
         return value, np.append(difference.T @ by_d + penalty * weights, by_draw)
 
     def curvature(parameters: Array) -> Array:
         _, p = split(parameters)
         lean = p[:, 0] - p[:, 2]
-        by_d, by_both, by_draw = 1 - p[:, 1] - lean**2, -lean * p[:, 1], p[:, 1] * (1 - p[:, 1])
+        by_d, by_both, by_draw = (1 - p[:, 1] - lean**2) / 4, -lean * p[:, 1] / 2, p[:, 1] * (1 - p[:, 1])
         return _bordered(difference, by_d, by_both, by_draw.sum() if has_draws else 1.0, penalty)
 
     best = _newton(loss, curvature, difference.shape[1] + 1)
@@ -205,23 +213,34 @@ def best_temperature(logits: Array, draw: float, outcomes: Texts) -> float:
     Args:
         logits: d at temperature 1 of answers that were not fitted to, shape (n,).
     """
-    from scipy.optimize import minimize_scalar
-
     column = np.array([OUTCOMES.index(outcome) for outcome in outcomes])
 
     def loss(log_temperature: float) -> float:
         p = _davidson(logits / np.exp(log_temperature), draw)
         return float(-np.log(np.maximum(p[np.arange(len(column)), column], 1e-300)).sum())
 
-    found = minimize_scalar(loss, bounds=(-np.log(4), np.log(4)), method="bounded")
+    found = optimizer().minimize_scalar(loss, bounds=(-np.log(4), np.log(4)), method="bounded")
     return float(np.exp(found.x))
+
+
+def optimizer() -> Any:
+    """`scipy.optimize`.
+
+    Raises:
+        InterplayError: If it is not installed, with the line that installs it.
+    """
+    try:
+        from scipy import optimize
+    except ModuleNotFoundError:
+        raise InterplayError(
+            "automatic judges need the package scipy to learn\nInstall it:  pip install 'interplay[report]'"
+        ) from None
+    return optimize
 
 
 def _newton(loss: Callable[[Array], tuple[float, Array]], curvature: Callable[[Array], Array], size: int) -> Array:
     """Where a convex loss is least, from zero on."""
-    from scipy.optimize import minimize
-
-    found = minimize(loss, np.zeros(size), jac=True, hess=curvature, method="trust-exact", options={"gtol": 1e-6})
+    found = optimizer().minimize(loss, np.zeros(size), jac=True, hess=curvature, method="trust-exact", options={"gtol": 1e-6})
     return found.x
 
 
@@ -241,9 +260,19 @@ def _bordered(rows: Array, by_d: Array, by_both: Array, by_last: float, penalty:
     return matrix
 
 
+def likeliest(probabilities: Array) -> NDArray[np.int64]:
+    """Which of `OUTCOMES` each row makes likeliest, shape (n,); a draw where neither side is likelier than the other.
+
+    Args:
+        probabilities: Of left, draw and right, shape (n, 3).
+    """
+    best = probabilities.argmax(axis=1)
+    return np.where(np.abs(probabilities[:, 0] - probabilities[:, 2]) < _EVEN, OUTCOMES.index("draw"), best)
+
+
 def _davidson(d: Array, draw: float) -> Array:
-    """exp(d) : exp(draw) : exp(-d) as probabilities, shape (n, 3), without overflow."""
-    logits = np.stack([d, np.full_like(d, draw), -d], axis=1)
+    """exp(d / 2) : exp(draw) : exp(-d / 2) as probabilities, shape (n, 3), without overflow."""
+    logits = np.stack([d / 2, np.full_like(d, draw), -d / 2], axis=1)
     powers = np.exp(logits - logits.max(axis=1, keepdims=True))
     return powers / powers.sum(axis=1, keepdims=True)
 

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from interplay.errors import InterplayError, NotFoundError, unknown_name
+from interplay.files import write_json
 from interplay.judge.automatic import features
 from interplay.judge.automatic.calibration import (
     Calibration,
@@ -31,13 +32,16 @@ from interplay.judge.automatic.calibration import (
 )
 from interplay.judge.automatic.preference import (
     OUTCOMES,
+    VERSION,
     PreferenceModel,
     Scale,
     YesNoModel,
     fit_preference,
     fit_yes_no,
+    likeliest,
+    optimizer,
 )
-from interplay.judge.automatic.vision import Ask, frames_of
+from interplay.judge.automatic.vision import Ask, UnansweredPairError, VisionJudgeError, frames_of
 from interplay.judge.matchmaking import Candidate, comparable
 from interplay.judge.pool import Pool
 from interplay.store import Database, automatic
@@ -97,8 +101,8 @@ class TaskJudge:
 
     def strongest(self, count: int = 8) -> list[tuple[str, float]]:
         """The features that weigh most, each with what one spread of it adds to the log odds of being preferred."""
-        order = np.argsort(-np.abs(self.overall.weights))[:count]
-        return [(self.scale.names[place], float(self.overall.weights[place])) for place in order]
+        weights = self.overall.weights / self.overall.temperature
+        return [(self.scale.names[place], float(weights[place])) for place in np.argsort(-np.abs(weights))[:count]]
 
     def to_json(self) -> dict[str, Any]:
         """As JSON values."""
@@ -106,6 +110,7 @@ class TaskJudge:
             "name": self.name,
             "task": self.task,
             "features_version": features.VERSION,
+            "model_version": VERSION,
             "scale": self.scale.to_json(),
             "overall": self.overall.to_json(),
             "comparative": {question: model.to_json() for question, model in self.comparative.items()},
@@ -164,12 +169,14 @@ def calibrate(
         on_progress: Called with what is being done, how much of it is, and of how much.
     Raises:
         AutomaticJudgeError: If there are too few answers, or they are all about one seed.
+        InterplayError: If scipy is not installed.
     """
     _check_name(name)
+    optimizer()  # or it would be missed after the videos were looked at
     rng = np.random.default_rng(seed)
     with archive.database.read() as session:
         pairs = automatic.judged_pairs(session, task)
-        candidates = _candidates(pool or Pool(), session, task)
+        candidates = _candidates(archive, pool or Pool(), session, task)
     if len(pairs) < MIN_ANSWERS or len({pair.seed for pair in pairs}) < 2:
         raise AutomaticJudgeError(
             f"{task} has {len(pairs)} answers by people about {len({pair.seed for pair in pairs})} seeds; an automatic judge "
@@ -213,7 +220,7 @@ def answer_all(
     Its answers are logged under `model:NAME` with judge kind `model`, with its probabilities in `viewing`.
     """
     with archive.database.read() as session:
-        candidates = _candidates(pool or Pool(), session, judge.task)
+        candidates = _candidates(archive, pool or Pool(), session, judge.task)
     couples = _couples(candidates)
     table = _features(archive, {one.episode_id for one in candidates}, on_progress)
     if not couples:
@@ -225,18 +232,19 @@ def answer_all(
     left = judge.scale(features.matrix([table[one.episode_id] for one, _ in couples], names))
     right = judge.scale(features.matrix([table[other.episode_id] for _, other in couples], names))
     overall = judge.overall.probabilities(left, right)
-    comparative = {question: model.probabilities(left, right) for question, model in judge.comparative.items()}
+    outcomes = likeliest(overall)
+    comparative = {question: likeliest(model.probabilities(left, right)) for question, model in judge.comparative.items()}
     direct = {question: (model.probabilities(left), model.probabilities(right)) for question, model in judge.direct.items()}
     answers = []
     for place, (one, other) in enumerate(couples):
-        responses: dict[str, Any] = {question: OUTCOMES[p[place].argmax()] for question, p in comparative.items()}
+        responses: dict[str, Any] = {question: OUTCOMES[said[place]] for question, said in comparative.items()}
         responses |= {
             question: {"left": bool(of_left[place] > 0.5), "right": bool(of_right[place] > 0.5)}
             for question, (of_left, of_right) in direct.items()
         }
         p = dict(zip(OUTCOMES, overall[place].round(6).tolist(), strict=True))
         reason = "Expected of people: " + ", ".join(f"{outcome} {share:.0%}" for outcome, share in p.items()) + "."
-        outcome = OUTCOMES[overall[place].argmax()]
+        outcome = OUTCOMES[outcomes[place]]
         answers.append(model_answer(judge.name, one, other, outcome, responses, reason, {"probabilities": p}))
     with archive.database.write() as session:
         return automatic.add_model_answers(session, judge=MODEL_PREFIX + judge.name, task=judge.task, answers=answers, now=now)
@@ -256,28 +264,38 @@ def answer_by_looking(
 ) -> int:
     """Let a judge that looks at frames answer pairs it has not answered yet, in an order that is drawn; returns how many.
 
-    Each answer is logged when it comes, so that a stop loses nothing and the next call goes on.
+    Each answer is logged when it comes, so that a stop loses nothing and the next call goes on. A pair that gets no usable
+    answer is counted and passed over; the next call asks about it again.
 
     Args:
         name: Of the judge; it is logged as `model:NAME`.
         ask: Frames of both -> the form.
         limit: At most so many pairs; all when None.
+    Raises:
+        VisionJudgeError: If the server does not answer, or if no pair got a usable answer.
     """
     _check_name(name)
     judge = MODEL_PREFIX + name
     with archive.database.read() as session:
-        couples = _couples(_candidates(pool or Pool(), session, task))
+        couples = _couples(_candidates(archive, pool or Pool(), session, task))
         known = automatic.answered_matches(session, judge, task)
     waiting = [couple for couple in couples if _match_id(name, *couple) not in known]
     drawn = [waiting[place] for place in rng.permutation(len(waiting))][:limit]
+    failures: list[UnansweredPairError] = []
     for place, (one, other) in enumerate(drawn):
-        on_progress("looking at pairs", place, len(drawn))
+        on_progress(f"looking at pairs{f', {len(failures)} unanswered' if failures else ''}", place, len(drawn))
         left, right = (one, other) if rng.random() < 0.5 else (other, one)
-        form = ask(*(frames_of(archive.video_path(side.episode_id)) for side in (left, right)))
+        try:
+            form = ask(*(frames_of(archive.video_path(side.episode_id)) for side in (left, right)))
+        except UnansweredPairError as error:
+            failures.append(error)
+            continue
         answer = model_answer(name, left, right, form["outcome"], form["responses"], form["reason"], {})
         with archive.database.write() as session:
             automatic.add_model_answers(session, judge=judge, task=task, answers=[answer], now=now())
-    return len(drawn)
+    if failures and len(failures) == len(drawn):
+        raise VisionJudgeError(f"none of {len(drawn)} pairs got a usable answer; the first:\n{failures[0]}")
+    return len(drawn) - len(failures)
 
 
 def model_answer(
@@ -317,7 +335,7 @@ def save(judge: TaskJudge, root: Path) -> Path:
     """Write a judge to `models/judges/NAME/` of a data folder; returns the file."""
     path = _path(root, judge.name, judge.task)
     path.parent.mkdir(parents=True, exist_ok=True)
-    _write(path, judge.to_json())
+    write_json(path, judge.to_json())
     return path
 
 
@@ -326,7 +344,7 @@ def load(root: Path, name: str, task: str) -> TaskJudge:
 
     Raises:
         NotFoundError: With the nearest name that is there.
-        AutomaticJudgeError: If its file cannot be read, or looks at features of another version.
+        AutomaticJudgeError: If its file cannot be read, or its features or its model are of another version.
     """
     _check_name(name)
     path = _path(root, name, task)
@@ -355,9 +373,10 @@ def load_all(root: Path) -> list[TaskJudge]:
 def _read(path: Path) -> TaskJudge:
     try:
         document = json.loads(path.read_text())
-        if document["features_version"] == features.VERSION:
+        versions = document["features_version"], document.get("model_version")
+        if versions == (features.VERSION, VERSION):
             return TaskJudge.from_json(document)
-        reason = f"it looks at features of version {document['features_version']}, this is version {features.VERSION}"
+        reason = "it was made by another version of Interplay"
     except (ValueError, KeyError, TypeError) as error:
         reason = f"{type(error).__name__}: {error}"
     raise AutomaticJudgeError(f"{path} cannot be used: {reason}\nMake it anew:  interplay judge calibrate")
@@ -365,13 +384,6 @@ def _read(path: Path) -> TaskJudge:
 
 def _path(root: Path, name: str, task: str) -> Path:
     return root / "models" / "judges" / name / f"{task.replace('/', '--')}.json"
-
-
-def _write(path: Path, document: Any) -> None:
-    """A JSON file, whole or not at all."""
-    part = path.with_name(path.name + ".part")
-    part.write_text(json.dumps(document, indent=1))
-    part.replace(path)
 
 
 def _check_name(name: str) -> None:
@@ -382,9 +394,10 @@ def _check_name(name: str) -> None:
 # From episodes to arrays
 
 
-def _candidates(pool: Pool, session: Any, task: str) -> list[Candidate]:
+def _candidates(archive: Archive, pool: Pool, session: Any, task: str) -> list[Candidate]:
+    """Episodes of the pool whose video is there: an imported answer may be about one that is not."""
     try:
-        return list(pool.candidates(session, task))
+        return [one for one in pool.candidates(session, task) if archive.video_path(one.episode_id).is_file()]
     except NotFoundError:
         return []
 
@@ -437,7 +450,7 @@ def _seen(video: Path, kept: Path) -> dict[str, float]:
         seen = features.from_video(video)
     except ValueError as error:
         raise AutomaticJudgeError(str(error)) from error
-    _write(kept, {"version": features.VERSION, "features": seen})
+    write_json(kept, {"version": features.VERSION, "features": seen})
     return seen
 
 

@@ -35,6 +35,10 @@ class VisionJudgeError(InterplayError):
     """The model's server did not answer, or not in a way that can be used; the text says what came back."""
 
 
+class UnansweredPairError(VisionJudgeError):
+    """One pair that got no answer, because of its videos or of what the model said of them; others may go well."""
+
+
 @dataclass(frozen=True)
 class VisionJudge:
     """Where a vision-language model is.
@@ -67,7 +71,8 @@ class VisionJudge:
             questions: The task's form.
             left, right: Frames in order, each uint8, shape (H, W, 3), RGB.
         Raises:
-            VisionJudgeError: If the server refuses, or its reply is no answer to the form.
+            UnansweredPairError: If the model's reply is no answer to the form.
+            VisionJudgeError: If the server refuses or does not answer.
         """
         pictures = [encode(frame) for frame in left], [encode(frame) for frame in right]
         first = self._call(goal, questions, *pictures, client)
@@ -152,26 +157,31 @@ def read_reply(text: Any, questions: Sequence[Question]) -> dict[str, Any]:
     """The form in a model's reply; words around the object, as models like to add, are passed over.
 
     Raises:
-        VisionJudgeError: If there is no usable form in it.
+        UnansweredPairError: If there is no usable form in it.
     """
     if not isinstance(text, str):
-        raise VisionJudgeError(f"the model replied with no text: {str(text)[:200]!r}")
+        raise UnansweredPairError(f"the model replied with no text: {str(text)[:200]!r}")
     try:
         form = json.loads(text[text.index("{") : text.rindex("}") + 1])
-    except ValueError as error:
-        raise VisionJudgeError(f"the model replied without a JSON object: {text[:200]!r}") from error
+    except (ValueError, RecursionError) as error:
+        raise UnansweredPairError(f"the model replied without a JSON object: {text[:200]!r}") from error
     if form.get("outcome") not in OUTCOMES:
-        raise VisionJudgeError(f"the model's outcome is none of left, draw, right: {text[:200]!r}")
+        raise UnansweredPairError(f"the model's outcome is none of left, draw, right: {text[:200]!r}")
     said = form.get("responses")
     said = said if isinstance(said, Mapping) else {}
     responses: dict[str, Any] = {}
     for question in questions:
         answer = said.get(question.id)
         if question.kind == "comparative":
-            responses[question.id] = answer if answer in _SWAPPED else "na"
+            responses[question.id] = answer if isinstance(answer, str) and answer in _SWAPPED else "na"
         elif question.kind == "direct" and isinstance(answer, Mapping):
             responses[question.id] = {side: answer.get(side) is True for side in ("left", "right")}
-    return {"outcome": form["outcome"], "responses": responses, "reason": str(form.get("reason", ""))[:10_000]}
+    return {"outcome": form["outcome"], "responses": responses, "reason": _text(form.get("reason", ""))}
+
+
+def _text(value: Any) -> str:
+    """Something said, as both databases can keep it."""
+    return str(value)[:10_000].replace("\0", " ").encode(errors="replace").decode()
 
 
 def _swap(form: dict[str, Any], questions: Sequence[Question]) -> dict[str, Any]:
@@ -215,7 +225,7 @@ def frames_of(path: Path, count: int = NUM_FRAMES) -> list[NDArray[np.uint8]]:
     """Frames all over a video, the last one among them, each uint8, shape (H, W, 3).
 
     Raises:
-        VisionJudgeError: If it cannot be decoded.
+        UnansweredPairError: If it cannot be decoded.
     """
     import av
     from av.error import FFmpegError
@@ -232,9 +242,9 @@ def frames_of(path: Path, count: int = NUM_FRAMES) -> list[NDArray[np.uint8]]:
                 if place in wanted
             ]
     except (FFmpegError, IndexError, OSError) as error:
-        raise VisionJudgeError(f"{path} cannot be read as a video: {error}") from error
+        raise UnansweredPairError(f"{path} cannot be read as a video: {error}") from error
     if not found:
-        raise VisionJudgeError(f"{path} has no frame that can be decoded")
+        raise UnansweredPairError(f"{path} has no frame that can be decoded")
     return found
 
 

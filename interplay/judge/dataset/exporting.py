@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,6 +12,7 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from interplay.errors import unknown_name
+from interplay.files import replacing
 from interplay.judge.dataset.keeping import item_of
 from interplay.judge.dataset.pseudonyms import Pseudonyms, without_worker
 from interplay.judge.dataset.published import DatasetError
@@ -45,25 +45,27 @@ class Selection:
 def export_answers(session: Session, selection: Selection) -> list[dict[str, Any]]:
     """Answers that can move ratings, as the published file lists them, newest first.
 
-    Those of one imported set keep the order of their file; answers to checks and of automatic judges are left out.
+    If all are of one imported set they keep the order of their file; answers to checks and of automatic judges are left out.
 
     Raises:
         DatasetError: If there is no answer to write.
         NotFoundError: If nothing was imported under that name.
     """
     tasks = Tasks(session)
-    rows = []
-    for answer in selected(session, selection):
-        if answer.purpose != "rating" or answer.judge_kind == "model":
-            continue
-        age = answer.source["age"] if answer.source is not None and selection.name is not None else answer.sequence
-        rows.append((age if selection.name is not None else answer.created_at.timestamp(), answer.sequence, answer))
-    if not rows:
+    counted = [one for one in selected(session, selection) if one.purpose == "rating" and one.judge_kind != "model"]
+    if not counted:
         raise DatasetError(
             "there are no such answers to write\nImport some with `interplay judge import`, or judge: interplay serve"
         )
-    rows.sort(key=lambda row: row[:2], reverse=True)
-    return [_item(answer, tasks.of(answer.task_hash), selection.pseudonyms) for _, _, answer in rows]
+    sets = {None if answer.source is None else answer.source["dataset"] for answer in counted}
+
+    def age(answer: store.ExportedAnswer) -> float:
+        if answer.source is None or len(sets) > 1:
+            return answer.created_at.timestamp()
+        return answer.source["age"]
+
+    counted.sort(key=lambda answer: (age(answer), answer.sequence), reverse=True)
+    return [_item(answer, tasks.of(answer.task_hash), selection.pseudonyms) for answer in counted]
 
 
 def selected(session: Session, selection: Selection) -> Iterator[store.ExportedAnswer]:
@@ -186,16 +188,12 @@ def write_items(items: Iterable[dict[str, Any]], path: Path) -> None:
     Raises:
         DatasetError: If it cannot be written.
     """
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        with part.open("w", encoding="utf-8") as file:
+        with replacing(path) as part, part.open("w", encoding="utf-8") as file:
             separator = "[\n"
             for item in items:
                 file.write(separator + json.dumps(item, ensure_ascii=False))
                 separator = ",\n"
             file.write("\n]\n")
-        os.replace(part, path)
     except OSError as error:
         raise DatasetError(f"cannot write {path}: {error.strerror or error}\nChoose another place.") from error
-    finally:
-        part.unlink(missing_ok=True)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy.orm import Session
 
+from interplay.files import replacing
 from interplay.judge.dataset.exporting import Selection, Tasks, selected
 from interplay.judge.dataset.published import DatasetError
 from interplay.store import bans as ban_store
-from interplay.tasks import Question
+from interplay.tasks import Question, Task
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -56,11 +56,25 @@ def factor_columns(question: Question) -> tuple[str, ...]:
     return (f"{name}_left", f"{name}_right") if question.kind == "direct" else (name,)
 
 
+def _columns_of(task: Task) -> list[tuple[Question, tuple[str, ...]]]:
+    """Each question of a form with its columns."""
+    found = [(question, factor_columns(question)) for question in task.questions]
+    of_column: dict[str, str] = {}
+    for question, names in found:
+        for name in names:
+            if (other := of_column.setdefault(name, question.id)) != question.id:
+                raise DatasetError(
+                    f"questions {other!r} and {question.id!r} of {task.id} would share the column {name}\n"
+                    "Write a .json instead; questions of one kind need factors of their own to be told apart in a table."
+                )
+    return found
+
+
 def flat_table(session: Session, selection: Selection) -> pa.Table:
     """One row an answer, in the order of the log; also answers to checks (`purpose`) and of automatic judges (`judge_kind`).
 
     Raises:
-        DatasetError: If there is no answer.
+        DatasetError: If there is no answer, or two questions of a task would share a column.
         NotFoundError: If nothing was imported under that name.
     """
     import pyarrow as pa
@@ -68,6 +82,7 @@ def flat_table(session: Session, selection: Selection) -> pa.Table:
     tasks, banned = Tasks(session), ban_store.banned(session)
     rows: list[dict[str, Any]] = []
     types: dict[str, pa.DataType] = {}
+    forms: dict[str, list[tuple[Question, tuple[str, ...]]]] = {}
     for answer in selected(session, selection):
         row = {
             "sequence": answer.sequence,
@@ -93,8 +108,9 @@ def flat_table(session: Session, selection: Selection) -> pa.Table:
             "num_chars": len(answer.reason),
             "num_words": len(answer.reason.split()),
         }
-        for question in tasks.of(answer.task_hash).questions:
-            names = factor_columns(question)
+        if answer.task_hash not in forms:
+            forms[answer.task_hash] = _columns_of(tasks.of(answer.task_hash))
+        for question, names in forms[answer.task_hash]:
             given = answer.responses.get(question.id)
             if question.kind == "direct" and isinstance(given, dict):
                 row |= {names[0]: given.get("left"), names[1]: given.get("right")}
@@ -121,14 +137,11 @@ def write_table(table: pa.Table, path: Path) -> None:
     import pyarrow.csv
     import pyarrow.parquet
 
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        if path.suffix == ".parquet":
-            pyarrow.parquet.write_table(table, part, compression="zstd")
-        else:
-            pyarrow.csv.write_csv(table, part)
-        os.replace(part, path)
+        with replacing(path) as part:
+            if path.suffix == ".parquet":
+                pyarrow.parquet.write_table(table, part, compression="zstd")
+            else:
+                pyarrow.csv.write_csv(table, part)
     except OSError as error:
         raise DatasetError(f"cannot write {path}: {error.strerror or error}\nChoose another place.") from error
-    finally:
-        part.unlink(missing_ok=True)

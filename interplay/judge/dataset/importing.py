@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
-import os
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,6 +14,8 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
+from interplay.files import write_json
+from interplay.judge.bans import read_banned
 from interplay.judge.dataset.keeping import item_of, source_of
 from interplay.judge.dataset.published import DatasetError, PublishedAnswer, ReadItems, load_json, read_items
 from interplay.judge.dataset.report import import_report
@@ -72,7 +72,8 @@ def import_answers(
     Returns:
         The report, as written to `imports/<name>-report.json` of the data folder; see `report.import_report`.
     Raises:
-        DatasetError: If a file cannot be read at all or the name cannot be one.
+        DatasetError: If the file cannot be read at all or the name cannot be one.
+        BanFileError: If that of the banned is something else.
         UploadError: If a video cannot be used; lists all that are wrong. Nothing was stored.
     """
     if not _NAME.fullmatch(name):
@@ -88,7 +89,7 @@ def import_answers(
             f"{file}: none of its {len(document)} rows is an answer in the published format; row {row} {reason}\n"
             "docs/dataset.md says what a row looks like; answers about tasks of your own need --suite FILE.toml."
         )
-    workers = _banned_workers(banned)
+    workers = [] if banned is None else read_banned(banned)
     found, notes = _videos(videos, names, {agent for answer in read.answers for agent in (answer.left, answer.right)})
     checked = {agent: _checked(agent, here, on_progress) for agent, here in found.items()}
     staged: dict[str, list[StagedVideo]] = {}
@@ -285,24 +286,6 @@ def match_id_of(dataset: str, key: str) -> str:
     return f"import-{digest[:24]}"
 
 
-def _banned_workers(path: Path | None) -> list[str]:
-    """Ids in the list of banned workers, each once."""
-    if path is None:
-        return []
-    document = load_json(path)
-    if not isinstance(document, list):
-        raise DatasetError(f'{path}: holds no list\nThe list of banned workers looks like [{{"workerId": "A1B2"}}, ...].')
-    workers = []
-    for row, entry in enumerate(document, 1):
-        worker = entry.get("workerId", entry.get("worker_id")) if isinstance(entry, dict) else entry
-        if not isinstance(worker, str) or not worker.strip() or len(worker) > 200 or not worker.isprintable():
-            raise DatasetError(
-                f'{path}: entry {row} names no worker\nEach entry looks like {{"workerId": "A1B2"}}; nobody was banned.'
-            )
-        workers.append(worker.strip())
-    return list(dict.fromkeys(workers))
-
-
 def _videos(folder: Path | None, names: Mapping[str, Any], agents: set[str]) -> tuple[dict[str, list[FoundVideo]], list[str]]:
     """Agent -> its videos; and notes. Folders are found whatever their capitals (`BC-baseline`)."""
     if folder is None:
@@ -339,15 +322,10 @@ def _checked(agent: str, videos: Sequence[FoundVideo], on_progress: Progress) ->
 
 
 def _write_report(path: Path, report: Mapping[str, Any]) -> None:
-    """The file appears whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        part.write_text(json.dumps(report, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-        os.replace(part, path)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_json(path, report, indent=2)
     except OSError as error:
         raise DatasetError(
             f"cannot write {path}: {error.strerror or error}\nThe answers are stored; import again for the report."
         ) from error
-    finally:
-        part.unlink(missing_ok=True)

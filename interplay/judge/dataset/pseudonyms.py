@@ -67,18 +67,28 @@ def open_pseudonyms(root: Path) -> Pseudonyms:
 def without_worker(item: Any, worker: str, pseudonym: str, name: str = "") -> Any:
     """A row with the pseudonym wherever the worker's id stands, and nothing that leads to their work on a platform."""
     if isinstance(item, dict):
-        return {key: without_worker(value, worker, pseudonym, str(key).lower()) for key, value in item.items()}
+        return {
+            _without(key, worker, pseudonym): without_worker(value, worker, pseudonym, str(key).lower())
+            for key, value in item.items()
+        }
     if isinstance(item, list):
         return [without_worker(value, worker, pseudonym, name) for value in item]
     if any(part in name for part in _TELLING):
         return "N/A"
     if not isinstance(item, str | int) or isinstance(item, bool):
         return item
-    if str(item).strip() == worker:
-        return pseudonym
-    if isinstance(item, str) and item.startswith("{"):  # the published server kept a page's report as a text
+    if not isinstance(item, str):
+        return pseudonym if str(item) == worker else item
+    if item.startswith("{"):  # the published server kept a page's report as a text
         try:
             return json.dumps(without_worker(json.loads(item), worker, pseudonym), ensure_ascii=False)
         except ValueError:
             pass
-    return item.replace(worker, pseudonym) if isinstance(item, str) and len(worker) >= _LONG_ENOUGH else item
+    return _without(item, worker, pseudonym)
+
+
+def _without(text: str, worker: str, pseudonym: str) -> str:
+    """A text or a key with the pseudonym in the worker's place."""
+    if text.strip() == worker:
+        return pseudonym
+    return text.replace(worker, pseudonym) if len(worker) >= _LONG_ENOUGH else text

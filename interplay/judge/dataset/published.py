@@ -13,11 +13,11 @@ from typing import Any
 
 from interplay.errors import InterplayError
 from interplay.judge.dataset.questions import Wordings, read_responses
+from interplay.store.participants import is_given_name
 from interplay.tasks import Task
 
 EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
 OUTCOMES = {"p1": "left", "p2": "right", "draw": "draw"}
-_AGENT = re.compile(r"[\w.@:+-][\w.@:+ -]{0,99}")
 _LONGEST = timedelta(days=30)
 
 
@@ -223,7 +223,7 @@ def _episodes(item: Mapping[str, Any], task: Task, names: Mapping[str, Task]) ->
 
 def _agent(episode: Mapping[str, Any]) -> str:
     name = episode.get("agent_name")
-    if not isinstance(name, str) or not _AGENT.fullmatch(name) or name.startswith("participant-"):
+    if not isinstance(name, str) or not is_given_name(name):
         raise DroppedRowError(f"has an agent that cannot be called {str(name)[:60]!r}")
     return name
 

@@ -26,11 +26,6 @@ class AgentPair(NamedTuple):
     b: str
     worth: float
 
-    @property
-    def expected_drop(self) -> float:
-        """`worth`, by its name under the policy `information`: skill points squared."""
-        return self.worth
-
 
 class Policy(Protocol):
     """Decides which pair of agents is asked about next. Keeps no state: all there is to know comes in as `evidence`."""

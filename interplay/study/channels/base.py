@@ -11,8 +11,9 @@ from interplay.study.errors import ArrivalError, StudyError
 
 Outcome = Literal["done", "screened_out", "failed_check", "no_partner", "no_consent", "withdrawn", "nothing_left"]
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
-"""How a person's part in a study ends: finished; not whom the study looks for (a quiz not passed); an attention check failed;
-nobody came to play with; did not consent; consented and took it back; nothing was left to do when they came."""
+"""How a person's part in a study ends: finished; not whom the study looks for (a quiz not passed); banned by the operator, for
+example after failed attention checks; nobody came to play with; did not consent; consented and took it back; nothing was left
+to do when they came."""
 
 MAX_VALUE_CHARS = 200
 """Longest value of a parameter that is looked at; every platform's ids are far shorter."""

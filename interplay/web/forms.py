@@ -1,0 +1,38 @@
+"""Forms that pages post, and the way on to another page after one."""
+
+from __future__ import annotations
+
+from typing import Annotated
+from urllib.parse import parse_qsl
+
+from fastapi import Depends, HTTPException, Request
+from fastapi.responses import RedirectResponse
+
+_MAX_FIELDS = 500
+
+
+async def pairs_of(request: Request) -> list[tuple[str, str]]:
+    """The fields of a posted form, in order; a name may come more than once.
+
+    Raises:
+        HTTPException: 400, if it is no form that a browser sends, or one of more than 500 fields.
+    """
+    body = await request.body()
+    try:
+        return parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=_MAX_FIELDS)
+    except ValueError:
+        raise HTTPException(400, "this form cannot be read; go back and send it again") from None
+
+
+async def fields_of(request: Request) -> dict[str, str]:
+    """The fields of a posted form by name; of a name that comes twice the last."""
+    return dict(await pairs_of(request))
+
+
+FormPairs = Annotated[list[tuple[str, str]], Depends(pairs_of)]
+FormFields = Annotated[dict[str, str], Depends(fields_of)]
+
+
+def see_other(address: str) -> RedirectResponse:
+    """On to another page; no cache keeps where."""
+    return RedirectResponse(address, 303, {"Cache-Control": "no-store"})
