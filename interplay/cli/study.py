@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import shlex
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -78,8 +79,14 @@ def open_study(
     links = _links(study, address.rstrip("/"))
     lines = [f"{study.id} {deed} ({study.content_hash[:12]}).", *(f"{name:9} {link}" for name, link in links.items())]
     lines += [f"Note on {channel.name}: {channel.notice}" for channel in study.channels.values() if channel.notice]
-    lines.append(f"Who came:  interplay study participants {study.id}")
+    lines.append(f"Who came:  interplay study participants {study.id}{place_options(data, database)}")
     emit({"study": study.id, "content_hash": study.content_hash, "links": links}, as_json=as_json, text="\n".join(lines))
+
+
+def place_options(data: Path, database: str | None) -> str:
+    """What a hint at another command adds so that it looks in the same place; an address may hold a password."""
+    options = "" if data == DEFAULT_DATA else f" --data {shlex.quote(str(data))}"
+    return options if database is None else f"{options} --database ADDRESS"
 
 
 @app.command()
@@ -91,6 +98,7 @@ def close(
     Example:  interplay study close atari
     """
     from interplay.store import studies
+    from interplay.study.definition import Study
 
     archive = open_archive(data, database, must_exist=True)
     with archive.database.write() as session:
@@ -98,7 +106,12 @@ def close(
         row = studies.close_study(session, study, datetime.now(UTC))
         assert row is not None
         inside = studies.count_enrolments(session).get(study, {}).get("working", 0)
-    text = f"{study} is closed; {inside} people were inside.\nTheir pay:  interplay study pay {study}"
+        version = studies.study_version(session, row.content_hash)
+        assert version is not None
+        is_paid = Study.from_json(version.definition).pay is not None
+    text = f"{study} is closed; {inside} {'person was' if inside == 1 else 'people were'} inside."
+    if is_paid:
+        text += f"\nTheir pay:  interplay study pay {study}{place_options(data, database)}"
     emit({"study": study, "closed_at": row.closed_at, "inside": inside}, as_json=as_json, text=text)
 
 

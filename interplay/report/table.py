@@ -53,7 +53,8 @@ class Column:
         if self.form == "p":
             text = f"{value:.3f}" if value >= 0.001 else "0" if value == 0 else f"{value:.2e}"
         else:
-            text = f"{value:,.{0 if self.form == 'count' or (self.form == 'mixed' and isinstance(value, int)) else self.digits}f}"
+            is_count = self.form == "count" or (self.form == "mixed" and isinstance(value, int))
+            text = f"{value:,.{0 if is_count else self.digits}f}"
         return "−" + text[1:] if text.startswith("-") else text  # a minus sign, as wide as a plus
 
     def write_paper(self, cell: Cell) -> str:

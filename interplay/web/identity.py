@@ -101,7 +101,8 @@ def is_operator(request: HTTPConnection) -> bool:
     if tokens.is_operator(authorization, tokens.operator_token(request.app.state.archive.root)):
         return True
     if api_token(request) is None:
-        require_operator(request)
+        message = "this token is not known here or was revoked; ask whoever runs the server for a new one"
+        raise HTTPException(401, message, {"WWW-Authenticate": "Bearer"})
     return False
 
 

@@ -11,7 +11,7 @@ import threading
 import zlib
 from concurrent.futures import Future
 from html import escape
-from multiprocessing import get_context
+from multiprocessing import get_context, resource_tracker
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 from pathlib import Path
@@ -146,6 +146,7 @@ class _Painter:
                 self._pipe, theirs = context.Pipe()
                 self._process = context.Process(target=_paint, args=(theirs,), daemon=True)
                 # Ctrl-C goes to every process of a terminal; this one ends with the server, and says nothing.
+                resource_tracker.ensure_running()  # starting it lets the signal through again
                 before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
                 try:
                     self._process.start()
@@ -164,6 +165,7 @@ class _Painter:
 
 def _paint(pipe: Connection) -> None:
     """In that process: a task's document comes, `1` and a PNG go, or `0` and why not."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     begin()
     while pipe.poll(PAINTER_IDLE_S):
         try:

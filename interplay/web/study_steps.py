@@ -34,6 +34,9 @@ from interplay.web.study_pages import Enrolled, Opened, end_page, page
 log = logging.getLogger("interplay.web")
 router = APIRouter(include_in_schema=False)
 
+HAND_IN_EMPTY = "hand-in-empty"
+"""Field of the quiz that says: no box is ticked, and that is meant. No question has such an id."""
+
 
 @router.get("/studies/{study}/next")
 def next_page(request: Request, enrolment: Enrolled) -> Response:
@@ -57,9 +60,13 @@ def quiz(request: Request, enrolment: Enrolled) -> Response:
 
 @router.post("/studies/{study}/quiz")
 def take_quiz(request: Request, enrolment: Enrolled, form: FormPairs) -> Response:
-    """One attempt: scored and stored; then on, once more, or to the end."""
+    """One attempt: scored and stored; then on, once more, or to the end. With no box ticked it asks first."""
+    ticked = [(name, value) for name, value in form if name != HAND_IN_EMPTY]
+    if not form and next_step(facts_of(request, enrolment)) == "quiz":
+        problem = "You have ticked nothing, and this was not counted. Tick what is right, or send it again to hand it in so."
+        return _quiz_page(request, enrolment, status=422, problem=problem, ask_empty=HAND_IN_EMPTY)
     try:
-        is_taken = _take(request, enrolment, form)
+        is_taken = _take(request, enrolment, ticked)
     except QuizAnswerError as error:
         return _quiz_page(request, enrolment, status=422, problem=str(error).partition("\n")[0])
     if not is_taken:
@@ -108,7 +115,9 @@ def quiz_result(request: Request, enrolment: Enrolled) -> Response:
     )  # fmt: skip
 
 
-def _quiz_page(request: Request, enrolment: Enrolment, *, status: int = 200, problem: str = "") -> Response:
+def _quiz_page(
+    request: Request, enrolment: Enrolment, *, status: int = 200, problem: str = "", ask_empty: str = ""
+) -> Response:
     with request.app.state.archive.database.read() as session:
         study = study_of(session, enrolment)
         num_attempts = len(studies.quiz_attempts(session, enrolment.study, enrolment.participant_id))
@@ -116,7 +125,7 @@ def _quiz_page(request: Request, enrolment: Enrolment, *, status: int = 200, pro
     return page(
         request, "study_quiz.html", status,
         study=study, quiz=study.quiz.quiz.form(np.random.default_rng()), pass_share=study.quiz.quiz.pass_share,
-        left=study.quiz.attempts - num_attempts, problem=problem, **_tokens(request, enrolment),
+        left=study.quiz.attempts - num_attempts, problem=problem, ask_empty=ask_empty, **_tokens(request, enrolment),
     )  # fmt: skip
 
 

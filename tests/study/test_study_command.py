@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -149,6 +150,16 @@ def test_a_study_that_ships_is_shown_as_a_file_to_copy(run, tmp_path):
     (tmp_path / "mine.toml").write_text(text.replace('id = "atari"', 'id = "mine"'))
     assert run("check mine.toml")[0] == 0
     assert "did you mean 'atari'" in run("show attari --toml")[2]
+
+
+def test_hints_look_in_the_same_folder_and_speak_of_pay_only_where_there_is_some(run, tmp_path):
+    (tmp_path / "free.toml").write_text(
+        re.sub(r"\[pay\].*?\[judging\]", "[channels.open]\n[judging]", STUDY, flags=re.DOTALL).replace('"caves"', '"free"')
+    )
+    for name in ("caves", "free"):
+        assert f"interplay study participants {name} --data other" in run(f"open {name}.toml --data other")[1]
+    assert "interplay study pay caves --data other" in run("close caves --data other")[1]
+    assert "study pay" not in run("close free --data other")[1]
 
 
 @pytest.mark.parametrize("verb", ["close", "participants", "pay"])

@@ -156,6 +156,8 @@ def test_without_a_good_token_nothing_can_be_changed(app, archive, visitor, team
             answer = getattr(somebody, method)(address, **body)
             assert (answer.status_code, answer.json()["error"]) == (401, "unauthorized"), (address, answer.text)
             assert answer.headers["www-authenticate"] == "Bearer"
+            if somebody is not visitor:
+                assert "this token is not known here or was revoked; ask whoever runs the server" in answer.json()["message"]
         for scope in ("judge", "read"):
             holder = client(app, token(archive, f"{scope}-{next(_NUMBERS)}", scope))
             assert getattr(holder, method)(address, **body).status_code == 403, address

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import inspect
+import multiprocessing
+import os
 import re
+import signal
 import struct
+import threading
+import time
 import warnings
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -16,6 +22,7 @@ from fastapi.routing import APIRoute
 import interplay.record
 from interplay.agents import find as find_agent
 from interplay.agents import rollout
+from interplay.envs import EnvError, Frame
 from interplay.envs.atari import AtariEnv
 from interplay.judge import Judging
 from interplay.judge.boards import COLUMNS, Z95
@@ -422,7 +429,9 @@ def test_a_task_picture_is_a_frame_of_its_game_drawn_once(client, tmp_path):
 def test_a_picture_that_takes_long_is_stood_in_for_until_it_is_made(archive, tmp_path, monkeypatch):
     go_on = threading.Event()
     monkeypatch.setattr("interplay.web.pages.PICTURE_WAIT_S", 0.0)
-    monkeypatch.setattr("interplay.web.pictures._a_moment", lambda task: go_on.wait() and Frame(np.zeros((2, 4, 3), np.uint8)))
+    monkeypatch.setattr(
+        "interplay.web.pictures._a_moment", lambda task: go_on.wait() and Frame(np.zeros((2, 4, 3), np.uint8), None)
+    )
     app = create_app(archive, suites=builtin_suites())
     app.state.pictures = Pictures(tmp_path)
     client = TestClient(app)
@@ -465,6 +474,11 @@ def test_the_process_that_draws_ends_with_the_application(tmp_path):
     while not set(multiprocessing.active_children()) - before:
         assert time.monotonic() < deadline, "nothing was started"
         time.sleep(0.01)
+    (painter,) = set(multiprocessing.active_children()) - before
+    assert painter.pid is not None
+    os.kill(painter.pid, signal.SIGINT)  # Ctrl-C in the server's terminal
+    painter.join(0.5)
+    assert painter.is_alive()
     pictures.close()
     assert set(multiprocessing.active_children()) <= before
     with pytest.raises(EnvError, match="the server is stopping"):

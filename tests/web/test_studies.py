@@ -383,6 +383,18 @@ def test_answers_of_another_quiz_are_no_attempt(archive, client, form):
     assert count(archive, QuizAttempt) == 0
 
 
+def test_a_quiz_without_a_tick_is_handed_in_only_when_sent_again(archive, client):
+    token = enrolled(client, MTURK)
+    address = f"/studies/caves/quiz?enrolment={token}"
+    asked = client.post(address)
+    assert asked.status_code == 422
+    assert "You have ticked nothing" in asked.text
+    assert count(archive, QuizAttempt) == 0
+    (name,) = re.findall(r'<input type="hidden" name="([\w-]+)" value="1">', asked.text)
+    assert client.post(address, data={name: "1"}).status_code == 303
+    assert count(archive, QuizAttempt) == 1
+
+
 def test_pictures_of_the_quiz_come_from_the_study_and_need_the_token(archive, client):
     basalt = builtin_studies()["basalt"]
     with archive.database.write() as session:

@@ -38,7 +38,7 @@ _FIELD = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}")
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _RETURN = "Please return the HIT; that does not lower your approval rate."
 _TEXTS: dict[Outcome, str] = {
-    "done": "Thank you: that was everything. Press the button to hand the HIT in.",
+    "done": "That was everything. Press the button to hand the HIT in.",
     "failed_check": "Thank you for your time. The study ends here; press the button to hand in what you did.",
     "no_partner": "Nobody else came. Press the button to hand the HIT in; your waiting counts.",
     "nothing_left": "There is nothing left to do at the moment. Press the button to hand the HIT in.",

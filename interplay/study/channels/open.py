@@ -16,7 +16,7 @@ from interplay.study.channels.base import (
 )
 
 _TEXTS: dict[Outcome, str] = {
-    "done": "Thank you: that was everything. You may close this page.",
+    "done": "That was everything. You may close this page.",
     "screened_out": "Thank you for your interest. This study looks for people with other experience; you may close this page.",
     "failed_check": "Thank you for your time. Some answers did not fit what was shown, so the study ends here for you.",
     "no_partner": "Thank you for waiting. Nobody else came; please try again at another time.",

@@ -28,7 +28,7 @@ _CODE = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _PARAMETER = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 _PLACEHOLDERS = {"worker": "PROLIFIC_PID", "hit": "STUDY_ID", "assignment": "SESSION_ID"}
 _TEXTS: dict[Outcome, str] = {
-    "done": "Thank you: that was everything.",
+    "done": "That was everything.",
     "screened_out": "This study looks for people with other experience.",
     "failed_check": "Some answers did not fit what was shown, so the study ends here.",
     "no_partner": "Nobody else came.",
