@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from fastapi import HTTPException, Request
+from fastapi import Request
 
 from interplay.judge import JudgeKind
+from interplay.judge.automatic.room import MODEL_PREFIX
 from interplay.store import Enrolment
 from interplay.store.participants import judge_name
 from interplay.web.enrolments import enrolment_of, working
@@ -19,10 +20,9 @@ from interplay.web.identity import (
     is_operator,
     known_participant,
 )
+from interplay.web.refusals import invalid, refusal
 
 OPERATOR = "operator"
-MODEL = "model:"
-"""How names of automatic judges begin."""
 
 
 @dataclass(frozen=True)
@@ -63,16 +63,16 @@ def judge_of(
             return Judge(OPERATOR, "program")
         if not isinstance(named, str) or not is_given_name(named):
             raise invalid("judge", GIVEN_NAME)
-        return Judge(named, "model" if named.startswith(MODEL) else "program")
+        return Judge(named, "model" if named.startswith(MODEL_PREFIX) else "program")
     token = api_token(request)
     if token is not None:
         if token.scope != "judge":
-            raise refusal(403, "forbidden", f"this token is for {token.scope!r}; judging needs one of scope 'judge'")
+            raise refusal(403, f"this token is for {token.scope!r}; judging needs one of scope 'judge'")
         if named not in (None, token.name):
-            raise refusal(403, "forbidden", f"this token judges as {token.name!r} and as nobody else")
+            raise refusal(403, f"this token judges as {token.name!r} and as nobody else")
         return Judge(token.name, "program")
     if named is not None:
-        raise refusal(403, "forbidden", "only the operator may name a judge; send the token as 'Authorization: Bearer ...'")
+        raise refusal(403, "only the operator may name a judge; send the token as 'Authorization: Bearer ...'")
     enrolment = working(request, has_begun=has_begun) if must_work else enrolment_of(request)
     if enrolment is not None:
         return Judge(judge_name(enrolment.participant_id), "person", enrolment)
@@ -80,14 +80,3 @@ def judge_of(
         return Judge(judge_name(current_participant(request)), "person")
     participant = known_participant(request)
     return Judge(judge_name(participant.id) if participant else "", "person")
-
-
-def refusal(status: int, code: str, message: str, headers: dict[str, str] | None = None) -> HTTPException:
-    """A refusal with a code that programs read and a message for people."""
-    return HTTPException(status, {"error": code, "message": message}, headers)
-
-
-def invalid(field: str, message: str) -> HTTPException:
-    """The refusal of one field."""
-    fault = {"field": field, "message": message}
-    return HTTPException(422, {"error": "invalid", "message": f"{field}: {message}", "errors": [fault]})
