@@ -36,14 +36,17 @@ def run():
     environment = dict(os.environ, PATH=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}", COLUMNS="100")
     command = [sys.executable, str(Path(__file__).with_name("fresh_process.py"))]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, text=True) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        asked, said = process.stdin, process.stdout
 
         def run(command: list[str], folder: Path) -> tuple[int, str]:
-            print(json.dumps({"folder": str(folder), "command": command}), file=process.stdin, flush=True)
-            answer = json.loads(process.stdout.readline())
+            print(json.dumps({"folder": str(folder), "command": command}), file=asked, flush=True)
+            answer = json.loads(said.readline())
             return answer["status"], answer["said"]
 
         yield run
-        process.stdin.close()
+        asked.close()
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if runnable(page)], ids=lambda page: page.name)
@@ -52,8 +55,10 @@ def test_the_code_of_a_page_runs(page, run, tmp_path):
         if language == "python":
             commands = [["python", "-c", body]]
         else:
-            lines = [line[2:] for line in body.splitlines() if line.startswith("$ interplay ")]
-            assert lines, f"{page.name}: a console block shows commands as '$ interplay ...'"
+            lines = [line[2:] for line in body.splitlines() if line.startswith("$ ")]
+            assert {line.split()[0] for line in lines} == {"interplay"}, (
+                f"{page.name}: a console block shows commands as '$ interplay ...'"
+            )
             commands = [shlex.split(line, comments=True) for line in lines]
         for command in commands:
             status, said = run(command, tmp_path)
