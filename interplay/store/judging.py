@@ -88,6 +88,12 @@ _TIMES_SHOWN = union_all(
     _SHOWN_OF_AGENTS.where(Match.left_agent == bindparam("b"), Match.right_agent == bindparam("a")),
 )
 _OPEN_OF_JUDGE = select(Match.id).where(Match.judge == bindparam("judge"), _IS_OPEN).order_by(Match.served_at.desc()).limit(1)
+_HAS_TO_GO_ON_WITH = (
+    select(Match.id)
+    .where(Match.judge == bindparam("judge"), Match.answered_at.is_(None))
+    .where(or_(Match.released_at.is_(None), Match.draft.is_not(None)))
+    .limit(1)
+)
 _DRAFTED_OF_JUDGE = (
     select(Match.id)
     .where(Match.judge == bindparam("judge"), Match.draft.is_not(None), Match.answered_at.is_(None))
@@ -119,20 +125,25 @@ _RELEASE = (
     )
 )
 _RELEASE_UNSEEN = update(Match).where(_IS_OPEN, Match.seen_at < bindparam("seen_before")).values(released_at=bindparam("now"))
+_OTHER = aliased(Match)
 _ANSWERED_SINCE = (
-    select(Match.id)
-    .where(Match.judge == bindparam("judge"), Match.id != bindparam("match_id"), Match.answered_at > bindparam("since"))
+    select(_OTHER.id)
+    .where(_OTHER.judge == bindparam("of_judge"), _OTHER.id != bindparam("match_id"), _OTHER.answered_at > bindparam("since"))
     .where(
         or_(
-            and_(Match.left_episode_id == bindparam("left"), Match.right_episode_id == bindparam("right")),
-            and_(Match.left_episode_id == bindparam("right"), Match.right_episode_id == bindparam("left")),
+            and_(_OTHER.left_episode_id == bindparam("left"), _OTHER.right_episode_id == bindparam("right")),
+            and_(_OTHER.left_episode_id == bindparam("right"), _OTHER.right_episode_id == bindparam("left")),
         )
     )
     .limit(1)
 )
 _ADD_MATCH = insert(Match)
 _ADD_ANSWER = insert(Answer).returning(Answer.sequence)
-_MARK_ANSWERED = update(Match).where(Match.id == bindparam("match_id")).values(answered_at=bindparam("now"), draft=null())
+_MARK_ANSWERED = (
+    update(Match)
+    .where(Match.id == bindparam("match_id"), Match.answered_at.is_(None), ~_ANSWERED_SINCE.exists())
+    .values(answered_at=bindparam("now"), draft=null())
+)
 _NUM_BY_JUDGE = select(func.count()).select_from(Answer).where(Answer.judge == bindparam("judge"))
 _NUM_BY_JUDGE_IN_STUDY = _NUM_BY_JUDGE.where(Answer.study.op("||")("") == bindparam("study"))
 _PURPOSES = (
@@ -377,6 +388,11 @@ def open_match_of(session: Session, judge: str) -> Match | None:
     return _match(session, session.connection().scalar(_OPEN_OF_JUDGE, {"judge": judge}))
 
 
+def has_match_to_go_on_with(session: Session, judge: str) -> bool:
+    """Whether this judge has a match before them, or wrote something for one that was released."""
+    return session.connection().scalar(_HAS_TO_GO_ON_WITH, {"judge": judge}) is not None
+
+
 def drafted_match_of(session: Session, judge: str, study: str | None) -> Match | None:
     """The released match of a study this judge last wrote something for."""
     return _match(session, session.connection().scalar(_DRAFTED_OF_JUDGE, {"judge": judge, "study": study}))
@@ -415,26 +431,35 @@ def release_unseen(session: Session, *, seen_before: datetime, now: datetime) ->
 
 def has_answered_since(session: Session, match: Match) -> bool:
     """Whether the judge of this match answered another one about the same two episodes after this one was served."""
-    values = {
-        "judge": match.judge,
+    return session.connection().scalar(_ANSWERED_SINCE, _about(match)) is not None
+
+
+def _about(match: Match) -> dict[str, Any]:
+    """What `_ANSWERED_SINCE` asks for."""
+    return {
+        "of_judge": match.judge,
         "match_id": match.id,
         "since": match.served_at,
         "left": match.left_episode_id,
         "right": match.right_episode_id,
     }
-    return session.connection().scalar(_ANSWERED_SINCE, values) is not None
 
 
 # The log
 
 
-def append_answer(session: Session, match: Match, **fields: Any) -> int:
+def append_answer(session: Session, match: Match, **fields: Any) -> int | None:
     """Add the answer to a match to the log; returns its sequence number. The transaction must hold `lock`.
 
+    None, and nothing is added, if the match has its answer by now, or its judge has answered about the same two episodes since
+    it was served (`has_answered_since`).
+
     Args:
-        match: The match, not answered yet.
+        match: The match.
         fields: The other columns of `Answer`; what the match knows is taken from it.
     """
+    if _rowcount(session, _MARK_ANSWERED, _about(match) | {"now": fields["created_at"]}) == 0:
+        return None
     values = {
         "match_id": match.id,
         "task": match.task,
@@ -446,10 +471,7 @@ def append_answer(session: Session, match: Match, **fields: Any) -> int:
         "purpose": match.purpose,
         "judge_kind": match.judge_kind,
     }
-    sequence = session.connection().scalar(_ADD_ANSWER, values | fields)
-    _rowcount(session, _MARK_ANSWERED, {"match_id": match.id, "now": fields["created_at"]})
-    assert sequence is not None  # RETURNING gives one row or raises
-    return sequence
+    return session.connection().scalar(_ADD_ANSWER, values | fields)
 
 
 def log_state(session: Session) -> LogState:

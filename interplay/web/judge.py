@@ -122,7 +122,7 @@ def _judging(request: Request) -> Judging:
     return request.app.state.judging
 
 
-def _match_id(match: str) -> str:
+async def _match_id(match: str) -> str:
     """Ids as we make them; anything else is unknown without asking the database."""
     if not re.fullmatch(r"[0-9a-f]{24}", match):
         raise refusal(404, UnknownMatchError.code, "there is no such match; ask for a new one")

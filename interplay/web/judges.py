@@ -78,8 +78,8 @@ def judge_of(
         return Judge(judge_name(enrolment.participant_id), "person", enrolment)
     if make:
         return Judge(judge_name(current_participant(request)), "person")
-    participant = known_participant(request)
-    return Judge(judge_name(participant.id) if participant else "", "person")
+    number = known_participant(request)
+    return Judge("" if number is None else judge_name(number), "person")
 
 
 def refusal(status: int, code: str, message: str, headers: dict[str, str] | None = None) -> HTTPException:
