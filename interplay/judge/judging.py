@@ -321,8 +321,9 @@ class Judging:
                 return "open"
         with self.database.write() as session:
             store.lock(session)
-            match = self._unanswered(session, match_id, judge)
-            _check_study(match, study)
+            _check_study(self._unanswered(session, match_id, judge), study)
+            match = store.match_by_id(session, match_id)
+            assert match is not None  # it was read just now, and matches stay
             if store.was_given_back(match):
                 return "released"
             now = self._clock()
@@ -427,7 +428,7 @@ class Judging:
         return part
 
     def _known(self, session: Session, match_id: str) -> Match:
-        match = store.match_by_id(session, match_id)
+        match = store.match_to_read(session, match_id)
         if match is None:
             raise UnknownMatchError(f"there is no match {match_id!r}; ask for a new one")
         return match

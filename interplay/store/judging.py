@@ -88,6 +88,7 @@ _TIMES_SHOWN = union_all(
     _SHOWN_OF_AGENTS.where(Match.left_agent == bindparam("b"), Match.right_agent == bindparam("a")),
 )
 _OPEN_OF_JUDGE = select(Match.id).where(Match.judge == bindparam("judge"), _IS_OPEN).order_by(Match.served_at.desc()).limit(1)
+_MATCH = select(*Match.__table__.columns).where(Match.id == bindparam("match_id"))
 _HAS_TO_GO_ON_WITH = (
     select(Match.id)
     .where(Match.judge == bindparam("judge"), Match.answered_at.is_(None))
@@ -371,8 +372,14 @@ def matches_to_repeat(session: Session, judge: str, study: str) -> list[tuple[Ma
 
 
 def match_by_id(session: Session, match_id: str) -> Match | None:
-    """One match."""
+    """One match, to be changed."""
     return session.get(Match, match_id)
+
+
+def match_to_read(session: Session, match_id: str) -> Match | None:
+    """One match as it is now; changes to what is returned go nowhere."""
+    row = session.connection().execute(_MATCH, {"match_id": match_id}).first()
+    return None if row is None else Match(**row._mapping)
 
 
 def add_match(session: Session, match: Match) -> None:

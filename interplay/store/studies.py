@@ -13,6 +13,7 @@ from interplay.store.judging import lock
 from interplay.store.models import Answer, Ban, Enrolment, Match, PayEvent, QuizAttempt, StudyRow, StudyVersion
 from interplay.store.participants import judge_name
 
+_ENROLMENT = select(*Enrolment.__table__.columns).where(Enrolment.id == bindparam("enrolment_id"))
 _VISIT = aliased(Enrolment)
 _SAME_PERSON = (_VISIT.study == Enrolment.study, _VISIT.participant_id == Enrolment.participant_id)
 _ATTEMPTS = select(QuizAttempt).join(_VISIT, QuizAttempt.enrolment_id == _VISIT.id).where(*_SAME_PERSON)
@@ -134,8 +135,9 @@ def add_enrolment(
 
 
 def enrolment_by_id(session: Session, enrolment_id: str) -> Enrolment | None:
-    """One enrolment."""
-    return session.get(Enrolment, enrolment_id)
+    """One enrolment as it is now; changes to what is returned go nowhere."""
+    row = session.connection().execute(_ENROLMENT, {"enrolment_id": enrolment_id}).first()
+    return None if row is None else Enrolment(**row._mapping)
 
 
 def standing(session: Session, enrolment: Enrolment) -> Standing:
