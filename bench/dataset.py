@@ -2,7 +2,7 @@
 
     python -m bench.dataset --json
 
-The set is the synthetic one of the tests: 3,049 answers in the published format. The baseline enters the same matches and
+The set is that of `bench.synthetic_bedd`: 3,049 answers in the published format. The baseline enters the same matches and
 answers one by one through the object mapper, a transaction each, as a loop over the file would.
 """
 
@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 import tempfile
 import time
 from pathlib import Path
 from typing import Any
 
 import interplay.record
+from bench.synthetic_bedd import synthetic_answers
 from interplay.judge.dataset import Selection, export_answers, import_answers, write_items
 from interplay.record import Archive
 from interplay.store import Answer, EpisodeRow, Match, TaskRow
@@ -43,7 +43,7 @@ def main() -> None:
 
 def measure(seed: int) -> dict[str, Any]:
     """Every figure of one run."""
-    items = _synthetic(seed)
+    items = synthetic_answers(seed)
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         path = root / "answers.json"
@@ -116,13 +116,6 @@ def one_by_one(archive: Archive, folder: Path) -> float:
     seconds = time.perf_counter() - begin
     other.close()
     return seconds
-
-
-def _synthetic(seed: int) -> list[dict[str, Any]]:
-    sys.path.append(str(Path(__file__).parent.parent / "tests" / "report"))
-    from synthetic_bedd import synthetic_answers  # type: ignore[import-not-found]
-
-    return synthetic_answers(seed)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
-"""Files that appear whole or not at all, whoever is killed while writing them."""
+"""Files that appear whole or not at all, whoever is killed while writing them and whenever the power fails."""
 
 from __future__ import annotations
 
+import glob
 import json
 import os
 from collections.abc import Iterator
@@ -12,28 +13,56 @@ from typing import Any
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A place beside `path` to write to; it becomes `path` when the block ends, and goes when it raises.
-
-    No two processes are given the same place; what one left that was killed begins with a dot and ends on `.part`.
+    """A place beside `path` to write to; it becomes `path`, on disk for good, when the block ends, and goes when it raises.
 
     Raises:
         OSError: If the file cannot be put in place.
     """
-    part = path.with_name(f".{path.name}.{os.getpid()}-{os.urandom(4).hex()}.part")
+    part = part_of(path)
     try:
         yield part
+        to_disk(part)  # before it gets its name: a name may reach the disk earlier than what it stands for
         part.replace(path)
+        to_disk(path.parent)
     finally:
         part.unlink(missing_ok=True)
+
+
+def part_of(path: Path) -> Path:
+    """A place beside `path` that nobody else is given: its name begins with a dot and ends on `.part`."""
+    return path.with_name(f".{path.name}.{os.getpid()}-{os.urandom(4).hex()}.part")
+
+
+def remove_parts(path: Path) -> None:
+    """Remove what killed writers of `path` left; for its only writer."""
+    for part in path.parent.glob(f".{glob.escape(path.name)}.*part"):
+        part.unlink(missing_ok=True)
+
+
+def to_disk(path: Path) -> None:
+    """Wait until a file's bytes, or the names in a folder, are on disk for good."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Write a file.
+
+    Raises:
+        OSError: If it cannot be written. The file is as it was.
+    """
+    with replacing(path) as part:
+        part.write_bytes(data)
 
 
 def write_json(path: Path, document: Any, *, indent: int | None = 1) -> None:
     """Write a document as JSON in UTF-8, characters as they are.
 
     Raises:
-        OSError: If it cannot be written.
+        OSError: If it cannot be written. The file is as it was.
         TypeError: If something in it is no JSON value. The file is as it was.
     """
-    text = json.dumps(document, indent=indent, ensure_ascii=False) + "\n"
-    with replacing(path) as part:
-        part.write_text(text, encoding="utf-8")
+    write_bytes(path, (json.dumps(document, indent=indent, ensure_ascii=False) + "\n").encode())

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from interplay.cli import _VERBS, main
+from interplay.cli.bench import benches
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess:
@@ -140,3 +141,15 @@ def test_names_are_printed_as_they_are_whatever_brackets_they_hold(tmp_path):
     assert result.returncode == 0, result.stderr
     assert "[/x]" in result.stdout
     assert "[bold]bob" in result.stdout
+
+
+def test_bench_offers_what_measures_and_not_the_modules_beside_it(tmp_path):
+    result = run("bench", "recrod")
+    assert result.returncode == 1
+    assert "did you mean 'record'?" in result.stderr
+    known = "dataset, judging, matchmaking, play, rank, record, world"
+    assert f"known: {known}\n" in run("bench", "xyzzy").stderr
+    (tmp_path / "real.py").write_text('parser.add_argument("--json")\nif __name__ == "__main__":\n    main()\n')
+    (tmp_path / "process.py").write_text('if __name__ == "__main__":\n    main()\n')
+    (tmp_path / "data.py").write_text("ANSWERS = 3\n")
+    assert benches(tmp_path) == ["real"]

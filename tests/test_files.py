@@ -1,10 +1,12 @@
 """Files appear whole or not at all, and nothing is left beside them."""
 
 import json
+import os
+from pathlib import Path
 
 import pytest
 
-from interplay.files import replacing, write_json
+from interplay.files import part_of, remove_parts, replacing, write_bytes, write_json
 
 
 def test_a_file_is_there_when_the_block_has_ended_and_not_before(tmp_path):
@@ -49,3 +51,31 @@ def test_json_is_written_with_its_characters_and_refused_whole(tmp_path):
         write_json(path, {"name": {1, 2}})
     assert json.loads(path.read_text(encoding="utf-8")) == {"name": "Zoë"}
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_file_is_on_disk_before_it_has_its_name_and_the_name_before_the_block_is_over(tmp_path, monkeypatch):
+    path, events = tmp_path / "a.txt", []
+    fsync, replace = os.fsync, os.replace
+
+    def note_fsync(descriptor):
+        target = Path(os.readlink(f"/proc/self/fd/{descriptor}"))
+        events.append(("fsync", "folder" if target == tmp_path else target.read_text()))
+        fsync(descriptor)
+
+    def note_replace(part, target):
+        events.append(("replace", Path(target).name))
+        replace(part, target)
+
+    monkeypatch.setattr(os, "fsync", note_fsync)
+    monkeypatch.setattr(os, "replace", note_replace)
+    write_bytes(path, b"new")
+    assert events == [("fsync", "new"), ("replace", "a.txt"), ("fsync", "folder")]
+
+
+def test_what_killed_writers_left_goes_and_nothing_else(tmp_path):
+    path = tmp_path / "a[1].txt"
+    path.write_text("whole")
+    for one in (part_of(path), part_of(path), part_of(tmp_path / "b.txt")):
+        one.write_text("half")
+    remove_parts(path)
+    assert sorted(one.name[:4] for one in tmp_path.iterdir()) == [".b.t", "a[1]"]

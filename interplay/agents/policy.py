@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ import numpy as np
 from interplay.agents.base import AgentError
 from interplay.envs import make
 from interplay.errors import InterplayError
+from interplay.files import write_bytes
 from interplay.tasks import Task
 
 FORMAT = "interplay-policy"
@@ -196,7 +196,7 @@ def save_policy(
     folder.mkdir(parents=True, exist_ok=True)
     weights = {name: tensor.detach().cpu().contiguous() for name, tensor in network.state_dict().items()}
     data = safetensors.torch.save(weights)
-    write_atomically(folder / "model.safetensors", data)
+    write_bytes(folder / "model.safetensors", data)
     document = {
         "format": FORMAT,
         "version": VERSION,
@@ -209,18 +209,8 @@ def save_policy(
         "weights_sha256": hashlib.sha256(data).hexdigest(),
         **details,
     }
-    write_atomically(folder / "model.json", (json.dumps(document, indent=2) + "\n").encode())
+    write_bytes(folder / "model.json", (json.dumps(document, indent=2) + "\n").encode())
     return folder / "model.json"
-
-
-def write_atomically(path: Path, data: bytes) -> None:
-    """Write a file so that it is there whole or not at all, also after a crash."""
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    with part.open("wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    part.replace(path)
 
 
 def num_actions_of(task: Task) -> int:

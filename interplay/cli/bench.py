@@ -26,10 +26,19 @@ def bench(context: typer.Context, name: Annotated[str, typer.Argument(help="reco
             "measurements live in the `bench` folder of a checkout, and this is an installed package.\n"
             "Clone the repository and run it there."
         )
-    names = [path.stem for path in folder.glob("*.py") if path.stem != "__init__"]
+    names = benches(folder)
     if name not in names:
         raise unknown_name("bench", name, names)
     if importlib.util.find_spec("bench") is None:
         sys.path.insert(0, str(_ROOT))
     sys.argv = [f"bench.{name}", *context.args]
     runpy.run_module(f"bench.{name}", run_name="__main__")
+
+
+def benches(folder: Path) -> list[str]:
+    """Names of the measurements of a folder: modules that can be run and print their figures for a program, with `--json`.
+
+    What lies beside them is imported, or started as a process, by one of those.
+    """
+    texts = {path.stem: path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.py"))}
+    return [name for name, text in texts.items() if '"__main__"' in text and '"--json"' in text]

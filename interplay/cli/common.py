@@ -6,8 +6,9 @@ import dataclasses
 import datetime
 import os
 import secrets
+import shlex
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -18,6 +19,7 @@ from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
+    TaskID,
     TaskProgressColumn,
     TextColumn,
     TimeElapsedColumn,
@@ -30,6 +32,7 @@ from interplay.errors import InterplayError
 
 if TYPE_CHECKING:
     from interplay.record import Archive
+    from interplay.tasks import Suite
 
 DataOption = Annotated[Path, typer.Option("--data", help="Folder with the database, episodes, videos and models.")]
 DatabaseOption = Annotated[str | None, typer.Option("--database", help="Database address; default: SQLite inside --data.")]
@@ -59,6 +62,30 @@ def open_archive(data: Path, database: str | None = None, *, must_exist: bool = 
             f"there is no folder {data}\nCheck --data: `interplay serve`, `play` and `demo` make data folders, this reads one."
         )
     return interplay.record.open(data, database=database)
+
+
+def place_options(data: Path, database: str | None) -> str:
+    """What a hint at another command adds so that it looks in the same place; an address may hold a password."""
+    options = "" if data == DEFAULT_DATA else f" --data {shlex.quote(str(data))}"
+    return options if database is None else f"{options} --database ADDRESS"
+
+
+def suite_options(files: Iterable[Path] | None) -> str:
+    """What a hint at another command adds so that it knows the same task files."""
+    return "".join(f" --suite {shlex.quote(str(path))}" for path in files or ())
+
+
+def suites_with(files: Iterable[Path] | None) -> list[Suite]:
+    """The built-in suites and those of some files.
+
+    Raises:
+        TaskError: If a file cannot be used, or holds the id of a task that is there already.
+    """
+    from interplay.tasks import builtin_suites, index, load_suite
+
+    suites = [*builtin_suites(), *(load_suite(path) for path in files or ())]
+    index(suites)
+    return suites
 
 
 def choose_seed(seed: int | None) -> int:
@@ -130,3 +157,25 @@ def progress(*, counts: bool = True) -> Iterator[Progress]:
         disable=not progress_console.is_terminal,
     ) as bar:
         yield bar
+
+
+@contextmanager
+def progress_bar(what: str) -> Iterator[Callable[[float, float], None]]:
+    """One bar; to be called with how much is done, and of how much."""
+    with progress() as bar:
+        line = bar.add_task(what, total=None)
+        yield lambda done, total: bar.update(line, completed=done, total=total)
+
+
+@contextmanager
+def stage_bars(*, counts: bool = True) -> Iterator[Callable[[str, float, float], None]]:
+    """A bar for each thing that is done; to be called with what it is, how much is done, and of how much."""
+    with progress(counts=counts) as bar:
+        lines: dict[str, TaskID] = {}
+
+        def report(what: str, done: float, total: float) -> None:
+            if what not in lines:
+                lines[what] = bar.add_task(what, total=total)
+            bar.update(lines[what], completed=done, total=total)
+
+        yield report

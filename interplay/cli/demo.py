@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from interplay.cli.common import JsonOption, emit, progress, table
+from interplay.cli.common import JsonOption, emit, stage_bars, table
 
 app = typer.Typer(add_completion=False)
 
@@ -26,14 +26,7 @@ def demo(
     from interplay.demo import DemoSettings, run_demo
 
     settings = DemoSettings.fast(seed) if fast else DemoSettings(seed=seed)
-    with progress(counts=False) as bar:
-        lines = {}
-
-        def report(stage: str, done: float, total: float) -> None:
-            if stage not in lines:
-                lines[stage] = bar.add_task(stage, total=total)
-            bar.update(lines[stage], completed=done, total=total)
-
+    with stage_bars(counts=False) as report:
         result = run_demo(data, settings, report)
     minutes = result.demonstration_steps / 60 / 60
     emit(

@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from interplay.cli.common import DEFAULT_DATA, DatabaseOption, DataOption, JsonOption, emit, open_archive, progress, table
+from interplay.cli.common import (
+    DEFAULT_DATA,
+    DatabaseOption,
+    DataOption,
+    JsonOption,
+    emit,
+    open_archive,
+    place_options,
+    progress,
+    table,
+)
 from interplay.parallel import process_pool
 from interplay.tasks import find
 
@@ -61,7 +71,8 @@ def list_episodes(
     text: Any = table(["episode", "task", "actor", "#seed", "#steps", "#score", "outcome", "#seconds"], rows)
     if not rows:
         text = (
-            f"No such episodes in {data}. Record one:  interplay play atari/breakout --agent random --episodes 1 --data {data}"
+            f"No such episodes in {data}. Record one:  interplay play atari/breakout --agent random --episodes 1"
+            + place_options(data, database)
         )
     emit([_document(episode) for episode in episodes], as_json=as_json, text=text)
 
@@ -72,8 +83,9 @@ def show(
 ) -> None:
     """Show one episode: its facts, statistics, versions and columns."""
     episode = open_archive(data, database, must_exist=True).get(episode_id)
+    place = place_options(data, database)
     if episode.is_video_only:
-        _show_video(episode, data, as_json=as_json)
+        _show_video(episode, place, as_json=as_json)
         return
     header = episode.header
     document = _document(episode) | {
@@ -85,11 +97,11 @@ def show(
     lines = [f"{episode.id}  {episode.path} ({(episode.size_bytes or 0) / 1e3:,.0f} kB)", ""]
     lines += [f"{name:15} {value}" for name, value in document.items() if name not in ("id", "path", "columns", "statistics")]
     lines += ["", "statistics"] + [f"  {name:13} {value}" for name, value in sorted(episode.statistics.items())]
-    lines += ["", f"See it:  interplay episodes replay {episode.id} --out {episode.id}.mp4 --data {data}"]
+    lines += ["", f"See it:  interplay episodes replay {episode.id} --out {episode.id}.mp4{place}"]
     emit(document, as_json=as_json, text="\n".join(lines))
 
 
-def _show_video(episode: Episode, data: Path, *, as_json: bool) -> None:
+def _show_video(episode: Episode, place: str, *, as_json: bool) -> None:
     """`show` of what has no steps, seats or columns."""
     document = _document(episode)
     there = f"{(episode.size_bytes or 0) / 1e3:,.0f} kB" if episode.sha256 is not None else "its video was not imported"
@@ -97,7 +109,7 @@ def _show_video(episode: Episode, data: Path, *, as_json: bool) -> None:
     facts = ("task_id", "task_hash", "seed", "actor", "actor_kind", "duration_s", "created_at", "sha256")
     lines += [f"{name:15} {document[name]}" for name in facts]
     if episode.sha256 is not None:
-        lines += ["", f"Copy it:  interplay episodes replay {episode.id} --out {episode.id}.mp4 --data {data}"]
+        lines += ["", f"Copy it:  interplay episodes replay {episode.id} --out {episode.id}.mp4{place}"]
     emit(document, as_json=as_json, text="\n".join(lines))
 
 
@@ -167,6 +179,7 @@ def replay(
     from interplay.record.replay import play_again
 
     episode = open_archive(data, database, must_exist=True).get(episode_id)
+    place = place_options(data, database)
     start = time.perf_counter()
     document: dict[str, Any] = {"episode": episode.id, "num_steps": episode.num_steps, "total_reward": episode.total_reward}
     if out is not None:
@@ -179,19 +192,21 @@ def replay(
         if episode.is_video_only:
             raise RecordingError(
                 f"episode {episode.id} is a video only: no actions were recorded, so there is nothing to play again.\n"
-                f"Copy the video:  interplay episodes replay {episode.id} --out {episode.id}.mp4 --data {data}"
+                f"Copy the video:  interplay episodes replay {episode.id} --out {episode.id}.mp4{place}"
             )
         if not episode.header.deterministic:
             raise RecordingError(
                 f"episode {episode.id}: {episode.env} is not deterministic, so its actions cannot be played again.\n"
-                f"See what was recorded:  interplay episodes replay {episode.id} --out {episode.id}.mp4 --data {data}"
+                f"See what was recorded:  interplay episodes replay {episode.id} --out {episode.id}.mp4{place}"
             )
         document["replayed_reward"] = play_again(episode)
     document["wall_s"] = time.perf_counter() - start
     document["frames_per_s"] = (episode.num_steps + 1) / document["wall_s"]
     text = f"{episode.num_steps} steps, return {document.get('replayed_reward', episode.total_reward):g}"
     if "replayed_reward" in document and document["replayed_reward"] != episode.total_reward:
-        text += f" where {episode.total_reward:g} was recorded; find the step with:  interplay episodes verify {episode.id}"
+        text += (
+            f" where {episode.total_reward:g} was recorded; find the step with:  interplay episodes verify {episode.id}{place}"
+        )
     emit(
         document, as_json=as_json, text=f"{text} ({document['frames_per_s']:,.0f} frames/s)" + (f"\nWrote {out}" if out else "")
     )
@@ -271,7 +286,7 @@ def repair(data: DataOption = DEFAULT_DATA, database: DatabaseOption = None, as_
     lines += [f"FAILED {name}: {reason.splitlines()[0]}" for name, reason in result.failed.items()]
     lines += [f"MISSING {name}: its file is gone; restore it from a backup" for name in result.missing]
     lines += [] if lines else ["Nothing to repair."]
-    lines.append(f"Prove what is there:  interplay episodes verify --all --data {data}")
+    lines.append(f"Prove what is there:  interplay episodes verify --all{place_options(data, database)}")
     emit(document, as_json=as_json, text="\n".join(lines))
     if result.failed or result.missing:
         raise typer.Exit(1)

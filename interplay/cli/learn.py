@@ -9,7 +9,16 @@ from typing import Annotated, Any
 
 import typer
 
-from interplay.cli.common import DEFAULT_DATA, DatabaseOption, DataOption, JsonOption, emit, open_archive, progress
+from interplay.cli.common import (
+    DEFAULT_DATA,
+    DatabaseOption,
+    DataOption,
+    JsonOption,
+    emit,
+    open_archive,
+    place_options,
+    progress,
+)
 from interplay.errors import InterplayError
 
 app = typer.Typer(
@@ -123,11 +132,11 @@ def bc(
             "config": settings.to_json(),
         },
         as_json=as_json,
-        text=_summary(out, settings.task, result, data),
+        text=_summary(out, settings.task, result, place_options(data, database)),
     )
 
 
-def _summary(name: str, task: str, result: Any, data: Path) -> str:
+def _summary(name: str, task: str, result: Any, place: str) -> str:
     """What was learned and what to do next."""
     lines = [
         f"{name}: {result.updates} updates in {result.seconds:.0f} s on {result.num_decisions} decisions "
@@ -137,6 +146,6 @@ def _summary(name: str, task: str, result: Any, data: Path) -> str:
         lines.append(f"It matches {result.metrics['validation_accuracy']:.1%} of the decisions in episodes it never saw.")
     lines += [
         f"Wrote {result.folder}: model.safetensors, model.json, config.json, metrics.jsonl, curves.svg",
-        f"Next:  interplay play {task} --agent {name} --data {data}",
+        f"Next:  interplay play {task} --agent {name}{place}",
     ]
     return "\n".join(lines)

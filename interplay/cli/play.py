@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -17,7 +18,9 @@ from interplay.cli.common import (
     choose_seed,
     emit,
     open_archive,
-    progress,
+    place_options,
+    progress_bar,
+    suite_options,
     table,
 )
 from interplay.tasks import Task, find
@@ -51,8 +54,7 @@ def play(
     drawn = choose_seed(seed)
     chosen = _seeds(seeds, task)
     begun = datetime.now(UTC)
-    with progress() as bar:
-        line = bar.add_task(f"{agent} plays {task.id}", total=None)
+    with progress_bar(f"{agent} plays {task.id}") as report:
         episodes = evaluate(
             archive,
             task,
@@ -64,7 +66,7 @@ def play(
             video=video,
             again=again,
             processes=len(os.sched_getaffinity(0)),
-            report=lambda done, total: bar.update(line, completed=done, total=total),
+            report=report,
         )
     mean_return = sum(episode.total_reward for episode in episodes) / len(episodes)
     passed = [episode.statistics.get(AUTOMATIC_SUCCESS) for episode in episodes]  # None where nothing can tell
@@ -106,11 +108,12 @@ def play(
     )
     if not as_json:
         where = f", videos in {archive.root / 'media'}" if video else ""
-        next_command = f"interplay episodes list --data {data}"
+        place = place_options(data, database)
+        next_command = f"interplay episodes list{place}"
         if video and set(chosen) <= set(task.held_out_seeds):
             path, colon, _ = task_id.rpartition(":")
-            suite = f" --suite {path}" if colon else ""
-            next_command = f"interplay serve --data {data}{suite}   (judge it in the browser)"
+            suite = suite_options([Path(path)] if colon else None)
+            next_command = f"interplay serve{place}{suite}   (judge it in the browser)"
         emit(None, as_json=False, text=f"\nMean return {mean_return:g} over {len(episodes)} episodes (--seed {drawn}){where}.")
         if checked:
             emit(None, as_json=False, text=f"Automatic evaluation: {sum(map(bool, passed))} of {len(episodes)} passed.")

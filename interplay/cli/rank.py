@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
@@ -20,6 +20,7 @@ from interplay.cli.common import (
     emit,
     open_archive,
     progress,
+    progress_bar,
     progress_console,
 )
 from interplay.errors import InterplayError, unknown_name
@@ -170,9 +171,8 @@ def _options(drift: float, step_days: float | None) -> Options:
 
 def _from_file(path: Path) -> list[Comparison]:
     """Every answer of a CSV, in order."""
-    with progress() as bar:
-        reading = bar.add_task(f"reading {path.name}", total=None)
-        return read_answers(path, on_progress=lambda done, total: bar.update(reading, completed=done, total=total))
+    with progress_bar(f"reading {path.name}") as report:
+        return read_answers(path, on_progress=report)
 
 
 def _from_database(data: Path, database: str | None) -> list[Comparison]:
@@ -185,12 +185,8 @@ def _from_database(data: Path, database: str | None) -> list[Comparison]:
     from interplay.judge.ratings import comparison
     from interplay.store import judging as store
 
-    archive = open_archive(data, database)
-    try:
-        with archive.database.read() as session:
-            return [comparison(answer) for answer in store.answers(session)]
-    finally:
-        archive.database.close()
+    with closing(open_archive(data, database)) as archive, archive.database.read() as session:
+        return [comparison(answer) for answer in store.answers(session)]
 
 
 def _judgements(answers: Path | None, data: Path, database: str | None, task: str | None) -> list[Judgement]:
@@ -202,24 +198,20 @@ def _judgements(answers: Path | None, data: Path, database: str | None, task: st
         return [judgement for judgement in read_judgements(answers) if task is None or judgement.task == task]
     from interplay.store.answers import full_answers
 
-    archive = open_archive(data, database)
-    try:
-        with archive.database.read() as session:
-            return [
-                Judgement(
-                    judge=answer.judge,
-                    left=answer.left_episode,
-                    right=answer.right_episode,
-                    outcome=answer.outcome,
-                    task=answer.task,
-                    responses=answer.responses,
-                    num_reason_chars=len(answer.reason),
-                    duration_s=answer.duration_s,
-                )
-                for answer in full_answers(session, task)
-            ]
-    finally:
-        archive.database.close()
+    with closing(open_archive(data, database)) as archive, archive.database.read() as session:
+        return [
+            Judgement(
+                judge=answer.judge,
+                left=answer.left_episode,
+                right=answer.right_episode,
+                outcome=answer.outcome,
+                task=answer.task,
+                responses=answer.responses,
+                num_reason_chars=len(answer.reason),
+                duration_s=answer.duration_s,
+            )
+            for answer in full_answers(session, task)
+        ]
 
 
 def _rank(comparisons: list[Comparison], method: MethodName, options: Options, draws: Resampling | None) -> Boards:

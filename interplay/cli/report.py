@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from interplay.cli.common import DEFAULT_DATA, DatabaseOption, DataOption, JsonOption, emit, open_archive, progress, table
+from interplay.cli.common import (
+    DEFAULT_DATA,
+    DatabaseOption,
+    DataOption,
+    JsonOption,
+    emit,
+    open_archive,
+    progress,
+    progress_bar,
+    table,
+)
 from interplay.errors import InterplayError
 
 if TYPE_CHECKING:
@@ -91,8 +101,7 @@ def _bedd_report(data: Path, database: str | None, agents: list[str] | None, rec
     from interplay.report.bedd import bedd_report, forms
     from interplay.store import answers as store
 
-    archive = open_archive(data, database)
-    try:
+    with closing(open_archive(data, database)) as archive:
         efforts, source = _efforts(archive, recordings)
         with archive.database.read() as session, ExitStack() as stack:
             on_answer = lambda: None  # noqa: E731
@@ -110,8 +119,6 @@ def _bedd_report(data: Path, database: str | None, agents: list[str] | None, rec
                 seed=seed,
                 on_answer=on_answer,
             )
-    finally:
-        archive.close()
 
 
 def _efforts(archive: Archive, recordings: Path | None) -> tuple[list[Effort], str]:
@@ -120,9 +127,8 @@ def _efforts(archive: Archive, recordings: Path | None) -> tuple[list[Effort], s
 
     if recordings is None:
         return list(archived_efforts(archive)), "human episodes of this archive"
-    with progress() as bar:
-        counting = bar.add_task("counting recordings", total=None)
-        efforts = recorded_efforts(recordings, on_file=lambda done, total: bar.update(counting, completed=done, total=total))
+    with progress_bar("counting recordings") as report:
+        efforts = recorded_efforts(recordings, on_file=report)
     return efforts, f"published recordings in {recordings.name}"
 
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from interplay.cli.common import DEFAULT_DATA, DatabaseOption, DataOption, open_archive, progress
+from interplay.cli.common import DEFAULT_DATA, DatabaseOption, DataOption, open_archive, progress_bar, suites_with
 from interplay.errors import InterplayError
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 RECOVERY_WAIT_S = 3.0
 LOCK_FILE = "serve.lock"
+DEFAULT_MAX_VIDEO_MB = 500
 _ENROLMENT = re.compile(r"(enrolment(?:=|%3D))[^&\s]+", re.IGNORECASE)
 
 
@@ -51,6 +52,9 @@ def serve(
             "--warm-up/--no-warm-up", help="On first start, let the built-in agents play, so there are pairs to judge."
         ),
     ] = True,
+    max_video_mb: Annotated[
+        int, typer.Option("--max-video-mb", help="The largest video that may be uploaded, in units of 1,048,576 bytes.")
+    ] = DEFAULT_MAX_VIDEO_MB,
     verbose: Annotated[bool, typer.Option("--verbose", help="Log every request.")] = False,
     data: DataOption = DEFAULT_DATA,
     database: DatabaseOption = None,
@@ -60,10 +64,13 @@ def serve(
     Example:  interplay serve --port 8000 --data interplay-data
     """
     from interplay.play.sockets import listen
-    from interplay.tasks import builtin_suites, index, load_suite
+    from interplay.tasks import builtin_suites
 
-    suites = [*builtin_suites(), *(load_suite(path) for path in suite or [])]
-    index(suites)  # refuses ids that stand twice
+    if max_video_mb < 1:
+        raise typer.BadParameter(
+            f"--max-video-mb takes a whole number from 1 on, got {max_video_mb}; leave it out for {DEFAULT_MAX_VIDEO_MB}"
+        )
+    suites = suites_with(suite)
     listener = listen(host, port)  # first of all: a taken port must not cost the time of a warm-up
     logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s", level=logging.INFO if verbose else logging.WARNING)
     archive = open_archive(data, database)
@@ -74,7 +81,15 @@ def serve(
         if warm:
             warm_up(archive, [task for task in tasks if task not in slow])
         with _warm_up_beside(archive, slow if warm else []):
-            _serve(archive, listener, suites=suites, num_workers=workers, host=host, verbose=verbose)
+            _serve(
+                archive,
+                listener,
+                suites=suites,
+                num_workers=workers,
+                host=host,
+                max_video_bytes=max_video_mb * 2**20,
+                verbose=verbose,
+            )
 
 
 @contextlib.contextmanager
@@ -109,14 +124,8 @@ def warm_up(archive: Archive, tasks: Sequence[Task]) -> None:
     print(
         "First start: the built-in agents play each game, about a minute (--no-warm-up skips it).", file=sys.stderr, flush=True
     )
-    with progress() as bar:
-        line = bar.add_task("First start: built-in agents play", total=None)
-        first_rollouts(
-            archive,
-            tasks,
-            processes=len(os.sched_getaffinity(0)),
-            report=lambda done, total: bar.update(line, completed=done, total=total),
-        )
+    with progress_bar("First start: built-in agents play") as report:
+        first_rollouts(archive, tasks, processes=len(os.sched_getaffinity(0)), report=report)
 
 
 @contextlib.contextmanager
@@ -176,7 +185,9 @@ def hide_enrolments(record: logging.LogRecord) -> bool:
     return True
 
 
-def _serve(archive: Archive, listener, *, suites, num_workers: int | None, host: str, verbose: bool) -> None:
+def _serve(
+    archive: Archive, listener, *, suites, num_workers: int | None, host: str, max_video_bytes: int, verbose: bool
+) -> None:
     """Run until a signal comes."""
     import asyncio
 
@@ -191,7 +202,7 @@ def _serve(archive: Archive, listener, *, suites, num_workers: int | None, host:
     secret = server_secret(archive.root)
     operator_token(archive.root)
     play = PlayServer(archive, secret=secret, num_workers=num_workers, suites=suites)
-    application = create_app(archive, play=play, suites=suites, secret=secret)
+    application = create_app(archive, play=play, suites=suites, secret=secret, max_video_bytes=max_video_bytes)
     port = listener.getsockname()[1]
     shown = f"[{host}]" if ":" in host else host
 

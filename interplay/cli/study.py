@@ -4,15 +4,25 @@ from __future__ import annotations
 
 import csv
 import io
-import shlex
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from interplay.cli.common import DEFAULT_DATA, DatabaseOption, DataOption, JsonOption, emit, open_archive, table
-from interplay.cli.study_pay import pay
+from interplay.cli.common import (
+    DEFAULT_DATA,
+    DatabaseOption,
+    DataOption,
+    JsonOption,
+    emit,
+    open_archive,
+    place_options,
+    suite_options,
+    suites_with,
+    table,
+)
+from interplay.cli.study_pay import pay, version_of
 from interplay.errors import unknown_name
 
 if TYPE_CHECKING:
@@ -45,7 +55,7 @@ def check(name: NameArgument, suite: SuiteOption = None, as_json: JsonOption = F
     """
     study = _checked(name, suite)
     lines = [f"{name}: {study.title!r}, all good.", *_summary(study)]
-    lines.append(f"Open it:  interplay study open {name}")
+    lines.append(f"Open it:  interplay study open {name}{suite_options(suite)}")
     emit(_document(study), as_json=as_json, text="\n".join(lines))
 
 
@@ -83,12 +93,6 @@ def open_study(
     emit({"study": study.id, "content_hash": study.content_hash, "links": links}, as_json=as_json, text="\n".join(lines))
 
 
-def place_options(data: Path, database: str | None) -> str:
-    """What a hint at another command adds so that it looks in the same place; an address may hold a password."""
-    options = "" if data == DEFAULT_DATA else f" --data {shlex.quote(str(data))}"
-    return options if database is None else f"{options} --database ADDRESS"
-
-
 @app.command()
 def close(
     study: IdArgument, data: DataOption = DEFAULT_DATA, database: DatabaseOption = None, as_json: JsonOption = False
@@ -98,17 +102,14 @@ def close(
     Example:  interplay study close atari
     """
     from interplay.store import studies
-    from interplay.study.definition import Study
 
     archive = open_archive(data, database, must_exist=True)
     with archive.database.write() as session:
-        _row(session, study)
+        _row(session, study, place_options(data, database))
         row = studies.close_study(session, study, datetime.now(UTC))
         assert row is not None
         inside = studies.count_enrolments(session).get(study, {}).get("working", 0)
-        version = studies.study_version(session, row.content_hash)
-        assert version is not None
-        is_paid = Study.from_json(version.definition).pay is not None
+        is_paid = version_of(session, row.content_hash).pay is not None
     text = f"{study} is closed; {inside} {'person was' if inside == 1 else 'people were'} inside."
     if is_paid:
         text += f"\nTheir pay:  interplay study pay {study}{place_options(data, database)}"
@@ -122,18 +123,16 @@ def list_studies(data: DataOption = DEFAULT_DATA, database: DatabaseOption = Non
     Example:  interplay study list
     """
     from interplay.store import studies
-    from interplay.study.definition import Study, builtin_studies
+    from interplay.study.definition import builtin_studies
 
     found: dict[str, dict[str, Any]] = {}
     if data.is_dir() or database:
         with open_archive(data, database).database.read() as session:
             counts = studies.count_enrolments(session)
             for row in studies.study_rows(session):
-                version = studies.study_version(session, row.content_hash)
-                assert version is not None  # a foreign key says so
                 state = "open" if row.closed_at is None else "closed"
                 people = counts.get(row.id, {})
-                title = Study.from_json(version.definition).title
+                title = version_of(session, row.content_hash).title
                 found[row.id] = {"id": row.id, "title": title, "state": state, "people": people}
     for study in builtin_studies().values():
         found.setdefault(study.id, {"id": study.id, "title": study.title, "state": "ships, not opened", "people": {}})
@@ -159,7 +158,7 @@ def show(
     import sys
 
     from interplay.store import studies
-    from interplay.study.definition import Study, builtin_text, find_study
+    from interplay.study.definition import builtin_text, find_study
 
     if toml:
         sys.stdout.write(builtin_text(name))
@@ -170,9 +169,7 @@ def show(
         with open_archive(data, database).database.read() as session:
             row = studies.study_row(session, name)
             if row is not None:
-                version = studies.study_version(session, row.content_hash)
-                assert version is not None
-                study = Study.from_json(version.definition)
+                study = version_of(session, row.content_hash)
                 document = {
                     "opened_at": row.opened_at,
                     "closed_at": row.closed_at,
@@ -204,7 +201,7 @@ def participants(
     """
     archive = open_archive(data, database, must_exist=True)
     with archive.database.read() as session:
-        _row(session, study)
+        _row(session, study, place_options(data, database))
         rows = _people(session, study)
     if as_csv and not as_json:
         text = io.StringIO()
@@ -262,11 +259,11 @@ def _checked(name: str, suite: list[Path] | None) -> Study:
     """
     from interplay.judge import Rules
     from interplay.study.definition import find_study
-    from interplay.tasks import builtin_suites, index, load_suite
+    from interplay.tasks import index
 
     study = find_study(name)
     rules = Rules.from_mapping(study.judging, f"{name}: [judging]")
-    tasks = index([*builtin_suites(), *(load_suite(path) for path in suite or [])])
+    tasks = index(suites_with(suite))
     for task in rules.tasks or ():
         if task not in tasks:
             raise unknown_name(
@@ -293,8 +290,8 @@ def _look_for_examples(archive: Archive, study: Study) -> None:
         )
 
 
-def _row(session: Session, study: str) -> StudyRow:
-    """The row of a study that was opened here.
+def _row(session: Session, study: str, place: str) -> StudyRow:
+    """The row of a study that was opened here; `place` are the options that name the place.
 
     Raises:
         NotFoundError: With the nearest id.
@@ -304,7 +301,9 @@ def _row(session: Session, study: str) -> StudyRow:
     row = studies.study_row(session, study)
     if row is None:
         known = [one.id for one in studies.study_rows(session)]
-        raise unknown_name("study", study, known, hint="Only studies opened in this data folder count:  interplay study list")
+        raise unknown_name(
+            "study", study, known, hint=f"Only studies opened in this data folder count:  interplay study list{place}"
+        )
     return row
 
 

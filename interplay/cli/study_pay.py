@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -10,7 +11,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from interplay.cli.common import DEFAULT_DATA, DatabaseOption, DataOption, JsonOption, emit, open_archive, progress, table
+from interplay.cli.common import (
+    DEFAULT_DATA,
+    DatabaseOption,
+    DataOption,
+    JsonOption,
+    emit,
+    open_archive,
+    place_options,
+    progress,
+    table,
+)
 from interplay.errors import InterplayError, unknown_name
 
 if TYPE_CHECKING:
@@ -21,6 +32,8 @@ if TYPE_CHECKING:
     from interplay.study.definition import Study
     from interplay.study.ledger import Event, Payer, Payment, Sent, State, Visit
 
+REASON = "The task took you longer than we estimated."
+
 
 def pay(
     study: Annotated[str, typer.Argument(metavar="ID", help="Id of a study that was opened in this data folder.")],
@@ -30,7 +43,7 @@ def pay(
     longest: Annotated[
         float | None, typer.Option("--longest", min=0.1, help="Minutes of a visit that count at most; default: 3 x estimated.")
     ] = None,
-    reason: Annotated[str, typer.Option(help="Read by who gets a bonus.")] = "The task took you longer than we estimated.",
+    reason: Annotated[str, typer.Option(help="Read by who gets a bonus.")] = REASON,
     production: Annotated[
         bool, typer.Option("--production/--sandbox", help="Of Mechanical Turk; the sandbox pays nobody.")
     ] = False,
@@ -77,9 +90,26 @@ def pay(
         payer = _payer(books.channel, production=production, endpoint=endpoint)
         sent = _send(archive, payments, payer, books, reason)
     document["payments"] = _rows(payments, sent)
-    emit(document, as_json=as_json, text=None if as_json else _text(document))
+    again = f"interplay study pay {study} --channel {books.channel} --send"
+    again += "" if bonuses else " --no-bonuses"
+    again += "" if longest is None else f" --longest {longest:g}"
+    again += "" if reason == REASON else f" --reason {shlex.quote(reason)}"
+    again += " --production" if production else ""
+    again += "" if endpoint is None else f" --endpoint {shlex.quote(endpoint)}"
+    again += place_options(data, database)
+    emit(document, as_json=as_json, text=None if as_json else _text(document, again))
     if any(one.state != "sent" for one in sent):
         raise typer.Exit(1)
+
+
+def version_of(session: Session, content_hash: str) -> Study:
+    """A version of a study that was opened here."""
+    from interplay.store import studies
+    from interplay.study.definition import Study
+
+    version = studies.study_version(session, content_hash)
+    assert version is not None  # a foreign key says so
+    return Study.from_json(version.definition)
 
 
 @dataclass
@@ -97,13 +127,8 @@ class _Books:
 
     def version(self, session: Session, content_hash: str) -> Study:
         """A version of the study."""
-        from interplay.store import studies
-        from interplay.study.definition import Study
-
         if content_hash not in self._versions:
-            row = studies.study_version(session, content_hash)
-            assert row is not None  # a foreign key says so
-            self._versions[content_hash] = Study.from_json(row.definition)
+            self._versions[content_hash] = version_of(session, content_hash)
         return self._versions[content_hash]
 
     def visits(self, session: Session, enrolments: Iterable[Enrolment]) -> list[Visit]:
@@ -279,8 +304,8 @@ def _rows(payments: Sequence[Payment], sent: Sequence[Sent]) -> list[dict[str, A
     ]
 
 
-def _text(document: dict[str, Any]) -> Any:
-    """The same for people."""
+def _text(document: dict[str, Any], again: str) -> Any:
+    """The same for people; `again` is the command that pays."""
     from rich.console import Group
 
     parts: list[Any] = []
@@ -296,6 +321,5 @@ def _text(document: dict[str, Any]) -> Any:
         return Group(*parts, f"Nothing is to be paid through {document['channel']}.")
     parts += [table(["payment", "worker", "assignment", "#amount", "state", ""], rows), ""]
     if not document["is_sent"]:
-        again = f"interplay study pay {document['study']} --channel {document['channel']} --send"
         parts.append(f"Nothing was sent. To pay:  {again}")
     return Group(*parts)

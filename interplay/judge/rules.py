@@ -5,15 +5,15 @@ A study's file says it in its table `[judging]`; without a study, the defaults h
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, cast
+from typing import Any, Literal, cast, get_args
 
 from interplay.errors import InterplayError
 from interplay.judge.form import MAX_REASON_CHARS, MIN_REASON_CHARS
 from interplay.judge.policies import policy as make_policy
 from interplay.rank import OUTCOMES, Outcome
+from interplay.tables import Table
 
 TaskChoice = Literal["random", "fixed"]
 
@@ -137,18 +137,13 @@ class Rules:
             return cls()
         if not isinstance(mapping, Mapping):
             raise RulesError(f"{where} must be a table of settings; got {mapping!r}")
-        values: dict[str, Any] = {}
-        for key, value in mapping.items():
-            if key not in _READERS:
-                near = difflib.get_close_matches(str(key), _READERS, n=1)
-                hint = f"did you mean {near[0]!r}?" if near else f"it may hold {', '.join(_READERS)}"
-                raise RulesError(f"{where} has no setting {key!r}; {hint}")
-            if value is not None:
-                values[key] = _READERS[key](value, f"{where} {key}")
+        table = Table(mapping, where, refuse=RulesError)
+        table.nothing_else(*_READERS)
+        settings = {key: _READERS[key](table, key) for key, value in mapping.items() if value is not None}
         try:
-            return cls(**values)
+            return cls(**settings)
         except RulesError as error:
-            raise RulesError(f"{where} {error}") from None
+            raise RulesError(f"{where}: {error}") from None
 
 
 _SMALLEST = {
@@ -161,86 +156,45 @@ _SMALLEST = {
 }
 
 
-def _text(value: Any, where: str) -> str:
-    if not isinstance(value, str) or not value:
-        raise RulesError(f"{where} must be text; got {value!r}")
-    return value
+def _number(table: Table, key: str) -> float:
+    return float(table.raw(key, (int, float)))
 
 
-def _whole(value: Any, where: str) -> int:
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise RulesError(f"{where} must be a whole number; got {value!r}")
-    return value
+def _whole(table: Table, key: str) -> int:
+    return table.raw(key, int)
 
 
-def _number(value: Any, where: str) -> float:
-    if not isinstance(value, int | float) or isinstance(value, bool) or value != value:
-        raise RulesError(f"{where} must be a number; got {value!r}")
-    return float(value)
-
-
-def _table(value: Any, where: str) -> Mapping[str, Any]:
-    if not isinstance(value, Mapping):
-        raise RulesError(f"{where} must be a table; got {value!r}")
-    return value
-
-
-def _list(value: Any, where: str) -> list[Any]:
-    if not isinstance(value, list | tuple):
-        raise RulesError(f"{where} must be a list; got {value!r}")
-    return list(value)
-
-
-def _tasks(value: Any, where: str) -> tuple[str, ...]:
-    tasks = [_text(task, where) for task in _list(value, where)]
-    return tuple(dict.fromkeys(tasks))
-
-
-def _tables(value: Any, where: str, keys: tuple[str, ...], optional: tuple[str, ...] = ()) -> list[dict[str, str]]:
-    """A list of tables with exactly these keys, all of them texts."""
-    found = []
-    for number, entry in enumerate(_list(value, where), 1):
-        entry_where = f"{where}, entry {number}"
-        table = _table(entry, entry_where)
-        if unknown := sorted(set(table) - set(keys) - set(optional)):
-            raise RulesError(f"{entry_where} has no setting {unknown[0]!r}; it holds {', '.join(keys + optional)}")
-        if lacking := [key for key in keys if key not in table]:
-            raise RulesError(f"{entry_where} lacks {lacking[0]!r}; it holds {', '.join(keys + optional)}")
-        found.append({key: _text(text, f"{entry_where} {key}") for key, text in table.items() if text or key not in optional})
-    return found
-
-
-def _attention_checks(value: Any, where: str) -> tuple[AttentionCheck, ...]:
+def _attention_checks(table: Table, key: str) -> tuple[AttentionCheck, ...]:
     checks = []
-    for entry in _tables(value, where, ("task", "left", "right", "expected")):
-        if entry["expected"] not in OUTCOMES:
-            raise RulesError(f"{where} expected must be left, right or draw; got {entry['expected']!r}")
-        checks.append(AttentionCheck(entry["task"], entry["left"], entry["right"], cast(Outcome, entry["expected"])))
+    for entry in table.tables(key):
+        expected = cast(Outcome, entry.choice("expected", OUTCOMES))
+        checks.append(AttentionCheck(entry.text("task"), entry.text("left"), entry.text("right"), expected))
+        entry.nothing_else()
     return tuple(checks)
 
 
-def _examples(value: Any, where: str) -> tuple[Example, ...]:
+def _examples(table: Table, key: str) -> tuple[Example, ...]:
     examples = []
-    for entry in _tables(value, where, ("video", "caption"), ("task",)):
-        if not entry["video"].startswith("/") or entry["video"].startswith("//"):
-            raise RulesError(
-                f"{where} video must be an address on this server, such as /media/example.mp4; got {entry['video']!r}\n"
-                "Judges' pages load nothing from other hosts."
-            )
-        examples.append(Example(entry.get("task", ""), entry["video"], entry["caption"]))
+    for entry in table.tables(key):
+        example = Example(entry.text("task", ""), entry.text("video"), entry.text("caption"))
+        entry.nothing_else()
+        if not example.video.startswith("/") or example.video.startswith("//"):
+            problem = f"{example.video!r} is no address on this server"
+            raise entry.error("video", problem, "begin it with /media/ or /static/; judges' pages load nothing else")
+        examples.append(example)
     return tuple(examples)
 
 
-_READERS = {
-    "tasks": _tasks,
-    "task_choice": _text,
+_READERS: dict[str, Callable[[Table, str], Any]] = {
+    "tasks": lambda table, key: tuple(dict.fromkeys(table.texts(key))),
+    "task_choice": lambda table, key: table.choice(key, get_args(TaskChoice)),
     "min_viewing_s": _number,
     "min_watched_share": _number,
     "min_reason_chars": _whole,
     **dict.fromkeys(_SMALLEST, _whole),
     "attention_checks": _attention_checks,
-    "policy": _text,
-    "policy_options": lambda value, where: dict(_table(value, where)),
+    "policy": lambda table, key: table.text(key),
+    "policy_options": lambda table, key: dict(table.raw(key, dict)),
     "examples": _examples,
 }
 """Setting -> how it is read."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
+from interplay.rank.bradley_terry import sigmoid
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class ScriptedJudge:
         if abs(left - right) <= self.draw_margin * scale:
             return "draw"
         doubt = max(self.noise * scale, 1e-9)
-        preference = 1 / (1 + math.exp(min(700.0, max(-700.0, -(left - right) / doubt))))
+        preference = sigmoid((left - right) / doubt)
         return "left" if rng.random() < preference else "right"
 
     def form(

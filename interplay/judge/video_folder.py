@@ -10,9 +10,8 @@ from pathlib import Path
 
 from interplay.errors import unknown_name
 from interplay.tasks import Task
+from interplay.tasks.published import published_names
 
-PUBLISHED_SUITE = "basalt"
-"""Its tasks are also known by the names of the published data set, `FindCave` and `MineRLBasaltFindCave-v0`."""
 _SEED_FILE = re.compile(r"seed_(-?\d+)\.mp4")
 _OTHER_VIDEOS = frozenset({".avi", ".gif", ".m4v", ".mkv", ".mov", ".mpeg", ".mpg", ".ogv", ".webm", ".wmv"})
 _MAX_LISTED = 6
@@ -36,16 +35,6 @@ class Found:
     notes: list[str] = field(default_factory=list)
 
 
-def short_name(task: Task) -> str:
-    """A task's name as the published data set writes it, without the parts all of them share.
-
-    >>> from interplay.tasks import find
-    >>> short_name(find("basalt/find_cave"))
-    'FindCave'
-    """
-    return "".join(part.capitalize() for part in task.name.split("_"))
-
-
 def task_names(tasks: Iterable[Task]) -> dict[str, Task]:
     """Every spelling -> task: the id; the id's name, where only one task is called so; published names of the basalt suite."""
     all_tasks = list(tasks)
@@ -54,9 +43,7 @@ def task_names(tasks: Iterable[Task]) -> dict[str, Task]:
     for task in all_tasks:
         names[task.id] = task
         by_name[task.name].append(task)
-        if task.suite == PUBLISHED_SUITE:
-            for spelling in ("{}", "MineRLBasalt{}-v0", "MineRL{}-v0"):
-                names[spelling.format(short_name(task))] = task
+        names |= dict.fromkeys(published_names(task), task)
     return names | {name: same[0] for name, same in by_name.items() if len(same) == 1}
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -21,6 +20,7 @@ from pathlib import Path
 from sqlalchemy.orm import Session
 
 from interplay.errors import InterplayError
+from interplay.files import part_of
 from interplay.judge.video_folder import FoundVideo
 from interplay.record import Archive
 from interplay.record.mp4 import Mp4, copy_to_stream
@@ -122,7 +122,7 @@ def stage(
         for number, (video, facts) in enumerate(checked):
             on_progress("copying videos", number, len(checked))
             name = episode_id(video.task, agent, video.seed, facts.sha256)
-            part = media / f".{name}.{os.getpid()}-{threading.get_ident()}.part"
+            part = part_of(archive.video_path(name))
             copied = copy_to_stream(video.path, facts, part)
             staged.append(StagedVideo(video.task, video.seed, part, copied, facts.sha256))
     except BaseException:

@@ -28,7 +28,8 @@ import torch
 from torch import nn
 
 from interplay.agents.networks import build
-from interplay.agents.policy import num_actions_of, save_policy, write_atomically
+from interplay.agents.policy import num_actions_of, save_policy
+from interplay.files import write_bytes
 from interplay.learn.config import CHECKPOINT, BCConfig, ConfigError
 from interplay.learn.demonstrations import Demonstrations
 
@@ -88,7 +89,7 @@ def clone(
     """
     device = _device(config.device)
     folder.mkdir(parents=True, exist_ok=True)
-    write_atomically(folder / "config.json", (json.dumps(config.to_json(), indent=2) + "\n").encode())
+    write_bytes(folder / "config.json", (json.dumps(config.to_json(), indent=2) + "\n").encode())
     with _threads(config.threads):
         return _clone(demonstrations, config, task, folder, device, resume, on_update, on_metrics, clock)
 
@@ -336,7 +337,7 @@ class _Metrics:
                 if line["update"] <= keep_until and not line.get("final"):
                     kept.append(text + "\n")
                     self._last = line
-        write_atomically(path, "".join(kept).encode())
+        write_bytes(path, "".join(kept).encode())
         self._file = path.open("a", encoding="utf-8")
 
     def write(self, line: dict[str, Any]) -> None:
@@ -368,7 +369,7 @@ def _checkpoint(
     for index, state in optimizer.state_dict()["state"].items():
         tensors |= {f"adam.{index}.{name}": value.detach().contiguous() for name, value in state.items()}
     where = {"update": update, "seconds": seconds, "sums": vars(sums), "fingerprint": fingerprint}
-    write_atomically(folder / CHECKPOINT, safetensors.torch.save(tensors, metadata={"run": json.dumps(where)}))
+    write_bytes(folder / CHECKPOINT, safetensors.torch.save(tensors, metadata={"run": json.dumps(where)}))
 
 
 def _restore(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import struct
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -32,7 +32,6 @@ CLOSE_TAKEN_OVER = 4409
 CLOSE_TOO_LONG = 4413
 CLOSE_TOO_MANY = 4429
 
-Command = Literal["hello", "start", "pause", "resume", "key", "quit"]
 COMMANDS: frozenset[str] = frozenset(("hello", "start", "pause", "resume", "key", "quit"))
 
 _HEADER = struct.Struct("<BBHIIIf")

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from interplay.rank.judgements import Judgement
+from interplay.rank.normal import Z95
 from interplay.rank.trueskill import OUTCOMES
 
 
@@ -152,10 +153,9 @@ def share(count: int, num: int) -> Share:
     """
     if num == 0:
         return Share(0, 0, None, None, None)
-    z = 1.959963984540054  # 97.5 % of the standard normal distribution
     p = count / num
-    centre = (p + z * z / (2 * num)) / (1 + z * z / num)
-    half = z / (1 + z * z / num) * math.sqrt(p * (1 - p) / num + z * z / (4 * num * num))
+    centre = (p + Z95 * Z95 / (2 * num)) / (1 + Z95 * Z95 / num)
+    half = Z95 / (1 + Z95 * Z95 / num) * math.sqrt(p * (1 - p) / num + Z95 * Z95 / (4 * num * num))
     return Share(count, num, p, max(0.0, centre - half) if count else 0.0, min(1.0, centre + half) if count < num else 1.0)
 
 

@@ -110,7 +110,7 @@ def fit_many(weights: Array) -> BradleyTerryMany:
 
 def win_probabilities(log_strength: Array) -> Array:
     """Probability that agent i is better than agent j, for strengths of shape (..., n); shape (..., n, n)."""
-    return _sigmoid(log_strength[..., :, None] - log_strength[..., None, :])
+    return sigmoid(log_strength[..., :, None] - log_strength[..., None, :])
 
 
 def check_counts(num_wins: Array, num_ties: Array | None, tie_weight: float = 0.5) -> Array:
@@ -168,7 +168,7 @@ def _newton(weights: Array) -> _Solution:
         num_steps += 1
         s, games, ghosts = strength[active], matches[active], phantom[active]
         expected = games * win_probabilities(s)
-        ghost = _sigmoid(s)
+        ghost = sigmoid(s)
         gradient = wins[active] - expected.sum(axis=2) - ghosts[:, None] * ghost
         information = _information(games, s, ghosts)
         # The gauge: F is singular along (1, ..., 1) without a phantom; the gradient has no part there, nor has the step.
@@ -192,7 +192,7 @@ def _information(games: Array, strength: Array, phantom: Array) -> Array:
     """Fisher information: games (B, n, n) symmetric, strength (B, n), phantom (B,) -> (B, n, n)."""
     probability = win_probabilities(strength)
     between = games * probability * probability.transpose(0, 2, 1)
-    ghost = _sigmoid(strength) * _sigmoid(-strength)
+    ghost = sigmoid(strength) * sigmoid(-strength)
     diagonal = between.sum(axis=2) + phantom[:, None] * ghost
     index = np.arange(strength.shape[1])
     information = -between
@@ -221,7 +221,7 @@ def _log_likelihood(weights: Array, strength: Array, phantom: Array) -> Array:
     return answers - phantom / 2 * ghosts.sum(axis=1)
 
 
-def _sigmoid(x: Array) -> Array:
+def sigmoid(x: Array | float) -> Array:
     """1 / (1 + exp(-x)) without overflow, exact to rounding in both tails."""
     fade = np.exp(-np.abs(x))
     return np.where(x >= 0, 1.0, fade) / (1 + fade)

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from interplay.rank.bradley_terry import PHANTOM_DRAWS, check_counts, is_strongly_connected
+from interplay.rank.bradley_terry import PHANTOM_DRAWS, check_counts, is_strongly_connected, sigmoid
 
 Array = NDArray[np.float64]
 
@@ -48,11 +48,6 @@ class Davidson:
     def standard_error(self) -> Array:
         """Standard error of each log strength about the mean of all, shape (n,)."""
         return np.sqrt(np.diag(self.covariance))
-
-    def tie_probabilities(self) -> Array:
-        """Probability that agents i and j tie, shape (n, n)."""
-        difference = self.log_strength[:, None] - self.log_strength[None, :]
-        return self.nu / (self.nu + 2 * np.cosh(difference / 2))
 
 
 class DavidsonMany(NamedTuple):
@@ -159,7 +154,7 @@ def _derivatives(wins: Array, ties: Array, strength: Array, theta: Array, phanto
     matches = wins + wins.transpose(0, 2, 1) + ties
     mean_x = (win - win.transpose(0, 2, 1)) / 2
     var_x = (win + win.transpose(0, 2, 1)) / 4 - mean_x**2
-    ghost = 1 / (1 + np.exp(-np.clip(strength, -700, 700)))
+    ghost = sigmoid(strength)
     gradient, information = np.zeros((num_logs, n + 1)), np.zeros((num_logs, n + 1, n + 1))
     observed = (wins - wins.transpose(0, 2, 1)) / 2
     gradient[:, :n] = (observed - matches * mean_x).sum(axis=2) + phantom[:, None] * (0.5 - ghost)

@@ -10,6 +10,8 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+Z95 = 1.959963984540054
+"""Half width of the 95 % interval of a normal distribution, in standard deviations."""
 _SQRT_HALF = math.sqrt(0.5)
 _DENSITY_AT_ZERO = 1 / math.sqrt(2 * math.pi)
 _TAIL = 5.0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Callable
 from fractions import Fraction
@@ -11,8 +10,8 @@ from typing import TYPE_CHECKING, Protocol, cast
 
 import numpy as np
 
+from interplay.files import replacing
 from interplay.record.errors import RecordingError
-from interplay.record.mp4 import part_path
 from interplay.record.sealed import Episode, no_video
 
 if TYPE_CHECKING:
@@ -54,11 +53,10 @@ def write_mp4(
 
     header = episode.header
     scale = max(1, round(MIN_HEIGHT / header.height)) if header.height < MIN_HEIGHT else 1
-    part = part_path(path)
     rate = Fraction(header.task.frame_rate_hz).limit_denominator(1001)
     to_frame = _palette_frames(header.palette, header.height, header.width, scale)
     try:
-        with av.open(str(part), "w", format="mp4", options={"movflags": "+faststart"}) as container:
+        with replacing(path) as part, av.open(str(part), "w", format="mp4", options={"movflags": "+faststart"}) as container:
             stream = cast(av.VideoStream, container.add_stream("libx264", rate=rate))
             # yuv420p halves the colour planes, so both sides must be even; the picture's last odd line is cut
             stream.width, stream.height = header.width * scale & ~1, header.height * scale & ~1
@@ -75,29 +73,21 @@ def write_mp4(
                 if advance is not None and index % 60 == 59:
                     advance(60)
             container.mux(stream.encode())
-        os.replace(part, path)
     except OSError as error:
-        part.unlink(missing_ok=True)
         raise RecordingError(
             f"cannot write {path}: {error.strerror or error}.\nThe episode itself is safe; free some space and try again."
         ) from error
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise
 
 
 def _copy(episode: Episode, path: Path) -> None:
     """The video of an episode that is nothing else."""
     if not episode.path.exists():
         raise no_video(episode)
-    part = part_path(path)
     try:
-        shutil.copyfile(episode.path, part)
-        os.replace(part, path)
+        with replacing(path) as part:
+            shutil.copyfile(episode.path, part)
     except OSError as error:
         raise RecordingError(f"cannot write {path}: {error.strerror or error}.\nFree some space and try again.") from error
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def _palette_frames(

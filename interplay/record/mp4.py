@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import errno
 import hashlib
-import os
 import shlex
 import struct
-import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
+from interplay.files import to_disk
 from interplay.record.errors import RecordingError
 
 if TYPE_CHECKING:
@@ -129,11 +128,6 @@ def copy_to_stream(source: Path, facts: Mp4, target: Path) -> Mp4:
         raise
 
 
-def part_path(target: Path) -> Path:
-    """Where a file is written before it gets its name."""
-    return target.with_name(f".{target.stem}.{os.getpid()}-{threading.get_ident()}.part")
-
-
 def _rewrap(source: Path, part: Path) -> None:
     """The same pictures and sound behind an index, without any words."""
     import av
@@ -155,8 +149,7 @@ def _rewrap(source: Path, part: Path) -> None:
             for kept in without_words.filter(packet) if index == picture.index else (packet,):
                 kept.stream = streams[index]
                 new.mux(kept)
-    with part.open("rb+") as file:
-        os.fsync(file.fileno())
+    to_disk(part)
 
 
 def _check_boxes(path: Path) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ import pyarrow.parquet as pq
 import xxhash
 import zstandard
 
+from interplay.files import remove_parts, replacing
 from interplay.record.errors import RecordingError
 from interplay.record.journal import End, Journal
 from interplay.record.schema import DIGESTS_KEY, METADATA_KEY, Header, sealed_schema, step_columns
@@ -53,23 +53,20 @@ def seal(paths: list[Path], target: Path) -> Episode:
     episode = Episode(**facts, path=target)
     automatic = {} if journal.end is None else journal.end.automatic
     metadata = {"header": journal.header.to_json(), "summary": episode.to_json(), "automatic": automatic}
-    part = target.with_name(f".{target.name}.part")
     try:
-        file = _HashingFile(part)
-        try:
-            _write(file, sealed_schema(journal.header), metadata, rows, _frames(journal), journal.header)
-            digest, size = file.to_disk()
-        finally:
-            file.close()
-        os.replace(part, target)
-        _fsync(target.parent)
+        remove_parts(target)
+        with replacing(target) as part:
+            file = _HashingFile(part)
+            try:
+                _write(file, sealed_schema(journal.header), metadata, rows, _frames(journal), journal.header)
+            finally:
+                file.close()
     except OSError as error:
-        part.unlink(missing_ok=True)
         raise RecordingError(
             f"cannot seal episode {episode.id} as {target}: {error.strerror or error}.\n"
             f"Its journal is whole and stays; free some space, then:  interplay episodes repair --data {paths[0].parent.parent}"
         ) from error
-    return Episode(**facts, path=target, sha256=digest, size_bytes=size)
+    return Episode(**facts, path=target, sha256=file.hexdigest(), size_bytes=file.tell())
 
 
 def _shift(header: Header, table: pa.Table, end: End | None) -> tuple[dict[str, Any], pa.Table]:
@@ -206,15 +203,11 @@ class _HashingFile:
         self._since_mark.reset()
 
     def close(self) -> None:
-        """Close, leaving it to the system when the bytes reach the disk."""
         self._file.close()
 
-    def to_disk(self) -> tuple[str, int]:
-        """Force every byte to the disk, close, and return SHA-256 and size."""
-        self._file.flush()
-        os.fsync(self._file.fileno())
-        self._file.close()
-        return self._sha256.hexdigest(), self._size
+    def hexdigest(self) -> str:
+        """SHA-256 of everything written."""
+        return self._sha256.hexdigest()
 
 
 def _write(
@@ -263,11 +256,3 @@ def _regroup(arrays: Iterator[pa.Array], size: int) -> Iterator[pa.ChunkedArray]
                 waiting, count = [], 0
     if waiting:
         yield pa.chunked_array(waiting)
-
-
-def _fsync(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from interplay.rank import Comparison
 from interplay.rank.boards import BoardRow, Boards, NormalisedRow, Resampling, boards
-from interplay.report.bedd_paper import paper, published, short_name
+from interplay.report.bedd_paper import paper, published, short_name, task_ids
 from interplay.report.plots import plot_intervals
 from interplay.report.reading import Reading
 from interplay.report.table import Cell, Column, Figure, Measured, Section, Table
@@ -153,7 +153,7 @@ def _ranks(row: BoardRow) -> str | None:
 
 
 def _by_task(made: Boards) -> Table:
-    names = list(paper()["names"].values())
+    names = list(task_ids().values())
     tasks = sorted(made.tasks, key=lambda task: (names.index(task) if task in names else len(names), task))
     rated = {task: {row.agent: row for row in made.tasks[task].rows} for task in tasks}
     rows = []

@@ -9,6 +9,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from interplay.tasks import builtin_suites, find
+from interplay.tasks.published import published_name, published_names
+
 FILE = Path(__file__).with_name("bedd_paper.toml")
 
 
@@ -37,24 +40,26 @@ def published_pair(section: str, a: str, b: str) -> dict[str, Any] | None:
     return next((pair for pair in published(section, "pairs") or () if {pair["a"], pair["b"]} == {a, b}), None)
 
 
+@cache
+def task_ids() -> Mapping[str, str]:
+    """The paper's tasks, in its order: published name -> task of our basalt suite."""
+    ours = {published_name(task): task.id for suite in builtin_suites() for task in suite.tasks}
+    return MappingProxyType({name: ours[name] for name in paper()["tasks"]})
+
+
 def short_name(task: str) -> str:
-    """The published name of a task of the basalt suite; any other task keeps its own.
+    """The published name of one of the paper's tasks; any other task keeps its own.
 
     >>> short_name("basalt/find_cave"), short_name("atari/breakout")
     ('FindCave', 'atari/breakout')
     """
-    return next((name for name, id in paper()["names"].items() if id == task), task)
+    return next((name for name, id in task_ids().items() if id == task), task)
 
 
 def task_id(name: str) -> str | None:
-    """The task of our suites that a name means: its id, its published short name or environment id; None if none does.
+    """Which of the paper's tasks a name means: our id, or any published spelling; None if none does.
 
     >>> task_id("FindCave"), task_id("MineRLBasaltFindCave-v0"), task_id("basalt/find_cave"), task_id("FindDiamond")
     ('basalt/find_cave', 'basalt/find_cave', 'basalt/find_cave', None)
     """
-    bare = name.removeprefix("MineRLBasalt").removesuffix("-v0")
-    if bare in paper()["names"]:
-        return paper()["names"][bare]
-    if name in paper()["names"].values():
-        return name
-    return None
+    return next((id for id in task_ids().values() if name in (id, *published_names(find(id)))), None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from interplay.rank.normal import Z95
 from interplay.report.bedd_paper import published, published_pair
 from interplay.report.plots import plot_intervals, plot_sentiments
 from interplay.report.reading import Groups, Reading
@@ -159,7 +160,7 @@ def length_figure(groups: Groups, kind: str, roster: Sequence[str] = ()) -> Figu
     records = []
     for name, readings in groups.items():
         words = describe([reading.num_words for reading in readings])
-        half = 1.96 * words.se if len(readings) > 1 else 0.0
+        half = Z95 * words.se if len(readings) > 1 else 0.0
         records.append(
             {"name": name, "num": words.num, "value": words.mean, "low": words.mean - half, "high": words.mean + half}
         )

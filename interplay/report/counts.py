@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from interplay.errors import InterplayError, unknown_name
-from interplay.report.bedd_paper import paper, task_id
+from interplay.report.bedd_paper import task_id, task_ids
 from interplay.report.sentiment import SENTIMENTS
 from interplay.report.statistics import ChiSquare, PairTest, chi_square, pairwise_chi_square
 from interplay.tasks import Question
@@ -117,9 +117,7 @@ def _known_task(name: str) -> tuple[Question, ...]:
     tasks = {task.id: task for suite in builtin_suites() for task in suite.tasks}
     id = task_id(name) or name
     if id not in tasks:
-        raise unknown_name(
-            "task", name, [*paper()["names"], *paper()["names"].values()], hint="Comparison points need its form."
-        )
+        raise unknown_name("task", name, [*task_ids(), *task_ids().values()], hint="Comparison points need its form.")
     return tasks[id].questions
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from interplay.errors import InterplayError
-from interplay.report.bedd_paper import paper, published, short_name
+from interplay.report.bedd_paper import paper, published, short_name, task_ids
 from interplay.report.bedd_tasks import SPREAD_CAPTION, spread
 from interplay.report.plots import plot_spreads
 from interplay.report.table import Column, Figure, Measured, Section, Table
@@ -56,7 +56,7 @@ class Effort(NamedTuple):
 
 def archived_efforts(archive: Archive) -> Iterator[Effort]:
     """Every human episode of the paper's four tasks in an archive, its first seat."""
-    for task in paper()["names"].values():
+    for task in task_ids().values():
         for episode in archive.episodes(task=task, actor="human"):
             if episode.frame_policy == "uploaded" or not episode.num_steps:
                 continue
@@ -84,7 +84,7 @@ def recording_files(folder: Path) -> dict[Path, str]:
     files = sorted(folder.rglob("*.jsonl"))
     if not files:
         raise RecordingsError(f"{folder} holds no recordings (*.jsonl)\nDownload some of BEDD's, or leave --recordings out.")
-    names = FOLDERS | {name: name for name in paper()["names"]}
+    names = FOLDERS | {name: name for name in task_ids()}
     found = {}
     for file in files:
         task = next((names[part] for part in reversed(file.parent.parts) if part in names), None)
@@ -148,7 +148,7 @@ def proxy_section(efforts: Sequence[Effort], source: str) -> Section:
             ),
             (_published_table(),),
         )
-    groups = {name: [effort for effort in efforts if effort.task == name] for name in paper()["names"]}
+    groups = {name: [effort for effort in efforts if effort.task == name] for name in task_ids()}
     groups = {name: group for name, group in groups.items() if group}
     blocks: list[Table | Figure] = []
     for id, name, label, of in (

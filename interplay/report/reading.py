@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from interplay.report.bedd_paper import paper, short_name
+from interplay.report.bedd_paper import short_name, task_ids
 from interplay.report.sentiment import Sentiment, sentiment
 from interplay.store.answers import FullAnswer
 
@@ -46,7 +46,7 @@ def by_task(readings: Iterable[Reading]) -> dict[str, list[Reading]]:
     groups: dict[str, list[Reading]] = {}
     for reading in readings:
         groups.setdefault(short_name(reading.answer.task), []).append(reading)
-    order = list(paper()["names"])
+    order = list(task_ids())
     return {name: groups[name] for name in sorted(groups, key=lambda name: (order.index(name) if name in order else 99, name))}
 
 

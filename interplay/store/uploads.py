@@ -79,6 +79,12 @@ def imported(session: Session, dataset: str) -> Iterator[tuple[str, dict[str, An
         yield match, source, reason, viewing
 
 
+def imported_agents(session: Session, dataset: str) -> set[str]:
+    """Agents that answers imported under a name are about."""
+    query = select(Answer.left_agent, Answer.right_agent).where(Answer.source["dataset"].as_string() == dataset).distinct()
+    return {agent for pair in session.execute(query) for agent in pair}
+
+
 class ExportedAnswer(NamedTuple):
     """An answer and its match, as exports need them; fields as in `Answer` and `Match`."""
 

@@ -10,7 +10,6 @@ import base64
 import dataclasses
 import hashlib
 import json
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
@@ -24,7 +23,7 @@ from interplay.study.channels import KINDS as CHANNELS
 from interplay.study.channels import Channel, make_channel
 from interplay.study.errors import QuizError, StudyError
 from interplay.study.quiz import Quiz
-from interplay.study.table import Table
+from interplay.tables import Table, parse_toml, read_text
 
 KINDS = ("comparisons",)
 """What people do in a study: `comparisons` of two episodes, by the rules of its [judging] table."""
@@ -181,14 +180,8 @@ def load_study(path: str | Path) -> Study:
         StudyError: If the file is missing, is not TOML, or says something a study cannot mean.
     """
     file = Path(path)
-    try:
-        text = file.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise StudyError(
-            f"{file}: no such file\nBegin with a study that ships:  interplay study show basalt --toml > my_study.toml"
-        ) from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise StudyError(f"{file}: cannot be read as UTF-8 text: {error}") from None
+    hint = "Begin with a study that ships:  interplay study show basalt --toml > my_study.toml"
+    text = read_text(file, StudyError, hint=hint)
     return parse_study(text, source=str(file), folder=file.parent)
 
 
@@ -198,15 +191,12 @@ def parse_study(text: str, *, source: str = "<text>", folder: Path | None = None
     Raises:
         StudyError: As `load_study`.
     """
-    try:
-        document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise StudyError(f"{source}: not valid TOML: {error}\nCheck quotes and brackets near that line.") from None
+    document = parse_toml(text, source, StudyError)
     try:
         json.dumps(document)
     except TypeError:
         raise StudyError(f"{source}: holds a date or time\nRemedy: write it in quotes, as a text.") from None
-    root = Table(document, source)
+    root = Table(document, source, refuse=StudyError)
     part = root.optional("quiz")
     if part is not None:
         name = part.text("quiz")
@@ -278,7 +268,7 @@ def _taken_in(part: Table, name: str, folder: Path | None) -> dict[str, Any]:
 
 def _study(document: Mapping[str, Any], source: str) -> Study:
     """A study of a whole document."""
-    root = Table(document, source)
+    root = Table(document, source, refuse=StudyError)
     head = root.table("study")
     study = Study(
         id=head.name("id"),
@@ -313,7 +303,8 @@ def _study(document: Mapping[str, Any], source: str) -> Study:
 def _consent(table: Table | None) -> Consent | None:
     if table is None:
         return None
-    consent = Consent(table.paragraphs("text"), table.texts("stores", []), table.raw("required", bool, True))
+    stores = tuple(" ".join(line.split()) for line in table.texts("stores", []))
+    consent = Consent(table.paragraphs("text"), stores, table.raw("required", bool, True))
     table.nothing_else()
     return consent
 
@@ -345,10 +336,7 @@ def _quiz(table: Table | None) -> QuizPart | None:
 
 def _examples(root: Table, study_id: str) -> tuple[Example, ...]:
     examples = []
-    for index, entry in enumerate(root.raw("examples", list, [])):
-        if not isinstance(entry, dict):
-            raise root.error(f"examples[{index}]", f"must be a table, got {entry!r}", "write [[examples]] above it")
-        table = Table(entry, root.source, f"examples[{index}]")
+    for index, table in enumerate(root.tables("examples", [])):
         homes = {key: table.text(key, "") for key in ("video", "episode", "file")}
         if sum(map(bool, homes.values())) != 1:
             raise table.error("video", "needs one home", 'write one of video = "/static/...", episode = "ID" or file = "PATH"')

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import re
-import tomllib
 from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib import resources
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Any, cast, get_args
 
 from interplay.errors import unknown_name
+from interplay.tables import Table, nearest, parse_toml, read_text
 from interplay.tasks.keys import MAX_BUTTONS, MAX_COMPOSED_BUTTONS, MAX_TURN, POINTER_DEGREES, KeyMap
 from interplay.tasks.task import EnvSpec, Question, QuestionKind, Suite, Task, TaskError
 
@@ -30,8 +30,6 @@ _COMMON_CODES = [f"Arrow{way}" for way in ("Up", "Down", "Left", "Right")] + [f"
 _COMMON_CODES += [f"Digit{n}" for n in range(10)] + ["Space", "Enter", "ShiftLeft", "ControlLeft", "Tab", "Comma", "Period"]
 _COMMON_CODES += ["MouseLeft", "MouseRight", "MouseMiddle"]
 
-_NAME = re.compile(r"[a-z0-9][a-z0-9_\-]*")
-
 MAX_TIME_LIMIT_S = 24 * 3600
 VIDEO_FRAME_RATE_HZ = 30
 """Of tasks that are videos only, where they do not say."""
@@ -44,12 +42,7 @@ def load_suite(path: str | Path) -> Suite:
         TaskError: If the file is missing, is not TOML, or says something a task cannot mean.
     """
     file = Path(path)
-    try:
-        text = file.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise TaskError(f"{file}: no such file\nGive the path of a task file; docs/tasks.md has one to copy.") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise TaskError(f"{file}: cannot be read as UTF-8 text: {error}") from error
+    text = read_text(file, TaskError, hint="Give the path of a task file; docs/tasks.md has one to copy.")
     return parse_suite(text, source=str(file))
 
 
@@ -59,25 +52,18 @@ def parse_suite(text: str, *, source: str = "<text>") -> Suite:
     Raises:
         TaskError: As `load_suite`.
     """
-    try:
-        document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise TaskError(f"{source}: not valid TOML: {error}\nCheck quotes and brackets near that line.") from None
-    root = _Table(document, source, "")
+    root = Table(parse_toml(text, source, TaskError), source, refuse=TaskError)
     head = root.table("suite")
-    suite_id = head.name("id")
+    suite_id = head.name("id", max_chars=None)
     defaults = root.raw("defaults", dict, {})
     tasks: dict[str, Task] = {}
-    entries = root.raw("task", list, [])
+    entries = root.tables("task", [])
     if not entries:
         raise root.error("task", "has no tasks", "add at least one [[task]] table")
-    for index, entry in enumerate(entries):
-        where = f"task[{index}]"
-        if not isinstance(entry, dict):
-            raise root.error(where, f"must be a table, got {entry!r}", "write [[task]] above it")
-        task = _task(_Table(_merged(defaults, entry), source, where, own=entry), suite_id)
+    for entry in entries:
+        task = _task(entry.over(defaults), suite_id)
         if task.id in tasks:
-            raise root.error(f"{where}.name", f"{task.name!r} is used twice", "give each task its own name")
+            raise entry.error("name", f"{task.name!r} is used twice", "give each task its own name")
         tasks[task.id] = task
     suite = Suite(suite_id, head.text("title"), head.text("description", ""), tuple(tasks.values()))
     head.nothing_else()
@@ -143,116 +129,16 @@ def lookup(task_id: str, tasks: Mapping[str, Task]) -> Task:
     return tasks[task_id]
 
 
-def _merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
-    """`over` laid on `base`, tables merged, everything else replaced."""
-    result = dict(base)
-    for key, value in over.items():
-        both_tables = isinstance(value, dict) and isinstance(result.get(key), dict)
-        result[key] = _merged(result[key], value) if both_tables else value
-    return result
-
-
-class _Table:
-    """One TOML table being read: takes values out one by one, and knows where it stands for error messages.
-
-    Args:
-        values: What it holds.
-        source: Name of the file.
-        where: Path of the table in the file.
-        own: What of `values` is written at that path; the rest comes from `[defaults]`. None if all of it is.
-    """
-
-    def __init__(self, values: Mapping[str, Any], source: str, where: str, *, own: Mapping[str, Any] | None = None) -> None:
-        self._values = dict(values)
-        self._source = source
-        self._where = where
-        self._own = own
-        self._seen: set[str] = set()
-
-    def error(self, key: str, problem: str, remedy: str) -> TaskError:
-        """The error of this file, at this key."""
-        place = ".".join(part for part in (self._where, key) if part)
-        name = key.partition(".")[0].partition("[")[0]
-        if self._own is not None and name in self._values and name not in self._own:
-            place = ".".join(["defaults", *place.split(".")[1:]])
-        return TaskError(f"{self._source}: {place}: {problem}\nRemedy: {remedy}.")
-
-    def raw(self, key: str, kind: type | tuple[type, ...], default: Any = ...) -> Any:
-        """A value of the given Python type; without a default it must be there."""
-        self._seen.add(key)
-        if key not in self._values:
-            if default is ...:
-                raise self.error(key, "is missing", f"add {key} = ...")
-            return default
-        value = self._values[key]
-        kinds = kind if isinstance(kind, tuple) else (kind,)
-        if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
-            wanted = " or ".join(_TYPE_NAMES[one] for one in kinds)
-            raise self.error(key, f"must be {wanted}, got {value!r}", f"write {wanted} there")
-        return value
-
-    def table(self, key: str, default: Any = ...) -> _Table:
-        place = ".".join(part for part in (self._where, key) if part)
-        values = self.raw(key, dict, default)
-        return _Table(values, self._source, place, own=None if self._own is None else self._own.get(key, {}))
-
-    def text(self, key: str, default: Any = ...) -> str:
-        value = self.raw(key, str, default).strip()
-        if not value and default is ...:
-            raise self.error(key, "is empty", f"write what {key} should say")
-        return value
-
-    def name(self, key: str) -> str:
-        value = self.text(key)
-        if not _NAME.fullmatch(value):
-            raise self.error(key, f"{value!r} is not a name", "use lower-case letters, digits, '_' and '-'")
-        return value
-
-    def number(self, key: str, default: Any = ..., *, low: float, high: float) -> float:
-        value = self.raw(key, (int, float), default)
-        if not low <= value <= high:
-            raise self.error(key, f"must lie between {low:g} and {high:g}, got {value!r}", "choose a value in that range")
-        return value
-
-    def texts(self, key: str, default: Any = ...) -> tuple[str, ...]:
-        values = self.raw(key, list, default)
-        if not all(isinstance(value, str) for value in values):
-            raise self.error(key, f"must hold texts only, got {values!r}", "put each entry in quotes")
-        return tuple(values)
-
-    def is_own(self, key: str) -> bool:
-        """Whether a key is written at this place, and not taken from `[defaults]`."""
-        return key in (self._values if self._own is None else self._own)
-
-    def items(self) -> Iterable[tuple[str, Any]]:
-        self._seen.update(self._values)
-        return self._values.items()
-
-    def nothing_else(self) -> None:
-        """Refuse keys nobody asked for: most are typing slips."""
-        for key in self._values:
-            if key not in self._seen:
-                near = difflib.get_close_matches(key, self._seen, n=1)
-                remedy = f"did you mean {near[0]!r}?" if near else f"known keys here are {', '.join(sorted(self._seen))}"
-                raise self.error(key, "is not a known key", remedy.rstrip("."))
-
-
-_TYPE_NAMES = {str: "a text", int: "a whole number", float: "a number", list: "a list", dict: "a table", bool: "true or false"}
-
-
-def _task(table: _Table, suite_id: str) -> Task:
+def _task(table: Table, suite_id: str) -> Task:
     """One `[[task]]` table."""
-    name = table.name("name")
+    name = table.name("name", max_chars=None)
     env = _env(table.table("env"))
     seeds = _seeds(table, lowest=0 if env.is_playable else -(2**31))
     goal = table.text("goal")
     frame_rate_hz = float(table.number("frame_rate_hz", 60 if env.is_playable else VIDEO_FRAME_RATE_HZ, low=0.1, high=240))
     time_limit_s = table.number("time_limit_s", ... if env.is_playable else MAX_TIME_LIMIT_S, low=0.1, high=MAX_TIME_LIMIT_S)
     keys = _keys(table.table("keys")) if env.is_playable else _no_keys(table)
-    questions = tuple(
-        _question(_Table(entry, table._source, f"{table._where}.questions[{index}]"))
-        for index, entry in enumerate(table.raw("questions", list))
-    )
+    questions = tuple(_question(entry) for entry in table.tables("questions"))
     if len({question.id for question in questions}) != len(questions):
         raise table.error("questions", "two questions share an id", "give each its own id")
     if sum(question.kind == "overall" for question in questions) != 1:
@@ -274,7 +160,7 @@ def _task(table: _Table, suite_id: str) -> Task:
     return task
 
 
-def _seeds(table: _Table, *, lowest: int) -> list[int]:
+def _seeds(table: Table, *, lowest: int) -> list[int]:
     """The held-out seeds."""
     seeds = table.raw("held_out_seeds", list)
     if not seeds:
@@ -288,14 +174,14 @@ def _seeds(table: _Table, *, lowest: int) -> list[int]:
     return seeds
 
 
-def _no_keys(table: _Table) -> KeyMap:
+def _no_keys(table: Table) -> KeyMap:
     """The keys of a task that nobody plays; what `[defaults]` says about keys is for the suite's other tasks."""
     if table.raw("keys", dict, None) is not None and table.is_own("keys"):
         raise table.error("keys", "has no use in a task of videos, which nobody plays", "leave it out")
     return KeyMap((), {}, {frozenset(): None})
 
 
-def _env(table: _Table) -> EnvSpec:
+def _env(table: Table) -> EnvSpec:
     """The `env` table of a task."""
     env_id = table.text("id")
     door, colon, name = env_id.partition(":")
@@ -316,17 +202,14 @@ def _env(table: _Table) -> EnvSpec:
     return EnvSpec(env_id, {} if door == "video" else options)
 
 
-def _question(table: _Table) -> Question:
-    kind = table.text("kind")
-    kinds = get_args(QuestionKind)
-    if kind not in kinds:
-        raise table.error("kind", f"{kind!r} is not a kind of question", f"choose one of {', '.join(kinds)}")
-    question = Question(table.name("id"), table.text("factor"), cast(QuestionKind, kind), table.text("text"))
+def _question(table: Table) -> Question:
+    kind = cast(QuestionKind, table.choice("kind", get_args(QuestionKind)))
+    question = Question(table.name("id", max_chars=None), table.text("factor"), kind, table.text("text"))
     table.nothing_else()
     return question
 
 
-def _keys(table: _Table) -> KeyMap:
+def _keys(table: Table) -> KeyMap:
     """The `keys` table: buttons, bindings, opposites, labels, and what the buttons mean."""
     compose = table.raw("compose", bool, False)
     limit = MAX_COMPOSED_BUTTONS if compose else MAX_BUTTONS
@@ -338,17 +221,15 @@ def _keys(table: _Table) -> KeyMap:
 
     def checked(key: str, button: object) -> str:
         if button not in buttons:
-            near = difflib.get_close_matches(str(button), buttons, n=1)
-            remedy = f"did you mean {near[0]!r}" if near else f"buttons are {', '.join(buttons)}"
+            remedy = nearest(str(button), buttons) or f"buttons are {', '.join(buttons)}"
             raise table.error(key, f"{button!r} is not a button of this task", remedy)
         return cast(str, button)
 
     for code in table.raw("bindings", dict):
         if not _CODE.fullmatch(code):
-            near = difflib.get_close_matches(code, _COMMON_CODES, n=1)
-            remedy = f"did you mean {near[0]!r}" if near else "use the `code` of the browser's key events, such as 'KeyW'"
+            remedy = nearest(code, _COMMON_CODES) or "use the `code` of the browser's key events, such as 'KeyW'"
             raise table.error(f"bindings.{code}", "is no key's name", remedy)
-    bindings = {code: checked(f"bindings.{code}", button) for code, button in table.table("bindings").items()}
+    bindings = {code: checked(f"bindings.{code}", button) for code, button in table.raw("bindings", dict).items()}
     # An entry that no key presses stays 0 for people and is there for programs; any other button would be of no use.
     unbound = [button for button in (turns if compose else buttons) if button not in bindings.values()]
     if unbound:
@@ -356,7 +237,7 @@ def _keys(table: _Table) -> KeyMap:
     actions: dict[frozenset[str], Any] = {}
     if compose and table.raw("actions", dict, None) is not None:
         raise table.error("actions", "cannot stand beside compose = true", "leave one of them out")
-    for combination, action in () if compose else table.table("actions").items():
+    for combination, action in () if compose else table.raw("actions", dict).items():
         names = [part for part in combination.split("+") if part]
         key = frozenset(checked(f"actions.{combination!r}", name) for name in names)
         if key in actions:
@@ -369,13 +250,13 @@ def _keys(table: _Table) -> KeyMap:
         if not isinstance(pair, list) or len(pair) != 2:
             raise table.error("opposites", f"must hold pairs of buttons, got {pair!r}", 'write [["LEFT", "RIGHT"]]')
         opposites.append((checked("opposites", pair[0]), checked("opposites", pair[1])))
-    labels = {checked("labels", button): str(text) for button, text in table.table("labels", {}).items()}
+    labels = {checked("labels", button): str(text) for button, text in table.raw("labels", dict, {}).items()}
     table.nothing_else()
     return KeyMap(buttons, bindings, actions, tuple(opposites), labels, compose, pointer, pointer_degrees, turns)
 
 
 def _pointer(
-    table: _Table, buttons: tuple[str, ...], *, compose: bool
+    table: Table, buttons: tuple[str, ...], *, compose: bool
 ) -> tuple[str | None, float, dict[str, tuple[float, float]]]:
     """What turns the view of a composed map: the entry, degrees for a pixel, and the buttons that turn while held."""
     pointer: str | None = table.raw("pointer", str, None)

@@ -1,12 +1,21 @@
-"""What goes over the wire about agents: the bodies of requests and answers, as the API description shows them."""
+"""What goes over the wire about agents: the bodies of requests and answers, as the API description shows them, and how the
+rows of an agent become one.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated
 
+from fastapi import Request
 from pydantic import BaseModel, Field, StringConstraints
+from sqlalchemy.orm import Session
 
-from interplay.store.agents import AgentState
+from interplay.store import Agent
+from interplay.store.agents import AgentState, state
+from interplay.store.catalogue import Shown, episodes_of_agents
+from interplay.tasks import Task
+from interplay.web.agent_access import sees
 
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]{0,59}$")]
 Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=60, pattern=r"^[^\x00-\x1f\x7f]+$")]
@@ -80,3 +89,61 @@ class Uploaded(BaseModel):
     seed: int
     episode: str = Field(description="Id of the new episode.")
     missing_seeds: list[int] = Field(description="Held-out seeds that still have no video.")
+
+
+def documents(request: Request, session: Session, rows: list[Agent], hidden: set[str]) -> list[AgentDocument]:
+    """Rows of many agents as programs get them, agent by agent."""
+    by_name: dict[str, list[Agent]] = {}
+    for row in rows:
+        by_name.setdefault(row.name, []).append(row)
+    brought = episodes_of_agents(session, by_name)
+    sees_all, token = sees(request)
+    return [
+        _one_document(request.app.state.tasks, same, brought, hidden, sees_proposer=sees_all or token == same[0].proposed_by)
+        for same in by_name.values()
+    ]
+
+
+def document_of(request: Request, session: Session, rows: list[Agent], hidden: set[str]) -> AgentDocument:
+    """One agent's rows as programs get them."""
+    return documents(request, session, rows, hidden)[0]
+
+
+def _one_document(
+    tasks: Mapping[str, Task],
+    rows: list[Agent],
+    brought: Mapping[tuple[str, str], list[Shown]],
+    hidden: set[str],
+    *,
+    sees_proposer: bool,
+) -> AgentDocument:
+    entries = []
+    for row in rows:
+        episodes = brought.get((row.name, row.task), [])
+        task = tasks.get(row.task)
+        there = {one.seed for one in episodes if one.path}
+        seeds = task.held_out_seeds if task is not None else ()
+        entries.append(
+            AgentInTask(
+                task=row.task,
+                title=task.title if task is not None else row.task,
+                state=state(row),
+                declined_because=row.declined_because,
+                videos=[
+                    Video(seed=one.seed, episode=one.episode, video=f"/api/episodes/{one.episode}/video.mp4")
+                    for one in episodes
+                    if row.task not in hidden and one.path and (not seeds or one.seed in seeds)
+                ],
+                missing_seeds=[seed for seed in seeds if seed not in there],
+                hidden=row.task in hidden,
+            )
+        )
+    first = rows[0]
+    return AgentDocument(
+        name=first.name,
+        kind=first.kind,
+        description=first.description,
+        proposed_by=first.proposed_by if sees_proposer else None,
+        page=f"/agents/{first.name}",
+        tasks=entries,
+    )

@@ -14,7 +14,8 @@ from interplay.judge.tally import tally
 from interplay.store.answers import judged_definitions
 from interplay.store.boards import last_reasons, verdicts
 from interplay.tasks import Question, Task
-from interplay.web.agents import documents, hidden_tasks, known_agent, visible_agents
+from interplay.web.agent_access import hidden_tasks, known_agent, visible_agents
+from interplay.web.agent_documents import document_of, documents
 from interplay.web.board import hues_of
 from interplay.web.identity import current_operator
 from interplay.web.pages import render, titles
@@ -43,7 +44,7 @@ def agent_page(request: Request, name: str) -> Response:
     with request.app.state.archive.database.read() as session:
         rows = known_agent(request, session, name)
         hidden = hidden_tasks(request, session)
-        agent = documents(request, session, rows, hidden)[0]
+        agent = document_of(request, session, rows, hidden)
         counted = tally(verdicts(session, agent.name), _questions(request, session))
         reasons = last_reasons(session, agent.name, limit=REASONS_SHOWN, without=hidden)
     tasks = [entry.task for entry in agent.tasks]

@@ -33,6 +33,7 @@ from interplay.web import (
 )
 from interplay.web import judge as judge_routes
 from interplay.web import play as play_routes
+from interplay.web.agent_uploads import MAX_VIDEO_BYTES
 from interplay.web.identity import IdentityMiddleware, participant_numbers
 from interplay.web.pictures import Pictures
 from interplay.web.security import BodyLimitMiddleware, NulMiddleware, SecurityMiddleware
@@ -61,7 +62,7 @@ def create_app(
     judging: Judging | None = None,
     suites: Sequence[Suite] | None = None,
     secret: bytes | None = None,
-    max_video_bytes: int = agents.MAX_VIDEO_BYTES,
+    max_video_bytes: int = MAX_VIDEO_BYTES,
 ) -> FastAPI:
     """Build the application over one archive.
 

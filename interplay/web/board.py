@@ -13,8 +13,9 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import Response
 
-from interplay.judge.boards import BOARD_METHODS, COLUMNS, Z95, BoardMethod, Boards, Judges
+from interplay.judge.boards import BOARD_METHODS, COLUMNS, BoardMethod, Boards, Judges
 from interplay.rank import DEFAULTS
+from interplay.rank.normal import Z95
 from interplay.store.agents import agents
 from interplay.store.boards import has_automatic_answers
 from interplay.web.identity import is_operator

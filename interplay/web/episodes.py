@@ -11,7 +11,7 @@ from fastapi.responses import FileResponse, Response
 from interplay.play.codec import FrameEncoder, palette_text
 from interplay.play.wire import LAST_FRAME
 from interplay.record import Archive, Episode
-from interplay.web.agents import check_shown
+from interplay.web.agent_access import check_shown
 
 router = APIRouter(tags=["episodes"])
 

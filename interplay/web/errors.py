@@ -14,22 +14,11 @@ from starlette.exceptions import HTTPException
 from interplay.errors import InterplayError, NotFoundError
 from interplay.play import PlayError
 from interplay.tasks import Task
+from interplay.web.refusals import CODES, document
 from interplay.web.security import HEADERS
 
 log = logging.getLogger("interplay.web")
 
-_CODES = {
-    400: "bad_request",
-    401: "unauthorized",
-    403: "forbidden",
-    404: "not_found",
-    405: "method_not_allowed",
-    409: "conflict",
-    410: "gone",
-    413: "too_large",
-    422: "invalid",
-    503: "unavailable",
-}
 _CRASH = "The server met an error it did not expect. Its log says more; nothing recorded is lost."
 _HEADLINES = {
     403: "That is not yours to open",
@@ -51,8 +40,8 @@ def install(app: FastAPI) -> None:
 def _answer(request: Request, status: int, message: str, headers: dict[str, str] | None = None) -> Response:
     """The error as JSON below /api, as a page elsewhere."""
     if request.url.path.startswith("/api/"):
-        document = {"error": _CODES.get(status, "error" if status < 500 else "internal_error"), "message": message}
-        return JSONResponse(document, status, headers)
+        code = CODES.get(status, "error" if status < 500 else "internal_error")
+        return JSONResponse(document(code, message), status, headers)
     from interplay.web.pages import templates  # pages import nothing of this module; the other way round would be a ring
 
     near = _near_tasks(request) if status == 404 else []
@@ -90,7 +79,7 @@ def _invalid(request: Request, error: Exception) -> Response:
     problems = [{"field": ".".join(str(part) for part in item["loc"][1:]), "message": item["msg"]} for item in error.errors()]
     text = "; ".join(f"{item['field']}: {item['message']}" for item in problems)
     if request.url.path.startswith("/api/"):
-        return JSONResponse({"error": "invalid", "message": text, "errors": problems}, 422)
+        return JSONResponse(document(CODES[422], text, errors=problems), 422)
     return _answer(request, 422, text)
 
 

@@ -45,10 +45,11 @@ from interplay.judge import (
     UnknownMatchError,
 )
 from interplay.store import studies
-from interplay.study.table import is_name
+from interplay.tables import is_name
 from interplay.web import enrolments
-from interplay.web.judges import Judge, invalid, judge_of, refusal
+from interplay.web.judges import Judge, judge_of
 from interplay.web.pages import find_task, render
+from interplay.web.refusals import invalid, judging_refusals, refusal
 
 log = logging.getLogger("interplay.web")
 router = APIRouter(tags=["judging"])
@@ -73,21 +74,20 @@ def _refusals() -> Iterator[None]:
     try:
         yield
     except InvalidAnswerError as error:
-        refused = refusal(422, error.code, str(error))
-        refused.detail |= {"errors": [fault._asdict() for fault in error.errors]}  # type: ignore[operator]
-        raise refused from None
+        faults = [fault._asdict() for fault in error.errors]
+        raise refusal(422, str(error), code=error.code, errors=faults) from None
     except TooEarlyError as error:
         seconds = math.ceil(error.retry_after_s)
-        refused = refusal(425, error.code, str(error), {"Retry-After": str(seconds)})
-        refused.detail |= {"retry_after_s": seconds}  # type: ignore[operator]
-        raise refused from None
+        headers = {"Retry-After": str(seconds)}
+        raise refusal(425, str(error), code=error.code, headers=headers, retry_after_s=seconds) from None
     except JudgingError as error:
-        raise refusal(_STATUS[type(error)], error.code, str(error)) from None
+        raise refusal(_STATUS[type(error)], str(error), code=error.code) from None
     except RulesError as error:
         log.error("%s", error)
-        raise refusal(503, "study_unusable", "this study cannot be worked on right now; its rules are being mended") from None
+        message = "this study cannot be worked on right now; its rules are being mended"
+        raise refusal(503, message, code="study_unusable") from None
     except NotFoundError as error:
-        raise refusal(404, "not_found", str(error).partition("\n")[0]) from None
+        raise refusal(404, str(error).partition("\n")[0]) from None
 
 
 async def _body(request: Request) -> dict[str, Any]:
@@ -95,16 +95,16 @@ async def _body(request: Request) -> dict[str, Any]:
     try:
         received = await request.body()
     except ClientDisconnect:  # a page that was closed while it sent; nobody hears this
-        raise refusal(400, "bad_request", "the request was not sent to its end") from None
+        raise refusal(400, "the request was not sent to its end") from None
     if not received.strip():
         return {}
     kind = request.headers.get("content-type", "application/json").partition(";")[0].strip().lower()
     if kind != "application/json":
-        raise refusal(415, "unsupported_media_type", "send the body as application/json")
+        raise refusal(415, "send the body as application/json")
     try:
         document = json.loads(received)
     except (ValueError, RecursionError):
-        raise refusal(400, "bad_request", "the body is not JSON in UTF-8") from None
+        raise refusal(400, "the body is not JSON in UTF-8") from None
     if not isinstance(document, dict):
         raise invalid("body", "expected a JSON object")
     for field, value in document.items():
@@ -125,14 +125,14 @@ def _judging(request: Request) -> Judging:
 async def _match_id(match: str) -> str:
     """Ids as we make them; anything else is unknown without asking the database."""
     if not re.fullmatch(r"[0-9a-f]{24}", match):
-        raise refusal(404, UnknownMatchError.code, "there is no such match; ask for a new one")
+        raise refusal(404, "there is no such match; ask for a new one", code=UnknownMatchError.code)
     return match
 
 
 def _study(study: str | None) -> str | None:
     """Names as studies have them; anything else is unknown without asking the database, which cannot be asked every text."""
     if study is not None and not is_name(study):
-        raise refusal(404, "not_found", f"unknown study {study[:100]!r}")
+        raise refusal(404, f"unknown study {study[:100]!r}")
     return study
 
 
@@ -172,33 +172,6 @@ def _document(request: Request, match: ServedMatch, judge: Judge) -> dict[str, A
 # How the routes describe themselves
 
 
-_REFUSAL = {
-    "type": "object",
-    "required": ["error", "message"],
-    "properties": {
-        "error": {"type": "string", "description": "The refusal's code, for programs."},
-        "message": {"type": "string", "description": "What is wrong, and what to do, for people."},
-    },
-}
-_WHY = {
-    400: "Not JSON, or an address with the character NUL: `bad_request`.",
-    401: "A token nobody made: `unauthorized`.",
-    403: "Not yours: `foreign_match`, `forbidden`, `banned`, `quiz_first`, `enrolment_needed`, `cross_site`.",
-    404: "No such match, task, study or video: `unknown_match`, `not_found`, `no_video`.",
-    409: "Not now: `nothing_to_judge`, `already_answered`, `quota_reached`, `study_full`, `ended`.",
-    410: "Too late: `superseded`, `study_closed`.",
-    413: "Larger than 256 KiB: `too_large`.",
-    415: "Not sent as JSON: `unsupported_media_type`.",
-    422: "Fields with faults, each in `errors`: `invalid`.",
-    425: "Too early to have watched both videos: `too_early`; `retry_after_s` says how long to wait.",
-}
-
-
-def _refused(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """The API description of refusals."""
-    return {status: {"description": _WHY[status], "content": {"application/json": {"schema": _REFUSAL}}} for status in statuses}
-
-
 def _object(**properties: dict[str, Any]) -> dict[str, Any]:
     """The API description of a JSON body."""
     schema = {"type": "object", "properties": properties}
@@ -217,7 +190,7 @@ _BODY = (400, 401, 403, 404, 409, 410, 413, 415, 422)
 @router.post(
     "/api/judge/matches",
     status_code=201,
-    responses=_refused(*_BODY),
+    responses=judging_refusals(*_BODY),
     openapi_extra=_object(task=_TEXT, study={"type": "string", "description": "For programs; people come enrolled."}, **_NAMED),
 )
 def serve(request: Request, body: Body) -> JSONResponse:
@@ -228,13 +201,14 @@ def serve(request: Request, body: Body) -> JSONResponse:
     judge = judge_of(request, body.get("judge"), make=True, must_work=True)
     study = _study(body.get("study")) if judge.enrolment is None else judge.study
     if judge.kind == "person" and study is not None and judge.enrolment is None:
-        raise refusal(403, "enrolment_needed", "people take part in a study by its link: they read what it is about first")
+        message = "people take part in a study by its link: they read what it is about first"
+        raise refusal(403, message, code="enrolment_needed")
     with _refusals():
         served = _judging(request).serve(judge.name, body.get("task"), study=study, judge_kind=judge.kind)
     return JSONResponse(_document(request, served, judge), 201, {"Cache-Control": "no-store"})
 
 
-@router.get("/api/judge/matches/{match}", responses=_refused(400, 401, 403, 404, 422))
+@router.get("/api/judge/matches/{match}", responses=judging_refusals(400, 401, 403, 404, 422))
 def show(request: Request, match: MatchId, judge: str | None = None) -> JSONResponse:
     """One's own match again."""
     asking = judge_of(request, judge)
@@ -246,7 +220,8 @@ def show(request: Request, match: MatchId, judge: str | None = None) -> JSONResp
 def _video(path: Path, tag: str, served_at: datetime) -> FileResponse:
     """A video; its tag and date say nothing of the file."""
     if not path.is_file():
-        raise refusal(404, "no_video", "this video is gone from the server; give the match back and ask for another")
+        message = "this video is gone from the server; give the match back and ask for another"
+        raise refusal(404, message, code="no_video")
     # The defaults come from the file's size and date: they would be the same wherever this video is shown.
     headers = {
         "ETag": f'"{tag}"',
@@ -257,7 +232,7 @@ def _video(path: Path, tag: str, served_at: datetime) -> FileResponse:
 
 
 _VIDEO = {200: {"content": {"video/mp4": {}}}, 206: {"description": "The part asked for.", "content": {"video/mp4": {}}}}
-_VIDEO |= {416: {"description": "No such part."}} | _refused(400, 401, 403, 404, 422)
+_VIDEO |= {416: {"description": "No such part."}} | judging_refusals(400, 401, 403, 404, 422)
 
 
 @router.get("/api/judge/matches/{match}/{side}.mp4", response_class=FileResponse, responses=_VIDEO)
@@ -269,7 +244,9 @@ def video(request: Request, match: MatchId, side: Literal["left", "right"], judg
     return _video(path, f"{match}-{side}", served_at)
 
 
-@router.post("/api/judge/matches/{match}/heartbeat", responses=_refused(*_BODY), openapi_extra=_object(**_DRAFT, **_NAMED))
+@router.post(
+    "/api/judge/matches/{match}/heartbeat", responses=judging_refusals(*_BODY), openapi_extra=_object(**_DRAFT, **_NAMED)
+)
 def heartbeat(request: Request, match: MatchId, body: Body) -> dict[str, Any]:
     """A sign of life: the page is open. Answers `open`, or `released` when the pair may go to others; keeps the draft."""
     judging = _judging(request)
@@ -279,7 +256,7 @@ def heartbeat(request: Request, match: MatchId, body: Body) -> dict[str, Any]:
     return {"match": match, "state": state, "release_after_s": judging.release_after_s}
 
 
-@router.post("/api/judge/matches/{match}/release", responses=_refused(*_BODY), openapi_extra=_object(**_NAMED))
+@router.post("/api/judge/matches/{match}/release", responses=judging_refusals(*_BODY), openapi_extra=_object(**_NAMED))
 def release(request: Request, match: MatchId, body: Body) -> dict[str, Any]:
     """Give a match back, and its draft away."""
     with _refusals():
@@ -290,7 +267,7 @@ def release(request: Request, match: MatchId, body: Body) -> dict[str, Any]:
 @router.post(
     "/api/judge/matches/{match}/answer",
     status_code=201,
-    responses=_refused(*_BODY, 425),
+    responses=judging_refusals(*_BODY, 425),
     openapi_extra=_object(
         outcome={"enum": ["left", "right", "draw"]},
         responses={"type": "object", "description": "Question id -> {left, right} (direct) or left|draw|right|na."},
@@ -318,7 +295,7 @@ def answer(request: Request, match: MatchId, body: Body) -> dict[str, Any]:
 # Looking without judging
 
 
-@router.get("/api/judge/preview", responses=_refused(400, 404, 409, 422))
+@router.get("/api/judge/preview", responses=judging_refusals(400, 404, 409, 422))
 def preview(request: Request, task: str | None = None, study: str | None = None) -> JSONResponse:
     """A pair to look at, in the shape of a match without an id. Nothing is reserved or stored."""
     with _refusals():

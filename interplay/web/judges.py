@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from fastapi import HTTPException, Request
+from fastapi import Request
 
 from interplay.judge import JudgeKind
+from interplay.judge.automatic.room import MODEL_PREFIX
 from interplay.store import Enrolment
 from interplay.store.participants import judge_name
 from interplay.study.enrolment import Facts
@@ -20,10 +21,9 @@ from interplay.web.identity import (
     is_operator,
     known_participant,
 )
+from interplay.web.refusals import invalid, refusal
 
 OPERATOR = "operator"
-MODEL = "model:"
-"""How names of automatic judges begin."""
 
 
 @dataclass(frozen=True)
@@ -66,16 +66,16 @@ def judge_of(
             return Judge(OPERATOR, "program")
         if not isinstance(named, str) or not is_given_name(named):
             raise invalid("judge", GIVEN_NAME)
-        return Judge(named, "model" if named.startswith(MODEL) else "program")
+        return Judge(named, "model" if named.startswith(MODEL_PREFIX) else "program")
     token = api_token(request)
     if token is not None:
         if token.scope != "judge":
-            raise refusal(403, "forbidden", f"this token is for {token.scope!r}; judging needs one of scope 'judge'")
+            raise refusal(403, f"this token is for {token.scope!r}; judging needs one of scope 'judge'")
         if named not in (None, token.name):
-            raise refusal(403, "forbidden", f"this token judges as {token.name!r} and as nobody else")
+            raise refusal(403, f"this token judges as {token.name!r} and as nobody else")
         return Judge(token.name, "program")
     if named is not None:
-        raise refusal(403, "forbidden", "only the operator may name a judge; send the token as 'Authorization: Bearer ...'")
+        raise refusal(403, "only the operator may name a judge; send the token as 'Authorization: Bearer ...'")
     part = working(request, has_begun=has_begun) if must_work else None
     enrolment, facts = part or (enrolment_of(request), None)
     if enrolment is not None:
@@ -84,14 +84,3 @@ def judge_of(
         return Judge(judge_name(current_participant(request)), "person")
     number = known_participant(request)
     return Judge("" if number is None else judge_name(number), "person")
-
-
-def refusal(status: int, code: str, message: str, headers: dict[str, str] | None = None) -> HTTPException:
-    """A refusal with a code that programs read and a message for people."""
-    return HTTPException(status, {"error": code, "message": message}, headers)
-
-
-def invalid(field: str, message: str) -> HTTPException:
-    """The refusal of one field."""
-    fault = {"field": field, "message": message}
-    return HTTPException(422, {"error": "invalid", "message": f"{field}: {message}", "errors": [fault]})

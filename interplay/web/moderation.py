@@ -6,18 +6,20 @@ Everything here is plain forms. Another site cannot send them in an operator's n
 
 from __future__ import annotations
 
+import math
+import re
 from datetime import UTC, datetime
-from typing import Any
+from typing import Annotated, Any
 from urllib.parse import quote
 
-from fastapi import APIRouter, HTTPException, Request
+from fastapi import APIRouter, HTTPException, Query, Request
 from fastapi.responses import Response
 
 from interplay.judge.checks import JudgeSummary
 from interplay.store import bans
 from interplay.store.agents import agents
-from interplay.web.agent_documents import AgentDocument
-from interplay.web.agents import change_state, documents
+from interplay.web.agent_documents import AgentDocument, documents
+from interplay.web.agents import change_state
 from interplay.web.forms import FormFields, see_other
 from interplay.web.identity import current_operator, sign_in, sign_out
 from interplay.web.pages import render
@@ -26,7 +28,7 @@ router = APIRouter(include_in_schema=False)
 
 _VERBS = {"approve", "decline", "withdraw", "restore"}
 _MAX_REASON_CHARS = 1000
-JUDGES_SHOWN = 200
+JUDGES_PER_PAGE = 50
 
 
 def _own_address(address: str) -> str:
@@ -66,20 +68,24 @@ def leave(request: Request) -> Response:
 
 
 @router.get("/moderation")
-def moderation(request: Request) -> Response:
-    """Agents that wait, all others, and the judges."""
+def moderation(request: Request, judges: Annotated[int, Query(ge=1, le=100_000)] = 1) -> Response:
+    """Agents that wait, all others, and a page of the judges, the most doubtful on the first."""
     if not current_operator(request):
         return see_other("/operator?next=/moderation")
     with request.app.state.archive.database.read() as session:
         known = documents(request, session, list(agents(session)), set())
         banned = {ban.judge: ban for ban in bans.bans(session)}
         workers = bans.workers(session)
-    judges = request.app.state.judging.judges()
+    summaries = _most_doubtful_first(request.app.state.judging.judges())
+    num_pages = max(1, math.ceil(len(summaries) / JUDGES_PER_PAGE))
+    page = min(judges, num_pages)
+    first = (page - 1) * JUDGES_PER_PAGE
     response = render(
         request, "moderation.html", "Moderation",
         waiting=[agent for agent in known if _has(agent, "waiting")],
         others=[agent for agent in known if not _has(agent, "waiting")],
-        judges=_most_doubtful_first(judges)[:JUDGES_SHOWN], num_judges=len(judges), bans=banned, workers=workers,
+        judges=summaries[first : first + JUDGES_PER_PAGE], first=first + 1, num_judges=len(summaries),
+        page=page, num_pages=num_pages, bans=banned, workers=workers,
     )  # fmt: skip
     response.headers["Cache-Control"] = "no-store"
     return response
@@ -115,7 +121,8 @@ def stop(request: Request, form: FormFields) -> Response:
             bans.ban(session, judge=judge, reason=reason, now=now)
         else:
             bans.unban(session, judge=judge, now=now)
-    return see_other("/moderation#judges")
+    page = form.get("page", "")
+    return see_other(f"/moderation?judges={page}#judges" if re.fullmatch("[1-9][0-9]{0,4}", page) else "/moderation#judges")
 
 
 def _require_operator(request: Request) -> None:

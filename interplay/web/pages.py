@@ -18,7 +18,7 @@ from interplay.record import Archive
 from interplay.store.catalogue import agent_names, count_by_task
 from interplay.store.episodes import EpisodeQuery, count_episodes, find_episodes
 from interplay.tasks import Task, lookup
-from interplay.web.agents import check_shown, sees_waiting
+from interplay.web.agent_access import check_shown, sees_waiting
 from interplay.web.pictures import placeholder
 
 router = APIRouter(include_in_schema=False)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import struct
-import tempfile
 import threading
 import zlib
 from concurrent.futures import Future
@@ -19,6 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from interplay.envs import EnvError, Frame, make
+from interplay.files import write_bytes
 from interplay.parallel import begin
 from interplay.play.server import SLOW_DOORS
 from interplay.tasks import Task
@@ -91,7 +90,7 @@ class Pictures:
                 # Building a slow world in this process would hold up everybody's frames.
                 data = self._painter.draw(task) if is_slow else png(_a_moment(task))
                 self._folder.mkdir(parents=True, exist_ok=True)
-                _write_atomically(path, data)
+                write_bytes(path, data)
         except Exception as error:  # told to who asked
             made.set_exception(error)
         else:
@@ -217,10 +216,3 @@ def png(frame: Frame) -> bytes:
         struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data)) for kind, data in chunks
     )
     return b"\x89PNG\r\n\x1a\n" + body
-
-
-def _write_atomically(path: Path, data: bytes) -> None:
-    descriptor, draft = tempfile.mkstemp(dir=path.parent, prefix=".picture-")
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(data)
-    os.replace(draft, path)

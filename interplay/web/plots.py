@@ -1,16 +1,18 @@
-"""Ratings over answers as an inline SVG: lines that stretch with the page, labels that do not.
+"""Plots as inline SVG: ratings over answers (`history`), and dots and lines between two axes (`chart`).
 
-The lines live in a box of `WIDTH` x height units that is stretched to the page's width; text stands in boxes beside it, in
-pixels, so that it is as large on a phone as on a wide screen. Colours are classes of the style sheet, in light and dark.
+The lines of a history live in a box of `WIDTH` x height units that is stretched to the page's width; text stands in boxes
+beside it, in pixels, so that it is as large on a phone as on a wide screen. A chart is a small drawing that scales whole, text
+and all. Colours are classes of the style sheet, in light and dark.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from interplay.judge.boards import Z95, Track
+from interplay.judge.boards import Track
+from interplay.rank.normal import Z95
 
 WIDTH = 1000
 NUM_COLOURS = 10
@@ -18,6 +20,8 @@ NUM_COLOURS = 10
 BANDS_SHOWN = 6
 """With more agents than this, intervals would cover each other: each shows when its agent is pointed at."""
 _LABEL_PX = 17
+_TAIL_CHARS = 6
+"""So much of the end of a long name is always shown."""
 _MIN_HEIGHT_PX = 300
 _MAX_POINTS = 90
 _PAD_PX = 12
@@ -45,6 +49,16 @@ class Line:
     band: str
     end_y: float
     label_y: float
+
+    @property
+    def head(self) -> str:
+        """The part of the name that is shortened where there is no room for all of it; versions stand at the end of names."""
+        return self.agent[: len(self.agent) - len(self.tail)]
+
+    @property
+    def tail(self) -> str:
+        """The rest of the name."""
+        return self.agent[-_TAIL_CHARS:] if len(self.agent) > 2 * _TAIL_CHARS else ""
 
 
 @dataclass(frozen=True)
@@ -146,3 +160,75 @@ def _round_values(low: float, high: float) -> list[float]:
     step = next(size * times for times in (1, 2, 5, 10) if size * times >= rough)
     first = math.ceil(low / step)
     return [round(number * step, 9) for number in range(first, math.floor(high / step) + 1)]
+
+
+# Charts
+
+
+@dataclass(frozen=True)
+class Axis:
+    """Values from `low` to `high`, and what is written beside some of them: (value, text)."""
+
+    low: float
+    high: float
+    ticks: Sequence[tuple[float, str]]
+
+    def share(self, value: float) -> float:
+        """How far along the axis a value lies: 0 at its beginning, 1 at its end."""
+        return (value - self.low) / (self.high - self.low)
+
+
+@dataclass(frozen=True)
+class Dot:
+    """A point of a chart: where, how large, and what it says to who points at it."""
+
+    x: float
+    y: float
+    radius: float
+    says: str
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A drawing of two axes, in units of its own.
+
+    Attributes:
+        dots: Points in order.
+        lines: Class of the line -> its points as SVG wants them.
+        x_ticks, y_ticks: (place, text).
+        width, height: Of the whole drawing.
+        left, right, top, bottom: Where the axes end.
+    """
+
+    dots: Sequence[Dot]
+    lines: Mapping[str, str]
+    x_ticks: Sequence[tuple[float, str]]
+    y_ticks: Sequence[tuple[float, str]]
+    width: int = 320
+    height: int = 240
+    left: int = 40
+    right: int = 296
+    top: int = 14
+    bottom: int = 210
+
+
+def chart(dots: Sequence[Dot], lines: Mapping[str, Sequence[tuple[float, float]]], across: Axis, up: Axis) -> Chart:
+    """Dots and lines between two axes.
+
+    Args:
+        dots: Their places in values of the axes.
+        lines: Class of the line -> its points, in values of the axes.
+    """
+
+    def x(value: float) -> float:
+        return round(Chart.left + across.share(value) * (Chart.right - Chart.left), 1)
+
+    def y(value: float) -> float:
+        return round(Chart.bottom - up.share(value) * (Chart.bottom - Chart.top), 1)
+
+    return Chart(
+        [replace(dot, x=x(dot.x), y=y(dot.y)) for dot in dots],
+        {name: " ".join(f"{x(one)},{y(other)}" for one, other in points) for name, points in lines.items()},
+        [(x(value), text) for value, text in across.ticks],
+        [(y(value), text) for value, text in up.ticks],
+    )

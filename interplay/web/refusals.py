@@ -1,8 +1,8 @@
-"""Refusals over the API: one form of them, one code for each status, and their place in the API description."""
+"""Refusals over the API: one form of them, one code for each status, and how routes describe them."""
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import Any
 
 from fastapi import HTTPException
 from pydantic import BaseModel, Field
@@ -23,7 +23,42 @@ CODES = {
 }
 """Status -> the code that programs read, where nothing finer is known."""
 
-_MEANINGS = {
+
+def document(code: str, message: str, **more: Any) -> dict[str, Any]:
+    """A refusal as programs get it: a code for them, a message for people, and what more this one says."""
+    return {"error": code, "message": message, **more}
+
+
+def refusal(
+    status: int, message: str, *, code: str | None = None, headers: dict[str, str] | None = None, **more: Any
+) -> HTTPException:
+    """A refusal; to be raised.
+
+    Args:
+        code: Where something finer is known than the status says.
+        more: Further fields of the document.
+    """
+    if status == 401:
+        headers = {"WWW-Authenticate": "Bearer"} | (headers or {})
+    return HTTPException(status, document(code or CODES[status], message, **more), headers)
+
+
+def invalid(field: str, message: str) -> HTTPException:
+    """The refusal of one field; to be raised."""
+    return refusal(422, f"{field}: {message}", errors=[{"field": field, "message": message}])
+
+
+# How routes describe them
+
+
+class Refusal(BaseModel):
+    """Why a request was refused."""
+
+    error: str = Field(description="A short code for programs.", examples=["forbidden"])
+    message: str = Field(description="What is wrong and what to do about it.")
+
+
+_OF_AGENTS = {
     401: "No token, or one that is unknown or revoked.",
     403: "The token may not do this, or the agent is another's.",
     404: "No such agent, or it is not in this task.",
@@ -35,24 +70,38 @@ _MEANINGS = {
 }
 """Status -> what it means where agents are proposed."""
 
+_OF_JUDGING = {
+    400: "Not JSON, or an address with the character NUL: `bad_request`.",
+    401: "A token nobody made: `unauthorized`.",
+    403: "Not yours: `foreign_match`, `forbidden`, `banned`, `quiz_first`, `enrolment_needed`, `cross_site`.",
+    404: "No such match, task, study or video: `unknown_match`, `not_found`, `no_video`.",
+    409: "Not now: `nothing_to_judge`, `already_answered`, `quota_reached`, `study_full`, `ended`.",
+    410: "Too late: `superseded`, `study_closed`.",
+    413: "Larger than 256 KiB: `too_large`.",
+    415: "Not sent as JSON: `unsupported_media_type`.",
+    422: "Fields with faults, each in `errors`: `invalid`.",
+    425: "Too early to have watched both videos: `too_early`; `retry_after_s` says how long to wait.",
+}
+"""Status -> what it means, and its codes, where people judge."""
 
-class Refusal(BaseModel):
-    """Why a request was refused."""
-
-    error: str = Field(description="A short code for programs.", examples=["forbidden"])
-    message: str = Field(description="What is wrong and what to do about it.")
-
-
-def refusal(status: int, code: str, message: str, headers: dict[str, str] | None = None) -> HTTPException:
-    """A refusal with a code that programs read and a message for people; to be raised."""
-    return HTTPException(status, {"error": code, "message": message}, headers)
+_JUDGING_SCHEMA = {
+    "type": "object",
+    "required": ["error", "message"],
+    "properties": {
+        "error": {"type": "string", "description": "The refusal's code, for programs."},
+        "message": {"type": "string", "description": "What is wrong, and what to do, for people."},
+    },
+}
 
 
-def refuse(status: int, message: str) -> NoReturn:
-    """Answer with the refusal that the API description promises for a status."""
-    raise refusal(status, CODES[status], message, {"WWW-Authenticate": "Bearer"} if status == 401 else None)
-
-
-def refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
+def agent_refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """The API description of what may go wrong where agents are proposed."""
-    return {status: {"model": Refusal, "description": _MEANINGS[status]} for status in statuses}
+    return {status: {"model": Refusal, "description": _OF_AGENTS[status]} for status in statuses}
+
+
+def judging_refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """The API description of what may go wrong where people judge."""
+    return {
+        status: {"description": _OF_JUDGING[status], "content": {"application/json": {"schema": _JUDGING_SCHEMA}}}
+        for status in statuses
+    }

@@ -13,6 +13,8 @@ from starlette.requests import HTTPConnection
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from interplay.web.refusals import CODES, document
+
 
 def content_security_policy(*, frame_ancestors: Iterable[str] = (), form_action: Iterable[str] = ()) -> str:
     """What a page may load, who may frame it, and where its forms may go.
@@ -103,10 +105,8 @@ class SecurityMiddleware:
             await send(message)
 
         if scope["method"] not in _SAFE_METHODS and _is_of_another_site(Headers(scope=scope)):
-            refusal = JSONResponse(
-                {"error": "cross_site", "message": "this request came from a page of another site; open Interplay itself"}, 403
-            )
-            await refusal(scope, receive, send_with_headers)
+            message = "this request came from a page of another site; open Interplay itself"
+            await JSONResponse(document("cross_site", message), 403)(scope, receive, send_with_headers)
             return
         await self.app(scope, receive, send_with_headers)
 
@@ -130,7 +130,7 @@ class NulMiddleware:
         """Pass on, or answer 400."""
         if scope["type"] == "http" and ("\0" in scope["path"] or b"\0" in unquote_to_bytes(scope["query_string"])):
             message = "the address holds the character NUL (%00), which is in no name; leave it out"
-            await JSONResponse({"error": "bad_request", "message": message}, 400)(scope, receive, send)
+            await JSONResponse(document(CODES[400], message), 400)(scope, receive, send)
             return
         await self.app(scope, receive, send)
 

@@ -11,7 +11,7 @@ from interplay.errors import unknown_name
 from interplay.store import Enrolment, studies
 from interplay.study import Departure
 from interplay.study.definition import Study
-from interplay.study.table import is_name
+from interplay.tables import is_name
 from interplay.web.enrolments import allow_framing, enrolment_of, study_version
 from interplay.web.pages import render
 

@@ -5,7 +5,6 @@ import sys
 import numpy as np
 import pytest
 
-import interplay.record
 from interplay import agents, envs
 from interplay.agents import AgentError, check_agent, find, rollout
 from interplay.agents.scripted import BRAINS, ScriptedPlayer
@@ -35,8 +34,8 @@ questions = [{ id = "overall", factor = "overall", kind = "overall", text = "Who
 
 
 @pytest.fixture
-def archive(tmp_path):
-    archive = interplay.record.open(tmp_path / "data")
+def archive(new_archive, tmp_path):
+    archive = new_archive(tmp_path / "data")
     yield archive
     archive.close()
 

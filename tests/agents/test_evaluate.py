@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-import interplay.record
 from interplay.agents.evaluate import evaluate, first_rollouts
 from interplay.errors import NotFoundError
 from interplay.store import agents
@@ -13,14 +12,14 @@ TASK = find("atari/breakout")
 
 
 @pytest.fixture
-def archive(tmp_path):
-    archive = interplay.record.open(tmp_path / "data")
+def archive(new_archive, tmp_path):
+    archive = new_archive(tmp_path / "data")
     yield archive
     archive.close()
 
 
-def test_two_processes_play_what_one_would(archive, tmp_path):
-    other = interplay.record.open(tmp_path / "other")
+def test_two_processes_play_what_one_would(archive, new_archive, tmp_path):
+    other = new_archive(tmp_path / "other")
     seeds = [1, 2, 3]
     alone = evaluate(archive, TASK, "random", seeds, seed=5, max_steps=90, video=False)
     together = evaluate(other, TASK, "random", seeds, seed=5, max_steps=90, video=False, processes=2)

@@ -7,7 +7,6 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-import interplay.record  # noqa: E402
 from interplay.agents import check_agent, find, names  # noqa: E402
 from interplay.agents.networks import NatureCNN  # noqa: E402
 from interplay.agents.policy import PolicyError, load_policy, save_policy  # noqa: E402
@@ -24,8 +23,8 @@ def one_thread():
 
 
 @pytest.fixture
-def archive(tmp_path):
-    archive = interplay.record.open(tmp_path / "data")
+def archive(new_archive, tmp_path):
+    archive = new_archive(tmp_path / "data")
     yield archive
     archive.close()
 

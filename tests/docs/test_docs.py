@@ -3,6 +3,7 @@
 A block marked ```console no-run is shown, not run (it would serve for ever or take minutes).
 """
 
+import json
 import os
 import re
 import shlex
@@ -29,19 +30,41 @@ def runnable(page: Path) -> list[tuple[str, str]]:
     return [(kind, body) for kind, options, body in found if kind in ("python", "console") and "no-run" not in options]
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if runnable(page)], ids=lambda page: page.name)
-def test_the_code_of_a_page_runs(page, tmp_path):
+@pytest.fixture(scope="module")
+def run():
+    """Runs a command in a folder, in a process of its own; its exit status and what it said."""
     environment = dict(os.environ, PATH=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}", COLUMNS="100")
+    command = [sys.executable, str(Path(__file__).with_name("fresh_process.py"))]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, text=True) as process:
+
+        def run(command: list[str], folder: Path) -> tuple[int, str]:
+            print(json.dumps({"folder": str(folder), "command": command}), file=process.stdin, flush=True)
+            answer = json.loads(process.stdout.readline())
+            return answer["status"], answer["said"]
+
+        yield run
+        process.stdin.close()
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if runnable(page)], ids=lambda page: page.name)
+def test_the_code_of_a_page_runs(page, run, tmp_path):
     for language, body in runnable(page):
         if language == "python":
-            commands = [[sys.executable, "-c", body]]
+            commands = [["python", "-c", body]]
         else:
-            lines = [line[2:] for line in body.splitlines() if line.startswith("$ ")]
+            lines = [line[2:] for line in body.splitlines() if line.startswith("$ interplay ")]
             assert lines, f"{page.name}: a console block shows commands as '$ interplay ...'"
             commands = [shlex.split(line, comments=True) for line in lines]
         for command in commands:
-            result = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=180)
-            assert result.returncode == 0, f"{page.name}: {' '.join(command)[:300]}\n{result.stdout}\n{result.stderr}"
+            status, said = run(command, tmp_path)
+            assert status == 0, f"{page.name}: {' '.join(command)[:300]}\n{said}"
+
+
+def test_the_command_is_installed_beside_its_python():
+    result = subprocess.run(
+        [Path(sys.executable).parent / "interplay", "--version"], capture_output=True, text=True, timeout=60
+    )
+    assert (result.returncode, result.stdout.split()[0]) == (0, "interplay")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -52,9 +75,9 @@ def test_links_lead_to_files_that_exist(page):
 
 
 @pytest.mark.parametrize("example", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: path.name)
-def test_every_example_runs(example, tmp_path):
-    result = subprocess.run([sys.executable, str(example)], cwd=tmp_path, capture_output=True, text=True, timeout=180)
-    assert result.returncode == 0, f"{result.stdout}\n{result.stderr}"
+def test_every_example_runs(example, run, tmp_path):
+    status, said = run(["python", str(example)], tmp_path)
+    assert status == 0, said
 
 
 def test_examples_in_docstrings_hold():

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from copy import deepcopy
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
+from bench.synthetic_bedd import synthetic_answers
 from interplay.tasks import Task, find
-
-sys.path.append(str(Path(__file__).parent.parent / "report"))  # the whole synthetic set lives with the reports that read it
-from synthetic_bedd import synthetic_answers
 
 __all__ = ["row", "rows", "synthetic_answers"]
 

@@ -8,6 +8,7 @@ import pytest
 from judging_world import START, TASKS, fill
 
 from interplay.cli import main
+from interplay.cli.common import DEFAULT_DATA, place_options
 from interplay.store import agents as store
 from interplay.store.tokens import token_row
 
@@ -82,3 +83,21 @@ def test_a_token_is_shown_once(judge, archive):
     assert "opens nothing any more" in judge("token", "revoke", "team")[1]
     assert "was revoked before" in judge("token", "revoke", "team")[1]
     assert json.loads(judge("token", "list", "--json")[1])[0]["revoked_at"] is not None
+
+
+def test_hints_look_in_the_same_folder(judge, archive):
+    place = f"--data {archive.root}"
+    nobody = judge("list-agents")[1]
+    assert f"interplay judge add-agent NAME FOLDER {place}, or interplay play TASK --agent AGENT {place}" in nobody
+    assert f"interplay judge token create NAME {place}" in judge("token", "list")[1]
+    assert f"interplay judge token revoke red {place}" in judge("token", "create", "red", "--scope", "judge")[1]
+    assert f"interplay judge list-agents {place}" in judge("withdraw", "nobody")[2]
+    assert f"interplay judge judges {place}" in judge("bans")[1]
+    assert f"interplay judge judges {place}" in judge("unban")[2]
+    assert f"interplay judge calibrate --name mine {place}" in judge("automatic", "--name", "mine")[2]
+
+
+def test_a_hint_names_a_folder_with_a_space_so_that_it_can_be_pasted_and_hides_the_databases_password(tmp_path):
+    assert place_options(tmp_path / "my data", None) == f" --data '{tmp_path}/my data'"
+    assert place_options(DEFAULT_DATA, "postgresql://ada:secret@db/x") == " --database ADDRESS"
+    assert place_options(DEFAULT_DATA, None) == ""

@@ -372,6 +372,32 @@ def test_a_new_agent_is_judged_against_the_agents_of_the_set_where_there_are_vid
     assert archive.video_path(answer.left_episode_id).exists()
 
 
+def test_an_agent_that_was_here_is_named_because_the_published_one_becomes_the_same(archive, write, tmp_path, capsys):
+    add_agent(archive, "GoUp", write_agent(tmp_path / "GoUp", first_shade=70))
+    add_agent(archive, "Mine", write_agent(tmp_path / "Mine", first_shade=20))
+    path = write(rows(2))
+    write_agent(tmp_path / "videos" / "Random")
+    with pytest.raises(SystemExit, match="0"):
+        main(["judge", "import", str(path), "--videos", str(tmp_path / "videos"), "--data", str(archive.root)])
+    text = capsys.readouterr().out
+    assert "joined: GoUp\n  note: these agents were here already; the published agent and the one that was here are one" in text
+    assert "import the file into a folder of its own, with --data OTHER" in text
+    with pytest.raises(SystemExit, match="0"):
+        main(["judge", "import", str(path), "--data", str(archive.root), "--json"])
+    again = json.loads(capsys.readouterr().out)
+    assert again["joined_agents"] == ["GoUp"]  # importing again does not hide it, and what came with the set is no stranger
+    assert "are one agent now" in again["joined_note"]
+    # Another set about the same agents joins them all.
+    assert import_answers(archive, path, name="other")["joined_agents"] == ["GoUp", "Random"]
+
+
+def test_agents_that_come_with_a_set_are_joined_with_nobody(archive, write):
+    path = write(rows(2))
+    for _ in range(2):
+        report = import_answers(archive, path)
+        assert (report["joined_agents"], report["joined_note"]) == ([], "")
+
+
 def test_videos_that_come_later_fill_the_episodes_that_are_there(archive, write, tmp_path):
     path = write(rows(2))
     import_answers(archive, path)

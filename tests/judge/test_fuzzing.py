@@ -1,7 +1,6 @@
 """The judging API, attacked from its own description: whatever is sent, the answer is one the description promises."""
 
 import re
-import secrets
 
 import numpy as np
 import pytest
@@ -26,11 +25,7 @@ UNDESCRIBED = {405}
 
 @pytest.fixture(scope="module", params=["sqlite", "postgresql"])
 def app(request, tmp_path_factory):
-    url = None
-    if request.param == "postgresql":
-        server, name = request.getfixturevalue("postgres_server"), f"fuzzing_{secrets.token_hex(4)}"
-        server.psql(f"CREATE DATABASE {name};")
-        url = server.get_uri(database=name).replace("postgresql://", "postgresql+psycopg://")
+    url = request.getfixturevalue("new_postgres_url")() if request.param == "postgresql" else None
     archive = interplay.record.open(tmp_path_factory.mktemp("fuzzing"), database=url)
     fill(archive, num_seeds=5)
     yield create_app(archive, judging=Judging(archive, rng=np.random.default_rng(0), rules=Rules(min_viewing_s=0)))

@@ -27,11 +27,7 @@ NUM_ANSWERS = 60
 def served(request, tmp_path_factory):
     """A server over four agents in two tasks on three seeds, its database's address, and a folder."""
     folder = tmp_path_factory.mktemp("served")
-    database = None
-    if request.param == "postgresql":
-        server = request.getfixturevalue("postgres_server")
-        server.psql("CREATE DATABASE killed;")
-        database = server.get_uri(database="killed").replace("postgresql://", "postgresql+psycopg://")
+    database = request.getfixturevalue("new_postgres_url")() if request.param == "postgresql" else None
     judging_data.fill(folder / "data", database, tasks=TWO_TASKS, num_agents=4, num_seeds=3)
     with Server(folder / "data", database, program=SERVER, log=folder / "server.log") as server:
         yield server, database or f"sqlite:///{folder}/data/interplay.db", folder

@@ -49,29 +49,35 @@ def test_no_table_means_the_rules_of_the_open_room(empty):
     ("table", "text"),
     [
         ([], r"study x must be a table of settings; got \[\]"),
-        ({"min_viewing": 3}, "study x has no setting 'min_viewing'; did you mean 'min_viewing_s'"),
-        ({"zzz": 3}, "study x has no setting 'zzz'; it may hold tasks, "),
-        ({"tasks": "a"}, "study x tasks must be a list; got 'a'"),
-        ({"tasks": []}, "study x tasks must be one task or more; leave it out for all"),
-        ({"tasks": [3]}, "study x tasks must be text; got 3"),
-        ({"task_choice": "any"}, "study x task_choice must be 'random' or 'fixed'; got 'any'"),
-        ({"min_viewing_s": "10"}, "study x min_viewing_s must be a number; got '10'"),
-        ({"min_viewing_s": -1}, "study x min_viewing_s must be a number of seconds from 0 to 3600; got -1"),
-        ({"min_viewing_s": float("nan")}, "study x min_viewing_s must be a number; got nan"),
-        ({"min_watched_share": 1.5}, "study x min_watched_share must be a number from 0 to 1; got 1.5"),
-        ({"min_reason_chars": 20_000}, "study x min_reason_chars must be from 0 to 10000"),
-        ({"max_answers_per_judge": 0}, "study x max_answers_per_judge must be 1 or more; leave it out for none; got 0"),
-        ({"max_answers_per_judge": True}, "study x max_answers_per_judge must be a whole number; got True"),
-        ({"attention_every": 1}, "study x attention_every must be 2 or more"),
-        ({"attention_checks": [5]}, "study x attention_checks, entry 1 must be a table; got 5"),
-        ({"attention_checks": [{"task": "a"}]}, "study x attention_checks, entry 1 lacks 'left'; it holds task, left, right"),
-        ({"attention_checks": [{**WHOLE["attention_checks"][0], "expected": "me"}]}, "expected must be left, right or draw"),
-        ({"examples": [{"video": "https://x/y.mp4", "caption": "c"}]}, "must be an address on this server, such as /media/"),
-        ({"examples": [{"video": "//x/y.mp4", "caption": "c"}]}, "must be an address on this server"),
-        ({"examples": [{"video": "/x", "caption": "c", "size": "1"}]}, "examples, entry 1 has no setting 'size'"),
-        ({"policy": "ordr"}, "study x policy: unknown matchmaking policy 'ordr'; did you mean 'order'"),
-        ({"policy_options": {"top": 3}}, "study x policy: the matchmaking policy 'order' has no option 'top'"),
-        ({"policy_options": 3}, "study x policy_options must be a table; got 3"),
+        ({"min_viewing": 3}, "study x: min_viewing: is not a known key\nRemedy: did you mean 'min_viewing_s'"),
+        ({"zzz": 3}, "study x: zzz: is not a known key\nRemedy: known keys here are attention_checks, "),
+        ({"tasks": "a"}, "study x: tasks: must be a list, got 'a'"),
+        ({"tasks": []}, "study x: tasks must be one task or more; leave it out for all"),
+        ({"tasks": [3]}, r"study x: tasks: must hold texts, got \[3\]"),
+        ({"task_choice": "any"}, "study x: task_choice: 'any' is not known\nRemedy: write random or fixed"),
+        ({"min_viewing_s": "10"}, "study x: min_viewing_s: must be a whole number or a number, got '10'"),
+        ({"min_viewing_s": -1}, "study x: min_viewing_s must be a number of seconds from 0 to 3600; got -1"),
+        ({"min_viewing_s": float("nan")}, "study x: min_viewing_s must be a number of seconds from 0 to 3600; got nan"),
+        ({"min_watched_share": 1.5}, "study x: min_watched_share must be a number from 0 to 1; got 1.5"),
+        ({"min_reason_chars": 20_000}, "study x: min_reason_chars must be from 0 to 10000"),
+        ({"max_answers_per_judge": 0}, "study x: max_answers_per_judge must be 1 or more; leave it out for none; got 0"),
+        ({"max_answers_per_judge": True}, "study x: max_answers_per_judge: must be a whole number, got True"),
+        ({"attention_every": 1}, "study x: attention_every must be 2 or more"),
+        ({"attention_checks": [5]}, r"study x: attention_checks\[0\]: must be a table, got 5"),
+        ({"attention_checks": [{"expected": "left", "task": "a"}]}, r"study x: attention_checks\[0\].left: is missing"),
+        (
+            {"attention_checks": [{**WHOLE["attention_checks"][0], "expected": "me"}]},
+            r"\[0\].expected: 'me' is not known\nRemedy: write left or right or draw",
+        ),
+        (
+            {"examples": [{"video": "https://x/y.mp4", "caption": "c"}]},
+            r"examples\[0\].video: 'https://x/y.mp4' is no address on this server\nRemedy: begin it with /media/",
+        ),
+        ({"examples": [{"video": "//x/y.mp4", "caption": "c"}]}, "is no address on this server"),
+        ({"examples": [{"video": "/x", "caption": "c", "size": "1"}]}, r"examples\[0\].size: is not a known key"),
+        ({"policy": "ordr"}, "study x: policy: unknown matchmaking policy 'ordr'; did you mean 'order'"),
+        ({"policy_options": {"top": 3}}, "study x: policy: the matchmaking policy 'order' has no option 'top'"),
+        ({"policy_options": 3}, "study x: policy_options: must be a table, got 3"),
     ],
 )
 def test_what_cannot_be_followed_is_refused_by_name(table, text):
@@ -82,7 +88,7 @@ def test_what_cannot_be_followed_is_refused_by_name(table, text):
 @pytest.mark.parametrize(("attention", "repeat"), [(2, 2), (2, 100), (3, 5), (3, 3)])
 def test_checks_that_would_be_more_than_half_of_all_matches_are_refused(attention, repeat):
     with pytest.raises(
-        RulesError, match=f"study x attention_every {attention} and repeat_every {repeat} make checks of more th"
+        RulesError, match=f"study x: attention_every {attention} and repeat_every {repeat} make checks of more th"
     ):
         Rules.from_mapping({"attention_every": attention, "repeat_every": repeat}, "study x")
 

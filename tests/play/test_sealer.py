@@ -5,13 +5,12 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 
-import interplay.record
 from interplay.envs import make
 from interplay.play import processes, sealer
 from interplay.play.sealer import Sealer
@@ -46,8 +45,8 @@ def process_id(one: Sealer) -> int:
 
 
 @pytest.fixture
-def archive(tmp_path: Path) -> Archive:
-    return interplay.record.open(tmp_path)
+def archive(new_archive: Callable[[Path], Archive], tmp_path: Path) -> Archive:
+    return new_archive(tmp_path)
 
 
 def test_it_seals_and_answers_with_the_id_at_low_priority(archive: Archive) -> None:

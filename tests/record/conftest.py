@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-import interplay.record
 from interplay.envs import FramePolicy, make
 from interplay.record import Archive, Episode, InputTiming
 from interplay.tasks import Task, find, parse_suite
@@ -102,8 +101,8 @@ def play(
 
 
 @pytest.fixture
-def archive(tmp_path: Path) -> Iterator[Archive]:
-    archive = interplay.record.open(tmp_path / "data")
+def archive(new_archive: Callable[[Path], Archive], tmp_path: Path) -> Iterator[Archive]:
+    archive = new_archive(tmp_path / "data")
     yield archive
     archive.close()
 

@@ -17,6 +17,7 @@ import pytest
 
 import interplay.record
 from interplay.envs import make
+from interplay.files import part_of
 from interplay.record import Episode, RecordingError, journal, sealed
 from interplay.record.recorder import BATCH_US
 from interplay.record.verify import verify
@@ -195,6 +196,17 @@ def test_sealing_on_a_full_disk_keeps_the_journal(archive, tmp_path):
     assert path.exists()
     assert list((archive.root / "episodes").rglob("*.p*")) == []
     assert archive.recover()[0].num_steps > 100
+
+
+def test_what_a_killed_sealer_left_goes_when_the_episode_is_sealed(archive, invaders):
+    _, recorder, _ = begun(archive, invaders, 5)
+    target = archive.episode_path(invaders.id, recorder.episode_id)
+    target.parent.mkdir(parents=True)
+    for name in (part_of(target).name, f".{target.name}.part"):
+        target.with_name(name).write_bytes(b"half")
+    path = recorder.finish("quit")
+    assert archive.seal(path).path == target
+    assert list(target.parent.iterdir()) == [target]
 
 
 @pytest.mark.parametrize("content", [b"", b"ARROW1", b"\x00" * 500, os.urandom(4000)])

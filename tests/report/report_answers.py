@@ -2,8 +2,7 @@
 
 from datetime import UTC, datetime
 
-from synthetic_bedd import TASKS, synthetic_answers
-
+from bench.synthetic_bedd import TASKS, synthetic_answers
 from interplay.store.answers import FullAnswer
 
 _SIDES = {"p1": "left", "p2": "right", "draw": "draw", "na": "na"}

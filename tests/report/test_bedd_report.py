@@ -9,8 +9,8 @@ from html.parser import HTMLParser
 
 import pytest
 from sqlalchemy import text
-from synthetic_bedd import AGENT_SENTIMENT, TASK_SENTIMENT
 
+from bench.synthetic_bedd import AGENT_SENTIMENT, TASK_SENTIMENT
 from interplay.cli import main
 from interplay.errors import NotFoundError
 from interplay.report import bedd_report, write_report

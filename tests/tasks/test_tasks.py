@@ -70,7 +70,7 @@ def test_a_good_file_is_read_whole(tmp_path):
         ("ArrowLeft", "ArowLeft", r"bindings.ArowLeft: is no key's name\nRemedy: did you mean 'ArrowLeft'"),
         ('buttons = ["LEFT", "RIGHT"]', 'buttons = ["LEFT", "LEFT"]', "buttons: must be 1 to 12 different names"),
         ('kind = "overall"', 'kind = "comparative"', "exactly one of kind 'overall'"),
-        ('kind = "overall"', 'kind = "overal"', "'overal' is not a kind of question"),
+        ('kind = "overall"', 'kind = "overal"', "questions.0..kind: 'overal' is not known\nRemedy: did you mean 'overall'"),
         ('goal = "Keep the pole up."', 'goal = ""', "goal: is empty"),
     ],
 )

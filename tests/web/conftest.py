@@ -140,12 +140,13 @@ def server(recorded, tmp_path_factory):
 
 
 @contextmanager
-def serving(data: Path, folder: Path, suites: dict[str, str]) -> Iterator[str]:
+def serving(data: Path, folder: Path, suites: dict[str, str], *options: str) -> Iterator[str]:
     """A real `interplay serve` on a data folder, with more suites on offer; the address it serves at.
 
     Args:
         folder: Where its log and the suites' files go.
         suites: Name of a file -> the text of a suite.
+        options: More of the command line.
     """
     command = [sys.executable, "-m", "interplay.cli", "serve", "--port", "0", "--workers", "1", "--no-warm-up"]
     for name, text in suites.items():
@@ -153,7 +154,8 @@ def serving(data: Path, folder: Path, suites: dict[str, str]) -> Iterator[str]:
         command += ["--suite", str(folder / f"{name}.toml")]
     log = (folder / "log.txt").open("w+")
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(TRIAL_WORLDS), *sys.path])}
-    process = subprocess.Popen([*command, "--data", str(data)], stdout=subprocess.PIPE, stderr=log, text=True, env=environment)
+    command += ["--data", str(data), *options]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True, env=environment)
     try:
         line = process.stdout.readline()
         address = re.search(r"http://\S+", line)
@@ -163,6 +165,12 @@ def serving(data: Path, folder: Path, suites: dict[str, str]) -> Iterator[str]:
         process.terminate()
         process.wait(20)
         log.close()
+
+
+@pytest.fixture
+def serve():
+    """`serving`, for tests that need a server of their own."""
+    return serving
 
 
 @pytest.fixture(scope="session")

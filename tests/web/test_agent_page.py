@@ -7,7 +7,6 @@ import pytest
 from agents_world import NOW, TASK, client, mp4, operator, propose, token, upload
 from board_world import REASON, fill
 
-import interplay.record
 from interplay.judge import Judging
 from interplay.judge.tally import Counts, YesCounts, tally
 from interplay.store import Match
@@ -19,9 +18,9 @@ SEEDS = find(TASK).held_out_seeds
 
 
 @pytest.fixture
-def archive(tmp_path):
+def archive(new_archive, tmp_path):
     """An empty data folder."""
-    archive = interplay.record.open(tmp_path / "data")
+    archive = new_archive(tmp_path / "data")
     yield archive
     archive.database.close()
 

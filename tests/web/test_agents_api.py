@@ -12,22 +12,23 @@ import pytest
 import sqlalchemy
 from agents_world import NOW, TASK, client, mp4, operator, propose, token, upload
 
-import interplay.record
+from interplay.cli import main
+from interplay.cli.serve import DEFAULT_MAX_VIDEO_MB
 from interplay.judge import Judging, NothingToJudgeError
 from interplay.store import agents as store
 from interplay.store.catalogue import agent_names, count_by_task
 from interplay.store.tokens import revoke_token
 from interplay.tasks import find
 from interplay.web.agents import MAX_WAITING
-from interplay.web.app import create_app
+from interplay.web.app import MAX_VIDEO_BYTES, create_app
 
 SEEDS = find(TASK).held_out_seeds
 
 
 @pytest.fixture
-def archive(tmp_path):
+def archive(new_archive, tmp_path):
     """An empty data folder."""
-    archive = interplay.record.open(tmp_path / "data")
+    archive = new_archive(tmp_path / "data")
     yield archive
     archive.database.close()
 
@@ -326,6 +327,36 @@ def test_a_video_may_be_larger_than_other_bodies_and_has_a_limit_of_its_own(arch
     assert list((archive.root / "media").rglob("*.mp4")) == []
     assert "mp4" in message(upload(team, "red", SEEDS[0], noise[:1_000_000]), 422)  # far over the limit of other bodies
     assert team.post("/api/agents", content=b" " * 300_000).status_code == 413
+
+
+def test_serve_takes_the_largest_video_as_an_option(archive, serve, tmp_path):
+    bearer = {"Authorization": f"Bearer {token(archive, 'team-red')}"}
+    with serve(archive.root, tmp_path, {}, "--max-video-mb", "1") as address, httpx.Client(headers=bearer) as team:
+        team.post(f"{address}/api/agents", json={"name": "red", "tasks": [TASK]}).raise_for_status()
+        video = f"{address}/api/agents/red/tasks/{TASK}/videos/{SEEDS[0]}"
+        answer = team.put(video, content=bytes(2**20 + 1))
+        assert "larger than 1 MiB" in message(answer, 413)
+        assert team.put(video, content=mp4()).status_code == 201
+
+
+@pytest.mark.parametrize(
+    ("value", "says"),
+    [
+        ("0", "--max-video-mb takes a whole number from 1 on, got 0; leave it out for 500"),
+        ("-3", "--max-video-mb takes a whole number from 1 on, got -3; leave it out for 500"),
+        ("many", "valid integer"),
+    ],
+)
+def test_a_size_that_is_none_is_misuse_and_nothing_is_served(tmp_path, monkeypatch, capsys, value, says):
+    monkeypatch.setenv("COLUMNS", "200")
+    with pytest.raises(SystemExit, match="2"):
+        main(["serve", "--port", "0", "--max-video-mb", value, "--data", str(tmp_path / "none")])
+    assert says in capsys.readouterr().err
+    assert not (tmp_path / "none").exists()
+
+
+def test_the_size_of_the_command_line_is_that_of_the_application():
+    assert DEFAULT_MAX_VIDEO_MB * 2**20 == MAX_VIDEO_BYTES
 
 
 @pytest.mark.parametrize("name", ["%00", "x" * 300, "%ff%fe", "..", "%2e%2e%2fx", "a%0ab"])

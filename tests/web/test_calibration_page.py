@@ -7,12 +7,11 @@ import numpy as np
 import pytest
 from starlette.testclient import TestClient
 
-import interplay.record
 from interplay.judge.automatic import PreferenceModel, TaskJudge, YesNoModel, save
 from interplay.judge.automatic.calibration import FactorAgreement, SavingPoint, measure
 from interplay.judge.automatic.preference import OUTCOMES, Scale
 from interplay.web.app import create_app
-from interplay.web.calibration import BOTTOM, HEIGHT, RIGHT, TOP, WIDTH, reliability, savings
+from interplay.web.calibration import reliability, savings
 
 TASK = "atari/space_invaders"
 
@@ -40,8 +39,8 @@ def a_judge() -> TaskJudge:
 
 
 @pytest.fixture
-def archive(tmp_path):
-    archive = interplay.record.open(tmp_path / "data")
+def archive(new_archive, tmp_path):
+    archive = new_archive(tmp_path / "data")
     yield archive
     archive.database.close()
 
@@ -73,13 +72,14 @@ def test_the_page_shows_every_figure_and_escapes_names(archive, client):
 
 def test_a_perfect_prediction_lies_at_the_top_right():
     found = measure(np.array([[1.0, 0.0, 0.0]] * 4), ["left"] * 4, [1, 2, 3, 4], [])
-    (dot,) = reliability(found.bins).dots
-    assert (dot.x, dot.y) == (WIDTH - RIGHT, TOP)
+    drawing = reliability(found.bins)
+    (dot,) = drawing.dots
+    assert (dot.x, dot.y) == (drawing.right, drawing.top)
     assert dot.says == "4 answers given 100%: 100% came out so"
 
 
 def test_the_curve_is_drawn_from_zero_and_a_negative_correlation_stays_on_the_page():
     drawing = savings([SavingPoint(5, -0.4, 0.5), SavingPoint(10, 1.0, 1.0)])
     assert drawing is not None
-    assert drawing.dots[0].y == HEIGHT - BOTTOM
+    assert drawing.dots[0].y == drawing.bottom
     assert savings([]) is None

@@ -124,7 +124,7 @@ def test_pointing_at_a_name_in_the_plot_brings_its_line_forward(page):
 @every_look
 def test_labels_of_the_plot_stand_at_the_ends_of_their_lines_and_do_not_cover_each_other(page):
     page.goto("/leaderboard")
-    boxes = [box.bounding_box() for box in page.locator(".history .names text").all()]
+    boxes = [box.bounding_box() for box in page.locator(".history .names .label").all()]
     for above, below in pairwise(boxes):
         assert above["y"] + above["height"] <= below["y"] + 3
 

@@ -25,9 +25,9 @@ TASKS = ("basalt/find_cave", "basalt/make_waterfall")
 
 
 @pytest.fixture
-def archive(tmp_path):
+def archive(new_archive, tmp_path):
     """An empty data folder."""
-    archive = interplay.record.open(tmp_path / "data")
+    archive = new_archive(tmp_path / "data")
     yield archive
     archive.database.close()
 
@@ -225,3 +225,10 @@ def test_a_long_log_makes_a_small_plot():
     plot = history(tracks, {})
     assert plot is not None
     assert sum(len(line.path) + len(line.band) for line in plot.lines) < 80_000
+
+
+@pytest.mark.parametrize("agent", ["ada", "twelve_chars", "thirteen_char", "behaviour-cloning-from-demonstrations-v2"])
+def test_a_long_name_keeps_its_end_where_its_middle_has_no_room(agent):
+    (line,) = history({agent: Track([1, 4], [29.0, 31.0], [7.0, 6.0])}, {}).lines
+    assert line.head + line.tail == agent
+    assert len(line.tail) == (6 if len(agent) > 12 else 0)

@@ -9,7 +9,6 @@ import pytest
 from agents_world import NOW, TASK, client, mp4, propose, token, upload
 from board_world import fill
 
-import interplay.record
 from interplay.judge import Judging
 from interplay.play.tokens import OPERATOR_FILE, operator_token
 from interplay.store import agents as store
@@ -21,9 +20,9 @@ SEED = find(TASK).held_out_seeds[0]
 
 
 @pytest.fixture
-def archive(tmp_path):
+def archive(new_archive, tmp_path):
     """An empty data folder."""
-    archive = interplay.record.open(tmp_path / "data")
+    archive = new_archive(tmp_path / "data")
     yield archive
     archive.database.close()
 
@@ -177,6 +176,39 @@ def test_a_ban_takes_effect_at_once_and_can_be_lifted(moderator, archive):
     unknown = moderator.post("/moderation/judges", data={"judge": "nobody", "verb": "ban", "reason": "x"})
     assert unknown.status_code == 404
     assert "nobody called" in unknown.text
+
+
+def judges_on(moderator, address: str) -> list[str]:
+    """Judges of a page, in order."""
+    return re.findall(r'name="judge" value="([^"]+)"', moderator.get(address).text)
+
+
+def test_judges_come_fifty_a_page_the_most_doubtful_first_and_a_ban_leads_back_to_its_page(moderator, archive):
+    fill(archive, tasks=[TASK], agents=("ada", "bob"), num_answers=120 + 17, num_judges=120)
+    pages = [judges_on(moderator, f"/moderation?judges={number}") for number in (1, 2, 3)]
+    assert [len(page) for page in pages] == [50, 50, 20]
+    assert len({judge for page in pages for judge in page}) == 120
+    # Nobody failed a check: the seventeen who answered twice come first.
+    assert set(pages[0][:17]) == {f"participant-{number}" for number in range(1, 18)}
+    assert judges_on(moderator, "/moderation") == pages[0]
+    assert judges_on(moderator, "/moderation?judges=99") == pages[2]  # past the last page
+    first, second, third = (moderator.get(f"/moderation?judges={number}").text for number in (1, 2, 3))
+    assert "judges 51 to 100 of 120" in second
+    assert [page.count("judges=1#judges") for page in (first, second, third)] == [0, 1, 0]
+    assert [page.count("judges=3#judges") for page in (first, second, third)] == [0, 1, 0]
+    banned = {"judge": pages[1][0], "verb": "ban", "reason": "Always left.", "page": "2"}
+    answer = moderator.post("/moderation/judges", data=banned, follow_redirects=False)
+    assert answer.headers["location"] == "/moderation?judges=2#judges"
+    assert judges_on(moderator, "/moderation?judges=3")[-1] == pages[1][0]
+    strange = moderator.post("/moderation/judges", data=banned | {"page": "2&x=//y"}, follow_redirects=False)
+    assert strange.headers["location"] == "/moderation#judges"
+
+
+def test_few_judges_need_no_pages(moderator, archive):
+    fill(archive, tasks=[TASK], agents=("ada", "bob"), num_answers=50, num_judges=50)
+    page = moderator.get("/moderation").text
+    assert page.count('name="judge"') == 50
+    assert 'class="pager' not in page
 
 
 def test_a_token_proposed_agent_stays_its_proposers_when_the_operator_adds_a_task(team, archive):

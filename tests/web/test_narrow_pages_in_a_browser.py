@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from board_world import fill
+from board_world import NAMES, fill
 from conftest import serving
 
 import interplay.record
 from interplay.play.tokens import operator_token
 
 TASKS = ["basalt/find_cave", "basalt/make_waterfall", "basalt/create_village_animal_pen", "basalt/build_village_house"]
+LONG = [f"behaviour-cloning-from-demonstrations-v{number}" for number in (1, 2)]
 CUT = """() => [...document.querySelectorAll('.card :is(td, th, .chip, button, input)')]
   .filter((one) => {
     const box = one.getBoundingClientRect(), card = one.closest('.card').getBoundingClientRect();
@@ -23,7 +24,7 @@ CUT = """() => [...document.querySelectorAll('.card :is(td, th, .chip, button, i
 def address(tmp_path_factory):
     """A server whose log has many answers of many judges."""
     archive = interplay.record.open(tmp_path_factory.mktemp("narrow"))
-    fill(archive, tasks=TASKS, num_answers=3000)
+    fill(archive, tasks=TASKS, agents=(*NAMES, *LONG), num_answers=3000)
     token = operator_token(archive.root)
     archive.close()
     with serving(archive.root, tmp_path_factory.mktemp("serve-narrow"), {}) as served:
@@ -37,7 +38,7 @@ def test_nothing_in_a_table_is_cut_off(address, chromium, screenshots, width):
     page = context.new_page()
     context.request.post(f"{served}/operator", form={"token": token}, headers={"Origin": served})
     try:
-        for path in ("/moderation", "/agents", "/agents/yamato.kataoka", "/api/docs"):
+        for path in ("/moderation", "/agents", "/agents/yamato.kataoka", f"/agents/{LONG[0]}", "/api/docs"):
             page.goto(served + path)
             assert page.url == served + path
             page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
@@ -45,5 +46,31 @@ def test_nothing_in_a_table_is_cut_off(address, chromium, screenshots, width):
             assert page.evaluate("document.documentElement.scrollWidth") <= width, path
             assert page.evaluate(CUT) == [], path
             assert page.locator("td:visible").count() > 3, path
+    finally:
+        context.close()
+
+
+@pytest.mark.parametrize("width", [375, 1280])
+def test_a_long_name_in_the_plot_is_shortened_in_its_middle_and_told_from_its_like(address, chromium, width):
+    context = chromium.new_context(viewport={"width": width, "height": 800})
+    page = context.new_page()
+    try:
+        page.goto(f"{address[0]}/leaderboard")
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        room = page.locator(".history .names").bounding_box()
+        for name in (*LONG, "BC-Baseline", "GoUp"):
+            label = page.locator(f'.history .label[title="{name}"]')
+            head, tail = label.locator("span").all()
+            assert head.text_content() + tail.text_content() == name
+            for part in (label, tail):
+                box = part.bounding_box()
+                assert room["x"] <= box["x"]
+                assert box["x"] + box["width"] <= room["x"] + room["width"] + 0.5, name
+            is_cut = head.evaluate("one => one.scrollWidth > one.clientWidth")
+            assert is_cut == (name in LONG), (name, width)
+        assert [page.locator(f'.history .label[title="{name}"] span').nth(1).text_content() for name in LONG] == [
+            "ons-v1",
+            "ons-v2",
+        ]
     finally:
         context.close()

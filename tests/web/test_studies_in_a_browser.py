@@ -294,7 +294,12 @@ def test_somebody_who_does_not_pass_tries_again_and_then_goes_home(chromium, hos
 
 @pytest.mark.parametrize("look", LOOKS)
 def test_every_page_fits_and_is_pictured_in_light_and_dark(chromium, host, archive, study, platform, screenshots, look):
-    worker = f"60{'aa' if look == 'phone' else 'bb'}"
+    worker, taken = f"60{'aa' if look == 'phone' else 'bb'}", f"3TAKEN{look}"
+    with browsing(chromium) as page:
+        page.goto(mturk_link(host, platform, workerId=f"A8{look}", assignmentId=taken))
+        page.get_by_role("checkbox").check()
+        page.get_by_role("button", name="Agree and begin").click()
+        page.get_by_role("heading", name="Do you know these games?").wait_for()
     with browsing(chromium, look) as page:
 
         def shoot(name: str) -> None:
@@ -307,7 +312,7 @@ def test_every_page_fits_and_is_pictured_in_light_and_dark(chromium, host, archi
         shoot("list")
         page.goto(mturk_link(host, platform, assignmentId="ASSIGNMENT_ID_NOT_AVAILABLE"))
         shoot("preview")
-        page.goto(mturk_link(host, platform, workerId="A9OTHER", assignmentId="3ASSIGN"))
+        page.goto(mturk_link(host, platform, workerId="A9OTHER", assignmentId=taken))
         page.get_by_text("This link belongs to somebody else").wait_for()
         shoot("stop")
         page.goto(f"{host}/studies/caves?{urlencode(PROLIFIC | {'PROLIFIC_PID': worker, 'SESSION_ID': worker})}")

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from interplay.cli.common import DEFAULT_DATA, DatabaseOption, DataOption, JsonOption, emit, open_archive, progress
-from interplay.tasks import Suite, builtin_suites, index, load_suite
-
-if TYPE_CHECKING:
-    from interplay.judge.video_staging import Progress
+from interplay.cli.common import (
+    DEFAULT_DATA,
+    DatabaseOption,
+    DataOption,
+    JsonOption,
+    emit,
+    open_archive,
+    place_options,
+    stage_bars,
+    suite_options,
+    suites_with,
+)
 
 app = typer.Typer(add_completion=False)
 
@@ -41,21 +47,17 @@ def add_agent(
     """
     from interplay.judge import uploads
 
-    archive = open_archive(data, database)
-    try:
-        with report_progress() as report:
-            added = uploads.add_agent(
-                archive,
-                name,
-                folder,
-                kind=kind,
-                description=description,
-                suites=suites_with(suite),
-                replace_missing=replace_missing,
-                on_progress=report,
-            )
-    finally:
-        archive.close()
+    with closing(open_archive(data, database)) as archive, stage_bars() as report:
+        added = uploads.add_agent(
+            archive,
+            name,
+            folder,
+            kind=kind,
+            description=description,
+            suites=suites_with(suite),
+            replace_missing=replace_missing,
+            on_progress=report,
+        )
     lines = []
     for task in added.tasks:
         num = len(task.episodes)
@@ -67,31 +69,6 @@ def add_agent(
     lines += [f"note: {note}" for note in added.notes]
     total = sum(len(task.episodes) for task in added.tasks)
     lines += ["", f"{added.name} ({added.kind}) has {total} new video{'' if total == 1 else 's'}."]
-    served = "".join(f" --suite {path}" for path in suite or [])
-    lines.append(f"Next:  interplay serve --data {data}{served}   (judge it in the browser)")
+    served = f"interplay serve{place_options(data, database)}{suite_options(suite)}"
+    lines.append(f"Next:  {served}   (judge it in the browser)")
     emit(asdict(added), as_json=as_json, text="\n".join(lines))
-
-
-def suites_with(files: list[Path] | None) -> list[Suite]:
-    """The built-in suites and those of some files.
-
-    Raises:
-        TaskError: If a file cannot be used, or holds the id of a task that is there already.
-    """
-    suites = [*builtin_suites(), *(load_suite(path) for path in files or [])]
-    index(suites)
-    return suites
-
-
-@contextmanager
-def report_progress() -> Iterator[Progress]:
-    """A bar for each thing that is done."""
-    with progress() as bar:
-        lines: dict[str, object] = {}
-
-        def report(what: str, done: int, total: int) -> None:
-            if what not in lines:
-                lines[what] = bar.add_task(what, total=total)
-            bar.update(lines[what], completed=done, total=total)  # type: ignore[arg-type]
-
-        yield report

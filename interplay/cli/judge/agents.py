@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from interplay.cli.common import DEFAULT_DATA, DatabaseOption, DataOption, JsonOption, emit, open_archive, table
+from interplay.cli.common import DEFAULT_DATA, DatabaseOption, DataOption, JsonOption, emit, open_archive, place_options, table
 from interplay.errors import InterplayError, unknown_name
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
-    from interplay.record import Archive
     from interplay.store import Agent
 
 app = typer.Typer(add_completion=False)
@@ -38,7 +37,7 @@ def list_agents(
     """
     from interplay.store import agents as store
 
-    with _archive(data, database) as archive, archive.database.read() as session:
+    with closing(open_archive(data, database, must_exist=True)) as archive, archive.database.read() as session:
         rows = [
             _document(agent, len(store.episodes_of(session, agent.name, agent.task))) for agent in store.agents(session, task)
         ]
@@ -46,9 +45,9 @@ def list_agents(
         (row["agent"], row["task"], row["kind"], row["state"], row["num_episodes"], row["proposed_by"] or "") for row in rows
     ]
     text = table(["agent", "task", "kind", "state", "#episodes", "proposed by"], shown)
-    emit(
-        rows, as_json=as_json, text=text if rows else "No agents yet: interplay judge add-agent NAME FOLDER, or interplay play"
-    )
+    place = place_options(data, database)
+    none = f"No agents yet: interplay judge add-agent NAME FOLDER{place}, or interplay play TASK --agent AGENT{place}"
+    emit(rows, as_json=as_json, text=text if rows else none)
 
 
 @app.command()
@@ -132,15 +131,6 @@ def restore(
     _change(data, database, name, task, "restored", as_json, lambda session: store.restore(session, name=name, task=task))
 
 
-@contextmanager
-def _archive(data: Path, database: str | None) -> Iterator[Archive]:
-    archive = open_archive(data, database, must_exist=True)
-    try:
-        yield archive
-    finally:
-        archive.database.close()
-
-
 def _change(
     data: Path, database: str | None, name: str, task: str | None, done: str, as_json: bool, change: Callable[[Session], int]
 ) -> None:
@@ -151,12 +141,13 @@ def _change(
     """
     from interplay.store import agents as store
 
-    with _archive(data, database) as archive:
+    with closing(open_archive(data, database, must_exist=True)) as archive:
         with archive.database.write() as session:
             rows = store.agents(session, name=name)
             if not rows:
                 known = {agent.name for agent in store.agents(session)}
-                raise unknown_name("agent", name, known, hint="All agents:  interplay judge list-agents")
+                hint = f"All agents:  interplay judge list-agents{place_options(data, database)}"
+                raise unknown_name("agent", name, known, hint=hint)
             if task is not None and task not in {agent.task for agent in rows}:
                 raise unknown_name("task of this agent", task, [agent.task for agent in rows])
             count = change(session)

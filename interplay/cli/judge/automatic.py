@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,6 +19,7 @@ from interplay.cli.common import (
     choose_seed,
     emit,
     open_archive,
+    place_options,
     progress,
     table,
 )
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(add_completion=False)
 
+DEFAULT_NAME = "preference"
 TaskOption = Annotated[str | None, typer.Option("--task", help="One task; all that have answers when left out.")]
 NameOption = Annotated[str, typer.Option("--name", help="What the judge is called.")]
 
@@ -37,7 +39,7 @@ NameOption = Annotated[str, typer.Option("--name", help="What the judge is calle
 @app.command("calibrate")
 def calibrate(
     task: TaskOption = None,
-    name: NameOption = "preference",
+    name: NameOption = DEFAULT_NAME,
     data: DataOption = DEFAULT_DATA,
     database: DatabaseOption = None,
     seed: SeedOption = None,
@@ -51,24 +53,23 @@ def calibrate(
     from interplay.judge.automatic import calibrate as run
 
     seed = choose_seed(seed)
-    archive = open_archive(data, database, must_exist=True)
     made: list[TaskJudge] = []
     skipped: dict[str, str] = {}
-    for one in _tasks(archive, task):
-        with _bar(one) as on_progress:
-            try:
-                judge = run(
-                    archive, one, name=name, seed=seed, now=datetime.now(UTC), questions=_questions(archive, one),
-                    on_progress=on_progress,
-                )  # fmt: skip
-            except AutomaticJudgeError as error:
-                if task is not None:
-                    raise
-                skipped[one] = str(error)
-                continue
-        save(judge, archive.root)
-        made.append(judge)
-    archive.database.close()
+    with closing(open_archive(data, database, must_exist=True)) as archive:
+        for one in _tasks(archive, task):
+            with _bar(one) as on_progress:
+                try:
+                    judge = run(
+                        archive, one, name=name, seed=seed, now=datetime.now(UTC), questions=_questions(archive, one),
+                        on_progress=on_progress,
+                    )  # fmt: skip
+                except AutomaticJudgeError as error:
+                    if task is not None:
+                        raise
+                    skipped[one] = str(error)
+                    continue
+            save(judge, archive.root)
+            made.append(judge)
     if not made:
         raise InterplayError("no task has enough answers for an automatic judge:\n" + "\n".join(skipped.values()))
     document = {
@@ -77,13 +78,13 @@ def calibrate(
         "tasks": {judge.task: judge.calibration.to_json() | {"strongest": judge.strongest()} for judge in made},
         "skipped": skipped,
     }
-    emit(document, as_json=as_json, text=_report(made, skipped, seed))
+    emit(document, as_json=as_json, text=_report(made, skipped, seed, name, place_options(data, database)))
 
 
 @app.command("automatic")
 def automatic(
     task: TaskOption = None,
-    name: NameOption = "preference",
+    name: NameOption = DEFAULT_NAME,
     vision: Annotated[
         str | None, typer.Option("--vision", help="Address of a vision-language model, up to /chat/completions.")
     ] = None,
@@ -108,23 +109,23 @@ def automatic(
     from interplay.judge.automatic import answer_all, load, load_all
 
     seed = choose_seed(seed)
-    archive = open_archive(data, database, must_exist=True)
-    if vision is None:
-        if limit is not None:
-            raise InterplayError("--limit goes with --vision: a preference model answers every pair at once, in a moment")
-        judges = [load(archive.root, name, task)] if task else [one for one in load_all(archive.root) if one.name == name]
-        if not judges:
-            raise InterplayError(
-                f"there is no automatic judge {name!r} here yet\nMake it:  interplay judge calibrate --name {name}"
-            )
-        counts = {}
-        for judge in judges:
-            with _bar(judge.task) as on_progress:
-                counts[judge.task] = answer_all(archive, judge, now=datetime.now(UTC), on_progress=on_progress)
-    else:
-        tasks = _tasks(archive, task)
-        counts = {one: _look(archive, one, name, vision, model, key_env, limit, np.random.default_rng(seed)) for one in tasks}
-    archive.database.close()
+    with closing(open_archive(data, database, must_exist=True)) as archive:
+        if vision is None:
+            if limit is not None:
+                raise InterplayError("--limit goes with --vision: a preference model answers every pair at once, in a moment")
+            judges = [load(archive.root, name, task)] if task else [one for one in load_all(archive.root) if one.name == name]
+            if not judges:
+                make = f"interplay judge calibrate --name {name}{place_options(data, database)}"
+                raise InterplayError(f"there is no automatic judge {name!r} here yet\nMake it:  {make}")
+            counts = {}
+            for judge in judges:
+                with _bar(judge.task) as on_progress:
+                    counts[judge.task] = answer_all(archive, judge, now=datetime.now(UTC), on_progress=on_progress)
+        else:
+            tasks = _tasks(archive, task)
+            counts = {
+                one: _look(archive, one, name, vision, model, key_env, limit, np.random.default_rng(seed)) for one in tasks
+            }
     lines = [f"{one}: {count:,} new answer{'' if count == 1 else 's'} as model:{name}" for one, count in counts.items()]
     lines += ["They stand on the leaderboard's tab of automatic judges and count in no rating of people's."]
     emit({"judge": f"model:{name}", "seed": seed, "new_answers": counts}, as_json=as_json, text="\n".join(lines))
@@ -191,7 +192,7 @@ def _bar(task: str) -> Iterator[Callable[[str, int, int], None]]:
         yield on_progress
 
 
-def _report(made: list[TaskJudge], skipped: dict[str, str], seed: int) -> Any:
+def _report(made: list[TaskJudge], skipped: dict[str, str], seed: int, name: str, place: str) -> Any:
     """Tables for people."""
     from rich.console import Group
 
@@ -230,5 +231,6 @@ def _report(made: list[TaskJudge], skipped: dict[str, str], seed: int) -> Any:
     if skipped:
         parts += ["", f"Too few answers yet: {', '.join(skipped)}"]
     parts += ["", f"Every figure is about seeds the model did not see. Seed of the splits: {seed}."]
-    parts += ["Let it answer:  interplay judge automatic      See more:  /judges/automatic on the server"]
+    named = "" if name == DEFAULT_NAME else f" --name {name}"
+    parts += [f"Let it answer:  interplay judge automatic{named}{place}      See more:  /judges/automatic on the server"]
     return Group(*parts)

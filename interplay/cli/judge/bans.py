@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from interplay.cli.common import DEFAULT_DATA, DatabaseOption, DataOption, JsonOption, emit, open_archive, table
+from interplay.cli.common import DEFAULT_DATA, DatabaseOption, DataOption, JsonOption, emit, open_archive, place_options, table
 from interplay.errors import InterplayError, unknown_name
 
 if TYPE_CHECKING:
@@ -82,24 +83,21 @@ def _change(
 
     listed = [] if file is None else read_banned(file)
     if not judges and file is None:
-        raise InterplayError("nobody is named\nName judges, or a file with --file; all judges:  interplay judge judges")
-    archive = open_archive(data, database, must_exist=True)
-    try:
-        with archive.database.write() as session:
-            names = [name for judge in judges or () for name in _names(session, judge, dataset, must_be=True)]
-            unseen = [worker for worker in listed if not _names(session, worker, dataset)]
-            names += [name for worker in listed for name in _names(session, worker, dataset)]
-            names = list(dict.fromkeys(names))
-            changed = [name for name in names if change(session, name)]
-            counts = store.num_answers_of(session, changed)
-    finally:
-        archive.database.close()
+        hint = f"Name judges, or a file with --file; all judges:  interplay judge judges{place_options(data, database)}"
+        raise InterplayError(f"nobody is named\n{hint}")
+    with closing(open_archive(data, database, must_exist=True)) as archive, archive.database.write() as session:
+        names = [name for judge in judges or () for name in _names(session, judge, dataset, must_be=True)]
+        unseen = [worker for worker in listed if not _names(session, worker, dataset)]
+        names += [name for worker in listed for name in _names(session, worker, dataset)]
+        names = list(dict.fromkeys(names))
+        changed = [name for name in names if change(session, name)]
+        counts = store.num_answers_of(session, changed)
     same = [name for name in names if name not in changed]
     num_answers = sum(counts.values())
     lines = [f"{done} {name}: {counts.get(name, 0)} answers" for name in changed] + [f"{idle}: {name}" for name in same]
     if unseen:
         lines.append(f"{len(unseen)} of {len(listed)} workers of {file} have given no answers here")
-    lines.append("Ratings are computed anew at the next look:  interplay rank")
+    lines.append(f"Ratings are computed anew at the next look:  interplay rank{place_options(data, database)}")
     document = {done: changed, "unchanged": same, "unseen": unseen, "num_answers": num_answers}
     emit(document, as_json=as_json, text="\n".join(lines))
 
@@ -135,14 +133,10 @@ def bans(
     from interplay.judge.bans import banned_document, worker_of
     from interplay.store import bans as store
 
-    archive = open_archive(data, database, must_exist=True)
-    try:
-        with archive.database.read() as session:
-            rows = store.bans(session, lifted=everything)
-            workers = store.workers(session)
-            counts = store.num_answers_of(session, [row.judge for row in rows])
-    finally:
-        archive.database.close()
+    with closing(open_archive(data, database, must_exist=True)) as archive, archive.database.read() as session:
+        rows = store.bans(session, lifted=everything)
+        workers = store.workers(session)
+        counts = store.num_answers_of(session, [row.judge for row in rows])
     document = [
         {
             "judge": row.judge,
@@ -167,7 +161,7 @@ def bans(
          f"{entry['lifted_at']:%Y-%m-%d}" if entry["lifted_at"] else "")
         for entry in document
     ]  # fmt: skip
-    nobody = "Nobody is banned.\nWho looks careless:  interplay judge judges"
+    nobody = f"Nobody is banned.\nWho looks careless:  interplay judge judges{place_options(data, database)}"
     emit(document, as_json=as_json, text=table(["judge", "since", "#answers", "reason", "lifted"], shown) if shown else nobody)
     if export is not None and not as_json:
         emit(None, as_json=False, text=f"Wrote {export}.")
@@ -188,11 +182,8 @@ def judges(
 
     from interplay.judge import Judging
 
-    archive = open_archive(data, database, must_exist=True)
-    try:
+    with closing(open_archive(data, database, must_exist=True)) as archive:
         summaries = Judging(archive, rng=np.random.default_rng(0)).judges(study)
-    finally:
-        archive.database.close()
 
     def share(value: float | None) -> str:
         return "" if value is None else f"{value:.0%}"

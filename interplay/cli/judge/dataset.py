@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from interplay.cli.common import DEFAULT_DATA, DatabaseOption, DataOption, JsonOption, emit, open_archive
-from interplay.cli.judge.add_agent import SuiteOption, report_progress, suites_with
+from interplay.cli.common import (
+    DEFAULT_DATA,
+    DatabaseOption,
+    DataOption,
+    JsonOption,
+    emit,
+    open_archive,
+    place_options,
+    stage_bars,
+    suites_with,
+)
+from interplay.cli.judge.add_agent import SuiteOption
 
 app = typer.Typer(add_completion=False)
 
@@ -31,16 +42,12 @@ def import_(
     from interplay.judge.dataset import import_answers
     from interplay.judge.dataset.report import report_text
 
-    archive = open_archive(data, database)
-    try:
-        with report_progress() as progress:
-            report = import_answers(
-                archive, file, name=name, banned=banned, videos=videos, suites=suites_with(suite), on_progress=progress
-            )
-    finally:
-        archive.close()
+    with closing(open_archive(data, database)) as archive, stage_bars() as progress:
+        report = import_answers(
+            archive, file, name=name, banned=banned, videos=videos, suites=suites_with(suite), on_progress=progress
+        )
     path = archive.root / "imports" / f"{name}-report.json"
-    text = f"{report_text(report)}\n\nWrote {path}\nNext:  interplay rank --data {data}"
+    text = f"{report_text(report)}\n\nWrote {path}\nNext:  interplay rank{place_options(data, database)}"
     emit(report | {"report": str(path)}, as_json=as_json, text=text)
 
 
@@ -63,22 +70,20 @@ def export(
 
     if out.suffix not in (".json", ".parquet", ".csv"):
         raise typer.BadParameter(f"OUT ends in .json, .parquet or .csv, got {str(out)!r}")
-    archive = open_archive(data, database, must_exist=True)
-    try:
+    with closing(open_archive(data, database, must_exist=True)) as archive, archive.database.read() as session:
         selection = Selection(name, task, include_banned, open_pseudonyms(archive.root) if anonymise else None)
-        with archive.database.read() as session:
-            if out.suffix == ".json":
-                items = export_answers(session, selection)
-                write_items(items, out)
-                num_answers = len(items)
-            else:
-                table = flat_table(session, selection)
-                write_table(table, out)
-                num_answers = table.num_rows
-    finally:
-        archive.close()
+        if out.suffix == ".json":
+            items = export_answers(session, selection)
+            write_items(items, out)
+            num_answers = len(items)
+        else:
+            table = flat_table(session, selection)
+            write_table(table, out)
+            num_answers = table.num_rows
     again = (
-        f"interplay judge import {out} --name copy --data OTHER" if out.suffix == ".json" else f"interplay rank --data {data}"
+        f"interplay judge import {out} --name copy --data OTHER"
+        if out.suffix == ".json"
+        else f"interplay rank{place_options(data, database)}"
     )
     emit(
         {"file": str(out), "num_answers": num_answers, "size_bytes": out.stat().st_size, "anonymised": anonymise},

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from interplay.cli.common import DEFAULT_DATA, DatabaseOption, DataOption, JsonOption, emit, open_archive, table
+from interplay.cli.common import DEFAULT_DATA, DatabaseOption, DataOption, JsonOption, emit, open_archive, place_options, table
 from interplay.errors import InterplayError
 
 if TYPE_CHECKING:
@@ -38,15 +39,13 @@ def create(
         raise InterplayError(f"there is no scope {scope!r}\nChoose one:  --scope {'|'.join(tokens.SCOPES)}")
     if not tokens.is_token_name(name):
         raise InterplayError(f"a token cannot be named {name!r}\nExpected {tokens.TOKEN_NAME}.")
-    archive = open_archive(data, database)
-    with archive.database.write() as session:
+    with closing(open_archive(data, database)) as archive, archive.database.write() as session:
         token = tokens.create_token(session, name=name, scope=scope, now=datetime.now(UTC))
-    archive.database.close()
     emit(
         {"name": name, "scope": scope, "token": token},
         as_json=as_json,
         text=f"{token}\n\nKeep it now: only its digest is stored. It is sent as\n  Authorization: Bearer {token}\n"
-        f"To take it back:  interplay judge token revoke {name}",
+        f"To take it back:  interplay judge token revoke {name}{place_options(data, database)}",
     )
 
 
@@ -55,12 +54,11 @@ def list_tokens(data: DataOption = DEFAULT_DATA, database: DatabaseOption = None
     """List the tokens that were made, without showing any."""
     from interplay.store import tokens
 
-    archive = open_archive(data, database, must_exist=True)
-    with archive.database.read() as session:
+    with closing(open_archive(data, database, must_exist=True)) as archive, archive.database.read() as session:
         known = [_document(row) for row in tokens.tokens(session)]
-    archive.database.close()
     rows = [(row["name"], row["scope"], row["created_at"][:10], (row["revoked_at"] or "")[:10] or "no") for row in known]
-    text = table(["name", "scope", "made", "revoked"], rows) if rows else "No tokens yet: interplay judge token create NAME"
+    none = f"No tokens yet: interplay judge token create NAME{place_options(data, database)}"
+    text = table(["name", "scope", "made", "revoked"], rows) if rows else none
     emit(known, as_json=as_json, text=text)
 
 
@@ -77,10 +75,8 @@ def revoke(
     """
     from interplay.store import tokens
 
-    archive = open_archive(data, database, must_exist=True)
-    with archive.database.write() as session:
+    with closing(open_archive(data, database, must_exist=True)) as archive, archive.database.write() as session:
         changed = tokens.revoke_token(session, name=name, now=datetime.now(UTC))
-    archive.database.close()
     text = f"The token {name} opens nothing any more." if changed else f"The token {name} was revoked before."
     emit({"name": name, "revoked": True, "changed": changed}, as_json=as_json, text=text)
 

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from interplay.errors import InterplayError
+from interplay.rank.bradley_terry import sigmoid
 
 Array = NDArray[np.float64]
 Texts = Sequence[str] | NDArray[np.str_]
@@ -125,7 +126,7 @@ class YesNoModel:
         Args:
             features: Scaled, shape (n, F).
         """
-        return _sigmoid(features @ self.weights + self.intercept)
+        return sigmoid(features @ self.weights + self.intercept)
 
     def to_json(self) -> dict[str, Any]:
         """As JSON values."""
@@ -193,11 +194,11 @@ def fit_yes_no(features: Array, answers: Sequence[bool] | NDArray[np.bool_], *, 
         weights, intercept = parameters[:-1], parameters[-1]
         logit = features @ weights + intercept
         value = (np.logaddexp(0, logit) - said * logit).sum() + penalty / 2 * (weights @ weights + intercept**2 / 100)
-        error = _sigmoid(logit) - said
+        error = sigmoid(logit) - said
         return value, np.append(features.T @ error + penalty * weights, error.sum() + penalty * intercept / 100)
 
     def curvature(parameters: Array) -> Array:
-        p = _sigmoid(features @ parameters[:-1] + parameters[-1])
+        p = sigmoid(features @ parameters[:-1] + parameters[-1])
         spread = p * (1 - p)
         return _bordered(features, spread, spread, spread.sum() + penalty / 100, penalty)
 
@@ -275,8 +276,3 @@ def _davidson(d: Array, draw: float) -> Array:
     logits = np.stack([d / 2, np.full_like(d, draw), -d / 2], axis=1)
     powers = np.exp(logits - logits.max(axis=1, keepdims=True))
     return powers / powers.sum(axis=1, keepdims=True)
-
-
-def _sigmoid(x: Array) -> Array:
-    fade = np.exp(-np.abs(x))
-    return np.where(x >= 0, 1.0, fade) / (1 + fade)

@@ -42,6 +42,7 @@ from interplay.judge.automatic.preference import (
     optimizer,
 )
 from interplay.judge.automatic.vision import Ask, UnansweredPairError, VisionJudgeError, frames_of
+from interplay.judge.checks import SWAPPED
 from interplay.judge.matchmaking import Candidate, comparable
 from interplay.judge.pool import Pool
 from interplay.store import Database, automatic
@@ -521,4 +522,4 @@ def _oriented(pair: JudgedPair) -> tuple[tuple[str, str], str]:
     """The two episodes in order of id, and the outcome as seen in that order."""
     if pair.left_episode < pair.right_episode:
         return (pair.left_episode, pair.right_episode), pair.outcome
-    return (pair.right_episode, pair.left_episode), {"left": "right", "right": "left"}.get(pair.outcome, pair.outcome)
+    return (pair.right_episode, pair.left_episode), SWAPPED[pair.outcome]

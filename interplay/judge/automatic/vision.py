@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from interplay.errors import InterplayError
+from interplay.judge.checks import SWAPPED
 from interplay.rank import OUTCOMES
 from interplay.tasks import Question
 
@@ -28,7 +29,7 @@ NUM_FRAMES = 8
 """Frames shown of each video."""
 MAX_WIDTH = 384
 TIMEOUT_S = 120.0
-_SWAPPED = {"left": "right", "right": "left", "draw": "draw", "na": "na"}
+_SWAPPED = {**SWAPPED, "na": "na"}
 
 
 class VisionJudgeError(InterplayError):

@@ -16,10 +16,10 @@ from interplay.files import replacing
 from interplay.judge.dataset.keeping import item_of
 from interplay.judge.dataset.pseudonyms import Pseudonyms, without_worker
 from interplay.judge.dataset.published import DatasetError
-from interplay.judge.video_folder import PUBLISHED_SUITE, short_name
 from interplay.store import bans as ban_store
 from interplay.store import uploads as store
 from interplay.tasks import Task
+from interplay.tasks.published import published_name
 
 PLAYERS = {"left": "p1", "right": "p2", "draw": "draw", "na": "na"}
 """Our answer -> the published one."""
@@ -95,11 +95,6 @@ class Tasks:
             (definition,) = store.task_definitions(self._session, [task_hash]).values()
             self._tasks[task_hash] = Task.from_json(definition)
         return self._tasks[task_hash]
-
-
-def published_name(task: Task) -> str:
-    """What the published file calls a task; tasks it does not know go by their id."""
-    return short_name(task) if task.suite == PUBLISHED_SUITE else task.id
 
 
 def _item(answer: store.ExportedAnswer, task: Task, pseudonyms: Pseudonyms | None) -> dict[str, Any]:

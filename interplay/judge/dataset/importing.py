@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -102,6 +103,7 @@ def import_answers(
             lock(session)
             now = datetime.now(UTC)
             outcome = _Import(session, archive, name, len(document), now)
+            joined = outcome.joined({agent for answer in read.answers for agent in (answer.left, answer.right)})
             placed = [stack.enter_context(placing(archive, session, one, kind_of(one), here)) for one, here in staged.items()]
             outcome.agents(read.answers, staged)
             outcome.answers(read)
@@ -113,6 +115,7 @@ def import_answers(
         for here in staged.values():
             for video in here:
                 video.part.unlink(missing_ok=True)
+    path = archive.root / "imports" / f"{name}-report.json"
     report = import_report(
         name=name,
         file=file,
@@ -126,8 +129,9 @@ def import_answers(
         videos={agent: [(video.task.id, video.seed) for video in here] for agent, here in staged.items()},
         video_notes=notes,
         order=outcome.order,
+        joined=sorted({*joined, *_joined_before(path)}),
     )
-    _write_report(archive.root / "imports" / f"{name}-report.json", report)
+    _write_report(path, report)
     return report
 
 
@@ -149,6 +153,12 @@ class _Import:
         self.conflicts: list[tuple[int, str, str]] = []
         self.num_imported = 0
         self.order = ""
+
+    def joined(self, agents: set[str]) -> set[str]:
+        """Those that are here already and did not come with this set: what is imported will be theirs as well."""
+        others = agents - store.imported_agents(self._session, self._dataset)
+        named = {agent.name for agent in agent_store.agents(self._session)}
+        return {agent for agent in others if agent in named or store.episodes_of_agent(self._session, agent)}
 
     def agents(self, answers: Sequence[PublishedAnswer], staged: Mapping[str, Sequence[StagedVideo]]) -> None:
         """Tasks, agents, and an episode for each agent, task and seed; those there are already stay as they are."""
@@ -319,6 +329,14 @@ def _checked(agent: str, videos: Sequence[FoundVideo], on_progress: Progress) ->
     if problems:
         raise all_wrong(Path(agent), problems)
     return checked
+
+
+def _joined_before(path: Path) -> list[str]:
+    """What the report of an earlier import of this set says, so that importing again does not hide it."""
+    try:
+        return list(json.loads(path.read_bytes())["joined_agents"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return []
 
 
 def _write_report(path: Path, report: Mapping[str, Any]) -> None:

@@ -13,6 +13,11 @@ from interplay.judge.dataset.published import PublishedAnswer, ReadItems
 from interplay.judge.dataset.questions import questions
 
 _ROWS_NAMED = 10
+_JOINED = (
+    "these agents were here already; the published agent and the one that was here are one agent now, with one "
+    "rating and one page. --name renames judges, not agents, and answers are never taken back: to keep them apart, import the "
+    "file into a folder of its own, with --data OTHER"
+)
 
 
 def import_report(
@@ -29,12 +34,14 @@ def import_report(
     videos: Mapping[str, Sequence[tuple[str, int]]],
     video_notes: Sequence[str],
     order: str,
+    joined: Sequence[str],
 ) -> dict[str, Any]:
     """The report as JSON values; keys are described in docs/dataset.md.
 
     Args:
         conflicts: Rows that were imported before with another content: row, hash, reason.
         videos: Agent -> task and seed of each video that was brought.
+        joined: Agents that were here before the set was.
     """
     in_conflict = {row for row, _, _ in conflicts}
     answers = [answer for answer in read.answers if answer.row not in in_conflict]
@@ -62,6 +69,8 @@ def import_report(
         "banned_without_answers": sorted(unheard - workers),
         "tasks": _tasks(answers, read),
         "agents": _agents(answers, videos),
+        "joined_agents": list(joined),
+        "joined_note": _JOINED if joined else "",
         "num_points": sum(len(answer.responses) + 1 for answer in answers),
         "num_videos": sum(map(len, videos.values())),
         "video_notes": list(video_notes),
@@ -155,6 +164,8 @@ def report_text(report: Mapping[str, Any]) -> str:
         f"{report['num_workers']} workers, {report['num_workers_banned']} of them banned ({num_lost} answers do not count)",
         f"{len(report['agents'])} agents, {report['num_points']:,} comparison points, {total_h:.2f} h",
     ]
+    if report["joined_agents"]:
+        lines += [f"joined: {', '.join(report['joined_agents'])}", f"  note: {report['joined_note']}"]
     if report["banned_without_answers"]:
         lines.append(f"{len(report['banned_without_answers'])} banned workers have no answers here")
     lines.append(

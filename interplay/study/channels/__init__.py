@@ -8,14 +8,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from interplay.errors import unknown_name
-from interplay.study.channels.base import OUTCOMES, Arrival, Channel, Departure, Outcome, setting
+from interplay.study.channels.base import OUTCOMES, Arrival, Channel, Departure, Outcome
 from interplay.study.channels.mturk import MTurkChannel
 from interplay.study.channels.open import OpenChannel
 from interplay.study.channels.prolific import ProlificChannel
 from interplay.study.errors import StudyError
+from interplay.tables import Table
 
 __all__ = [
     "OUTCOMES",
@@ -47,23 +49,20 @@ def make_channel(kind: str, settings: Mapping[str, Any] | None = None, *, where:
     >>> make_channel("prolific", {"codes": {"done": "C1A2B3"}}).name
     'prolific'
     """
-    given = dict(settings or {})
     if kind not in KINDS:
         raise unknown_name("channel", kind, KINDS)
-    setting(given, KINDS[kind], where)
+    table = Table(settings or {}, "", where, refuse=StudyError)
+    table.nothing_else(*KINDS[kind])
+    if kind == "prolific":
+        codes, names = table.raw("codes", dict, None), table.raw("names", dict, {})
+        if codes is None:
+            raise table.error("codes", "is missing", 'write codes = { done = "..." } with the codes of Prolific\'s study')
+        build = partial(ProlificChannel, codes, names)
+    elif kind == "mturk":
+        build = partial(MTurkChannel, table.texts("extra_hosts", []))
+    else:
+        build = OpenChannel
     try:
-        if kind == "prolific":
-            codes, names = given.get("codes"), given.get("names")
-            if not isinstance(codes, Mapping):
-                raise StudyError('codes is missing: write codes = { done = "..." } with the codes of Prolific\'s study')
-            if names is not None and not isinstance(names, Mapping):
-                raise StudyError(f"names must be a table, got {names!r}")
-            return ProlificChannel(codes, names)
-        if kind == "mturk":
-            hosts = given.get("extra_hosts", [])
-            if not isinstance(hosts, list) or not all(isinstance(host, str) for host in hosts):
-                raise StudyError(f"extra_hosts must be a list of origins, got {hosts!r}")
-            return MTurkChannel(hosts)
+        return build()
     except StudyError as error:
         raise StudyError(f"{where}: {error}") from None
-    return OpenChannel()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, cast, get_args
+from typing import Literal, Protocol, cast, get_args
 
 from interplay.study.errors import ArrivalError, StudyError
 
@@ -50,12 +50,6 @@ class Arrival:
     hit: str = ""
     is_preview: bool = False
     submit_to: str = ""
-
-    @property
-    def key(self) -> tuple[str, str] | None:
-        """(worker, assignment), the pair an enrolment is looked up by: one person may come back with another assignment, and
-        an assignment that somebody returned may come back with another person. None where nobody is named."""
-        return (self.worker, self.assignment) if self.worker and not self.is_preview else None
 
 
 @dataclass(frozen=True)
@@ -190,19 +184,3 @@ def check_ended(arrival: Arrival, channel: str) -> None:
         raise ArrivalError("a preview has nothing to hand in\nAccept the task first, then do it.")
     if arrival.channel != channel:
         raise ArrivalError(f"somebody who came through {arrival.channel!r} cannot leave through {channel!r}")
-
-
-def setting(settings: Mapping[str, Any], known: Iterable[str], where: str) -> None:
-    """Refuse settings nobody asked for: most are typing slips.
-
-    Raises:
-        StudyError: Naming the key and the known ones.
-    """
-    import difflib
-
-    names = list(known)
-    for key in settings:
-        if key not in names:
-            near = difflib.get_close_matches(key, names, n=1)
-            remedy = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(names) or 'none'}"
-            raise StudyError(f"{where}.{key} is not a known setting; {remedy}")

@@ -4,7 +4,7 @@ Exact, for every seed: comparisons per task; sentiment classes per task (TextBlo
 per agent (tables 6 and 8 turned back into integers); words per task (table 2); mean, standard deviation and total of the time
 per task (table 5, to the rounding of milliseconds). Plausible only: who beats whom (strengths are the paper's normalised
 scores), answers to the other questions, words per agent. Every sentence is our own; questions carry the texts of our basalt
-suite, in the published order (Milani et al. 2023, table 10).
+suite, in the published order (Milani et al. 2023, table 10). `bench.dataset` and the tests read it.
 """
 
 from __future__ import annotations

@@ -1,0 +1,210 @@
+"""Tables of a file people write: values taken out one by one, refused with file, key and remedy where they cannot be meant."""
+
+from __future__ import annotations
+
+import difflib
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from interplay.errors import InterplayError
+
+MAX_NAME_CHARS = 64
+_NAME = re.compile(r"[a-z0-9][a-z0-9_\-]*")
+_TYPE_NAMES = {str: "a text", int: "a whole number", float: "a number", list: "a list", dict: "a table", bool: "true or false"}
+
+
+def is_name(text: str, *, max_chars: int | None = MAX_NAME_CHARS) -> bool:
+    """Whether a text is fit for a name: lower-case letters, digits, `_` and `-`.
+
+    >>> is_name("caves-2"), is_name("Caves")
+    (True, False)
+    """
+    return _NAME.fullmatch(text) is not None and (max_chars is None or len(text) <= max_chars)
+
+
+def read_text(file: Path, refuse: type[InterplayError], *, hint: str) -> str:
+    """What a text file says; `hint` tells what to do where there is none.
+
+    Raises:
+        InterplayError: As `refuse`, if it is missing or no UTF-8 text.
+    """
+    try:
+        return file.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise refuse(f"{file}: no such file\n{hint}") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise refuse(f"{file}: cannot be read as UTF-8 text: {error}") from None
+
+
+def parse_toml(text: str, source: str, refuse: type[InterplayError]) -> dict[str, Any]:
+    """A document in TOML.
+
+    Raises:
+        InterplayError: As `refuse`, naming `source`, if it is none.
+    """
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise refuse(f"{source}: not valid TOML: {error}\nCheck quotes and brackets near that line.") from None
+
+
+class Table:
+    """One table being read. Each method that takes a key raises `refuse` where the value cannot be meant.
+
+    Args:
+        values: What it holds.
+        source: Name of the file, for errors.
+        where: Path of the table in the file, empty for the file itself.
+        refuse: What errors are raised as.
+        own: What of `values` is written at `where`; the rest comes from `[defaults]`. None if all of it is.
+    """
+
+    def __init__(
+        self,
+        values: Mapping[str, Any],
+        source: str,
+        where: str = "",
+        *,
+        refuse: type[InterplayError],
+        own: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.values = values
+        self.source = source
+        self.where = where
+        self._refuse = refuse
+        self._own = own
+        self._seen: set[str] = set()
+
+    def over(self, defaults: Mapping[str, Any]) -> Table:
+        """This table laid on `[defaults]`: tables merged, everything else replaced. Errors name which of the two said it."""
+        return Table(_merged(defaults, self.values), self.source, self.where, refuse=self._refuse, own=self.values)
+
+    def is_own(self, key: str) -> bool:
+        """Whether a key is written at this place, and not taken from `[defaults]`."""
+        return key in (self.values if self._own is None else self._own)
+
+    def place(self, key: str) -> str:
+        """Where a key stands: `pay.reward`."""
+        place = ".".join(part for part in (self.where, key) if part)
+        name = key.partition(".")[0].partition("[")[0]
+        if name in self.values and not self.is_own(name):
+            place = ".".join(["defaults", *place.split(".")[1:]])
+        return place
+
+    def error(self, key: str, problem: str, remedy: str) -> InterplayError:
+        """The error of this file, at this key."""
+        text = ": ".join(part for part in (self.source, self.place(key), problem) if part)
+        return self._refuse(f"{text}\nRemedy: {remedy}.")
+
+    def raw(self, key: str, kind: type | tuple[type, ...], default: Any = ...) -> Any:
+        """A value of the given type; without a default it must be there."""
+        self._seen.add(key)
+        if key not in self.values:
+            if default is ...:
+                raise self.error(key, "is missing", f"add [{key}]" if kind is dict and not self.where else f"add {key} = ...")
+            return default
+        value = self.values[key]
+        kinds = kind if isinstance(kind, tuple) else (kind,)
+        if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
+            wanted = " or ".join(_TYPE_NAMES[one] for one in kinds)
+            raise self.error(key, f"must be {wanted}, got {value!r}", f"write {wanted} there")
+        return value
+
+    def table(self, key: str, default: Any = ...) -> Table:
+        """A table."""
+        values = self.raw(key, dict, default)
+        own = None if self._own is None else self._own.get(key, {})
+        return Table(values, self.source, ".".join(filter(None, (self.where, key))), refuse=self._refuse, own=own)
+
+    def optional(self, key: str) -> Table | None:
+        """A table, or None where the file has none."""
+        return None if self.raw(key, dict, None) is None else self.table(key)
+
+    def tables(self, key: str, default: Any = ...) -> list[Table]:
+        """A list of tables."""
+        found = []
+        for index, entry in enumerate(self.raw(key, list, default)):
+            name = f"{key}[{index}]"
+            if not isinstance(entry, dict):
+                raise self.error(name, f"must be a table, got {entry!r}", "write a table there")
+            where = ".".join(filter(None, (self.where, name)))
+            found.append(Table(entry, self.source, where, refuse=self._refuse, own=None if self.is_own(key) else {}))
+        return found
+
+    def text(self, key: str, default: Any = ...) -> str:
+        """A text without spaces around it; one that must be there must say something."""
+        value = self.raw(key, str, default).strip()
+        if not value and default is ...:
+            raise self.error(key, "is empty", f"write what {key} should say")
+        return value
+
+    def texts(self, key: str, default: Any = ...) -> tuple[str, ...]:
+        """A list of texts, each of which says something."""
+        values = self.raw(key, list, default)
+        if not all(isinstance(value, str) and value.strip() for value in values):
+            raise self.error(key, f"must hold texts, got {values!r}", 'write ["one", "another"]')
+        return tuple(values)
+
+    def paragraphs(self, key: str, default: Any = ...) -> tuple[str, ...]:
+        """Plain text as paragraphs: an empty line parts them, single line ends are spaces."""
+        text = self.text(key, default)
+        return tuple(" ".join(part.split()) for part in re.split(r"\n\s*\n", text) if part.strip())
+
+    def name(self, key: str, *, max_chars: int | None = MAX_NAME_CHARS) -> str:
+        """A name fit for addresses and files."""
+        value = self.text(key)
+        if not is_name(value, max_chars=max_chars):
+            limit = "" if max_chars is None else f", at most {max_chars}"
+            raise self.error(key, f"{value!r} is not a name", f"use lower-case letters, digits, '_' and '-'{limit}")
+        return value
+
+    def choice(self, key: str, known: Iterable[str], default: Any = ...) -> str:
+        """One of a few words."""
+        value = self.text(key, default)
+        if value not in known:
+            raise self.error(key, f"{value!r} is not known", nearest(value, known) or f"write {' or '.join(known)}")
+        return value
+
+    def number(self, key: str, default: Any = ..., *, low: float, high: float) -> float:
+        """A number within bounds; `default` may lie outside."""
+        value = self.raw(key, (int, float), default)
+        if key in self.values and not low <= value <= high:
+            raise self.error(key, f"must lie between {low:g} and {high:g}, got {value!r}", "choose a value in that range")
+        return value
+
+    def count(self, key: str, default: Any = ..., *, low: int = 1, high: int = 10_000) -> Any:
+        """A whole number within bounds; `default` may be None."""
+        value = self.raw(key, int, default)
+        if key in self.values and not low <= value <= high:
+            raise self.error(key, f"must lie between {low} and {high}, got {value!r}", "choose a value in that range")
+        return value
+
+    def nothing_else(self, *unread: str) -> None:
+        """Refuse keys that nobody asked for, but for `unread`: most are typing slips."""
+        known = sorted({*self._seen, *unread})
+        for key in self.values:
+            if key not in known:
+                remedy = nearest(key, known) or (f"known keys here are {', '.join(known)}" if known else "leave it out")
+                raise self.error(key, "is not a known key", remedy)
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """The remedy for a mistyped word, empty where no known one is near.
+
+    >>> nearest("titel", ["title", "summary"])
+    "did you mean 'title'"
+    """
+    near = difflib.get_close_matches(word, list(known), n=1)
+    return f"did you mean {near[0]!r}" if near else ""
+
+
+def _merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+    """`over` laid on `base`, tables merged, everything else replaced."""
+    result = dict(base)
+    for key, value in over.items():
+        both_tables = isinstance(value, dict) and isinstance(result.get(key), dict)
+        result[key] = _merged(result[key], value) if both_tables else value
+    return result

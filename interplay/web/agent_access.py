@@ -1,0 +1,126 @@
+"""Who may know of which agent, whose agents a token may change, and whose videos a visitor must not see yet."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Annotated
+
+from fastapi import Depends, Request
+from sqlalchemy.orm import Session
+
+from interplay.errors import InterplayError, unknown_name
+from interplay.record import Episode
+from interplay.store import Agent
+from interplay.store import agents as store
+from interplay.store.boards import watched_tasks
+from interplay.store.participants import judge_name
+from interplay.tasks import Task, lookup
+from interplay.web.identity import api_token, current_operator, known_participant
+from interplay.web.refusals import refusal
+
+
+def is_askable(name: str) -> bool:
+    """Whether a database may be asked for this name: PostgreSQL takes no zero byte."""
+    return len(name) <= 200 and "\0" not in name
+
+
+def holder(request: Request) -> str | None:
+    """Name of the token of scope `agents` that asks; None is the operator.
+
+    Raises:
+        HTTPException: 401 or 403 for everybody else.
+    """
+    if current_operator(request):
+        return None
+    token = api_token(request)
+    if token is None:
+        raise refusal(401, "send a token as 'Authorization: Bearer ...'; the operator of this server makes one")
+    if token.scope != "agents":
+        raise refusal(403, f"this token is of scope {token.scope}; proposing agents needs one of scope agents")
+    return token.name
+
+
+Holder = Annotated[str | None, Depends(holder)]
+
+
+def require_operator(request: Request) -> None:
+    """Refuse whoever is not the operator, by token or signed in on the page.
+
+    Raises:
+        HTTPException: 401 for whoever sent no token, 403 for the holders of other tokens.
+    """
+    if current_operator(request):
+        return
+    if api_token(request) is None:
+        raise refusal(401, "only the operator may do this; send the operator's token as 'Authorization: Bearer ...'")
+    raise refusal(403, "only the operator may do this")
+
+
+def sees(request: Request) -> tuple[bool, str | None]:
+    """Whether whoever asks sees every agent, else the name of the token whose agents they see beside the approved ones."""
+    if current_operator(request):
+        return True, None
+    token = api_token(request)
+    return (False, None) if token is None else (token.scope == "read", token.name)
+
+
+def sees_waiting(request: Request) -> bool:
+    """Whether whoever asks may see every agent, also before a moderator has let it in."""
+    return sees(request)[0]
+
+
+def check_shown(request: Request, episode: Episode) -> None:
+    """Refuse a video that waits for a moderator to whoever neither brought it nor decides about it.
+
+    Raises:
+        HTTPException: 404, as if there were no such episode.
+    """
+    if not episode.is_video_only:
+        return
+    with request.app.state.archive.database.read() as session:
+        rows = store.agents(session, episode.task_id, name=episode.actor)
+        if rows and not visible_agents(request, session, name=episode.actor, task=episode.task_id):
+            raise refusal(404, f"unknown episode {episode.id!r}")
+
+
+def hidden_tasks(request: Request, session: Session) -> set[str]:
+    """Tasks whose videos and reasons are kept back from this visitor: those they have a pair of before them (docs/judging.md).
+
+    A judge who looks an agent up must not learn which of the two videos is its.
+    """
+    number = known_participant(request)
+    return set() if number is None else watched_tasks(session, judge_name(number), datetime.now(UTC))
+
+
+def visible_agents(request: Request, session: Session, *, name: str | None = None, task: str | None = None) -> list[Agent]:
+    """The agents whoever asks may know of: approved once, or their own, or all."""
+    sees_all, token = sees(request)
+    rows = store.agents(session, task, name=name)
+    return [row for row in rows if sees_all or row.approved_at is not None or (token is not None and row.proposed_by == token)]
+
+
+def task_on_offer(request: Request, task_id: str) -> Task:
+    """The task that a request names; another is refused (422), with the nearest."""
+    try:
+        return lookup(task_id[:200], request.app.state.tasks)
+    except InterplayError as error:
+        raise refusal(422, f"tasks: {str(error).partition(chr(10))[0]}") from None
+
+
+def known_agent(request: Request, session: Session, name: str) -> list[Agent]:
+    """An agent's rows, if whoever asks may know of it.
+
+    Raises:
+        HTTPException: 404, with the nearest name, for everybody else.
+    """
+    rows = visible_agents(request, session, name=name) if is_askable(name) else []
+    if not rows:
+        known = dict.fromkeys(row.name for row in visible_agents(request, session))
+        raise refusal(404, str(unknown_name("agent", name[:100], known)))
+    return rows
+
+
+def check_own(rows: list[Agent], token: str | None) -> None:
+    """Refuse (403) a token to which this agent does not belong; the operator's is None."""
+    if token is not None and rows[0].proposed_by != token:
+        raise refusal(403, f"{rows[0].name} was proposed by somebody else; a token speaks for its own agents only")

@@ -1,0 +1,132 @@
+"""A video that is uploaded: whether it may be sent, received into a file within bounds, and added to its agent."""
+
+from __future__ import annotations
+
+import errno
+import secrets
+import shutil
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+
+from fastapi import Request
+from starlette.concurrency import run_in_threadpool
+
+from interplay.errors import InterplayError
+from interplay.judge import uploads
+from interplay.store import agents as store
+from interplay.tasks import Task
+from interplay.web.agent_access import check_own, holder, known_agent, task_on_offer
+from interplay.web.agent_documents import Uploaded
+from interplay.web.refusals import refusal
+
+MAX_VIDEO_BYTES = 500 * 1024 * 1024
+"""Of one video, unless `create_app` says otherwise."""
+_WRITE_BYTES = 1024 * 1024
+_COPIES = 2
+"""A video takes room for so many while it is received: what was sent, and what is kept."""
+_NO_ROOM = "the server has no room for this video; tell its operator"
+
+
+def check(request: Request, name: str, task_id: str, seed: int) -> tuple[Task, str | None]:
+    """The task and who sends, if this video may be sent; everything is checked before the first byte is read."""
+    token = holder(request)
+    task = task_on_offer(request, task_id)
+    if seed not in task.held_out_seeds:
+        listed = ", ".join(str(one) for one in task.held_out_seeds[:20])
+        raise refusal(422, f"seed: {seed} is no held-out seed of {task.id}; those are {listed}")
+    with request.app.state.archive.database.read() as session:
+        check_own(known_agent(request, session, name), token)
+        rows = store.agents(session, task.id, name=name)
+        if not rows:
+            raise refusal(404, f"{name} was not proposed for {task.id}; add the task with POST /api/agents")
+        state = store.state(rows[0])
+        if state == "withdrawn" or (state == "approved" and token is not None):
+            raise refusal(
+                409, f"{name} is {state} in {task.id}, and stays as it is; propose a changed agent under another name"
+            )
+    return task, token
+
+
+@contextmanager
+def _one_at_a_time(request: Request, token: str | None) -> Iterator[None]:
+    """Refuse a token whose last video is still being received, so that one token cannot fill the disk; not the operator."""
+    if token is None:
+        yield
+        return
+    if not hasattr(request.app.state, "receiving"):
+        request.app.state.receiving = set()
+    receiving: set[str] = request.app.state.receiving
+    if token in receiving:
+        raise refusal(429, "another video of yours is being received; send the next one when it has been answered")
+    receiving.add(token)
+    try:
+        yield
+    finally:
+        receiving.discard(token)
+
+
+@asynccontextmanager
+async def received(request: Request, token: str | None) -> AsyncIterator[Path]:
+    """The request's body in a file, gone when the block ends; one at a time of each token, the operator's left out.
+
+    Raises:
+        HTTPException: 413 for more bytes than the server takes, 429 beside another video of the token, 503 without room.
+    """
+    with _one_at_a_time(request, token):
+        async with _in_a_file(request) as path:
+            yield path
+
+
+@asynccontextmanager
+async def _in_a_file(request: Request) -> AsyncIterator[Path]:
+    limit: int = request.app.state.max_video_bytes
+    too_large = f"the video is larger than {limit / 2**20:,.0f} MiB; make it shorter, or encode it more tightly"
+    claimed = request.headers.get("content-length", "0")
+    if claimed.isdecimal() and int(claimed) > limit:
+        raise refusal(413, too_large)
+    folder: Path = request.app.state.archive.root / "media" / "uploads"
+    path = folder / f"{secrets.token_hex(12)}.mp4"
+    await run_in_threadpool(folder.mkdir, parents=True, exist_ok=True)
+    coming = int(claimed) if claimed.isdecimal() and int(claimed) > 0 else limit
+    if (await run_in_threadpool(shutil.disk_usage, folder)).free < _COPIES * coming:
+        raise refusal(503, _NO_ROOM)
+    try:
+        num_bytes = 0
+        with path.open("wb") as file:
+            pending = bytearray()
+            async for chunk in request.stream():
+                num_bytes += len(chunk)
+                if num_bytes > limit:
+                    raise refusal(413, too_large)
+                pending += chunk
+                if len(pending) >= _WRITE_BYTES:
+                    await run_in_threadpool(file.write, bytes(pending))
+                    pending.clear()
+            await run_in_threadpool(file.write, bytes(pending))
+        yield path
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise refusal(503, _NO_ROOM) from None
+        raise
+    finally:
+        path.unlink(missing_ok=True)
+
+
+def add(request: Request, task: Task, name: str, seed: int, path: Path) -> Uploaded:
+    """Make the video in a file an episode of this agent; one that is there already is refused (409), a wrong one too (422)."""
+    archive = request.app.state.archive
+    try:
+        episode = uploads.add_video(archive, task=task, agent=name, seed=seed, path=path)
+    except InterplayError as error:
+        text = str(error).replace(str(path), "video.mp4").replace(path.name, "video.mp4")
+        with archive.database.read() as session:
+            there = {row.seed for row in store.episodes_of(session, name, task.id)}
+        # Folders of this machine are no business of the sender.
+        raise refusal(
+            409 if seed in there else 422, text if str(archive.root) not in text else text.partition("\n")[0]
+        ) from None
+    with archive.database.read() as session:
+        there = {row.seed for row in store.episodes_of(session, name, task.id)}
+    missing = [one for one in task.held_out_seeds if one not in there]
+    return Uploaded(agent=name, task=task.id, seed=seed, episode=episode, missing_seeds=missing)

@@ -1,0 +1,78 @@
+"""Tables that people write: what can be meant is read, the rest is refused with file, key and remedy."""
+
+import re
+import tomllib
+
+import pytest
+
+from interplay.errors import InterplayError
+from interplay.tables import Table, parse_toml, read_text
+
+
+class OddError(InterplayError):
+    """What this file's tables raise."""
+
+
+def table(text: str, where: str = "") -> Table:
+    return Table(tomllib.loads(text), "my.toml", where, refuse=OddError)
+
+
+def test_what_is_there_is_read():
+    one = table('name = "a-1"\ntext = " x "\nparts = "a\\nb\\n\\nc"\nlist = ["a ", "b"]\nkind = "b"\nnum = 2\n[[inner]]\nx = 1')
+    assert (one.name("name"), one.text("text"), one.paragraphs("parts")) == ("a-1", "x", ("a b", "c"))
+    assert (one.texts("list"), one.choice("kind", ("a", "b")), one.number("num", low=0, high=3)) == (("a ", "b"), "b", 2)
+    assert [inner.count("x") for inner in one.tables("inner")] == [1]
+    assert (one.text("no", ""), one.optional("none"), one.number("nil", 0, low=1, high=2)) == ("", None, 0)
+    one.nothing_else()
+
+
+@pytest.mark.parametrize(
+    ("text", "read", "message"),
+    [
+        ("", lambda one: one.table("pay"), "my.toml: pay: is missing\nRemedy: add [pay]."),
+        ("[pay]", lambda one: one.table("pay").text("per"), "my.toml: pay.per: is missing\nRemedy: add per = ..."),
+        ("x = true", lambda one: one.raw("x", int), "x: must be a whole number, got True\nRemedy: write a whole number there."),
+        ('x = " "', lambda one: one.text("x"), "x: is empty\nRemedy: write what x should say."),
+        ('x = ["a", " "]', lambda one: one.texts("x"), "x: must hold texts, got ['a', ' ']\nRemedy: write ["),
+        (
+            'x = "A"',
+            lambda one: one.name("x"),
+            "x: 'A' is not a name\nRemedy: use lower-case letters, digits, '_' and '-', at most 64.",
+        ),
+        (f'x = "{"a" * 65}"', lambda one: one.name("x"), "is not a name"),
+        ('x = "lft"', lambda one: one.choice("x", ("left", "right")), "x: 'lft' is not known\nRemedy: did you mean 'left'."),
+        ('x = "?"', lambda one: one.choice("x", ("left", "right")), "x: '?' is not known\nRemedy: write left or right."),
+        ("x = nan", lambda one: one.number("x", low=0, high=1), "x: must lie between 0 and 1, got nan"),
+        ("x = 0", lambda one: one.count("x"), "x: must lie between 1 and 10000, got 0"),
+        ("x = [1]", lambda one: one.tables("x"), "x[0]: must be a table, got 1\nRemedy: write a table there."),
+        ("[[x]]\ny = 1", lambda one: one.tables("x")[0].nothing_else(), "x[0].y: is not a known key\nRemedy: leave it out."),
+        ("titel = 1", lambda one: one.nothing_else("title"), "titel: is not a known key\nRemedy: did you mean 'title'."),
+        ("z = 1", lambda one: one.nothing_else("b", "a"), "z: is not a known key\nRemedy: known keys here are a, b."),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(text, read, message):
+    with pytest.raises(OddError, match=re.escape(message)):
+        read(table(text))
+
+
+def test_a_value_of_the_defaults_is_named_there_at_every_depth():
+    one = table('a = 1\n[env]\nid = "x"', "task[0]").over({"b": 2, "env": {"id": "y", "size": "big"}, "list": [{"n": "?"}]})
+    assert (one.raw("b", int), one.table("env").text("id"), one.is_own("a"), one.is_own("b")) == (2, "x", True, False)
+    assert one.error("a", "is bad", "mend it").args == ("my.toml: task[0].a: is bad\nRemedy: mend it.",)
+    for read, place in (
+        (lambda: one.raw("b", str), "defaults.b"),
+        (lambda: one.table("env").raw("size", int), "defaults.env.size"),
+        (lambda: one.tables("list")[0].raw("n", int), "defaults.list[0].n"),
+    ):
+        with pytest.raises(OddError, match=re.escape(f"my.toml: {place}: must be")):
+            read()
+
+
+def test_files_that_cannot_be_read_are_refused(tmp_path):
+    with pytest.raises(OddError, match=r"none.toml: no such file\nBegin with another\.$"):
+        read_text(tmp_path / "none.toml", OddError, hint="Begin with another.")
+    (tmp_path / "binary.toml").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(OddError, match=r"binary.toml: cannot be read as UTF-8 text"):
+        read_text(tmp_path / "binary.toml", OddError, hint="")
+    with pytest.raises(OddError, match=r"my.toml: not valid TOML: .*\nCheck quotes and brackets"):
+        parse_toml("[x", "my.toml", OddError)
