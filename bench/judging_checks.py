@@ -68,6 +68,7 @@ def check(
     _check_boards(findings, replay, boards)
     findings.counts |= {
         "num_matches": len(matches),
+        "num_checks": sum(match.purpose != "rating" for match in matches),
         "num_answers": len(log),
         "num_late_answers": sum(1 for one in matches if one.released_at and one.answered_at),
         "num_replies_lost": sum(sequence is None for crowd in seen for sequence, _ in crowd["accepted"].values()),
@@ -92,20 +93,28 @@ def overlaps(holds: Iterable[Hold]) -> list[Hold]:
 
 
 def _check_holds(findings: Findings, matches: Sequence[Match], seen: Sequence[Mapping[str, Any]]) -> None:
-    """No two videos were before two judges at once, and no judge had two matches: by the database, and by the judges."""
-    pair_of = {one.id: frozenset((one.left_episode_id, one.right_episode_id)) for one in matches}
+    """No two videos were before two judges at once, and no judge had two matches: by the database, and by the judges.
+
+    Attention checks are left out of the first: they may show one video on both sides, and nobody is rated by them.
+    """
+    pair_of = {one.id: _shown(one) for one in matches}
+    rates = {one.id for one in matches if one.purpose != "attention"}
     spans = {one.id: (one.served_at.timestamp(), _closed_s(one)) for one in matches}
     by_database = "one pair before two judges, by the database"
-    findings.faults[by_database] += map(str, overlaps((pair_of[name], *span) for name, span in spans.items()))
+    findings.faults[by_database] += map(str, overlaps((pair_of[name], *spans[name]) for name in rates))
     findings.faults["two matches of one judge"] += map(str, overlaps((one.judge, *spans[one.id]) for one in matches))
     told: list[Hold] = []
     for crowd in seen:
         for name, _judge, begin_s, end_s in crowd["holds"]:
             if name not in pair_of:
                 findings.faults["a match that was served is gone"].append(name)
-            else:
+            elif name in rates:
                 told.append((pair_of[name], begin_s, end_s))
     findings.faults["one pair before two judges, by their own account"] += map(str, overlaps(told))
+
+
+def _shown(match: Match) -> frozenset[str]:
+    return frozenset((match.left_episode_id, match.right_episode_id))
 
 
 def _closed_s(match: Match) -> float:
@@ -115,18 +124,29 @@ def _closed_s(match: Match) -> float:
 
 
 def _check_pairs(findings: Findings, matches: Sequence[Match], episodes: Mapping[str, Any]) -> None:
-    """Both sides show one version of one task on one seed, by two agents, and the match says whose they are."""
+    """Both sides show one version of one task on one seed, by two agents, and the match says whose they are.
+
+    An attention check may show one video on both sides; a repeat shows what its judge has answered before, sides swapped.
+    """
+    by_id = {match.id: match for match in matches}
     for match in matches:
         left, right = episodes[match.left_episode_id], episodes[match.right_episode_id]
         sides = {(one.task, one.task_hash, one.seed) for one in (left, right)}
-        if sides != {(match.task, match.task_hash, match.seed)} or not (
-            left.actor == match.left_agent != match.right_agent == right.actor
-        ):
+        is_one_video = match.purpose == "attention" and left.id == right.id
+        is_right = sides == {(match.task, match.task_hash, match.seed)}
+        is_right &= left.actor == match.left_agent and right.actor == match.right_agent
+        is_right &= is_one_video or match.left_agent != match.right_agent
+        if match.repeat_of is not None:
+            first = by_id[match.repeat_of]
+            is_right &= first.judge == match.judge and first.answered_at is not None
+            is_right &= (first.left_episode_id, first.right_episode_id) == (match.right_episode_id, match.left_episode_id)
+        if not is_right:
             findings.faults["wrong pair"].append(f"match {match.id}")
 
 
 def _check_sides(findings: Findings, matches: Sequence[Match], max_z: float) -> None:
     """Left and right by chance: of all matches by the agents' order, and of every agent."""
+    matches = [match for match in matches if match.purpose == "rating"]
     on_left = Counter(match.left_agent for match in matches)
     shown = on_left + Counter(match.right_agent for match in matches)
     first = sum(match.left_agent < match.right_agent for match in matches)

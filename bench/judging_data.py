@@ -12,9 +12,10 @@ from pathlib import Path
 import numpy as np
 
 import interplay.record
-from interplay.store import EpisodeRow, TaskRow
+from interplay.store import EpisodeRow, TaskRow, studies
 from interplay.store.agents import admit
 from interplay.store.episodes import UPLOADED
+from interplay.study.definition import parse_study
 from interplay.tasks import find
 
 TASKS = (
@@ -26,6 +27,20 @@ TASKS = (
 NUM_AGENTS = 17
 """Those of the published evaluation."""
 DATABASES = ("sqlite", "postgresql")
+STUDY = "bench"
+_STUDY_FILE = """
+[study]
+id = "bench"
+title = "Who played better?"
+summary = "Two videos, a few questions."
+minutes = 60
+instructions = "Watch both videos, then answer."
+[channels.open]
+[judging]
+min_viewing_s = 0
+attention_every = 10
+repeat_every = 10
+"""
 
 
 @contextmanager
@@ -53,7 +68,7 @@ def fill(
     num_agents: int = NUM_AGENTS,
     num_seeds: int | None = None,
 ) -> int:
-    """Make the folder; returns how many episodes there are.
+    """Make the folder, and open the study `STUDY` in it; returns how many episodes there are.
 
     Args:
         data: Where.
@@ -99,6 +114,8 @@ def fill(
                             sha256=sha256(video).hexdigest(),
                         )
                     )
+        study = parse_study(_STUDY_FILE)
+        studies.open_study(session, study=STUDY, content_hash=study.content_hash, definition=study.to_json(), now=now)
     archive.close()
     return num_episodes
 

@@ -21,6 +21,7 @@ class Reply(NamedTuple):
         body: Parsed if it is JSON, bytes otherwise.
         sent_s, done_s: When the request that got this reply was sent, and when the reply was whole; `time.monotonic`.
         num_lost: How many times it was sent before without a reply: each of those may have been carried out.
+        location: Where it sends the browser, if anywhere.
     """
 
     status: int
@@ -28,6 +29,7 @@ class Reply(NamedTuple):
     sent_s: float
     done_s: float
     num_lost: int
+    location: str = ""
 
     @property
     def latency_ms(self) -> float:
@@ -47,18 +49,21 @@ class Client:
         self._cookie = ""
         self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
-    async def request(self, method: str, path: str, body: dict[str, Any] | None = None, *, headers: str = "") -> Reply:
+    async def request(self, method: str, path: str, body: dict[str, Any] | str | None = None, *, headers: str = "") -> Reply:
         """Send, and send again until there is a reply.
 
         Args:
+            body: Sent as JSON, or as a form if it is text.
             headers: More header lines, each ended by a line break.
         Raises:
             TimeoutError: If the server stays away.
         """
-        payload = b"" if body is None else json.dumps(body).encode()
+        is_form = isinstance(body, str)
+        payload = b"" if body is None else body.encode() if is_form else json.dumps(body).encode()
         head = f"{method} {path} HTTP/1.1\r\nHost: {self._host}:{self._port}\r\n{self._cookie}{headers}"
         if method != "GET":
-            head += f"Content-Type: application/json\r\nContent-Length: {len(payload)}\r\n"
+            kind = "application/x-www-form-urlencoded" if is_form else "application/json"
+            head += f"Content-Type: {kind}\r\nContent-Length: {len(payload)}\r\n"
         message = head.encode() + b"\r\n" + payload
         num_lost, began_s = 0, time.monotonic()
         while True:
@@ -68,8 +73,8 @@ class Client:
                 sent_s = time.monotonic()
                 is_sent = True
                 writer.write(message)
-                status, received = await self._read(reader)
-                return Reply(status, received, sent_s, time.monotonic(), num_lost)
+                status, received, location = await self._read(reader)
+                return Reply(status, received, sent_s, time.monotonic(), num_lost, location)
             except (OSError, asyncio.IncompleteReadError):
                 self.close()
                 num_lost += is_sent
@@ -89,7 +94,7 @@ class Client:
             self._streams = await asyncio.open_connection(self._host, self._port)
         return self._streams
 
-    async def _read(self, reader: asyncio.StreamReader) -> tuple[int, Any]:
+    async def _read(self, reader: asyncio.StreamReader) -> tuple[int, Any, str]:
         lines = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
         fields: dict[str, str] = {}
         for line in lines[1:]:
@@ -99,4 +104,4 @@ class Client:
             self._cookie = f"Cookie: {fields['set-cookie'].partition(';')[0]}\r\n"
         received = await reader.readexactly(int(fields.get("content-length", "0")))
         is_json = fields.get("content-type") == "application/json"
-        return int(lines[0].split()[1]), json.loads(received) if is_json else received
+        return int(lines[0].split()[1]), json.loads(received) if is_json else received, fields.get("location", "")

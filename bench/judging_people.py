@@ -1,4 +1,5 @@
-"""Fifty judges: people with cookies who watch, think, write, reload, give back, answer late and answer twice.
+"""Fifty judges: people who watch, think, write, reload, give back, answer late and answer twice. Every second one came by the
+link of a study, which slips in checks; the others have a cookie and judge in the open room.
 
 What they did and what they were told is written to a file, for `bench.judging_checks` to hold against the database. Run by
 `bench.judging` as a process of its own, which prints a line when a stated number of answers has been accepted.
@@ -10,15 +11,17 @@ import argparse
 import asyncio
 import gc
 import json
+import re
 import time
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
 
+from bench.judging_data import STUDY
 from bench.judging_http import Client, Reply
 
 SHARES = {"reload": 0.1, "give back": 0.05, "answer late": 0.05, "answer twice": 0.05}
@@ -118,16 +121,29 @@ class Person:
         self._client = Client(crowd.address.hostname, crowd.address.port)
         self._late: tuple[dict[str, Any], dict[str, Any]] | None = None
         """A match given back whose answer is still to come, and that answer."""
+        self._headers = ""
+        """Of every request: that they are enrolled, if they are."""
 
     async def work(self) -> None:
         """Turn after turn until enough has been answered."""
         await asyncio.sleep(self._crowd.think_s * self._rng.random())
+        if self._number % 2:
+            await self._enrol()
         while not self._crowd.is_done:
             if self._crowd.begin_turn():
                 await self._turn()
             else:
                 await asyncio.sleep(0.02)  # the last answers are with others, who may give them back
         self._client.close()
+
+    async def _enrol(self) -> None:
+        """Read what the study is about, agree, and keep the token."""
+        welcome = await self._client.request("GET", f"/studies/{STUDY}")
+        version = re.search(rb'name="version" value="(\w+)"', welcome.body)
+        assert version is not None, welcome
+        begun = await self._client.request("POST", f"/studies/{STUDY}/begin", f"decision=agree&version={version[1].decode()}")
+        token = parse_qs(urlsplit(begun.location).query)["enrolment"][0]
+        self._headers = f"Interplay-Enrolment: {token}\r\n"
 
     async def _turn(self) -> None:
         habit = self._rng.choice([*SHARES, ""], p=[*SHARES.values(), 1 - sum(SHARES.values())])
@@ -202,7 +218,7 @@ class Person:
         return reply
 
     async def _call(self, kind: str, method: str, path: str, body: Any, *, headers: str = "") -> Reply:
-        reply = await self._client.request(method, path, body, headers=headers)
+        reply = await self._client.request(method, path, body, headers=self._headers + headers)
         self._seen.latencies_ms.setdefault(kind, []).append(reply.latency_ms)
         self._seen.statuses[f"{kind} {reply.status}"] += 1
         if reply.num_lost:

@@ -21,9 +21,10 @@ from interplay.judge.errors import (
     UnknownMatchError,
 )
 from interplay.judge.form import MIN_REASON_CHARS, check_form
-from interplay.judge.judging import AcceptedAnswer, JudgeKind, Judging, ServedMatch
+from interplay.judge.judging import AcceptedAnswer, JudgeKind, Judging
 from interplay.judge.rules import Rules, RulesError
 from interplay.judge.scripted import ScriptedJudge
+from interplay.judge.served import ServedMatch
 
 __all__ = [
     "MIN_REASON_CHARS",

@@ -17,14 +17,13 @@ from interplay.rank import Comparison, Standings
 from interplay.rank.compare import above, beats, normalised
 from interplay.rank.log import Log
 from interplay.rank.methods import METHODS, Ranking, ranks, rate
+from interplay.rank.normal import Z95
 from interplay.store import boards as board_store
 from interplay.store import judging as store
 
 BoardMethod = Literal["trueskill", "bradley-terry", "davidson", "through-time", "normalised"]
 BOARD_METHODS: tuple[BoardMethod, ...] = get_args(BoardMethod)
 Judges = Literal["people", "automatic"]
-Z95 = 1.959963984540054
-"""Half width of the 95 % interval of a normal distribution, in standard deviations."""
 COLUMNS = (
     "rank", "agent", "kind", "mu", "sigma", "low", "high", "score", "beats_next", "above_next",
     "num_answers", "won", "drew", "lost", "num_checked", "num_passed",

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from interplay.errors import unknown_name
 from interplay.judge.board import leaderboard
 from interplay.judge.checks import CheckedAnswer, JudgeSummary, summarise
 from interplay.judge.errors import (
     AlreadyAnsweredError,
-    BannedError,
     ForeignMatchError,
-    QuotaReachedError,
+    NothingToJudgeError,
     StudyClosedError,
     StudyFullError,
     SupersededError,
@@ -29,17 +28,20 @@ from interplay.judge.errors import (
 from interplay.judge.form import check_draft, check_form
 from interplay.judge.pool import Pool
 from interplay.judge.ratings import Ratings
-from interplay.judge.rules import Example, Rules
-from interplay.judge.serving import Matchmaker, Request
+from interplay.judge.rules import Rules
+from interplay.judge.served import MatchState, ServedMatch
+from interplay.judge.serving import Matchmaker, Plan, Request
+from interplay.judge.study_rules import Part, StudyRules, check_judge, check_quota
 from interplay.store import Database, Match, bans
 from interplay.store import judging as store
-from interplay.tasks import Question, Suite, Task
+from interplay.tasks import Suite
 
 RELEASE_AFTER_S = 600.0
 """A match is released when its page has been silent for so long."""
+MATCHES_REMEMBERED = 4096
+"""Matches whose videos' places are kept in memory."""
 
 Side = Literal["left", "right"]
-MatchState = Literal["open", "released", "answered"]
 JudgeKind = Literal["person", "program", "model"]
 """Who judges: a person, a script the operator runs, or an automatic judge, whose answers are kept apart from the others'."""
 
@@ -57,47 +59,6 @@ class VideoArchive(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class ServedMatch:
-    """A match as its judge may see it: no agent, episode, seed or hash, and nothing that tells a check from other matches.
-
-    Attributes:
-        id: Random; says nothing about the episodes.
-        task, title, goal: What both players were asked to do.
-        frame_rate_hz: Frames per second of both videos.
-        questions: The form, in order.
-        served_at: UTC.
-        elapsed_s: From serving until now, by the server's clock, seconds.
-        state: `open`, `released` (still answerable, but others may be shown the pair) or `answered`.
-        num_answered: How many matches this judge has answered so far, in this study if it is one.
-        num_wanted: How many one judge may answer; None for no limit.
-        min_reason_chars: The shortest reason.
-        min_viewing_s: An answer is accepted so long after serving, seconds.
-        min_watched_share: How much of each video must be played, from 0 to 1.
-        study: Study id; None in the open room.
-        examples: Videos that show what to look for.
-        draft: What the judge's page last kept of the form; None if nothing.
-    """
-
-    id: str
-    task: str
-    title: str
-    goal: str
-    frame_rate_hz: float
-    questions: tuple[Question, ...]
-    served_at: datetime
-    elapsed_s: float
-    state: MatchState
-    num_answered: int
-    num_wanted: int | None
-    min_reason_chars: int
-    min_viewing_s: float
-    min_watched_share: float
-    study: str | None
-    examples: tuple[Example, ...]
-    draft: dict[str, Any] | None
-
-
 class Preview(NamedTuple):
     """A pair to look at, that nobody was served: its match has no id; where the videos are."""
 
@@ -106,11 +67,13 @@ class Preview(NamedTuple):
     right: Path
 
 
-class _StudyRules(NamedTuple):
-    """The rules of a study, or of the open room, and when it was closed."""
+class _Videos(NamedTuple):
+    """What never changes of a match: whose it is, where its videos are or would be, and when it was served."""
 
-    rules: Rules
-    closed_at: datetime | None
+    judge: str
+    left: Path
+    right: Path
+    served_at: datetime
 
 
 class AcceptedAnswer(NamedTuple):
@@ -152,7 +115,16 @@ class Judging:
         self._clock = clock
         self._pool = Pool(suites)
         self._matchmaker = Matchmaker(self._pool, lambda: self.ratings, rng, self._has_video)
-        self._rules_by_hash: dict[str, Rules] = {}
+        self._study_rules = StudyRules(self.rules)
+        self._last_release: datetime | None = None
+        # A page asks for its videos part by part.
+        self._videos = functools.lru_cache(MATCHES_REMEMBERED)(self._read_videos)
+
+    def warm_up(self) -> None:
+        """Read what every match needs (ratings, candidates), so that the first judges do not wait for it."""
+        with self.database.read() as session:
+            for task in store.judged_tasks(session):
+                self._matchmaker.plan(session, Request("", "person", task, None, self.rules))
 
     # Serving
 
@@ -174,29 +146,67 @@ class Judging:
         """
         if judge_kind == "person" and study is not None:
             task = None
+        # Other judges wait while one has the lock, so all that can be found out is found out before, and what is rare (a
+        # reload, a second window) is done within.
+        with self.database.read() as session:
+            part = self._part(session, judge, study)
+            request = Request(judge, judge_kind, task, study, part.rules)
+            plan = None if store.has_match_to_go_on_with(session, judge) else self._plan(session, request, part)
+        if plan is not None:
+            try:
+                with self.database.write() as session:
+                    store.lock(session)
+                    return self._serve_new(session, plan, part)
+            except IntegrityError:
+                pass  # another window of this judge was served a match in between: it is this window's too
         with self.database.write() as session:
             store.lock(session)
-            now = self._clock()
-            rules = self._rules_for_answers(session, judge, study)
-            store.release_unseen(session, seen_before=now - timedelta(seconds=self.release_after_s), now=now)
-            again = self._match_again(session, judge, task, study, now)
-            if again is not None:
-                return self._served(session, again, now)
-            if self._study_rules(session, study).closed_at is not None:
-                raise StudyClosedError("this study is closed and asks for no more answers; thank you for your interest")
-            if self._is_full(session, study, rules):
-                raise StudyFullError(f"this study has the {rules.target_answers} answers it asked for; thank you")
-            match = self._matchmaker.next_match(session, Request(judge, judge_kind, task, study, rules), now)
-            store.add_match(session, match)
-            return self._served(session, match, now)
+            part = self._part(session, judge, study)
+            self._release_unseen_at_times(session)
+            match = self._match_again(session, judge, task, study)
+            if match is None:
+                return self._serve_new(session, self._plan(session, request, part), part)
+            return self._served(session, match, part)
+
+    def _plan(self, session: Session, request: Request, part: Part) -> Plan:
+        """A new match, as far as it can be planned without the lock; errors as `serve`."""
+        if part.closed_at is not None:
+            raise StudyClosedError("this study is closed and asks for no more answers; thank you for your interest")
+        if self._is_full(session, request.study, part.rules):
+            raise StudyFullError(f"this study has the {part.rules.target_answers} answers it asked for; thank you")
+        return self._matchmaker.plan(session, request)
+
+    def _serve_new(self, session: Session, plan: Plan, part: Part) -> ServedMatch:
+        """Open the match that was planned. The transaction must hold the lock."""
+        self._release_unseen_at_times(session)
+        try:
+            match = self._matchmaker.next_match(session, plan, self._clock())
+        except NothingToJudgeError:
+            if self._release_unseen(session) == 0:
+                raise
+            match = self._matchmaker.next_match(session, plan, self._clock())
+        store.add_match(session, match)
+        return self._served(session, match, part)
+
+    def _release_unseen_at_times(self, session: Session) -> None:
+        """Release matches, but not at every match that is served: some fifty times while one may be silent."""
+        since = None if self._last_release is None else self._clock() - self._last_release
+        if since is None or not timedelta(0) <= since < timedelta(seconds=self.release_after_s) / 50:
+            self._release_unseen(session)
+
+    def _release_unseen(self, session: Session) -> int:
+        """Let the pairs of pages that have been silent for too long go to others; returns how many there were."""
+        now = self._last_release = self._clock()
+        return store.release_unseen(session, seen_before=now - timedelta(seconds=self.release_after_s), now=now)
 
     def _is_full(self, session: Session, study: str | None, rules: Rules) -> bool:
         if study is None or rules.target_answers is None:
             return False
         return self.ratings.num_in_study(session, study) >= rules.target_answers
 
-    def _match_again(self, session: Session, judge: str, task: str | None, study: str | None, now: datetime) -> Match | None:
+    def _match_again(self, session: Session, judge: str, task: str | None, study: str | None) -> Match | None:
         """The judge's own match to go on with: the open one, or one that went back while there was a draft for it."""
+        now = self._clock()
         match = store.open_match_of(session, judge)
         if match is not None:
             if self._is_wanted(match, task, study) and self._can_show_again(session, match):
@@ -238,9 +248,8 @@ class Judging:
             NothingToJudgeError: If there are no two videos to show.
         """
         with self.database.read() as session:
-            rules, _ = self._study_rules(session, study)
-            pairing = self._matchmaker.example_pair(session, Request("", "person", task, study, rules))
-            left, right = pairing
+            rules, _ = self._study_rules.of(session, study)
+            left, right = self._matchmaker.example_pair(session, Request("", "person", task, study, rules))
             now = datetime(2000, 1, 1, tzinfo=UTC)  # of no meaning; the same at every look, so that videos can be kept
             match = Match(
                 id="",
@@ -256,42 +265,9 @@ class Judging:
                 seen_at=now,
                 study=study,
             )
-            paths = [self.archive.video_path(side.episode_id) for side in pairing]
-            return Preview(self._served(session, match, now), *paths)
-
-    # Rules
-
-    def _study_rules(self, session: Session, study: str | None) -> _StudyRules:
-        """What holds in a study now.
-
-        Raises:
-            NotFoundError: If no such study was opened here.
-        """
-        if study is None:
-            return _StudyRules(self.rules, None)
-        row = store.study(session, study)
-        if row is None:
-            raise unknown_name("study", study[:100], store.studies(session), hint="Open it with:  interplay study open FILE")
-        content_hash, closed_at = row
-        if content_hash not in self._rules_by_hash:
-            definition = store.study_definition(session, content_hash)
-            self._rules_by_hash[content_hash] = Rules.from_mapping(definition.get("judging"), f"study {study}: [judging]")
-        return _StudyRules(self._rules_by_hash[content_hash], closed_at)
-
-    def _rules_for_answers(self, session: Session, judge: str, study: str | None) -> Rules:
-        """The rules of a study in which this judge may answer. Whether it is closed does not matter: what was served before
-        is still taken.
-
-        Raises:
-            NotFoundError, BannedError, QuotaReachedError: If they may not.
-        """
-        rules, _ = self._study_rules(session, study)
-        if bans.is_banned(session, judge):
-            raise BannedError("answers of this judge are not accepted; whoever runs this server can say why")
-        limit = rules.max_answers_per_judge
-        if limit is not None and store.num_answers_by(session, judge, study) >= limit:
-            raise QuotaReachedError(f"you have given all {limit} answers one judge is asked for here; thank you")
-        return rules
+            version = self._pool.task(session, match.task, match.task_hash)
+            served = ServedMatch.of(match, version, rules, num_answered=0, now=now)
+            return Preview(served, self.archive.video_path(left.episode_id), self.archive.video_path(right.episode_id))
 
     # A match and its judge
 
@@ -302,7 +278,10 @@ class Judging:
             UnknownMatchError, ForeignMatchError: If there is none of this id, or it is another judge's.
         """
         with self.database.read() as session:
-            return self._served(session, self._own(session, match_id, judge), self._clock())
+            match = self._own(session, match_id, judge)
+            rules, closed_at = self._study_rules.of(session, match.study)
+            part = Part(rules, closed_at, store.num_answers_by(session, judge, match.study))
+            return self._served(session, match, part)
 
     def video(self, match_id: str, side: Side, judge: str) -> tuple[Path, datetime]:
         """Where the video of one side of one's own match is (the file may be gone), and when the match was served, UTC.
@@ -310,10 +289,15 @@ class Judging:
         Raises:
             UnknownMatchError, ForeignMatchError: As `get`.
         """
+        videos = self._videos(match_id)
+        _check_owner(match_id, videos.judge, judge)
+        return (videos.left if side == "left" else videos.right), videos.served_at
+
+    def _read_videos(self, match_id: str) -> _Videos:
         with self.database.read() as session:
-            match = self._own(session, match_id, judge)
-            episode_id = match.left_episode_id if side == "left" else match.right_episode_id
-            return self.archive.video_path(episode_id), match.served_at
+            match = self._known(session, match_id)
+            left, right = (self.archive.video_path(one) for one in (match.left_episode_id, match.right_episode_id))
+            return _Videos(match.judge, left, right, match.served_at)
 
     def heartbeat(self, match_id: str, judge: str, draft: Any = None, *, study: str | None = None) -> MatchState:
         """A sign of life: keeps the match open, or opens it again if its pair is still free, the judge has no other,
@@ -337,8 +321,9 @@ class Judging:
                 return "open"
         with self.database.write() as session:
             store.lock(session)
-            match = self._unanswered(session, match_id, judge)
-            _check_study(match, study)
+            _check_study(self._unanswered(session, match_id, judge), study)
+            match = store.match_by_id(session, match_id)
+            assert match is not None  # it was read just now, and matches stay
             if store.was_given_back(match):
                 return "released"
             now = self._clock()
@@ -346,7 +331,7 @@ class Judging:
                 match.draft = checked
             if match.released_at is not None:
                 # Whoever fell silent for too long must not keep the pair either.
-                store.release_unseen(session, seen_before=now - timedelta(seconds=self.release_after_s), now=now)
+                self._release_unseen(session)
                 if (
                     store.is_pair_open(session, match)
                     or store.open_match_of(session, judge) is not None
@@ -399,23 +384,18 @@ class Judging:
             TooEarlyError: If a person cannot have watched the videos yet. What is kept of the form stays.
             InvalidAnswerError: If the form has faults; lists every one.
         """
-        with self.database.write() as session:
-            store.lock(session)
+        with self.database.read() as session:
             match = self._unanswered(session, match_id, judge)
             _check_study(match, study)
-            rules = self._rules_for_answers(session, judge, match.study)
-            if store.has_answered_since(session, match):
-                raise SupersededError(
-                    f"you have answered about the same two videos since match {match_id} was served; that answer counts"
-                )
-            now = self._clock()
-            duration_s = (now - match.served_at).total_seconds()
+            part = self._part(session, judge, match.study)
+            _check_not_superseded(session, match)
+            duration_s = (self._clock() - match.served_at).total_seconds()
             is_person = match.judge_kind == "person"
-            if is_person and duration_s < rules.min_viewing_s:
+            if is_person and duration_s < part.rules.min_viewing_s:
                 raise TooEarlyError(
-                    f"please take at least {rules.min_viewing_s:g} seconds to watch both videos; "
-                    f"{rules.min_viewing_s - duration_s:.0f} are left",
-                    rules.min_viewing_s - duration_s,
+                    f"please take at least {part.rules.min_viewing_s:g} seconds to watch both videos; "
+                    f"{part.rules.min_viewing_s - duration_s:.0f} are left",
+                    part.rules.min_viewing_s - duration_s,
                 )
             task = self._pool.task(session, match.task, match.task_hash)
             form = check_form(
@@ -424,18 +404,38 @@ class Judging:
                 responses=responses,
                 reason=reason,
                 viewing=viewing,
-                min_reason_chars=rules.min_reason_chars,
-                min_watched_share=rules.min_watched_share if is_person else 0.0,
+                min_reason_chars=part.rules.min_reason_chars,
+                min_watched_share=part.rules.min_watched_share if is_person else 0.0,
             )
+        with self.database.write() as session:
+            store.lock(session)
+            # What other requests of this judge may have changed meanwhile is looked at again.
+            num_answered = store.num_answers_by(session, judge, match.study)
+            check_quota(part.rules, num_answered)
+            now = self._clock()  # in the order of the log
+            duration_s = (now - match.served_at).total_seconds()
             sequence = store.append_answer(session, match, created_at=now, duration_s=duration_s, **asdict(form))
-            return AcceptedAnswer(sequence, store.num_answers_by(session, judge, match.study))
+            if sequence is None:
+                _check_not_superseded(session, self._unanswered(session, match_id, judge))
+                raise AssertionError(f"match {match_id} takes no answer")  # one of the two has raised
+            return AcceptedAnswer(sequence, num_answered + 1)
 
-    def _own(self, session: Session, match_id: str, judge: str) -> Match:
-        match = store.match_by_id(session, match_id)
+    def _part(self, session: Session, judge: str, study: str | None) -> Part:
+        """What holds for a judge in a study; errors as `serve`."""
+        rules, closed_at = self._study_rules.of(session, study)
+        part = Part(rules, closed_at, store.num_answers_by(session, judge, study))
+        check_judge(session, judge, part)
+        return part
+
+    def _known(self, session: Session, match_id: str) -> Match:
+        match = store.match_to_read(session, match_id)
         if match is None:
             raise UnknownMatchError(f"there is no match {match_id!r}; ask for a new one")
-        if match.judge != judge:
-            raise ForeignMatchError(f"match {match_id} was served to another judge; ask for one of your own")
+        return match
+
+    def _own(self, session: Session, match_id: str, judge: str) -> Match:
+        match = self._known(session, match_id)
+        _check_owner(match_id, match.judge, judge)
         return match
 
     def _unanswered(self, session: Session, match_id: str, judge: str) -> Match:
@@ -446,29 +446,9 @@ class Judging:
             )
         return match
 
-    def _served(self, session: Session, match: Match, now: datetime) -> ServedMatch:
-        task: Task | None = self._pool.task(session, match.task, match.task_hash)
-        rules, _ = self._study_rules(session, match.study)
-        is_person = match.judge_kind == "person"
-        return ServedMatch(
-            id=match.id,
-            task=match.task,
-            title=task.title if task else match.task,
-            goal=task.goal if task else "",
-            frame_rate_hz=task.frame_rate_hz if task else 60.0,
-            questions=task.questions if task else (),
-            served_at=match.served_at,
-            elapsed_s=(now - match.served_at).total_seconds(),
-            state="answered" if match.answered_at else "released" if match.released_at else "open",
-            num_answered=store.num_answers_by(session, match.judge, match.study),
-            num_wanted=rules.max_answers_per_judge,
-            min_reason_chars=rules.min_reason_chars,
-            min_viewing_s=rules.min_viewing_s if is_person else 0.0,
-            min_watched_share=rules.min_watched_share if is_person else 0.0,
-            study=match.study,
-            examples=tuple(example for example in rules.examples if example.task in ("", match.task)),
-            draft=match.draft,
-        )
+    def _served(self, session: Session, match: Match, part: Part) -> ServedMatch:
+        task = self._pool.task(session, match.task, match.task_hash)
+        return ServedMatch.of(match, task, part.rules, num_answered=part.num_answered, now=self._clock())
 
     # The leaderboard
 
@@ -486,19 +466,31 @@ class Judging:
             NotFoundError: If no such study was opened here.
         """
         with self.database.read() as session:
-            self._study_rules(session, study)
+            self._study_rules.of(session, study)
             known = set(store.studies(session))
 
             @functools.cache  # there are a few studies, and many answers
             def min_viewing_s(name: str | None) -> float:
                 # Imported answers may name a study of another server, whose rules nobody here knows.
-                return self._study_rules(session, name if name in known else None).rules.min_viewing_s
+                return self._study_rules.of(session, name if name in known else None).rules.min_viewing_s
 
             return summarise(
                 (CheckedAnswer(*row) for row in store.answers_for_review(session, study)),
                 banned=bans.banned(session),
                 min_viewing_s=min_viewing_s,
             )
+
+
+def _check_owner(match_id: str, owner: str, judge: str) -> None:
+    if owner != judge:
+        raise ForeignMatchError(f"match {match_id} was served to another judge; ask for one of your own")
+
+
+def _check_not_superseded(session: Session, match: Match) -> None:
+    if store.has_answered_since(session, match):
+        raise SupersededError(
+            f"you have answered about the same two videos since match {match.id} was served; that answer counts"
+        )
 
 
 def _check_study(match: Match, study: str | None) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
+from typing import NamedTuple
 
 import numpy as np
 from sqlalchemy.orm import Session
@@ -56,6 +57,39 @@ class Shown:
     repeat_of: str | None = None
 
 
+class Offer(NamedTuple):
+    """What one task has to show to one judge.
+
+    Attributes:
+        pool: Episodes that may be shown.
+        pairs: Agents to compare, the pair whose answer would tell most first.
+        shown: Seed and episodes of every match this judge was served in this task.
+    """
+
+    task: str
+    pool: tuple[Candidate, ...]
+    pairs: list[AgentPair]
+    shown: list[tuple[int, EpisodePair]]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All that can be found out about a judge's next match while other judges are served.
+
+    Attributes:
+        tasks: Those to try, in this order.
+        checks_due: Purposes of the checks to try before any of them.
+        offer: Of the first task; None if it has nothing to compare, or was not looked at because a check is due.
+        rng: Draws what is still to be drawn.
+    """
+
+    request: Request
+    tasks: list[str]
+    checks_due: Sequence[Purpose]
+    offer: Offer | None
+    rng: np.random.Generator
+
+
 class Matchmaker:
     """Chooses matches; safe to share between threads.
 
@@ -75,26 +109,42 @@ class Matchmaker:
         self._rng_lock = threading.Lock()
         self._has_video = has_video
 
-    def next_match(self, session: Session, request: Request, now: datetime) -> Match:
-        """A new match, not entered yet. The transaction must hold `store.lock`.
+    def plan(self, session: Session, request: Request) -> Plan:
+        """What `next_match` needs and no other judge can take away; needs no lock.
 
         Raises:
             NotFoundError: If no such task is known.
+            NothingToJudgeError: If the rules leave out the task asked for.
+        """
+        rng = self._own_rng()
+        tasks = self._tasks_to_try(session, request, rng)
+        due = self._checks_due(session, request, rng)
+        offer = self._offer(session, request, tasks[0], rng) if tasks and not due else None
+        return Plan(request, tasks, due, offer, rng)
+
+    def next_match(self, session: Session, plan: Plan, now: datetime) -> Match:
+        """A new match, not entered yet. The transaction must hold `store.lock`.
+
+        Raises:
             NothingToJudgeError: If nothing can be shown now.
         """
-        ratings = self._ratings()
-        with ratings.current(session), self._rng_lock:
-            tasks = self._tasks_to_try(session, request)
-            shown = self._check(session, request, tasks)
-            if shown is not None:
-                return _match(request, shown, now)
-            for task in tasks:
-                pairing = self._pairing(session, ratings, request, task)
-                if pairing is not None:
-                    return _match(request, Shown(task, *pairing), now)
-        raise NothingToJudgeError(self._why_nothing(session, request, tasks))
+        shown = self._check(session, plan)
+        if shown is not None:
+            return _match(plan.request, shown, now)
+        for task in plan.tasks:
+            is_planned = plan.offer is not None and plan.offer.task == task
+            offer = plan.offer if is_planned else self._offer(session, plan.request, task, plan.rng)
+            pairing = None if offer is None else self._pairing(session, plan, offer)
+            if pairing is not None:
+                return _match(plan.request, Shown(task, *pairing), now)
+        raise NothingToJudgeError(self._why_nothing(session, plan))
 
-    def _tasks_to_try(self, session: Session, request: Request) -> list[str]:
+    def _own_rng(self) -> np.random.Generator:
+        """A generator for one request alone: they must not be shared between threads."""
+        with self._rng_lock:
+            return self._rng.spawn(1)[0]
+
+    def _tasks_to_try(self, session: Session, request: Request, rng: np.random.Generator) -> list[str]:
         """The asked task, or those the rules allow and that have agents to compare, in random order."""
         rules = request.rules
         if request.task is not None:
@@ -109,28 +159,34 @@ class Matchmaker:
             first = store.first_task_of(session, request.judge, request.study)
             if first in tasks:
                 return [first]
-        return [tasks[place] for place in self._rng.permutation(len(tasks))]
+        return [tasks[place] for place in rng.permutation(len(tasks))]
 
     # Pairs that rate
 
-    def _pairing(self, session: Session, ratings: Ratings, request: Request, task: str) -> Pairing | None:
-        """The next two episodes of one task for this judge."""
+    def _offer(self, session: Session, request: Request, task: str, rng: np.random.Generator) -> Offer | None:
+        """What a task has for this judge; None if there are no two agents to compare."""
         pool = self._pool.candidates(session, task)
         names = sorted({candidate.agent for candidate in pool})
         if len(names) < 2:
             return None
-        open_pairs = store.open_pairs(session, task)
         shown = store.pairs_shown_to(session, request.judge, task)
-        awaited = [(one.left, one.right) for one in open_pairs if one.informs]
-        pairs = _policy(request.rules).order(names, ratings.evidence(task), awaited, self._rng)
+        awaited = [(one.left, one.right) for one in store.open_pairs(session, task) if one.informs]
+        ratings = self._ratings()
+        with ratings.current(session):
+            pairs = _policy(request.rules).order(names, ratings.evidence(task), awaited, rng)
+        return Offer(task, pool, self._within_limit(session, request, task, pairs), shown)
+
+    def _pairing(self, session: Session, plan: Plan, offer: Offer) -> Pairing | None:
+        """The next two episodes of one task for this judge, no other judge having them now."""
+        taken = frozenset(one.episodes for one in store.open_pairs(session, offer.task))
         return choose(
-            pool,
-            self._within_limit(session, request, task, pairs),
-            taken=frozenset(one.episodes for one in open_pairs) | _shown_too_often(shown, request.rules.max_shows_of_pair),
-            history=JudgeHistory.of(shown),
-            times_shown=lambda a, b: store.times_shown(session, task, a, b),
+            offer.pool,
+            offer.pairs,
+            taken=taken | _shown_too_often(offer.shown, plan.request.rules.max_shows_of_pair),
+            history=JudgeHistory.of(offer.shown),
+            times_shown=lambda a, b: store.times_shown(session, offer.task, a, b),
             can_show=lambda candidate: self._has_video(candidate.episode_id),
-            rng=self._rng,
+            rng=plan.rng,
         )
 
     def _within_limit(self, session: Session, request: Request, task: str, pairs: list[AgentPair]) -> list[AgentPair]:
@@ -147,9 +203,7 @@ class Matchmaker:
         Raises:
             NotFoundError, NothingToJudgeError: As `next_match`.
         """
-        with self._rng_lock:
-            tasks = sorted(self._tasks_to_try(session, request))
-        for task in tasks:
+        for task in sorted(self._tasks_to_try(session, request, self._own_rng())):
             pool = sorted(self._pool.candidates(session, task), key=lambda one: sha256(one.episode_id.encode()).digest())
             shown = [candidate for candidate in pool if self._has_video(candidate.episode_id)]
             for left, right in itertools.combinations(shown, 2):
@@ -159,42 +213,44 @@ class Matchmaker:
 
     # Checks
 
-    def _check(self, session: Session, request: Request, tasks: Sequence[str]) -> Shown | None:
-        """The check that is due, if any is and there is something to show for it. Only studies have checks."""
+    def _checks_due(self, session: Session, request: Request, rng: np.random.Generator) -> Sequence[Purpose]:
+        """Checks it is time for, the one to try first first. Only studies have checks."""
         rules, study = request.rules, request.study
         if study is None or (rules.attention_every is None and rules.repeat_every is None):
-            return None
-        answered = store.purposes_answered(session, request.judge, study)
-        due: Sequence[str] = checks_due(rules.attention_every, rules.repeat_every, answered, self._rng)
+            return ()
         last = store.last_match_of(session, request.judge, study)
         if last is not None and last.answered_at is None and last.purpose != "rating":
-            # Giving a check back is no way round it.
-            due = (last.purpose,)
-        for purpose in due:
-            is_attention = purpose == "attention"
-            shown = self._attention(session, request, tasks) if is_attention else self._repeat(session, request, study, tasks)
+            return (last.purpose,)  # type: ignore[return-value]  # giving a check back is no way round it
+        answered = store.purposes_answered(session, request.judge, study)
+        return checks_due(rules.attention_every, rules.repeat_every, answered, rng)
+
+    def _check(self, session: Session, plan: Plan) -> Shown | None:
+        """The first check that is due and has something to show."""
+        for purpose in plan.checks_due:
+            shown = self._attention(session, plan) if purpose == "attention" else self._repeat(session, plan)
             if shown is not None:
                 return shown
         return None
 
-    def _attention(self, session: Session, request: Request, tasks: Sequence[str]) -> Shown | None:
+    def _attention(self, session: Session, plan: Plan) -> Shown | None:
         """A pair whose answer is beyond doubt: a known one this judge has not seen, or one video on both sides."""
-        for task in tasks:
+        request, rng = plan.request, plan.rng
+        for task in plan.tasks:
             seen = {pair for _, pair in store.pairs_shown_to(session, request.judge, task)}
             known = [
                 check
                 for check in request.rules.attention_checks
                 if check.task == task and frozenset((check.left, check.right)) not in seen
             ]
-            for place in self._rng.permutation(len(known)):
+            for place in rng.permutation(len(known)):
                 check = known[place]
                 left, right = self._candidate(session, task, check.left), self._candidate(session, task, check.right)
                 if left is not None and right is not None and (left.task_hash, left.seed) == (right.task_hash, right.seed):
-                    if self._rng.random() < 0.5:
+                    if rng.random() < 0.5:
                         return Shown(task, left, right, "attention", check.expected)
                     return Shown(task, right, left, "attention", SWAPPED[check.expected])
             pool = self._pool.candidates(session, task)
-            for place in self._rng.permutation(len(pool)):
+            for place in rng.permutation(len(pool)):
                 if self._has_video(pool[place].episode_id) and frozenset((pool[place].episode_id,)) not in seen:
                     return Shown(task, pool[place], pool[place], "attention", "draw")
         return None
@@ -206,12 +262,14 @@ class Matchmaker:
             return None
         return Candidate(*row)
 
-    def _repeat(self, session: Session, request: Request, study: str, tasks: Sequence[str]) -> Shown | None:
+    def _repeat(self, session: Session, plan: Plan) -> Shown | None:
         """A pair this judge has answered a while ago, sides swapped."""
-        matches = store.matches_to_repeat(session, request.judge, study)[:-NUM_BETWEEN]
-        for place in self._rng.permutation(len(matches)):
+        request = plan.request
+        assert request.study is not None  # only studies have checks
+        matches = store.matches_to_repeat(session, request.judge, request.study)[:-NUM_BETWEEN]
+        for place in plan.rng.permutation(len(matches)):
             match, outcome = matches[place]
-            if match.task not in tasks or store.is_pair_open(session, match):
+            if match.task not in plan.tasks or store.is_pair_open(session, match):
                 continue
             left = self._candidate(session, match.task, match.right_episode_id)
             right = self._candidate(session, match.task, match.left_episode_id)
@@ -221,8 +279,9 @@ class Matchmaker:
 
     # Nothing
 
-    def _why_nothing(self, session: Session, request: Request, tasks: Sequence[str]) -> str:
+    def _why_nothing(self, session: Session, plan: Plan) -> str:
         """Why nothing can be shown, and what to do."""
+        request, tasks = plan.request, plan.tasks
         what = request.task or "any task"
         if any(store.open_pairs(session, one) for one in tasks):
             return f"every pair of videos of {what} is before a judge right now; try again in a few minutes"

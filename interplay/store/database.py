@@ -13,6 +13,9 @@ from sqlalchemy.orm import Session
 
 from interplay.errors import InterplayError
 
+_CONNECTIONS_KEPT = 40
+"""As many as a web server has threads. Those above SQLAlchemy's five would be opened and closed again for one request each,
+which costs PostgreSQL a process each time."""
 _MIGRATIONS = Path(__file__).parent / "migrations"
 
 
@@ -48,7 +51,7 @@ class Database:
             StoreError: If it cannot be reached or is no Interplay database.
         """
         try:
-            engine = create_engine(url)
+            engine = create_engine(url, pool_size=_CONNECTIONS_KEPT)
         except ArgumentError:
             raise StoreError(
                 f"{url!r} is no database address\nWrite sqlite:///path/interplay.db or postgresql+psycopg://user@host/name."

@@ -4,14 +4,58 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
-from sqlalchemy import func, select
-from sqlalchemy.orm import Session
+from sqlalchemy import bindparam, exists, func, select
+from sqlalchemy.orm import Session, aliased
 
 from interplay.store.judging import lock
-from interplay.store.models import Answer, Enrolment, Match, PayEvent, QuizAttempt, StudyRow, StudyVersion
+from interplay.store.models import Answer, Ban, Enrolment, Match, PayEvent, QuizAttempt, StudyRow, StudyVersion
 from interplay.store.participants import judge_name
+
+_ENROLMENT = select(*Enrolment.__table__.columns).where(Enrolment.id == bindparam("enrolment_id"))
+_VISIT = aliased(Enrolment)
+_SAME_PERSON = (_VISIT.study == Enrolment.study, _VISIT.participant_id == Enrolment.participant_id)
+_ATTEMPTS = select(QuizAttempt).join(_VISIT, QuizAttempt.enrolment_id == _VISIT.id).where(*_SAME_PERSON)
+# Asked at every request of somebody enrolled, so it is one statement, built once.
+_STANDING = select(
+    exists().where(StudyRow.id == Enrolment.study, StudyRow.closed_at.is_(None)),
+    exists().where(Ban.judge == bindparam("judge"), Ban.lifted_at.is_(None)),
+    _ATTEMPTS.with_only_columns(func.count()).correlate(Enrolment).scalar_subquery(),
+    _ATTEMPTS.where(QuizAttempt.passed).with_only_columns(func.count()).correlate(Enrolment).scalar_subquery(),
+    select(func.count())
+    .select_from(Answer)
+    # The study not compared as it is: SQLite would take the index on studies, and read everybody's answers.
+    .where(Answer.judge == bindparam("judge"), Answer.study.op("||")("") == Enrolment.study)
+    .correlate(Enrolment)
+    .scalar_subquery(),
+    Enrolment.outcome,
+).where(Enrolment.id == bindparam("enrolment_id"))
+_OTHER_DONE = select(Enrolment.study_hash).where(
+    Enrolment.study == bindparam("study"),
+    Enrolment.participant_id == bindparam("participant_id"),
+    Enrolment.id != bindparam("enrolment_id"),
+    Enrolment.outcome == "done",
+)
+
+
+class Standing(NamedTuple):
+    """How somebody's part in a study stands.
+
+    Attributes:
+        is_open: Whether the study takes people.
+        is_banned: Whether the person's answers do not count at present.
+        num_attempts, num_passed: At its quiz, in all their visits.
+        num_answers: In the study, in all their visits, checks included.
+        outcome: How this visit ended; None while it lasts.
+    """
+
+    is_open: bool
+    is_banned: bool
+    num_attempts: int
+    num_passed: int
+    num_answers: int
+    outcome: str | None
 
 
 def open_study(session: Session, *, study: str, content_hash: str, definition: Mapping[str, Any], now: datetime) -> StudyRow:
@@ -91,8 +135,21 @@ def add_enrolment(
 
 
 def enrolment_by_id(session: Session, enrolment_id: str) -> Enrolment | None:
-    """One enrolment."""
-    return session.get(Enrolment, enrolment_id)
+    """One enrolment as it is now; changes to what is returned go nowhere."""
+    row = session.connection().execute(_ENROLMENT, {"enrolment_id": enrolment_id}).first()
+    return None if row is None else Enrolment(**row._mapping)
+
+
+def standing(session: Session, enrolment: Enrolment) -> Standing:
+    """How this part in a study stands now."""
+    values = {"enrolment_id": enrolment.id, "judge": judge_name(enrolment.participant_id)}
+    return Standing(*session.connection().execute(_STANDING, values).one())
+
+
+def versions_of_other_visits_done(session: Session, enrolment: Enrolment) -> list[str]:
+    """Version of the study, for each other visit of this person to it that ended as `done`."""
+    values = {"study": enrolment.study, "participant_id": enrolment.participant_id, "enrolment_id": enrolment.id}
+    return list(session.connection().scalars(_OTHER_DONE, values))
 
 
 def enrolments_of_assignment(session: Session, study: str, channel: str, assignment: str) -> list[Enrolment]:

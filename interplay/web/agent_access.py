@@ -13,8 +13,9 @@ from interplay.record import Episode
 from interplay.store import Agent
 from interplay.store import agents as store
 from interplay.store.boards import watched_tasks
+from interplay.store.participants import judge_name
 from interplay.tasks import Task, lookup
-from interplay.web.identity import PERSON, api_token, current_operator, known_participant
+from interplay.web.identity import api_token, current_operator, known_participant
 from interplay.web.refusals import refusal
 
 
@@ -87,8 +88,8 @@ def hidden_tasks(request: Request, session: Session) -> set[str]:
 
     A judge who looks an agent up must not learn which of the two videos is its.
     """
-    participant = known_participant(request)
-    return set() if participant is None else watched_tasks(session, f"{PERSON}{participant.id}", datetime.now(UTC))
+    number = known_participant(request)
+    return set() if number is None else watched_tasks(session, judge_name(number), datetime.now(UTC))
 
 
 def visible_agents(request: Request, session: Session, *, name: str | None = None, task: str | None = None) -> list[Agent]:

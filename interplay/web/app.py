@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from fastapi import FastAPI
+from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
 
@@ -33,7 +34,7 @@ from interplay.web import (
 from interplay.web import judge as judge_routes
 from interplay.web import play as play_routes
 from interplay.web.agent_uploads import MAX_VIDEO_BYTES
-from interplay.web.identity import IdentityMiddleware
+from interplay.web.identity import IdentityMiddleware, participant_numbers
 from interplay.web.pictures import Pictures
 from interplay.web.security import BodyLimitMiddleware, NulMiddleware, SecurityMiddleware
 
@@ -78,6 +79,7 @@ def create_app(
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
+        await run_in_threadpool(app.state.judging.warm_up)
         if play is not None:
             await play.start()
         yield
@@ -101,6 +103,7 @@ def create_app(
     app.state.judging = judging or Judging(archive, rng=np.random.default_rng(), suites=app.state.suites)
     app.state.boards = Boards(app.state.judging)
     app.state.secret = server_secret(archive.root) if secret is None else secret
+    app.state.participant_number = participant_numbers(archive, app.state.secret)
     app.state.max_video_bytes = max_video_bytes
     for room in (
         pages,

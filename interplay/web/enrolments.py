@@ -15,9 +15,8 @@ from fastapi import HTTPException
 from sqlalchemy.orm import Session
 from starlette.requests import HTTPConnection
 
-from interplay.store import Enrolment, bans, studies
-from interplay.store.judging import lock, num_answers_by
-from interplay.store.participants import judge_name
+from interplay.store import Enrolment, studies
+from interplay.store.judging import lock
 from interplay.study import Outcome, StudyError, tokens
 from interplay.study.definition import Study
 from interplay.study.enrolment import Facts, due_outcome, next_step
@@ -56,8 +55,8 @@ def token_of(request: HTTPConnection, enrolment: Enrolment) -> str:
     return tokens.make(request.app.state.secret, enrolment.id)
 
 
-def working(request: HTTPConnection, *, has_begun: bool = False) -> Enrolment | None:
-    """The enrolment of this request, of somebody who may work now; None if it carries no token.
+def working(request: HTTPConnection, *, has_begun: bool = False) -> tuple[Enrolment, Facts] | None:
+    """The enrolment of this request, of somebody who may work now, and what says so; None if it carries no token.
 
     Args:
         has_begun: Whether this is about work already begun, which a study that was closed since still takes.
@@ -71,7 +70,7 @@ def working(request: HTTPConnection, *, has_begun: bool = False) -> Enrolment | 
     facts = facts_of(request, enrolment)
     step = next_step(replace(facts, is_open=True) if has_begun else facts)
     if step == "work":
-        return enrolment
+        return enrolment, facts
     if step == "quiz":
         _refuse(request, enrolment, 403, "quiz_first", "the quiz comes first")
     if facts.is_banned:
@@ -93,31 +92,31 @@ def facts_of(request: HTTPConnection, enrolment: Enrolment) -> Facts:
 
 def facts_in(session: Session, enrolment: Enrolment) -> Facts:
     """The same, within a session that is open already."""
-    study, judge = study_of(session, enrolment), judge_name(enrolment.participant_id)
-    row = studies.study_row(session, enrolment.study)
-    attempts = studies.quiz_attempts(session, enrolment.study, enrolment.participant_id)
-    visits = studies.enrolments_of_participant(session, enrolment.study, enrolment.participant_id)
-    counted = [
-        study_of(session, visit).num_answers or 0 for visit in visits if visit.outcome == "done" and visit.id != enrolment.id
-    ]
-    num_answers = num_answers_by(session, judge, enrolment.study)
+    study = study_of(session, enrolment)
+    standing = studies.standing(session, enrolment)
+    # Answers that finished another visit were counted there: one answer never completes two assignments.
+    others = [_known_version(session, version) for version in studies.versions_of_other_visits_done(session, enrolment)]
+    num_counted = sum(other.num_answers or 0 for other in others)
     return Facts(
-        is_open=row is not None and row.closed_at is None,
-        is_banned=bans.is_banned(session, judge),
+        is_open=standing.is_open,
+        is_banned=standing.is_banned,
         needs_quiz=study.quiz is not None,
-        num_attempts=len(attempts),
+        num_attempts=standing.num_attempts,
         max_attempts=0 if study.quiz is None else study.quiz.attempts,
-        has_passed=any(attempt.passed for attempt in attempts),
-        # Answers that finished another visit were counted there: one answer never completes two assignments.
-        num_answers=max(0, num_answers - sum(counted)),
+        has_passed=standing.num_passed > 0,
+        num_answers=max(0, standing.num_answers - num_counted),
         num_wanted=study.num_answers,
-        outcome=session.get_one(Enrolment, enrolment.id).outcome,
+        outcome=standing.outcome,
     )
 
 
 def study_of(session: Session, enrolment: Enrolment) -> Study:
     """The version of the study somebody agreed to."""
-    study = study_version(session, enrolment.study_hash)
+    return _known_version(session, enrolment.study_hash)
+
+
+def _known_version(session: Session, content_hash: str) -> Study:
+    study = study_version(session, content_hash)
     assert study is not None  # a foreign key says so
     return study
 
@@ -143,9 +142,9 @@ def finish(request: HTTPConnection, enrolment: Enrolment, outcome: Outcome) -> E
         return studies.end_enrolment(session, enrolment.id, outcome, datetime.now(UTC))
 
 
-def finish_if_due(request: HTTPConnection, enrolment: Enrolment) -> Enrolment:
-    """End somebody's part if it has all its answers, or cannot go on; otherwise leave it."""
-    outcome = None if enrolment.outcome else due_outcome(facts_of(request, enrolment))
+def finish_if_due(request: HTTPConnection, enrolment: Enrolment, facts: Facts) -> Enrolment:
+    """End somebody's part if by these facts it has all its answers, or cannot go on; otherwise leave it."""
+    outcome = None if enrolment.outcome else due_outcome(facts)
     return enrolment if outcome is None else finish(request, enrolment, outcome)
 
 

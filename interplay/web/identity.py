@@ -7,9 +7,12 @@ puts the cookie on the answer. The cookie holds a random key, never the particip
 
 from __future__ import annotations
 
+import functools
 import secrets
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from fastapi import HTTPException
 from itsdangerous import BadSignature, URLSafeSerializer, URLSafeTimedSerializer
@@ -19,12 +22,14 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from interplay.play import tokens
-from interplay.store import ApiToken, Participant
+from interplay.store import ApiToken
 from interplay.store.participants import GIVEN_NAME as GIVEN_NAME  # the rule of names, for whoever asks who is asking
-from interplay.store.participants import PERSON as PERSON
 from interplay.store.participants import add_participant, participant_by_key
 from interplay.store.participants import is_given_name as is_given_name
 from interplay.store.tokens import token_row
+
+if TYPE_CHECKING:
+    from interplay.record import Archive
 
 COOKIE = "interplay_participant"
 ONE_YEAR_S = 365 * 24 * 3600
@@ -32,6 +37,7 @@ OPERATOR_COOKIE = "interplay_operator"
 SIGNED_IN_S = 12 * 3600
 """How long an operator stays signed in."""
 _SCOPE_KEY = "interplay.identity"
+_COOKIES_REMEMBERED = 10_000
 
 
 @dataclass
@@ -65,32 +71,47 @@ class IdentityMiddleware:
         await self.app(scope, receive, send_with_cookie)
 
 
-def known_participant(request: HTTPConnection) -> Participant | None:
-    """The participant of this request's cookie, or None; makes nothing."""
-    key = _key(request)
-    if key is None:
+def participant_numbers(archive: Archive, secret: bytes) -> Callable[[str], int]:
+    """Cookie -> number of its participant, which stays the same; looked up once, for a page sends many requests.
+
+    What it returns raises LookupError for a cookie of nobody, and looks again next time.
+    """
+
+    @functools.lru_cache(_COOKIES_REMEMBERED)
+    def number(cookie: str) -> int:
+        key = _key(secret, cookie)
+        if key is None:
+            raise LookupError(cookie)
+        with archive.database.read() as session:
+            found = participant_by_key(session, key)
+        if found is None:
+            raise LookupError(cookie)
+        return found.id
+
+    return number
+
+
+def known_participant(request: HTTPConnection) -> int | None:
+    """Number of the participant of this request's cookie, or None; makes nothing."""
+    try:
+        return request.app.state.participant_number(request.cookies.get(COOKIE, ""))
+    except LookupError:
         return None
-    with request.app.state.archive.database.read() as session:
-        return participant_by_key(session, key)
 
 
-def participant(request: HTTPConnection) -> Participant:
-    """The participant of this request, made on first need. Call it from plain `def` handlers: it reads the database."""
+def current_participant(request: HTTPConnection) -> int:
+    """Number of the participant of this request, made on first need. Call it from plain `def` handlers: it may write."""
     found = known_participant(request)
     if found is not None:
         return found
     # A key this server signed stays the person's own even when the database is a new one.
-    key = _key(request) or secrets.token_urlsafe(16)
+    secret = request.app.state.secret
+    key = _key(secret, request.cookies.get(COOKIE, "")) or secrets.token_urlsafe(16)
     with request.app.state.archive.database.write() as session:
         # Looked up again under the write lock: two requests of one page may arrive together.
         found = participant_by_key(session, key) or add_participant(session, key, datetime.now(UTC))
-    request.scope[_SCOPE_KEY].cookie = _signer(request).dumps(key)
-    return found
-
-
-def current_participant(request: HTTPConnection) -> int:
-    """Number of the participant of this request, made on first need."""
-    return participant(request).id
+    request.scope[_SCOPE_KEY].cookie = _signer(secret).dumps(key)
+    return found.id
 
 
 def is_operator(request: HTTPConnection) -> bool:
@@ -160,17 +181,14 @@ def _operator_signer(request: HTTPConnection) -> URLSafeTimedSerializer:
     return URLSafeTimedSerializer(key, salt="interplay.operator")
 
 
-def _signer(request: HTTPConnection) -> URLSafeSerializer:
-    return URLSafeSerializer(request.app.state.secret, salt="interplay.participant")
+def _signer(secret: bytes) -> URLSafeSerializer:
+    return URLSafeSerializer(secret, salt="interplay.participant")
 
 
-def _key(request: HTTPConnection) -> str | None:
+def _key(secret: bytes, cookie: str) -> str | None:
     """The key inside the cookie, if this server signed it."""
-    value = request.cookies.get(COOKIE)
-    if not value:
-        return None
     try:
-        key = _signer(request).loads(value)
+        key = _signer(secret).loads(cookie)
     except BadSignature:
         return None
     return key if isinstance(key, str) else None

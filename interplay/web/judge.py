@@ -44,10 +44,10 @@ from interplay.judge import (
     TooEarlyError,
     UnknownMatchError,
 )
-from interplay.store import Enrolment, studies
+from interplay.store import studies
 from interplay.tables import is_name
 from interplay.web import enrolments
-from interplay.web.judges import judge_of
+from interplay.web.judges import Judge, judge_of
 from interplay.web.pages import find_task, render
 from interplay.web.refusals import invalid, judging_refusals, refusal
 
@@ -122,7 +122,7 @@ def _judging(request: Request) -> Judging:
     return request.app.state.judging
 
 
-def _match_id(match: str) -> str:
+async def _match_id(match: str) -> str:
     """Ids as we make them; anything else is unknown without asking the database."""
     if not re.fullmatch(r"[0-9a-f]{24}", match):
         raise refusal(404, "there is no such match; ask for a new one", code=UnknownMatchError.code)
@@ -139,12 +139,12 @@ def _study(study: str | None) -> str | None:
 MatchId = Annotated[str, Depends(_match_id)]
 
 
-def _document(request: Request, match: ServedMatch, enrolment: Enrolment | None) -> dict[str, Any]:
+def _document(request: Request, match: ServedMatch, judge: Judge) -> dict[str, Any]:
     address = f"/api/judge/matches/{match.id}"
     query, answered, wanted = "", match.num_answered, match.num_wanted
-    if enrolment is not None:
-        query = "?" + urlencode({enrolments.PARAMETER: enrolments.token_of(request, enrolment)})
-        facts = enrolments.facts_of(request, enrolment)  # counts this visit alone
+    if judge.enrolment is not None:
+        query = "?" + urlencode({enrolments.PARAMETER: enrolments.token_of(request, judge.enrolment)})
+        facts = judge.facts or enrolments.facts_of(request, judge.enrolment)  # counts this visit alone
         answered, wanted = facts.num_answers, facts.num_wanted
     return {
         "match": match.id,
@@ -205,7 +205,7 @@ def serve(request: Request, body: Body) -> JSONResponse:
         raise refusal(403, message, code="enrolment_needed")
     with _refusals():
         served = _judging(request).serve(judge.name, body.get("task"), study=study, judge_kind=judge.kind)
-    return JSONResponse(_document(request, served, judge.enrolment), 201, {"Cache-Control": "no-store"})
+    return JSONResponse(_document(request, served, judge), 201, {"Cache-Control": "no-store"})
 
 
 @router.get("/api/judge/matches/{match}", responses=judging_refusals(400, 401, 403, 404, 422))
@@ -214,7 +214,7 @@ def show(request: Request, match: MatchId, judge: str | None = None) -> JSONResp
     asking = judge_of(request, judge)
     with _refusals():
         served = _judging(request).get(match, asking.name)
-    return JSONResponse(_document(request, served, asking.enrolment), headers={"Cache-Control": "no-store"})
+    return JSONResponse(_document(request, served, asking), headers={"Cache-Control": "no-store"})
 
 
 def _video(path: Path, tag: str, served_at: datetime) -> FileResponse:
@@ -285,8 +285,9 @@ def answer(request: Request, match: MatchId, body: Body) -> dict[str, Any]:
         accepted = judging.answer(match, judge.name, study=judge.study, **fields)
     document: dict[str, Any] = {"answer": accepted.sequence, "answered": accepted.num_by_judge}
     if judge.enrolment is not None:
-        document["answered"] = enrolments.facts_of(request, judge.enrolment).num_answers
-        if enrolments.finish_if_due(request, judge.enrolment).outcome is not None:
+        facts = enrolments.facts_of(request, judge.enrolment)
+        document["answered"] = facts.num_answers
+        if enrolments.finish_if_due(request, judge.enrolment, facts).outcome is not None:
             document["next"] = enrolments.end_address(request, judge.enrolment)
     return document
 
@@ -300,7 +301,7 @@ def preview(request: Request, task: str | None = None, study: str | None = None)
     with _refusals():
         shown = _judging(request).preview(task, _study(study))
     query = "?" + urlencode({"task": shown.match.task} | ({} if study is None else {"study": study}))
-    document = _document(request, shown.match, None) | {
+    document = _document(request, shown.match, Judge("", "person")) | {
         "match": None,
         "left": {"video": f"/api/judge/preview/left.mp4{query}"},
         "right": {"video": f"/api/judge/preview/right.mp4{query}"},

@@ -11,6 +11,7 @@ from interplay.judge import JudgeKind
 from interplay.judge.automatic.room import MODEL_PREFIX
 from interplay.store import Enrolment
 from interplay.store.participants import judge_name
+from interplay.study.enrolment import Facts
 from interplay.web.enrolments import enrolment_of, working
 from interplay.web.identity import (
     GIVEN_NAME,
@@ -33,11 +34,13 @@ class Judge:
         name: As matches and answers call them; empty for a visitor nobody knows, who owns no match.
         kind: What they are.
         enrolment: Their part in a study, if they came with its token.
+        facts: How that part stands, if it was looked at.
     """
 
     name: str
     kind: JudgeKind
     enrolment: Enrolment | None = None
+    facts: Facts | None = None
 
     @property
     def study(self) -> str | None:
@@ -73,10 +76,11 @@ def judge_of(
         return Judge(token.name, "program")
     if named is not None:
         raise refusal(403, "only the operator may name a judge; send the token as 'Authorization: Bearer ...'")
-    enrolment = working(request, has_begun=has_begun) if must_work else enrolment_of(request)
+    part = working(request, has_begun=has_begun) if must_work else None
+    enrolment, facts = part or (enrolment_of(request), None)
     if enrolment is not None:
-        return Judge(judge_name(enrolment.participant_id), "person", enrolment)
+        return Judge(judge_name(enrolment.participant_id), "person", enrolment, facts)
     if make:
         return Judge(judge_name(current_participant(request)), "person")
-    participant = known_participant(request)
-    return Judge(judge_name(participant.id) if participant else "", "person")
+    number = known_participant(request)
+    return Judge("" if number is None else judge_name(number), "person")

@@ -62,9 +62,9 @@ def arrival(request: Request, opened: Opened) -> Response:
     """What the study is about, who keeps what, and the way in; leaves nothing behind."""
     study, _ = opened
     channel, arrived = _arrived(request, study, request.query_params.multi_items())
-    visitor = identity.known_participant(request) if arrived.channel == "open" else None
+    visitor_id = identity.known_participant(request) if arrived.channel == "open" else None
     with request.app.state.archive.database.read() as session:
-        person_id = visitor.id if visitor is not None else _known_person(session, arrived)
+        person_id = visitor_id if visitor_id is not None else _known_person(session, arrived)
         admission = _admission(session, opened, arrived, person_id)
     if admission.kind == "resume":
         return see_other(_next_of(request, admission.enrolment))

@@ -164,8 +164,8 @@ def example(request: Request, opened: Opened, number: int) -> Response:
 @router.get("/studies/{study}/end")
 def end(request: Request, enrolment: Enrolled) -> Response:
     """Thanks, and the way back to the platform; or how much is still to do."""
-    enrolment = finish_if_due(request, enrolment)
     facts = facts_of(request, enrolment)
+    enrolment = finish_if_due(request, enrolment, facts)
     with request.app.state.archive.database.read() as session:
         study = study_of(session, enrolment)
     if enrolment.outcome is None:

@@ -6,8 +6,10 @@ import threading
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 
+import sqlalchemy as sa
+
 from interplay.judge import Rules
-from interplay.store import EpisodeRow, TaskRow, studies
+from interplay.store import Answer, EpisodeRow, TaskRow, studies
 from interplay.store.agents import admit
 from interplay.tasks import find
 
@@ -90,6 +92,12 @@ def form(task_id: str, outcome: str = "left") -> dict:
         if question.kind != "overall"
     }
     return {"outcome": outcome, "responses": responses, "reason": REASON, "viewing": {"left_s": 12.5}}
+
+
+def num_answers(archive) -> int:
+    """How many answers the log holds, whether they count or not."""
+    with archive.database.read() as session:
+        return session.scalar(sa.select(sa.func.count()).select_from(Answer))
 
 
 def in_threads(num: int, work) -> list:

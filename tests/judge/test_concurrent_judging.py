@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 import sqlalchemy as sa
-from judging_world import AT_ONCE, TASKS, fill, form, in_threads
+from judging_world import AT_ONCE, TASKS, fill, form, in_threads, num_answers
 
 import interplay.record
 from interplay.judge import Judging, NothingToJudgeError
@@ -150,5 +150,4 @@ def test_many_answers_to_one_match_leave_one(study, clock):
 
     results = in_threads(NUM_JUDGES, answer)
     assert sorted(results) == ["AlreadyAnsweredError"] * (NUM_JUDGES - 1) + ["accepted"]
-    with archive.database.read() as session:
-        assert store.num_answers(session) == 1
+    assert num_answers(archive) == 1

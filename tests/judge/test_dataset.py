@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from judging_world import form
+from judging_world import form, num_answers
 from published_rows import FIND_CAVE, row, rows, synthetic_answers
 from video_files import write_agent, write_video
 
@@ -69,11 +69,6 @@ def items_of(archive, selection=ALL) -> list:
 def answers_of(archive) -> list:
     with archive.database.read() as session:
         return list(exported(session))
-
-
-def num_answers(archive) -> int:
-    with archive.database.read() as session:
-        return store.num_answers(session)
 
 
 def test_the_set_of_3049_answers_comes_in_whole_and_goes_out_equal(synthetic, synthetic_archive):

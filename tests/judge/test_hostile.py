@@ -3,6 +3,7 @@
 import json
 from datetime import UTC, datetime
 
+import judging_world
 import numpy as np
 import pytest
 from judging_world import START, TASKS, fill, form, open_study
@@ -75,8 +76,7 @@ def refused(response, status: int, code: str) -> dict:
 
 
 def num_answers(app) -> int:
-    with app.state.archive.database.read() as session:
-        return store.num_answers(session)
+    return judging_world.num_answers(app.state.archive)
 
 
 # The form

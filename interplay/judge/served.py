@@ -1,0 +1,78 @@
+"""A match as its judge may see it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
+
+from interplay.judge.rules import Example, Rules
+from interplay.store import Match
+from interplay.tasks import Question, Task
+
+MatchState = Literal["open", "released", "answered"]
+
+
+@dataclass(frozen=True)
+class ServedMatch:
+    """A match as its judge may see it: no agent, episode, seed or hash, and nothing that tells a check from other matches.
+
+    Attributes:
+        id: Random; says nothing about the episodes.
+        task, title, goal: What both players were asked to do.
+        frame_rate_hz: Frames per second of both videos.
+        questions: The form, in order.
+        served_at: UTC.
+        elapsed_s: From serving until now, by the server's clock, seconds.
+        state: `open`, `released` (still answerable, but others may be shown the pair) or `answered`.
+        num_answered: How many matches this judge has answered so far, in this study if it is one.
+        num_wanted: How many one judge may answer; None for no limit.
+        min_reason_chars: The shortest reason.
+        min_viewing_s: An answer is accepted so long after serving, seconds.
+        min_watched_share: How much of each video must be played, from 0 to 1.
+        study: Study id; None in the open room.
+        examples: Videos that show what to look for.
+        draft: What the judge's page last kept of the form; None if nothing.
+    """
+
+    id: str
+    task: str
+    title: str
+    goal: str
+    frame_rate_hz: float
+    questions: tuple[Question, ...]
+    served_at: datetime
+    elapsed_s: float
+    state: MatchState
+    num_answered: int
+    num_wanted: int | None
+    min_reason_chars: int
+    min_viewing_s: float
+    min_watched_share: float
+    study: str | None
+    examples: tuple[Example, ...]
+    draft: dict[str, Any] | None
+
+    @classmethod
+    def of(cls, match: Match, task: Task | None, rules: Rules, *, num_answered: int, now: datetime) -> ServedMatch:
+        """What `match` shows under these rules; `task` is the version it was recorded under, None if nobody knows it."""
+        is_person = match.judge_kind == "person"
+        return cls(
+            id=match.id,
+            task=match.task,
+            title=task.title if task else match.task,
+            goal=task.goal if task else "",
+            frame_rate_hz=task.frame_rate_hz if task else 60.0,
+            questions=task.questions if task else (),
+            served_at=match.served_at,
+            elapsed_s=(now - match.served_at).total_seconds(),
+            state="answered" if match.answered_at else "released" if match.released_at else "open",
+            num_answered=num_answered,
+            num_wanted=rules.max_answers_per_judge,
+            min_reason_chars=rules.min_reason_chars,
+            min_viewing_s=rules.min_viewing_s if is_person else 0.0,
+            min_watched_share=rules.min_watched_share if is_person else 0.0,
+            study=match.study,
+            examples=tuple(example for example in rules.examples if example.task in ("", match.task)),
+            draft=match.draft,
+        )

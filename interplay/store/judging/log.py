@@ -1,0 +1,185 @@
+"""The append-only log of answers, and the lock that keeps it in order."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from sqlalchemy import and_, bindparam, func, insert, select, text
+from sqlalchemy.orm import Session, aliased
+
+from interplay.store.judging.matches import mark_answered
+from interplay.store.models import Answer, Ban, EpisodeStatistic, Match
+
+# Statements of every serve and every answer are built once, here: building one takes longer than running it. They run on the
+# session's connection, because rows as objects that are watched for changes cost three times as much as rows.
+
+_LOCK_KEY = 0x696E746572706C79
+"""Key of PostgreSQL's advisory lock: the letters `interply`."""
+_ANSWERS_PER_FETCH = 5000
+_ANSWERED_ABOUT = (
+    select(Answer.left_agent, Answer.right_agent)
+    .where(Answer.judge == bindparam("judge"), Answer.purpose == "rating")
+    .where(Answer.task.op("||")("") == bindparam("task"))
+)
+_ADD_ANSWER = insert(Answer).returning(Answer.sequence)
+_NUM_BY_JUDGE = select(func.count()).select_from(Answer).where(Answer.judge == bindparam("judge"))
+_NUM_BY_JUDGE_IN_STUDY = _NUM_BY_JUDGE.where(Answer.study.op("||")("") == bindparam("study"))
+_PURPOSES = (
+    select(Answer.purpose)
+    .where(Answer.judge == bindparam("judge"), Answer.study.op("||")("") == bindparam("study"))
+    .order_by(Answer.sequence)
+)
+_BANNED = select(Ban.judge).where(Ban.lifted_at.is_(None))
+COUNTS = and_(Answer.purpose == "rating", Answer.judge_kind != "model", Answer.judge.not_in(_BANNED))
+"""What ratings are made of: checks, automatic judges and banned judges are left out."""
+_LOG = (
+    select(
+        Answer.sequence,
+        Answer.task,
+        Answer.left_agent,
+        Answer.right_agent,
+        Answer.outcome,
+        Answer.judge,
+        Answer.created_at,
+        Answer.study,
+    )
+    .where(Answer.sequence > bindparam("after"), COUNTS)
+    .order_by(Answer.sequence)
+)
+_LOG_OF_TASK = _LOG.where(Answer.task == bindparam("task"))
+_LOG_STATE = select(
+    select(func.max(Answer.sequence)).scalar_subquery(),
+    select(func.max(Ban.id)).scalar_subquery(),
+    select(func.count(Ban.lifted_at)).scalar_subquery(),
+)
+
+
+class LoggedAnswer(NamedTuple):
+    """One answer of the log, as ratings need it."""
+
+    sequence: int
+    task: str
+    left: str
+    right: str
+    outcome: str
+    judge: str
+    created_at: datetime
+    study: str | None = None
+
+
+LogRevision = tuple[int, int]
+"""Changes when answers of before begin or cease to count: whoever carries on from the last answer seen starts over then."""
+
+
+class LogState(NamedTuple):
+    """The last answer there is, whether it counts or not, and the revision of what counts."""
+
+    last_sequence: int
+    revision: LogRevision
+
+
+def lock(session: Session) -> None:
+    """Let one transaction at a time serve or answer matches, until this one ends; call it first in the transaction.
+
+    On SQLite `Database.write()` is that lock already. On PostgreSQL it is an advisory lock, held over every connection
+    and server process: no two judges can be given one pair, and answers become visible in the order of their `sequence`,
+    which readers that carry on from the last sequence rely on.
+    """
+    if session.get_bind().dialect.name == "postgresql":
+        session.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK_KEY})
+
+
+def times_answered_about(session: Session, judge: str, task: str) -> Counter[frozenset[str]]:
+    """How often this judge has answered about each two agents of a task, checks left out."""
+    rows = session.connection().execute(_ANSWERED_ABOUT, {"judge": judge, "task": task})
+    return Counter(frozenset((left, right)) for left, right in rows)
+
+
+def purposes_answered(session: Session, judge: str, study: str) -> list[str]:
+    """Purpose of every answer this judge gave in a study, in order."""
+    return list(session.connection().scalars(_PURPOSES, {"judge": judge, "study": study}))
+
+
+def append_answer(session: Session, match: Match, **fields: Any) -> int | None:
+    """Add the answer to a match to the log; returns its sequence number. The transaction must hold `lock`.
+
+    None, and nothing is added, if the match has its answer by now, or its judge has answered about the same two episodes since
+    it was served (`has_answered_since`).
+
+    Args:
+        match: The match.
+        fields: The other columns of `Answer`; what the match knows is taken from it.
+    """
+    if not mark_answered(session, match, fields["created_at"]):
+        return None
+    values = {
+        "match_id": match.id,
+        "task": match.task,
+        "seed": match.seed,
+        "left_agent": match.left_agent,
+        "right_agent": match.right_agent,
+        "judge": match.judge,
+        "study": match.study,
+        "purpose": match.purpose,
+        "judge_kind": match.judge_kind,
+    }
+    return session.connection().scalar(_ADD_ANSWER, values | fields)
+
+
+def log_state(session: Session) -> LogState:
+    """Where the log ends, and the revision of what counts in it."""
+    last_sequence, last_ban, num_lifted = session.connection().execute(_LOG_STATE).one()
+    return LogState(last_sequence or 0, (last_ban or 0, num_lifted))
+
+
+def answers(session: Session, task: str | None = None, *, after: int = 0) -> Iterator[LoggedAnswer]:
+    """The answers that count, in order, in one task or all, from the answer behind sequence number `after` on.
+
+    Every rating is computed from what this yields and from nothing else, so whatever is left out here has never been: answers
+    to checks, of automatic judges, and of banned judges. The revision in `log_state` tells when that changes for answers of
+    before.
+    """
+    statement, values = (_LOG, {"after": after}) if task is None else (_LOG_OF_TASK, {"after": after, "task": task})
+    for row in session.connection().execute(statement, values, execution_options={"yield_per": _ANSWERS_PER_FETCH}):
+        yield LoggedAnswer(*row)
+
+
+def answers_where_one_side_leads(session: Session, statistic: str, task: str | None = None) -> tuple[int, int]:
+    """Of the answers that count and name a side, about two episodes with unequal values of a statistic, in one task or all.
+
+    Returns:
+        How many there are, and how many of them name the side with the larger value.
+    """
+    left, right = aliased(EpisodeStatistic), aliased(EpisodeStatistic)
+    query = (
+        select(Answer.outcome, left.number > right.number, func.count())
+        .join(Match, Match.id == Answer.match_id)
+        .join(left, and_(left.episode_id == Match.left_episode_id, left.name == statistic))
+        .join(right, and_(right.episode_id == Match.right_episode_id, right.name == statistic))
+        .where(left.number != right.number, Answer.outcome.in_(("left", "right")), COUNTS)
+        .group_by(Answer.outcome, left.number > right.number)
+    )
+    counts = session.execute(query if task is None else query.where(Answer.task == task)).all()
+    agreed = sum(count for outcome, is_left, count in counts if (outcome == "left") == bool(is_left))
+    return sum(count for *_, count in counts), agreed
+
+
+def answers_for_review(session: Session, study: str | None = None) -> Iterator[Any]:
+    """Of every answer, in one study or all, what tells how carefully it was given: tuples of judge, their kind, study, purpose,
+    outcome, the outcome a check expects, and the time from serving to answering in seconds."""
+    query = select(
+        Answer.judge, Answer.judge_kind, Answer.study, Answer.purpose, Answer.outcome, Match.expected, Answer.duration_s
+    ).join(Match, Match.id == Answer.match_id)
+    if study is not None:
+        query = query.where(Answer.study == study)
+    yield from session.execute(query.order_by(Answer.sequence), execution_options={"yield_per": _ANSWERS_PER_FETCH})
+
+
+def num_answers_by(session: Session, judge: str, study: str | None = None) -> int:
+    """How many answers a judge has given, checks included, in one study or at all."""
+    if study is None:
+        return session.connection().scalar(_NUM_BY_JUDGE, {"judge": judge}) or 0
+    return session.connection().scalar(_NUM_BY_JUDGE_IN_STUDY, {"judge": judge, "study": study}) or 0

@@ -1,0 +1,248 @@
+"""Matches: what judges were shown, what is before them, what they gave back."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from sqlalchemy import String, and_, bindparam, func, insert, inspect, null, or_, select, union_all, update
+from sqlalchemy.orm import Session, aliased
+
+from interplay.store.models import Answer, Match
+
+# Statements of every serve and every answer are built once, here: building one takes longer than running it. They run on the
+# session's connection, because rows as objects that are watched for changes cost three times as much as rows.
+
+_IS_OPEN = and_(Match.answered_at.is_(None), Match.released_at.is_(None))
+_OPEN_PAIRS = (
+    select(Match.left_agent, Match.right_agent, Match.left_episode_id, Match.right_episode_id, Match.purpose)
+    .where(Match.task == bindparam("task"), _IS_OPEN)
+    .order_by(Match.served_at, Match.id)
+)
+_SHOWN_TO = select(Match.seed, Match.left_episode_id, Match.right_episode_id).where(
+    Match.judge == bindparam("judge"),
+    # Not compared as it is: SQLite would take the index on tasks, and read everybody's matches instead of one judge's.
+    Match.task.op("||")("") == bindparam("task"),
+)
+_SHOWN_OF_AGENTS = select(Match.left_episode_id, Match.right_episode_id).where(Match.task == bindparam("task"))
+# Two searches of one index each: with OR and GROUP BY this takes SQLite five times as long.
+_TIMES_SHOWN = union_all(
+    _SHOWN_OF_AGENTS.where(Match.left_agent == bindparam("a"), Match.right_agent == bindparam("b")),
+    _SHOWN_OF_AGENTS.where(Match.left_agent == bindparam("b"), Match.right_agent == bindparam("a")),
+)
+_OPEN_OF_JUDGE = select(Match.id).where(Match.judge == bindparam("judge"), _IS_OPEN).order_by(Match.served_at.desc()).limit(1)
+_MATCH = select(*Match.__table__.columns).where(Match.id == bindparam("match_id"))
+_HAS_TO_GO_ON_WITH = (
+    select(Match.id)
+    .where(Match.judge == bindparam("judge"), Match.answered_at.is_(None))
+    .where(or_(Match.released_at.is_(None), Match.draft.is_not(None)))
+    .limit(1)
+)
+_DRAFTED_OF_JUDGE = (
+    select(Match.id)
+    .where(Match.judge == bindparam("judge"), Match.draft.is_not(None), Match.answered_at.is_(None))
+    .where(
+        Match.released_at.is_not(None), func.coalesce(Match.study, "") == func.coalesce(bindparam("study", type_=String), "")
+    )
+    .order_by(Match.served_at.desc())
+    .limit(1)
+)
+_TOUCH = (
+    update(Match)
+    .where(Match.id == bindparam("match_id"), Match.judge == bindparam("of_judge"), _IS_OPEN)
+    .where(
+        or_(
+            Match.judge_kind != "person",
+            func.coalesce(Match.study, "") == func.coalesce(bindparam("of_study", type_=String), ""),
+        )
+    )
+    .values(seen_at=bindparam("now"))
+)
+_TOUCH_WITH_DRAFT = _TOUCH.values(draft=bindparam("new_draft", type_=Match.draft.type))
+_RELEASE = (
+    update(Match)
+    .where(Match.id == bindparam("match_id"))
+    .values(
+        released_at=func.coalesce(Match.released_at, bindparam("now", type_=Match.released_at.type)),
+        seen_at=bindparam("now"),
+        draft=null(),
+    )
+)
+_RELEASE_UNSEEN = update(Match).where(_IS_OPEN, Match.seen_at < bindparam("seen_before")).values(released_at=bindparam("now"))
+_OTHER = aliased(Match)
+_ANSWERED_SINCE = (
+    select(_OTHER.id)
+    .where(_OTHER.judge == bindparam("of_judge"), _OTHER.id != bindparam("match_id"), _OTHER.answered_at > bindparam("since"))
+    .where(
+        or_(
+            and_(_OTHER.left_episode_id == bindparam("left"), _OTHER.right_episode_id == bindparam("right")),
+            and_(_OTHER.left_episode_id == bindparam("right"), _OTHER.right_episode_id == bindparam("left")),
+        )
+    )
+    .limit(1)
+)
+_ADD_MATCH = insert(Match)
+_MARK_ANSWERED = (
+    update(Match)
+    .where(Match.id == bindparam("match_id"), Match.answered_at.is_(None), ~_ANSWERED_SINCE.exists())
+    .values(answered_at=bindparam("now"), draft=null())
+)
+
+
+class OpenPair(NamedTuple):
+    """A match that is before a judge now; the answer to one that `informs` will rate."""
+
+    left: str
+    right: str
+    episodes: frozenset[str]
+    informs: bool
+
+
+def open_pairs(session: Session, task: str) -> list[OpenPair]:
+    """Open matches of a task, oldest first."""
+    rows = session.connection().execute(_OPEN_PAIRS, {"task": task})
+    return [
+        OpenPair(left, right, frozenset((left_id, right_id)), purpose == "rating")
+        for left, right, left_id, right_id, purpose in rows
+    ]
+
+
+def is_pair_open(session: Session, match: Match) -> bool:
+    """Whether the two episodes of this match are before any judge now."""
+    left, right = match.left_episode_id, match.right_episode_id
+    same = or_(
+        and_(Match.left_episode_id == left, Match.right_episode_id == right),
+        and_(Match.left_episode_id == right, Match.right_episode_id == left),
+    )
+    return session.scalar(select(Match.id).where(_IS_OPEN, same).limit(1)) is not None
+
+
+def pairs_shown_to(session: Session, judge: str, task: str) -> list[tuple[int, frozenset[str]]]:
+    """Seed and the two episodes of every match this judge was ever served in a task."""
+    rows = session.connection().execute(_SHOWN_TO, {"judge": judge, "task": task})
+    return [(seed, frozenset((left, right))) for seed, left, right in rows]
+
+
+def times_shown(session: Session, task: str, a: str, b: str) -> Counter[frozenset[str]]:
+    """How often each pair of episodes of two agents was served to anyone."""
+    rows = session.connection().execute(_TIMES_SHOWN, {"task": task, "a": a, "b": b})
+    return Counter(frozenset((left, right)) for left, right in rows)
+
+
+def first_task_of(session: Session, judge: str, study: str) -> str | None:
+    """The task of the first match this judge was served in a study."""
+    query = select(Match.task).where(Match.judge == judge, Match.study == study).order_by(Match.served_at, Match.id)
+    return session.scalar(query.limit(1))
+
+
+def last_match_of(session: Session, judge: str, study: str) -> Match | None:
+    """The match this judge was served last in a study."""
+    query = select(Match).where(Match.judge == judge, Match.study == study)
+    return session.scalar(query.order_by(Match.served_at.desc(), Match.id).limit(1))
+
+
+def matches_to_repeat(session: Session, judge: str, study: str) -> list[tuple[Match, str]]:
+    """Rating matches this judge answered in a study and has not answered again, oldest first, each with the outcome given."""
+    again = aliased(Match)
+    query = (
+        select(Match, Answer.outcome)
+        .join(Answer, Answer.match_id == Match.id)
+        .where(Match.judge == judge, Match.study == study, Match.purpose == "rating")
+        .where(
+            ~select(again.id).where(again.repeat_of == Match.id, again.judge == judge, again.answered_at.is_not(None)).exists()
+        )
+        .order_by(Answer.sequence)
+    )
+    return [(match, outcome) for match, outcome in session.execute(query)]
+
+
+def match_by_id(session: Session, match_id: str) -> Match | None:
+    """One match, to be changed."""
+    return session.get(Match, match_id)
+
+
+def match_to_read(session: Session, match_id: str) -> Match | None:
+    """One match as it is now; changes to what is returned go nowhere."""
+    row = session.connection().execute(_MATCH, {"match_id": match_id}).first()
+    return None if row is None else Match(**row._mapping)
+
+
+def add_match(session: Session, match: Match) -> None:
+    """Open a match. The transaction must hold `lock`."""
+    values = {column.key: getattr(match, column.key) for column in inspect(Match).column_attrs}
+    # What is not there is left out: a JSON column given None would hold JSON's null, which is something.
+    values = {name: value for name, value in values.items() if value is not None}
+    session.connection().execute(_ADD_MATCH, values)
+
+
+def open_match_of(session: Session, judge: str) -> Match | None:
+    """The match this judge has before them."""
+    return _match(session, session.connection().scalar(_OPEN_OF_JUDGE, {"judge": judge}))
+
+
+def has_match_to_go_on_with(session: Session, judge: str) -> bool:
+    """Whether this judge has a match before them, or wrote something for one that was released."""
+    return session.connection().scalar(_HAS_TO_GO_ON_WITH, {"judge": judge}) is not None
+
+
+def drafted_match_of(session: Session, judge: str, study: str | None) -> Match | None:
+    """The released match of a study this judge last wrote something for."""
+    return _match(session, session.connection().scalar(_DRAFTED_OF_JUDGE, {"judge": judge, "study": study}))
+
+
+def _match(session: Session, match_id: str | None) -> Match | None:
+    return None if match_id is None else session.get(Match, match_id)
+
+
+def touch(
+    session: Session, match_id: str, judge: str, study: str | None, now: datetime, draft: dict[str, Any] | None = None
+) -> bool:
+    """Note a sign of life of an open match, and what was filled in so far if anything is given; False if there is no such
+    open match of this judge, a person's being one of the study they work in."""
+    values: dict[str, Any] = {"match_id": match_id, "of_judge": judge, "of_study": study, "now": now}
+    if draft is None:
+        return _rowcount(session, _TOUCH, values) == 1
+    return _rowcount(session, _TOUCH_WITH_DRAFT, values | {"new_draft": draft}) == 1
+
+
+def release(session: Session, match: Match, now: datetime) -> None:
+    """Give back a match that is not answered, see `was_given_back`. Its draft goes, or it would be served again for what was
+    written."""
+    _rowcount(session, _RELEASE, {"match_id": match.id, "now": now})
+
+
+def was_given_back(match: Match) -> bool:
+    """Whether its judge gave this match back, which is a sign of life; one released by silence had its last one before."""
+    return match.released_at is not None and match.seen_at >= match.released_at
+
+
+def release_unseen(session: Session, *, seen_before: datetime, now: datetime) -> int:
+    """Release every open match without a sign of life since `seen_before`; returns how many."""
+    return _rowcount(session, _RELEASE_UNSEEN, {"seen_before": seen_before, "now": now})
+
+
+def has_answered_since(session: Session, match: Match) -> bool:
+    """Whether the judge of this match answered another one about the same two episodes after this one was served."""
+    return session.connection().scalar(_ANSWERED_SINCE, _about(match)) is not None
+
+
+def mark_answered(session: Session, match: Match, now: datetime) -> bool:
+    """Close a match for its answer, unless it has one or `has_answered_since` holds. The transaction must hold `lock`."""
+    return _rowcount(session, _MARK_ANSWERED, _about(match) | {"now": now}) == 1
+
+
+def _about(match: Match) -> dict[str, Any]:
+    """What `_ANSWERED_SINCE` asks for."""
+    return {
+        "of_judge": match.judge,
+        "match_id": match.id,
+        "since": match.served_at,
+        "left": match.left_episode_id,
+        "right": match.right_episode_id,
+    }
+
+
+def _rowcount(session: Session, statement: Any, values: dict[str, Any]) -> int:
+    """Rows a change touched; objects the session already holds are not told of it."""
+    return session.connection().execute(statement, values).rowcount
