@@ -33,7 +33,10 @@ def run(folder: str, command: list[str]) -> None:
         main()
     elif sys.argv[0] == "-c":
         sys.path[0] = ""
-        exec(compile(sys.argv.pop(1), "<string>", "exec"), {"__name__": "__main__"})  # noqa: S102 - as Python itself does
+        with tempfile.NamedTemporaryFile("w", suffix=".py") as file:
+            file.write(sys.argv.pop(1))
+            file.flush()
+            runpy.run_path(file.name, run_name="__main__")
     else:
         sys.path[0] = os.path.dirname(sys.argv[0])
         runpy.run_path(sys.argv[0], run_name="__main__")
