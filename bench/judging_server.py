@@ -118,21 +118,20 @@ def main() -> None:
 
 def _forget_everything() -> None:
     """Let each request compute what it needs from the database."""
+    from interplay.judge.carried import CarriedOn
     from interplay.judge.pool import Pool
-    from interplay.judge.ratings import Ratings
-    from interplay.store.judging import LogState
 
-    catch_up, candidates = Ratings._catch_up, Pool.candidates
+    current, candidates = CarriedOn.current, Pool.candidates
 
-    def catch_up_anew(self: Ratings, session: Any) -> None:
-        self._forget(LogState(0, (0, 0)))
-        catch_up(self, session)
+    def made_anew(self: CarriedOn[Any], session: Any) -> Any:
+        self.forget()
+        return current(self, session)
 
     def read_anew(self: Pool, session: Any, task: str) -> Any:
         self._candidates.clear()
         return candidates(self, session, task)
 
-    Ratings._catch_up = catch_up_anew
+    CarriedOn.current = made_anew
     Pool.candidates = read_anew
 
 

@@ -61,10 +61,11 @@ def leaderboard(session: Session, pool: Pool, ratings: Ratings, rules: Rules, ta
     with ratings.current(session) as standings:
         board = standings.overall if task is None else standings.task(task)
         rows, num_answers, num_judges = board.leaderboard(), board.num_answers, standings.num_judges(task)
-        wanted = policy(rules.policy, **rules.policy_options)
+    wanted = policy(rules.policy, **rules.policy_options)
+    with ratings.evidence(session) as evidence:
         # The same chance every time, so that a reload changes nothing.
-        orders = {one: wanted.order(names[one], ratings.evidence(one), (), np.random.default_rng(0)) for one in tasks}
-        pair = next_pair({one: order for one, order in orders.items() if rules.tasks is None or one in rules.tasks})
+        orders = {one: wanted.order(names[one], evidence[one], (), np.random.default_rng(0)) for one in tasks}
+    pair = next_pair({one: order for one, order in orders.items() if rules.tasks is None or one in rules.tasks})
     kinds = {agent.name: agent.kind for agent in agents}
     active = {agent.name for agent in agents if store_agents.state(agent) == "approved"}
     return {

@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeVar, get_args
 import numpy as np
 from sqlalchemy.orm import Session
 
+from interplay.judge.carried import CarriedOn
 from interplay.judge.judging import Judging
 from interplay.judge.ratings import comparison
 from interplay.rank import Comparison, Standings
@@ -48,17 +49,18 @@ class Track:
 
 
 class _Kept:
-    """The answers of one kind of judges, carried on from the last one seen, and what was computed from them."""
+    """The answers of one kind of judges, and what was computed from them."""
 
     def __init__(self) -> None:
-        self.state: Any = None
         self.by_task: dict[str | None, list[Comparison]] = {}
         self.standings: dict[str | None, Standings] = {}
         self.tracks: dict[str | None, dict[str, Track]] = {}
         self.computed: dict[Any, Any] = {}
 
-    def add(self, answer: Comparison) -> None:
+    def add(self, logged: store.LoggedAnswer) -> None:
         """Take one more answer into account, overall and in its task."""
+        answer = comparison(logged)
+        self.computed.clear()
         for board in (None, answer.task):
             self.by_task.setdefault(board, []).append(answer)
             standings = self.standings.setdefault(board, Standings())
@@ -80,7 +82,8 @@ class Boards:
     def __init__(self, judging: Judging) -> None:
         self._judging = judging
         self._lock = threading.Lock()
-        self._kept: dict[Judges, _Kept] = {"people": _Kept(), "automatic": _Kept()}
+        self._people = CarriedOn(_Kept, _Kept.add)
+        self._automatic: tuple[store.LogState | None, _Kept] = (None, _Kept())
 
     def board(self, task: str | None = None, method: BoardMethod = "trueskill", judges: Judges = "people") -> dict[str, Any]:
         """Agents by score, of one task or over all tasks.
@@ -118,23 +121,14 @@ class Boards:
 
     def _current(self, session: Session, judges: Judges) -> _Kept:
         """What is kept, up to the last answer `session` can see."""
-        kept, state = self._kept[judges], store.log_state(session)
-        if kept.state == state:
-            return kept
-        if judges == "automatic":  # few, and rarely added
-            kept = self._kept[judges] = _Kept()
+        if judges == "people":
+            return self._people.current(session)
+        state, (known_state, kept) = store.log_state(session), self._automatic
+        if state != known_state:  # made anew: there are few, and they are rarely added
+            kept = _Kept()
             for answer in board_store.automatic_answers(session):
-                kept.add(comparison(answer))
-        else:
-            if kept.state is None or kept.state.revision != state.revision:
-                kept = self._kept[judges] = _Kept()
-            last = 0 if kept.state is None else kept.state.last_sequence
-            for answer in store.answers(session, after=last):
-                kept.add(comparison(answer))
-                last = answer.sequence
-            state = store.LogState(max(last, state.last_sequence), state.revision)
-        kept.computed.clear()
-        kept.state = state
+                kept.add(answer)
+            self._automatic = (state, kept)
         return kept
 
 

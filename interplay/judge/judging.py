@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import logging
 from collections.abc import Callable, Iterable
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
@@ -10,9 +11,9 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
-from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
+from interplay.errors import InterplayError
 from interplay.judge.board import leaderboard
 from interplay.judge.checks import CheckedAnswer, JudgeSummary, summarise
 from interplay.judge.errors import (
@@ -31,11 +32,12 @@ from interplay.judge.ratings import Ratings
 from interplay.judge.rules import Rules
 from interplay.judge.served import MatchState, ServedMatch
 from interplay.judge.serving import Matchmaker, Plan, Request
-from interplay.judge.study_rules import Part, StudyRules, check_judge, check_quota
+from interplay.judge.study_rules import StudyRules, check_judge
 from interplay.store import Database, Match, bans
 from interplay.store import judging as store
 from interplay.tasks import Suite
 
+log = logging.getLogger("interplay.judge")
 RELEASE_AFTER_S = 600.0
 """A match is released when its page has been silent for so long."""
 MATCHES_REMEMBERED = 4096
@@ -114,17 +116,23 @@ class Judging:
         self.rules = Rules() if rules is None else rules
         self._clock = clock
         self._pool = Pool(suites)
-        self._matchmaker = Matchmaker(self._pool, lambda: self.ratings, rng, self._has_video)
+        self._matchmaker = Matchmaker(self._pool, self.ratings, rng, self._has_video)
         self._study_rules = StudyRules(self.rules)
         self._last_release: datetime | None = None
         # A page asks for its videos part by part.
         self._videos = functools.lru_cache(MATCHES_REMEMBERED)(self._read_videos)
 
     def warm_up(self) -> None:
-        """Read what every match needs (ratings, candidates), so that the first judges do not wait for it."""
+        """Read what every match needs (ratings, candidates), so that the first judges do not wait for it.
+
+        What cannot be judged is logged; whoever asks for it hears why.
+        """
         with self.database.read() as session:
             for task in store.judged_tasks(session):
-                self._matchmaker.plan(session, Request("", "person", task, None, self.rules))
+                try:
+                    self._matchmaker.plan(session, Request("", "person", task, None, self.rules))
+                except InterplayError as error:
+                    log.warning("%s cannot be judged: %s", task, error)
 
     # Serving
 
@@ -146,39 +154,39 @@ class Judging:
         """
         if judge_kind == "person" and study is not None:
             task = None
-        # Other judges wait while one has the lock, so all that can be found out is found out before, and what is rare (a
-        # reload, a second window) is done within.
-        with self.database.read() as session:
-            part = self._part(session, judge, study)
-            request = Request(judge, judge_kind, task, study, part.rules)
-            plan = None if store.has_match_to_go_on_with(session, judge) else self._plan(session, request, part)
-        if plan is not None:
-            try:
-                with self.database.write() as session:
-                    store.lock(session)
-                    return self._serve_new(session, plan, part)
-            except IntegrityError:
-                pass  # another window of this judge was served a match in between: it is this window's too
+        # Other judges wait while one has the lock, so all that can be found out is found out before.
+        with self.database.look() as session:
+            rules, closed_at = self._study_rules.of(session, study)
+            state = store.judge_state(session, judge, study)
+            check_judge(state, rules)
+            request = Request(judge, judge_kind, task, study, rules)
+            plan = None
+            if not state.has_open:
+                try:
+                    plan = self._plan(session, request, closed_at)
+                except InterplayError:
+                    if not state.has_draft:  # what they wrote something for is theirs, whatever else is over
+                        raise
         with self.database.write() as session:
             store.lock(session)
-            part = self._part(session, judge, study)
+            state = store.judge_state(session, judge, study)
+            check_judge(state, rules)
             self._release_unseen_at_times(session)
-            match = self._match_again(session, judge, task, study)
+            match = self._match_again(session, judge, task, study) if state.has_open or state.has_draft else None
             if match is None:
-                return self._serve_new(session, self._plan(session, request, part), part)
-            return self._served(session, match, part)
+                match = self._new_match(session, self._plan(session, request, closed_at) if plan is None else plan)
+            return self._served(session, match, rules, state.num_answers)
 
-    def _plan(self, session: Session, request: Request, part: Part) -> Plan:
+    def _plan(self, session: Session, request: Request, closed_at: datetime | None) -> Plan:
         """A new match, as far as it can be planned without the lock; errors as `serve`."""
-        if part.closed_at is not None:
+        if closed_at is not None:
             raise StudyClosedError("this study is closed and asks for no more answers; thank you for your interest")
-        if self._is_full(session, request.study, part.rules):
-            raise StudyFullError(f"this study has the {part.rules.target_answers} answers it asked for; thank you")
+        if self._is_full(session, request.study, request.rules):
+            raise StudyFullError(f"this study has the {request.rules.target_answers} answers it asked for; thank you")
         return self._matchmaker.plan(session, request)
 
-    def _serve_new(self, session: Session, plan: Plan, part: Part) -> ServedMatch:
+    def _new_match(self, session: Session, plan: Plan) -> Match:
         """Open the match that was planned. The transaction must hold the lock."""
-        self._release_unseen_at_times(session)
         try:
             match = self._matchmaker.next_match(session, plan, self._clock())
         except NothingToJudgeError:
@@ -186,7 +194,7 @@ class Judging:
                 raise
             match = self._matchmaker.next_match(session, plan, self._clock())
         store.add_match(session, match)
-        return self._served(session, match, part)
+        return match
 
     def _release_unseen_at_times(self, session: Session) -> None:
         """Release matches, but not at every match that is served: some fifty times while one may be silent."""
@@ -279,9 +287,8 @@ class Judging:
         """
         with self.database.read() as session:
             match = self._own(session, match_id, judge)
-            rules, closed_at = self._study_rules.of(session, match.study)
-            part = Part(rules, closed_at, store.num_answers_by(session, judge, match.study))
-            return self._served(session, match, part)
+            rules, _ = self._study_rules.of(session, match.study)
+            return self._served(session, match, rules, store.num_answers_by(session, judge, match.study))
 
     def video(self, match_id: str, side: Side, judge: str) -> tuple[Path, datetime]:
         """Where the video of one side of one's own match is (the file may be gone), and when the match was served, UTC.
@@ -294,7 +301,7 @@ class Judging:
         return (videos.left if side == "left" else videos.right), videos.served_at
 
     def _read_videos(self, match_id: str) -> _Videos:
-        with self.database.read() as session:
+        with self.database.look() as session:
             match = self._known(session, match_id)
             left, right = (self.archive.video_path(one) for one in (match.left_episode_id, match.right_episode_id))
             return _Videos(match.judge, left, right, match.served_at)
@@ -384,18 +391,19 @@ class Judging:
             TooEarlyError: If a person cannot have watched the videos yet. What is kept of the form stays.
             InvalidAnswerError: If the form has faults; lists every one.
         """
-        with self.database.read() as session:
+        with self.database.look() as session:
             match = self._unanswered(session, match_id, judge)
             _check_study(match, study)
-            part = self._part(session, judge, match.study)
+            rules, _ = self._study_rules.of(session, match.study)
+            check_judge(store.judge_state(session, judge, match.study), rules)
             _check_not_superseded(session, match)
             duration_s = (self._clock() - match.served_at).total_seconds()
             is_person = match.judge_kind == "person"
-            if is_person and duration_s < part.rules.min_viewing_s:
+            if is_person and duration_s < rules.min_viewing_s:
                 raise TooEarlyError(
-                    f"please take at least {part.rules.min_viewing_s:g} seconds to watch both videos; "
-                    f"{part.rules.min_viewing_s - duration_s:.0f} are left",
-                    part.rules.min_viewing_s - duration_s,
+                    f"please take at least {rules.min_viewing_s:g} seconds to watch both videos; "
+                    f"{rules.min_viewing_s - duration_s:.0f} are left",
+                    rules.min_viewing_s - duration_s,
                 )
             task = self._pool.task(session, match.task, match.task_hash)
             form = check_form(
@@ -404,28 +412,21 @@ class Judging:
                 responses=responses,
                 reason=reason,
                 viewing=viewing,
-                min_reason_chars=part.rules.min_reason_chars,
-                min_watched_share=part.rules.min_watched_share if is_person else 0.0,
+                min_reason_chars=rules.min_reason_chars,
+                min_watched_share=rules.min_watched_share if is_person else 0.0,
             )
         with self.database.write() as session:
             store.lock(session)
             # What other requests of this judge may have changed meanwhile is looked at again.
-            num_answered = store.num_answers_by(session, judge, match.study)
-            check_quota(part.rules, num_answered)
+            state = store.judge_state(session, judge, match.study)
+            check_judge(state, rules)
             now = self._clock()  # in the order of the log
             duration_s = (now - match.served_at).total_seconds()
             sequence = store.append_answer(session, match, created_at=now, duration_s=duration_s, **asdict(form))
             if sequence is None:
                 _check_not_superseded(session, self._unanswered(session, match_id, judge))
                 raise AssertionError(f"match {match_id} takes no answer")  # one of the two has raised
-            return AcceptedAnswer(sequence, num_answered + 1)
-
-    def _part(self, session: Session, judge: str, study: str | None) -> Part:
-        """What holds for a judge in a study; errors as `serve`."""
-        rules, closed_at = self._study_rules.of(session, study)
-        part = Part(rules, closed_at, store.num_answers_by(session, judge, study))
-        check_judge(session, judge, part)
-        return part
+            return AcceptedAnswer(sequence, state.num_answers + 1)
 
     def _known(self, session: Session, match_id: str) -> Match:
         match = store.match_to_read(session, match_id)
@@ -446,9 +447,9 @@ class Judging:
             )
         return match
 
-    def _served(self, session: Session, match: Match, part: Part) -> ServedMatch:
+    def _served(self, session: Session, match: Match, rules: Rules, num_answered: int) -> ServedMatch:
         task = self._pool.task(session, match.task, match.task_hash)
-        return ServedMatch.of(match, task, part.rules, num_answered=part.num_answered, now=self._clock())
+        return ServedMatch.of(match, task, rules, num_answered=num_answered, now=self._clock())
 
     # The leaderboard
 

@@ -6,63 +6,62 @@ import threading
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 
 from sqlalchemy.orm import Session
 
+from interplay.judge.carried import CarriedOn
 from interplay.judge.policies import Evidence
 from interplay.rank import Comparison, TaskStandings
 from interplay.store import judging as store
 
 
-class Ratings:
-    """A cache of the standings after the log's last answer that counts.
+@dataclass
+class _Rated:
+    """What is made of the answers.
 
-    The log alone is truth. Answers are only ever added and become visible in the order of their sequence numbers
-    (`store.judging.lock`), so carrying on from the last number seen gives the same as starting anew. Where answers of before
-    begin or cease to count, in this process or another, the log's revision changes and everything is computed anew.
+    Attributes:
+        standings: TrueSkill of every task and of all together.
+        evidence: Task -> the same answers as matchmaking needs them.
+        num_in_study: Study -> how many of them.
     """
+
+    standings: TaskStandings = field(default_factory=TaskStandings)
+    evidence: defaultdict[str, Evidence] = field(default_factory=lambda: defaultdict(Evidence))
+    num_in_study: Counter[str] = field(default_factory=Counter)
+
+    def add(self, answer: store.LoggedAnswer) -> None:
+        """Take one more answer into account."""
+        compared = comparison(answer)
+        self.standings.add(compared)
+        self.evidence[answer.task].add(compared.left, compared.right, compared.outcome)
+        if answer.study is not None:
+            self.num_in_study[answer.study] += 1
+
+
+class Ratings:
+    """A cache of the standings after the log's last answer that counts; safe to share between threads."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._forget(store.LogState(0, (0, 0)))
-
-    def _forget(self, state: store.LogState) -> None:
-        self._standings = TaskStandings()
-        self._evidence: defaultdict[str, Evidence] = defaultdict(Evidence)
-        self._num_in_study: Counter[str] = Counter()
-        self._state = store.LogState(0, state.revision)
+        self._rated = CarriedOn(_Rated, _Rated.add)
 
     @contextmanager
     def current(self, session: Session) -> Iterator[TaskStandings]:
         """The standings after the last answer `session` can see; no other thread changes them inside the block."""
         with self._lock:
-            self._catch_up(session)
-            yield self._standings
+            yield self._rated.current(session).standings
 
-    def evidence(self, task: str) -> Evidence:
-        """The same answers, of one task, as matchmaking needs them; only inside the block of `current`."""
-        return self._evidence[task]
+    @contextmanager
+    def evidence(self, session: Session) -> Iterator[defaultdict[str, Evidence]]:
+        """The same answers by task, as matchmaking needs them; no other thread changes them inside the block."""
+        with self._lock:
+            yield self._rated.current(session).evidence
 
     def num_in_study(self, session: Session, study: str) -> int:
         """How many answers of a study count."""
         with self._lock:
-            self._catch_up(session)
-            return self._num_in_study[study]
-
-    def _catch_up(self, session: Session) -> None:
-        state = store.log_state(session)
-        if state.revision != self._state.revision:
-            self._forget(state)
-        if state.last_sequence > self._state.last_sequence:
-            for answer in store.answers(session, after=self._state.last_sequence):
-                compared = comparison(answer)
-                self._standings.add(compared)
-                self._evidence[answer.task].add(compared.left, compared.right, compared.outcome)
-                if answer.study is not None:
-                    self._num_in_study[answer.study] += 1
-                # Each statement of PostgreSQL sees what was added since the one before: count what was really read.
-                self._state = store.LogState(answer.sequence, self._state.revision)
-            self._state = store.LogState(max(state.last_sequence, self._state.last_sequence), self._state.revision)
+            return self._rated.current(session).num_in_study[study]
 
 
 def comparison(answer: store.LoggedAnswer) -> Comparison:

@@ -62,12 +62,14 @@ class Offer(NamedTuple):
 
     Attributes:
         pool: Episodes that may be shown.
+        awaited: Agents of the matches whose answers are on their way.
         pairs: Agents to compare, the pair whose answer would tell most first.
         shown: Seed and episodes of every match this judge was served in this task.
     """
 
     task: str
     pool: tuple[Candidate, ...]
+    awaited: list[tuple[str, str]]
     pairs: list[AgentPair]
     shown: list[tuple[int, EpisodePair]]
 
@@ -100,9 +102,7 @@ class Matchmaker:
         has_video: Episode id -> whether its video is there.
     """
 
-    def __init__(
-        self, pool: Pool, ratings: Callable[[], Ratings], rng: np.random.Generator, has_video: Callable[[str], bool]
-    ) -> None:
+    def __init__(self, pool: Pool, ratings: Ratings, rng: np.random.Generator, has_video: Callable[[str], bool]) -> None:
         self._pool = pool
         self._ratings = ratings
         self._rng = rng
@@ -166,22 +166,37 @@ class Matchmaker:
     def _offer(self, session: Session, request: Request, task: str, rng: np.random.Generator) -> Offer | None:
         """What a task has for this judge; None if there are no two agents to compare."""
         pool = self._pool.candidates(session, task)
-        names = sorted({candidate.agent for candidate in pool})
-        if len(names) < 2:
+        if len({candidate.agent for candidate in pool}) < 2:
             return None
-        shown = store.pairs_shown_to(session, request.judge, task)
-        awaited = [(one.left, one.right) for one in store.open_pairs(session, task) if one.informs]
-        ratings = self._ratings()
-        with ratings.current(session):
-            pairs = _policy(request.rules).order(names, ratings.evidence(task), awaited, rng)
-        return Offer(task, pool, self._within_limit(session, request, task, pairs), shown)
+        awaited = _awaited(store.open_pairs(session, task))
+        pairs = self._order(session, request, task, pool, awaited, rng)
+        return Offer(task, pool, awaited, pairs, store.pairs_shown_to(session, request.judge, task))
+
+    def _order(
+        self,
+        session: Session,
+        request: Request,
+        task: str,
+        pool: Sequence[Candidate],
+        awaited: list[tuple[str, str]],
+        rng: np.random.Generator,
+    ) -> list[AgentPair]:
+        """Pairs of agents this judge may answer about, in the order the policy wants them."""
+        names = sorted({candidate.agent for candidate in pool})
+        with self._ratings.evidence(session) as evidence:
+            pairs = _policy(request.rules).order(names, evidence[task], awaited, rng)
+        return self._within_limit(session, request, task, pairs)
 
     def _pairing(self, session: Session, plan: Plan, offer: Offer) -> Pairing | None:
         """The next two episodes of one task for this judge, no other judge having them now."""
-        taken = frozenset(one.episodes for one in store.open_pairs(session, offer.task))
+        open_pairs = store.open_pairs(session, offer.task)
+        taken, awaited = frozenset(one.episodes for one in open_pairs), _awaited(open_pairs)
+        pairs = offer.pairs
+        if awaited != offer.awaited:  # others were served or answered meanwhile: the best pair may be on its way now
+            pairs = self._order(session, plan.request, offer.task, offer.pool, awaited, plan.rng)
         return choose(
             offer.pool,
-            offer.pairs,
+            pairs,
             taken=taken | _shown_too_often(offer.shown, plan.request.rules.max_shows_of_pair),
             history=JudgeHistory.of(offer.shown),
             times_shown=lambda a, b: store.times_shown(session, offer.task, a, b),
@@ -292,6 +307,11 @@ class Matchmaker:
             f"there are no two agents with videos of the same seed to compare in {what}\n"
             f"Record some:  interplay play {request.task or 'TASK'} --agent random --seeds heldout"
         )
+
+
+def _awaited(open_pairs: Sequence[store.OpenPair]) -> list[tuple[str, str]]:
+    """Agents of the matches whose answers will rate."""
+    return [(one.left, one.right) for one in open_pairs if one.informs]
 
 
 def _policy(rules: Rules) -> Policy:

@@ -10,7 +10,6 @@ from sqlalchemy.orm import Session
 from interplay.errors import unknown_name
 from interplay.judge.errors import BannedError, QuotaReachedError
 from interplay.judge.rules import Rules
-from interplay.store import bans
 from interplay.store import judging as store
 
 
@@ -51,36 +50,14 @@ class StudyRules:
         return RulesOfStudy(self._by_hash[content_hash], closed_at)
 
 
-class Part(NamedTuple):
-    """What holds for one judge in a study, or in the open room.
-
-    Attributes:
-        rules, closed_at: As in `RulesOfStudy`.
-        num_answered: How many answers the judge has given there.
-    """
-
-    rules: Rules
-    closed_at: datetime | None
-    num_answered: int
-
-
-def check_judge(session: Session, judge: str, part: Part) -> None:
+def check_judge(state: store.JudgeState, rules: Rules) -> None:
     """Refuse a judge who may not answer. Whether the study is closed does not matter: what was served before is still taken.
 
     Raises:
         BannedError, QuotaReachedError: As they say.
     """
-    if bans.is_banned(session, judge):
+    if state.is_banned:
         raise BannedError("answers of this judge are not accepted; whoever runs this server can say why")
-    check_quota(part.rules, part.num_answered)
-
-
-def check_quota(rules: Rules, num_answered: int) -> None:
-    """Refuse a judge who has given all answers one judge is asked for.
-
-    Raises:
-        QuotaReachedError: So.
-    """
     limit = rules.max_answers_per_judge
-    if limit is not None and num_answered >= limit:
+    if limit is not None and state.num_answers >= limit:
         raise QuotaReachedError(f"you have given all {limit} answers one judge is asked for here; thank you")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from sqlalchemy import bindparam, func, select, update
+from sqlalchemy import bindparam, func, select
 from sqlalchemy.orm import Session
 
-from interplay.store.judging import lock
+from interplay.store.judging import lock, release_open_of
 from interplay.store.models import Answer, Ban, Match, Participant
 from interplay.store.participants import judge_name
 
@@ -32,13 +32,8 @@ def ban(session: Session, *, judge: str, reason: str, now: datetime) -> bool:
     if is_banned(session, judge):
         return False
     session.add(Ban(judge=judge, reason=reason, created_at=now))
-    session.execute(
-        update(Match)
-        .where(Match.judge == judge, Match.answered_at.is_(None), Match.released_at.is_(None))
-        .values(released_at=now)
-        .execution_options(synchronize_session=False)
-    )
     session.flush()
+    release_open_of(session, judge, now)
     return True
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import bindparam, exists, func, select
 from sqlalchemy.orm import Session, aliased
 
-from interplay.store.judging import lock
+from interplay.store.judging import lock, release_open_of
 from interplay.store.models import Answer, Ban, Enrolment, Match, PayEvent, QuizAttempt, StudyRow, StudyVersion
 from interplay.store.participants import judge_name
 
@@ -187,15 +187,8 @@ def end_enrolment(session: Session, enrolment_id: str, outcome: str, now: dateti
     enrolment = session.get_one(Enrolment, enrolment_id, populate_existing=True)
     if enrolment.outcome is None:
         enrolment.outcome, enrolment.ended_at = outcome, now
-        open_matches = select(Match).where(
-            Match.judge == judge_name(enrolment.participant_id),
-            Match.study == enrolment.study,
-            Match.answered_at.is_(None),
-            Match.released_at.is_(None),
-        )
-        for match in session.scalars(open_matches):
-            match.released_at = now
         session.flush()
+        release_open_of(session, judge_name(enrolment.participant_id), now, study=enrolment.study)
     return enrolment
 
 

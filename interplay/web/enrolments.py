@@ -20,6 +20,7 @@ from interplay.store.judging import lock
 from interplay.study import Outcome, StudyError, tokens
 from interplay.study.definition import Study
 from interplay.study.enrolment import Facts, due_outcome, next_step
+from interplay.web.refusals import refusal
 from interplay.web.security import allow
 
 HEADER = "Interplay-Enrolment"
@@ -39,7 +40,7 @@ def enrolment_of(request: HTTPConnection) -> Enrolment | None:
         enrolment_id = tokens.read(request.app.state.secret, token)
     except StudyError as error:
         raise HTTPException(401, str(error)) from None
-    with request.app.state.archive.database.read() as session:
+    with request.app.state.archive.database.look() as session:
         enrolment = studies.enrolment_by_id(session, enrolment_id)
         study = None if enrolment is None else study_of(session, enrolment)
     if enrolment is None or study is None:
@@ -81,12 +82,12 @@ def working(request: HTTPConnection, *, has_begun: bool = False) -> tuple[Enrolm
 
 
 def _refuse(request: HTTPConnection, enrolment: Enrolment, status: int, code: str, message: str) -> NoReturn:
-    raise HTTPException(status, {"error": code, "message": message, "next": next_address(request, enrolment)})
+    raise refusal(status, message, code=code, next=next_address(request, enrolment))
 
 
 def facts_of(request: HTTPConnection, enrolment: Enrolment) -> Facts:
     """What decides an enrolment's next step, read now."""
-    with request.app.state.archive.database.read() as session:
+    with request.app.state.archive.database.look() as session:
         return facts_in(session, enrolment)
 
 

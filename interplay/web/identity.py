@@ -82,7 +82,7 @@ def participant_numbers(archive: Archive, secret: bytes) -> Callable[[str], int]
         key = _key(secret, cookie)
         if key is None:
             raise LookupError(cookie)
-        with archive.database.read() as session:
+        with archive.database.look() as session:
             found = participant_by_key(session, key)
         if found is None:
             raise LookupError(cookie)

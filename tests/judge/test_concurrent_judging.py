@@ -7,10 +7,10 @@ from collections import Counter
 import numpy as np
 import pytest
 import sqlalchemy as sa
-from judging_world import AT_ONCE, TASKS, fill, form, in_threads, num_answers
+from judging_world import AT_ONCE, TASKS, fill, form, in_threads, num_answers, open_study
 
 import interplay.record
-from interplay.judge import Judging, NothingToJudgeError
+from interplay.judge import Judging, JudgingError, NothingToJudgeError
 from interplay.rank import Comparison, rate_all
 from interplay.store import Answer, EpisodeRow, Match
 from interplay.store import judging as store
@@ -151,3 +151,53 @@ def test_many_answers_to_one_match_leave_one(study, clock):
     results = in_threads(NUM_JUDGES, answer)
     assert sorted(results) == ["AlreadyAnsweredError"] * (NUM_JUDGES - 1) + ["accepted"]
     assert num_answers(archive) == 1
+
+
+def both_at_once(judging: Judging, judge: str, matches, **options) -> list[str]:
+    """Answer two matches of one judge in two threads; what became of each, sorted."""
+
+    def give(number: int) -> str:
+        try:
+            judging.answer(matches[number].id, judge, **form(matches[number].task), **options)
+        except JudgingError as error:
+            return error.code
+        return "accepted"
+
+    return sorted(in_threads(2, give))
+
+
+def test_two_answers_at_once_about_the_same_videos_leave_one(study, clock):
+    archive, _ = study
+    fill(archive, tasks=["atari/riverraid"], agents=("ada", "bob"), num_seeds=1)
+    judging = Judging(archive, rng=np.random.default_rng(1), clock=clock, rules=AT_ONCE, release_after_s=600)
+    for number in range(10):
+        first = judging.serve(f"judge-{number}", "atari/riverraid")
+        clock.advance(601)
+        again = judging.serve(f"judge-{number}", "atari/riverraid")
+        assert again.id != first.id
+        clock.advance(5)
+        assert both_at_once(judging, f"judge-{number}", (first, again)) == ["accepted", "superseded"]
+        clock.advance(601)  # the one that was refused goes back
+    assert num_answers(archive) == 10
+
+
+def test_two_answers_at_once_do_not_exceed_what_one_judge_may_give(study, clock):
+    archive, _ = study
+    open_study(archive, "lab", max_answers_per_judge=1)
+    judging = Judging(archive, rng=np.random.default_rng(1), clock=clock, release_after_s=600)
+    for number in range(10):
+        first = judging.serve(f"judge-{number}", study="lab")
+        clock.advance(601)
+        second = judging.serve(f"judge-{number}", study="lab")
+        assert second.id != first.id
+        assert both_at_once(judging, f"judge-{number}", (first, second), study="lab") == ["accepted", "quota_reached"]
+    assert num_answers(archive) == 10
+
+
+def test_warming_up_leaves_no_trace(study, clock):
+    archive, _ = study
+    judging = Judging(archive, rng=np.random.default_rng(1), clock=clock, rules=AT_ONCE)
+    judging.warm_up()
+    with archive.database.read() as session:
+        assert session.scalar(sa.select(sa.func.count()).select_from(Match)) == 0
+    assert judging.serve("ada").task in TASKS

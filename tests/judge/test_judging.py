@@ -452,10 +452,9 @@ def test_the_next_pair_is_the_one_that_matchmaking_serves(archive, clock, name):
         served = judging.serve(f"judge-{number}", TASK)
         answer(judging, served, f"judge-{number}", rng.choice(["left", "right", "draw"]).item())
         wanted = judging.leaderboard(TASK)["next_pair"]
-        with judging.database.read() as session, judging.ratings.current(session):
-            evidence = judging.ratings.evidence(TASK)
+        with judging.database.read() as session, judging.ratings.evidence(session) as evidence:
             names = [f"agent-{one}" for one in range(5)]
-            pairs = policy(name, **options).order(names, evidence, (), np.random.default_rng(number))
+            pairs = policy(name, **options).order(names, evidence[TASK], (), np.random.default_rng(number))
         best = max(pair.worth for pair in pairs if name != "focus" or "agent-3" in (pair.a, pair.b))
         assert wanted["worth"] == pytest.approx(best)
         assert name != "focus" or "agent-3" in wanted["agents"]

@@ -18,6 +18,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from fastapi.routing import APIRoute
+from itsdangerous import URLSafeSerializer
 
 import interplay.record
 from interplay.agents import find as find_agent
@@ -25,10 +26,12 @@ from interplay.agents import rollout
 from interplay.envs import EnvError, Frame
 from interplay.envs.atari import AtariEnv
 from interplay.judge import Judging
-from interplay.judge.boards import COLUMNS, Z95
+from interplay.judge.boards import COLUMNS
 from interplay.play import PlayServer
 from interplay.play.codec import FrameDecoder, palette_from_text
+from interplay.rank.normal import Z95
 from interplay.store import EpisodeRow, Participant
+from interplay.store.participants import participant_by_key
 from interplay.tasks import builtin_suites, find, parse_suite
 from interplay.web.app import STATIC, create_app
 from interplay.web.board import board_view
@@ -198,6 +201,18 @@ def test_a_forged_cookie_is_a_stranger(client, archive):
     client.cookies.set(COOKIE, forged)
     assert "set-cookie" in client.post("/api/judge/matches", json={}).headers
     assert num_participants(archive) == before + 1
+
+
+def test_a_cookie_of_another_database_makes_its_participant_once(client, archive):
+    """The server's secret is kept and the database is new: the key stays the person's own."""
+    before = num_participants(archive)
+    signer = URLSafeSerializer(client.app.state.secret, salt="interplay.participant")
+    client.cookies.set(COOKIE, signer.dumps("a-key-of-before"))
+    names = {client.post("/api/judge/matches", json={}).json()["match"] for _ in range(3)}
+    assert len(names) == 1
+    assert num_participants(archive) == before + 1
+    with archive.database.read() as session:
+        assert participant_by_key(session, "a-key-of-before") is not None
 
 
 def test_pages_of_other_sites_cannot_act_in_a_visitors_name(client, archive):

@@ -16,6 +16,7 @@ from interplay.store.judging.candidates import (
 )
 from interplay.store.judging.log import (
     COUNTS,
+    JudgeState,
     LoggedAnswer,
     LogRevision,
     LogState,
@@ -23,6 +24,7 @@ from interplay.store.judging.log import (
     answers_for_review,
     answers_where_one_side_leads,
     append_answer,
+    judge_state,
     lock,
     log_state,
     num_answers_by,
@@ -35,7 +37,6 @@ from interplay.store.judging.matches import (
     drafted_match_of,
     first_task_of,
     has_answered_since,
-    has_match_to_go_on_with,
     is_pair_open,
     last_match_of,
     match_by_id,
@@ -45,6 +46,7 @@ from interplay.store.judging.matches import (
     open_pairs,
     pairs_shown_to,
     release,
+    release_open_of,
     release_unseen,
     times_shown,
     touch,
@@ -53,6 +55,7 @@ from interplay.store.judging.matches import (
 
 __all__ = [
     "COUNTS",
+    "JudgeState",
     "JudgedStudy",
     "LogRevision",
     "LogState",
@@ -68,8 +71,8 @@ __all__ = [
     "drafted_match_of",
     "first_task_of",
     "has_answered_since",
-    "has_match_to_go_on_with",
     "is_pair_open",
+    "judge_state",
     "judged_tasks",
     "last_match_of",
     "lock",
@@ -87,6 +90,7 @@ __all__ = [
     "pool_versions",
     "purposes_answered",
     "release",
+    "release_open_of",
     "release_unseen",
     "studies",
     "study",

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import and_, bindparam, func, insert, select, text
+from sqlalchemy import and_, bindparam, exists, func, insert, select, text
 from sqlalchemy.orm import Session, aliased
 
 from interplay.store.judging.matches import mark_answered
@@ -25,14 +25,19 @@ _ANSWERED_ABOUT = (
     .where(Answer.task.op("||")("") == bindparam("task"))
 )
 _ADD_ANSWER = insert(Answer).returning(Answer.sequence)
-_NUM_BY_JUDGE = select(func.count()).select_from(Answer).where(Answer.judge == bindparam("judge"))
-_NUM_BY_JUDGE_IN_STUDY = _NUM_BY_JUDGE.where(Answer.study.op("||")("") == bindparam("study"))
+_BY_JUDGE = select(func.count()).select_from(Answer).where(Answer.judge == bindparam("judge"))
+_BY_JUDGE_IN_STUDY = _BY_JUDGE.where(Answer.study.op("||")("") == bindparam("study"))
 _PURPOSES = (
     select(Answer.purpose)
     .where(Answer.judge == bindparam("judge"), Answer.study.op("||")("") == bindparam("study"))
     .order_by(Answer.sequence)
 )
 _BANNED = select(Ban.judge).where(Ban.lifted_at.is_(None))
+_IS_BANNED = exists().where(Ban.judge == bindparam("judge"), Ban.lifted_at.is_(None))
+_UNANSWERED = exists().where(Match.judge == bindparam("judge"), Match.answered_at.is_(None))
+_STATE = (_IS_BANNED, _UNANSWERED.where(Match.released_at.is_(None)), _UNANSWERED.where(Match.draft.is_not(None)))
+_JUDGE_STATE = select(_BY_JUDGE.scalar_subquery(), *_STATE)
+_JUDGE_STATE_IN_STUDY = select(_BY_JUDGE_IN_STUDY.scalar_subquery(), *_STATE)
 COUNTS = and_(Answer.purpose == "rating", Answer.judge_kind != "model", Answer.judge.not_in(_BANNED))
 """What ratings are made of: checks, automatic judges and banned judges are left out."""
 _LOG = (
@@ -48,6 +53,7 @@ _LOG = (
     )
     .where(Answer.sequence > bindparam("after"), COUNTS)
     .order_by(Answer.sequence)
+    .limit(_ANSWERS_PER_FETCH)
 )
 _LOG_OF_TASK = _LOG.where(Answer.task == bindparam("task"))
 _LOG_STATE = select(
@@ -79,6 +85,21 @@ class LogState(NamedTuple):
 
     last_sequence: int
     revision: LogRevision
+
+
+class JudgeState(NamedTuple):
+    """How a judge stands.
+
+    Attributes:
+        num_answers: Answers given, in the study asked for or at all, checks included.
+        is_banned: Whether they do not count at present.
+        has_open, has_draft: Whether a match is before the judge, and whether something was written for one without an answer.
+    """
+
+    num_answers: int
+    is_banned: bool
+    has_open: bool
+    has_draft: bool
 
 
 def lock(session: Session) -> None:
@@ -142,9 +163,14 @@ def answers(session: Session, task: str | None = None, *, after: int = 0) -> Ite
     to checks, of automatic judges, and of banned judges. The revision in `log_state` tells when that changes for answers of
     before.
     """
-    statement, values = (_LOG, {"after": after}) if task is None else (_LOG_OF_TASK, {"after": after, "task": task})
-    for row in session.connection().execute(statement, values, execution_options={"yield_per": _ANSWERS_PER_FETCH}):
-        yield LoggedAnswer(*row)
+    statement, values = (_LOG, {}) if task is None else (_LOG_OF_TASK, {"task": task})
+    connection = session.connection()
+    while True:  # page by page: a cursor of the server would be opened and closed for the one answer there mostly is
+        rows = connection.execute(statement, values | {"after": after}).all()
+        yield from (LoggedAnswer(*row) for row in rows)
+        if len(rows) < _ANSWERS_PER_FETCH:
+            return
+        after = rows[-1].sequence
 
 
 def answers_where_one_side_leads(session: Session, statistic: str, task: str | None = None) -> tuple[int, int]:
@@ -181,5 +207,11 @@ def answers_for_review(session: Session, study: str | None = None) -> Iterator[A
 def num_answers_by(session: Session, judge: str, study: str | None = None) -> int:
     """How many answers a judge has given, checks included, in one study or at all."""
     if study is None:
-        return session.connection().scalar(_NUM_BY_JUDGE, {"judge": judge}) or 0
-    return session.connection().scalar(_NUM_BY_JUDGE_IN_STUDY, {"judge": judge, "study": study}) or 0
+        return session.connection().scalar(_BY_JUDGE, {"judge": judge}) or 0
+    return session.connection().scalar(_BY_JUDGE_IN_STUDY, {"judge": judge, "study": study}) or 0
+
+
+def judge_state(session: Session, judge: str, study: str | None) -> JudgeState:
+    """What decides whether a judge may answer in a study, or in the open room, and with what they go on."""
+    statement = _JUDGE_STATE if study is None else _JUDGE_STATE_IN_STUDY
+    return JudgeState(*session.connection().execute(statement, {"judge": judge, "study": study}).one())

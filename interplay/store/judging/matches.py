@@ -33,12 +33,6 @@ _TIMES_SHOWN = union_all(
 )
 _OPEN_OF_JUDGE = select(Match.id).where(Match.judge == bindparam("judge"), _IS_OPEN).order_by(Match.served_at.desc()).limit(1)
 _MATCH = select(*Match.__table__.columns).where(Match.id == bindparam("match_id"))
-_HAS_TO_GO_ON_WITH = (
-    select(Match.id)
-    .where(Match.judge == bindparam("judge"), Match.answered_at.is_(None))
-    .where(or_(Match.released_at.is_(None), Match.draft.is_not(None)))
-    .limit(1)
-)
 _DRAFTED_OF_JUDGE = (
     select(Match.id)
     .where(Match.judge == bindparam("judge"), Match.draft.is_not(None), Match.answered_at.is_(None))
@@ -181,11 +175,6 @@ def open_match_of(session: Session, judge: str) -> Match | None:
     return _match(session, session.connection().scalar(_OPEN_OF_JUDGE, {"judge": judge}))
 
 
-def has_match_to_go_on_with(session: Session, judge: str) -> bool:
-    """Whether this judge has a match before them, or wrote something for one that was released."""
-    return session.connection().scalar(_HAS_TO_GO_ON_WITH, {"judge": judge}) is not None
-
-
 def drafted_match_of(session: Session, judge: str, study: str | None) -> Match | None:
     """The released match of a study this judge last wrote something for."""
     return _match(session, session.connection().scalar(_DRAFTED_OF_JUDGE, {"judge": judge, "study": study}))
@@ -210,6 +199,12 @@ def release(session: Session, match: Match, now: datetime) -> None:
     """Give back a match that is not answered, see `was_given_back`. Its draft goes, or it would be served again for what was
     written."""
     _rowcount(session, _RELEASE, {"match_id": match.id, "now": now})
+
+
+def release_open_of(session: Session, judge: str, now: datetime, *, study: str | None = None) -> int:
+    """Take back what this judge has before them, in one study or at all; returns how many there were. A draft stays."""
+    mine = update(Match).where(Match.judge == judge, _IS_OPEN)
+    return _rowcount(session, (mine if study is None else mine.where(Match.study == study)).values(released_at=now), {})
 
 
 def was_given_back(match: Match) -> bool:
