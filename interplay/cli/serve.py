@@ -247,6 +247,7 @@ def _serve(
     logging.getLogger("uvicorn.error").addFilter(
         lambda record: not (record.exc_info and isinstance(record.exc_info[1], asyncio.CancelledError))
     )
+    application.state.judging.warm_up()
     sys.setswitchinterval(0.001)  # pages are made in threads beside the sockets
     gc.collect()
     gc.freeze()  # what is loaded now stays: a collection that looked at all of it would hold frames up

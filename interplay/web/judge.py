@@ -12,7 +12,7 @@ import json
 import logging
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import datetime
@@ -21,6 +21,8 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import urlencode
 
+from anyio import CapacityLimiter
+from anyio.lowlevel import RunVar
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import FileResponse, JSONResponse, RedirectResponse, Response
 from starlette.requests import ClientDisconnect
@@ -138,6 +140,25 @@ def _study(study: str | None) -> str | None:
 
 MatchId = Annotated[str, Depends(_match_id)]
 
+_AT_ONCE = 4
+"""Requests about matches that are worked on at a time. Python runs one thread at a time: fifty that take turns all end late, while
+those that wait here end one after the other."""
+_places: RunVar[CapacityLimiter] = RunVar("interplay.judging_places")
+
+
+async def _a_place() -> AsyncIterator[None]:
+    """Wait for one of those places, and keep it until the work is done."""
+    try:
+        places = _places.get()
+    except LookupError:
+        places = CapacityLimiter(_AT_ONCE)
+        _places.set(places)
+    async with places:
+        yield
+
+
+_ORDERLY = [Depends(_a_place, scope="function")]
+
 
 def _document(request: Request, match: ServedMatch, judge: Judge) -> dict[str, Any]:
     address = f"/api/judge/matches/{match.id}"
@@ -190,6 +211,7 @@ _BODY = (400, 401, 403, 404, 409, 410, 413, 415, 422)
 @router.post(
     "/api/judge/matches",
     status_code=201,
+    dependencies=_ORDERLY,
     responses=judging_refusals(*_BODY),
     openapi_extra=_object(task=_TEXT, study={"type": "string", "description": "For programs; people come enrolled."}, **_NAMED),
 )
@@ -267,6 +289,7 @@ def release(request: Request, match: MatchId, body: Body) -> dict[str, Any]:
 @router.post(
     "/api/judge/matches/{match}/answer",
     status_code=201,
+    dependencies=_ORDERLY,
     responses=judging_refusals(*_BODY, 425),
     openapi_extra=_object(
         outcome={"enum": ["left", "right", "draw"]},
