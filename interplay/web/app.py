@@ -33,6 +33,7 @@ from interplay.web import (
 from interplay.web import judge as judge_routes
 from interplay.web import play as play_routes
 from interplay.web.agent_uploads import MAX_VIDEO_BYTES
+from interplay.web.enrolments import remembered_enrolments
 from interplay.web.identity import IdentityMiddleware, participant_numbers
 from interplay.web.pictures import Pictures
 from interplay.web.security import BodyLimitMiddleware, NulMiddleware, SecurityMiddleware
@@ -101,6 +102,7 @@ def create_app(
     app.state.judging = judging or Judging(archive, rng=np.random.default_rng(), suites=app.state.suites)
     app.state.boards = Boards(app.state.judging)
     app.state.secret = server_secret(archive.root) if secret is None else secret
+    app.state.enrolment = remembered_enrolments(archive)
     app.state.participant_number = participant_numbers(archive, app.state.secret)
     app.state.max_video_bytes = max_video_bytes
     for room in (

@@ -1,15 +1,18 @@
 """Whose part in which study a request belongs to: a signed token in a header or in the address, because cookies do not reach
 into another site's frame.
 
-`enrolment_of(request)` is the door; `working(request)` also refuses whoever may not work now. Pages of a study that is shown
-inside a platform's frame get headers that let exactly that platform frame them: asking for the enrolment is enough.
+`enrolment_of(request)` is the door (`part_of` where it does not matter how the part ended); `working(request)` also refuses
+whoever may not work now. Pages of a study that is shown inside a platform's frame get headers that let exactly that platform frame
+them: asking for the enrolment is enough.
 """
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from fastapi import HTTPException
 from sqlalchemy.orm import Session
@@ -23,12 +26,34 @@ from interplay.study.enrolment import Facts, due_outcome, next_step
 from interplay.web.refusals import refusal
 from interplay.web.security import allow
 
+if TYPE_CHECKING:
+    from interplay.record import Archive
+
 HEADER = "Interplay-Enrolment"
 PARAMETER = "enrolment"
+_ENROLMENTS_REMEMBERED = 10_000
 
 
-def enrolment_of(request: HTTPConnection) -> Enrolment | None:
-    """The enrolment this request's token stands for; None if it carries no token.
+def remembered_enrolments(archive: Archive) -> Callable[[str], Enrolment]:
+    """Id -> enrolment as it was when it was first asked for: who takes part in what stays the same, how it ends does not.
+
+    What it returns raises LookupError for an id of nobody, and looks again next time.
+    """
+
+    @functools.lru_cache(_ENROLMENTS_REMEMBERED)
+    def remembered(enrolment_id: str) -> Enrolment:
+        with archive.database.look() as session:
+            enrolment = studies.enrolment_by_id(session, enrolment_id)
+            if enrolment is None:
+                raise LookupError(enrolment_id)
+            study_of(session, enrolment)
+            return enrolment
+
+    return remembered
+
+
+def part_of(request: HTTPConnection) -> Enrolment | None:
+    """Whose part in which study this request belongs to, from memory: its `outcome` may be of before; None without a token.
 
     Raises:
         HTTPException: 401, if the token is not this server's or its enrolment is gone.
@@ -37,18 +62,24 @@ def enrolment_of(request: HTTPConnection) -> Enrolment | None:
     if not token:
         return None
     try:
-        enrolment_id = tokens.read(request.app.state.secret, token)
+        enrolment = request.app.state.enrolment(tokens.read(request.app.state.secret, token))
     except StudyError as error:
         raise HTTPException(401, str(error)) from None
-    with request.app.state.archive.database.look() as session:
-        enrolment = studies.enrolment_by_id(session, enrolment_id)
-        study = None if enrolment is None else study_of(session, enrolment)
-    if enrolment is None or study is None:
+    except LookupError:
         raise HTTPException(
             401, "this link belongs to a study that is not on this server\nOpen the study again from its start."
-        )
-    allow_framing(request, study)
+        ) from None
+    allow_framing(request, _versions[enrolment.study_hash])
     return enrolment
+
+
+def enrolment_of(request: HTTPConnection) -> Enrolment | None:
+    """The enrolment this request's token stands for, read now; None if it carries no token. Errors as `part_of`."""
+    part = part_of(request)
+    if part is None:
+        return None
+    with request.app.state.archive.database.look() as session:
+        return studies.enrolment_by_id(session, part.id)
 
 
 def token_of(request: HTTPConnection, enrolment: Enrolment) -> str:
@@ -65,7 +96,7 @@ def working(request: HTTPConnection, *, has_begun: bool = False) -> tuple[Enrolm
         HTTPException: 401 for a bad token; 403 before the quiz, and for a banned person; 409 after the end;
             410 where the study is closed. The detail names `next`, the page that says more.
     """
-    enrolment = enrolment_of(request)
+    enrolment = part_of(request)
     if enrolment is None:
         return None
     facts = facts_of(request, enrolment)
@@ -145,7 +176,7 @@ def finish(request: HTTPConnection, enrolment: Enrolment, outcome: Outcome) -> E
 
 def finish_if_due(request: HTTPConnection, enrolment: Enrolment, facts: Facts) -> Enrolment:
     """End somebody's part if by these facts it has all its answers, or cannot go on; otherwise leave it."""
-    outcome = None if enrolment.outcome else due_outcome(facts)
+    outcome = None if facts.outcome else due_outcome(facts)
     return enrolment if outcome is None else finish(request, enrolment, outcome)
 
 

@@ -141,13 +141,13 @@ def _study(study: str | None) -> str | None:
 MatchId = Annotated[str, Depends(_match_id)]
 
 _AT_ONCE = 4
-"""Requests about matches that are worked on at a time. Python runs one thread at a time: fifty that take turns all end late, while
-those that wait here end one after the other."""
+"""Serves and answers that are worked on at a time. Python runs one thread at a time: where fifty take turns all end late, while those
+that wait here end one after the other."""
 _places: RunVar[CapacityLimiter] = RunVar("interplay.judging_places")
 
 
-async def _a_place() -> AsyncIterator[None]:
-    """Wait for one of those places, and keep it until the work is done."""
+async def _a_place(_body: Body) -> AsyncIterator[None]:
+    """Wait for one of those places, once the body has come, and keep it until the work is done."""
     try:
         places = _places.get()
     except LookupError:

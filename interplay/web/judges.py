@@ -12,7 +12,7 @@ from interplay.judge.automatic.room import MODEL_PREFIX
 from interplay.store import Enrolment
 from interplay.store.participants import judge_name
 from interplay.study.enrolment import Facts
-from interplay.web.enrolments import enrolment_of, working
+from interplay.web.enrolments import part_of, working
 from interplay.web.identity import (
     GIVEN_NAME,
     api_token,
@@ -77,7 +77,7 @@ def judge_of(
     if named is not None:
         raise refusal(403, "only the operator may name a judge; send the token as 'Authorization: Bearer ...'")
     part = working(request, has_begun=has_begun) if must_work else None
-    enrolment, facts = part or (enrolment_of(request), None)
+    enrolment, facts = part or (part_of(request), None)
     if enrolment is not None:
         return Judge(judge_name(enrolment.participant_id), "person", enrolment, facts)
     if make:

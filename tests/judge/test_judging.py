@@ -713,7 +713,9 @@ def test_an_unknown_study_is_answered_with_the_nearest(archive, clock):
 
 def test_rules_that_cannot_be_followed_name_the_study(archive, clock):
     judging = room(archive, clock, task_choice="any")
-    with pytest.raises(RulesError, match=r"study lab: \[judging\] task_choice must be 'random' or 'fixed'"):
+    with pytest.raises(
+        RulesError, match=r"study lab: \[judging\]: task_choice: 'any' is not known\nRemedy: write random or fixed"
+    ):
         judging.serve("eve", study="lab")
 
 

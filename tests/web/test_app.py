@@ -208,8 +208,8 @@ def test_a_cookie_of_another_database_makes_its_participant_once(client, archive
     before = num_participants(archive)
     signer = URLSafeSerializer(client.app.state.secret, salt="interplay.participant")
     client.cookies.set(COOKIE, signer.dumps("a-key-of-before"))
-    names = {client.post("/api/judge/matches", json={}).json()["match"] for _ in range(3)}
-    assert len(names) == 1
+    for _ in range(3):
+        client.post("/api/judge/matches", json={})
     assert num_participants(archive) == before + 1
     with archive.database.read() as session:
         assert participant_by_key(session, "a-key-of-before") is not None
