@@ -2,8 +2,8 @@
 into another site's frame.
 
 `enrolment_of(request)` is the door (`part_of` where it does not matter how the part ended); `working(request)` also refuses
-whoever may not work now. Pages of a study that is shown inside a platform's frame get headers that let exactly that platform frame
-them: asking for the enrolment is enough.
+whoever may not work now. Pages of a study that is shown inside a platform's frame get headers that let exactly that platform
+frame them: asking for the enrolment is enough.
 """
 
 from __future__ import annotations
