@@ -29,7 +29,7 @@ from torch import nn
 
 from interplay.agents.networks import build
 from interplay.agents.policy import num_actions_of, save_policy
-from interplay.files import write_bytes
+from interplay.files import remove_parts, write_bytes
 from interplay.learn.config import CHECKPOINT, BCConfig, ConfigError
 from interplay.learn.demonstrations import Demonstrations
 
@@ -369,6 +369,7 @@ def _checkpoint(
     for index, state in optimizer.state_dict()["state"].items():
         tensors |= {f"adam.{index}.{name}": value.detach().contiguous() for name, value in state.items()}
     where = {"update": update, "seconds": seconds, "sums": vars(sums), "fingerprint": fingerprint}
+    remove_parts(folder / CHECKPOINT)  # a run that was killed while it wrote this left a file as large
     write_bytes(folder / CHECKPOINT, safetensors.torch.save(tensors, metadata={"run": json.dumps(where)}))
 
 

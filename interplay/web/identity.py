@@ -127,7 +127,7 @@ def is_operator(request: HTTPConnection) -> bool:
     return False
 
 
-def require_operator(request: HTTPConnection) -> None:
+def require_operator_token(request: HTTPConnection) -> None:
     """Refuse (401) whoever does not carry the operator's token."""
     expected = tokens.operator_token(request.app.state.archive.root)
     if not tokens.is_operator(request.headers.get("authorization"), expected):

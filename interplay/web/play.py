@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from interplay.play import PlayServer
 from interplay.play.server import COUNTDOWN_S
-from interplay.web.identity import GIVEN_NAME, current_participant, is_given_name, is_operator, require_operator
+from interplay.web.identity import GIVEN_NAME, current_participant, is_given_name, is_operator, require_operator_token
 
 router = APIRouter(tags=["play"])
 
@@ -74,7 +74,7 @@ def open_session(request: Request, wanted: SessionRequest) -> SessionGrant:
 @router.get("/api/play/statistics")
 def statistics(request: Request) -> dict[str, Any]:
     """How the live server is doing; for operators."""
-    require_operator(request)
+    require_operator_token(request)
     return _play(request).statistics()
 
 

@@ -10,9 +10,19 @@ import sqlalchemy as sa
 from judging_world import AT_ONCE, TASKS, fill, form, in_threads, num_answers, open_study
 
 import interplay.record
-from interplay.judge import Judging, JudgingError, NothingToJudgeError
+from interplay.judge import (
+    AlreadyAnsweredError,
+    BannedError,
+    Judging,
+    JudgingError,
+    NothingToJudgeError,
+    QuotaReachedError,
+    Rules,
+    SupersededError,
+)
+from interplay.judge import judging as room
 from interplay.rank import Comparison, rate_all
-from interplay.store import Answer, EpisodeRow, Match
+from interplay.store import Answer, EpisodeRow, Match, bans
 from interplay.store import judging as store
 from interplay.store.agents import withdraw
 
@@ -201,3 +211,83 @@ def test_warming_up_leaves_no_trace(study, clock):
     with archive.database.read() as session:
         assert session.scalar(sa.select(sa.func.count()).select_from(Match)) == 0
     assert judging.serve("ada").task in TASKS
+
+
+def in_between(monkeypatch, where, name: str, what) -> None:
+    """Let `what()` happen just before `where.name` is called for the first time."""
+    real = getattr(where, name)
+
+    def first_what(*args, **kwargs):
+        monkeypatch.setattr(where, name, real)
+        what()
+        return real(*args, **kwargs)
+
+    monkeypatch.setattr(where, name, first_what)
+
+
+def ban_judge(archive, judge: str, clock) -> None:
+    with archive.database.write() as session:
+        bans.ban(session, judge=judge, reason="a test", now=clock())
+
+
+def test_what_happens_between_looking_at_an_answer_and_taking_it_is_seen(study, clock, monkeypatch):
+    """An answer is checked before its turn comes; what its judge did or what was done to them meanwhile still counts."""
+    archive, _ = study
+    fill(archive, tasks=["atari/riverraid"], agents=("ada", "bob"), num_seeds=1)
+    open_study(archive, "lab", max_answers_per_judge=1)
+    judging = Judging(archive, rng=np.random.default_rng(1), clock=clock, rules=AT_ONCE, release_after_s=600)
+
+    def refused_if(match, judge: str, error, what, **options) -> None:
+        in_between(monkeypatch, room, "check_form", what)
+        with pytest.raises(error):
+            judging.answer(match.id, judge, **form(match.task), **options)
+
+    match = judging.serve("eve", TASKS[0])
+    refused_if(match, "eve", AlreadyAnsweredError, lambda: judging.answer(match.id, "eve", **form(match.task)))
+
+    first = judging.serve("eve", "atari/riverraid")
+    clock.advance(601)
+    again = judging.serve("eve", "atari/riverraid")
+    clock.advance(5)
+    refused_if(first, "eve", SupersededError, lambda: judging.answer(again.id, "eve", **form(again.task)))
+
+    one = judging.serve("fay", study="lab")
+    clock.advance(601)
+    other = judging.serve("fay", study="lab")
+    refused_if(
+        one, "fay", QuotaReachedError, lambda: judging.answer(other.id, "fay", study="lab", **form(other.task)), study="lab"
+    )
+
+    last = judging.serve("gil", TASKS[0])
+    refused_if(last, "gil", BannedError, lambda: ban_judge(archive, "gil", clock))
+    assert num_answers(archive) == 3
+
+
+def test_what_happens_between_planning_a_match_and_entering_it_is_seen(study, clock, monkeypatch):
+    archive, _ = study
+    judging = Judging(archive, rng=np.random.default_rng(1), clock=clock, rules=AT_ONCE)
+    beside: list[str] = []
+    in_between(monkeypatch, judging.database, "write", lambda: beside.append(judging.serve("eve", TASKS[0]).id))
+    assert judging.serve("eve", TASKS[0]).id == beside[0]
+
+    in_between(monkeypatch, judging.database, "write", lambda: ban_judge(archive, "fay", clock))
+    with pytest.raises(BannedError):
+        judging.serve("fay", TASKS[0])
+
+    # The pair that was planned goes to somebody else, over and over: each judge still gets one of their own.
+    ids = []
+    for number in range(5):
+        in_between(monkeypatch, judging.database, "write", lambda n=number: ids.append(judging.serve(f"b-{n}", TASKS[1]).id))
+        ids.append(judging.serve(f"a-{number}", TASKS[1]).id)
+    with archive.database.read() as session:
+        pairs = [one.episodes for one in store.open_pairs(session, TASKS[1])]
+        agents = [frozenset((one.left, one.right)) for one in store.open_pairs(session, TASKS[1])]
+    assert len(set(ids)) == len(pairs) == len(set(pairs)) == 10
+    assert len(set(agents)) == 10  # of fifteen pairs of agents none is asked about twice while others were not
+
+
+def test_warming_up_says_what_cannot_be_judged(study, clock, caplog):
+    archive, _ = study
+    judging = Judging(archive, rng=np.random.default_rng(1), clock=clock, rules=Rules(tasks=TASKS[:1]))
+    judging.warm_up()
+    assert {record.args[0] for record in caplog.records} == set(TASKS[1:])
