@@ -251,6 +251,7 @@ def _serve(
     sys.setswitchinterval(0.001)  # pages are made in threads beside the sockets
     gc.collect()
     gc.freeze()  # what is loaded now stays: a collection that looked at all of it would hold frames up
+    gc.set_threshold(10_000)  # not after every 700 objects: one request makes more of them, and few of those in circles
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(Server(config).serve(sockets=[listener]))
     archive.close()
