@@ -294,9 +294,9 @@ def test_somebody_who_does_not_pass_tries_again_and_then_goes_home(chromium, hos
 
 @pytest.mark.parametrize("look", LOOKS)
 def test_every_page_fits_and_is_pictured_in_light_and_dark(chromium, host, archive, study, platform, screenshots, look):
-    worker, taken = f"60{'aa' if look == 'phone' else 'bb'}", f"3TAKEN{look}"
+    worker, taken = f"60{'aa' if look == 'phone' else 'bb'}", f"3TAKEN{look.upper()}"
     with browsing(chromium) as page:
-        page.goto(mturk_link(host, platform, workerId=f"A8{look}", assignmentId=taken))
+        page.goto(mturk_link(host, platform, workerId=f"A8{look.upper()}", assignmentId=taken))
         page.get_by_role("checkbox").check()
         page.get_by_role("button", name="Agree and begin").click()
         page.get_by_role("heading", name="Do you know these games?").wait_for()
