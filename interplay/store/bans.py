@@ -8,17 +8,16 @@ from datetime import datetime
 from sqlalchemy import bindparam, func, select
 from sqlalchemy.orm import Session
 
-from interplay.store.judging import lock, release_open_of
+from interplay.store.judging import BANNED, lock, release_open_of
 from interplay.store.models import Answer, Ban, Match, Participant
 from interplay.store.participants import judge_name
 
-_BANNED = select(Ban.judge).where(Ban.lifted_at.is_(None))
 _BAN_OF = select(Ban.id).where(Ban.judge == bindparam("judge"), Ban.lifted_at.is_(None)).limit(1)
 
 
 def banned(session: Session) -> frozenset[str]:
     """Judges whose answers do not count at present."""
-    return frozenset(session.connection().scalars(_BANNED))
+    return frozenset(session.connection().scalars(BANNED))
 
 
 def is_banned(session: Session, judge: str) -> bool:

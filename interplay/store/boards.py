@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 from sqlalchemy import or_, select
 from sqlalchemy.orm import Session
 
-from interplay.store.judging import COUNTS, LoggedAnswer
-from interplay.store.models import Answer, Ban, Match
+from interplay.store.judging import BANNED, COUNTS, LOGGED, LoggedAnswer
+from interplay.store.models import Answer, Match
 
 WATCHED_FOR = timedelta(hours=1)
 """A match without an answer is before its judge for so long after the last sign of life of their page."""
@@ -40,17 +40,8 @@ class Reason(NamedTuple):
 
 def automatic_answers(session: Session) -> Iterator[LoggedAnswer]:
     """Answers of automatic judges, in order; they are shown beside people's and never counted among them."""
-    query = select(
-        Answer.sequence,
-        Answer.task,
-        Answer.left_agent,
-        Answer.right_agent,
-        Answer.outcome,
-        Answer.judge,
-        Answer.created_at,
-        Answer.study,
-    ).where(Answer.judge_kind == "model", Answer.purpose == "rating", Answer.judge.not_in(_banned()))
-    for row in session.execute(query.order_by(Answer.sequence), execution_options={"yield_per": _ANSWERS_PER_FETCH}):
+    query = LOGGED.where(Answer.judge_kind == "model", Answer.purpose == "rating", Answer.judge.not_in(BANNED))
+    for row in session.execute(query, execution_options={"yield_per": _ANSWERS_PER_FETCH}):
         yield LoggedAnswer(*row)
 
 
@@ -88,7 +79,3 @@ def watched_tasks(session: Session, judge: str, now: datetime) -> set[str]:
     """Tasks of which a judge has a pair before them that they have not answered; a page that slept may still answer."""
     query = select(Match.task).where(Match.judge == judge, Match.answered_at.is_(None), Match.seen_at > now - WATCHED_FOR)
     return set(session.scalars(query.distinct()))
-
-
-def _banned():
-    return select(Ban.judge).where(Ban.lifted_at.is_(None))

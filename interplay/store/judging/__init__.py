@@ -15,7 +15,9 @@ from interplay.store.judging.candidates import (
     task_definition,
 )
 from interplay.store.judging.log import (
+    BANNED,
     COUNTS,
+    LOGGED,
     JudgeState,
     LoggedAnswer,
     LogRevision,
@@ -54,7 +56,9 @@ from interplay.store.judging.matches import (
 )
 
 __all__ = [
+    "BANNED",
     "COUNTS",
+    "LOGGED",
     "JudgeState",
     "JudgedStudy",
     "LogRevision",

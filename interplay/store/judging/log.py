@@ -32,29 +32,27 @@ _PURPOSES = (
     .where(Answer.judge == bindparam("judge"), Answer.study.op("||")("") == bindparam("study"))
     .order_by(Answer.sequence)
 )
-_BANNED = select(Ban.judge).where(Ban.lifted_at.is_(None))
+BANNED = select(Ban.judge).where(Ban.lifted_at.is_(None))
+"""Judges whose answers do not count at present."""
 _IS_BANNED = exists().where(Ban.judge == bindparam("judge"), Ban.lifted_at.is_(None))
 _UNANSWERED = exists().where(Match.judge == bindparam("judge"), Match.answered_at.is_(None))
 _STATE = (_IS_BANNED, _UNANSWERED.where(Match.released_at.is_(None)), _UNANSWERED.where(Match.draft.is_not(None)))
 _JUDGE_STATE = select(_BY_JUDGE.scalar_subquery(), *_STATE)
 _JUDGE_STATE_IN_STUDY = select(_BY_JUDGE_IN_STUDY.scalar_subquery(), *_STATE)
-COUNTS = and_(Answer.purpose == "rating", Answer.judge_kind != "model", Answer.judge.not_in(_BANNED))
+COUNTS = and_(Answer.purpose == "rating", Answer.judge_kind != "model", Answer.judge.not_in(BANNED))
 """What ratings are made of: checks, automatic judges and banned judges are left out."""
-_LOG = (
-    select(
-        Answer.sequence,
-        Answer.task,
-        Answer.left_agent,
-        Answer.right_agent,
-        Answer.outcome,
-        Answer.judge,
-        Answer.created_at,
-        Answer.study,
-    )
-    .where(Answer.sequence > bindparam("after"), COUNTS)
-    .order_by(Answer.sequence)
-    .limit(_ANSWERS_PER_FETCH)
-)
+LOGGED = select(
+    Answer.sequence,
+    Answer.task,
+    Answer.left_agent,
+    Answer.right_agent,
+    Answer.outcome,
+    Answer.judge,
+    Answer.created_at,
+    Answer.study,
+).order_by(Answer.sequence)
+"""Every answer, in the order of the log, with the columns of `LoggedAnswer`."""
+_LOG = LOGGED.where(Answer.sequence > bindparam("after"), COUNTS).limit(_ANSWERS_PER_FETCH)
 _LOG_OF_TASK = _LOG.where(Answer.task == bindparam("task"))
 _LOG_STATE = select(
     select(func.max(Answer.sequence)).scalar_subquery(),
