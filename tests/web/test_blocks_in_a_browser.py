@@ -6,8 +6,8 @@ import json
 
 import pytest
 from block_player import Hands, Shadow, deep_inside, next_leg
-from conftest import serving
 from test_pages_in_a_browser import look, page  # noqa: F401 (fixtures)
+from web_server import serving
 
 import interplay.record
 from interplay.envs import make

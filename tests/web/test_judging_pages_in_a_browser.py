@@ -8,8 +8,8 @@ from itertools import pairwise
 import pytest
 from agents_world import TASK, mp4
 from board_world import NAMES, fill
-from conftest import serving
 from test_pages_in_a_browser import LOOKS, fits, is_ours
+from web_server import serving
 
 import interplay.record
 from interplay.judge import uploads

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from board_world import NAMES, fill
-from conftest import serving
+from web_server import serving
 
 import interplay.record
 from interplay.play.tokens import operator_token

@@ -10,8 +10,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qsl, urlencode
 
 import pytest
-from conftest import serving
 from study_world import MTURK, PROLIFIC, STUDY, add_answers, close_study, enrolments, open_study
+from web_server import serving
 
 import interplay.record
 

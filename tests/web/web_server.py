@@ -1,0 +1,42 @@
+"""A real `interplay serve`, for the tests that drive pages."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+TRIAL_WORLDS = Path(__file__).parent.parent / "play"
+"""Where the small worlds of the live play tests are."""
+
+
+@contextmanager
+def serving(data: Path, folder: Path, suites: dict[str, str], *options: str) -> Iterator[str]:
+    """A real `interplay serve` on a data folder, with more suites on offer; the address it serves at.
+
+    Args:
+        folder: Where its log and the suites' files go.
+        suites: Name of a file -> the text of a suite.
+        options: More of the command line.
+    """
+    command = [sys.executable, "-m", "interplay.cli", "serve", "--port", "0", "--workers", "1", "--no-warm-up"]
+    for name, text in suites.items():
+        (folder / f"{name}.toml").write_text(text)
+        command += ["--suite", str(folder / f"{name}.toml")]
+    log = (folder / "log.txt").open("w+")
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(TRIAL_WORLDS), *sys.path])}
+    command += ["--data", str(data), *options]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True, env=environment)
+    try:
+        line = process.stdout.readline()
+        address = re.search(r"http://\S+", line)
+        assert address, f"the server did not start: {line}{(folder / 'log.txt').read_text()}"
+        yield address.group()
+    finally:
+        process.terminate()
+        process.wait(20)
+        log.close()
