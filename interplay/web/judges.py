@@ -8,7 +8,7 @@ from typing import Any
 from fastapi import Request
 
 from interplay.judge import JudgeKind
-from interplay.judge.automatic.room import MODEL_PREFIX
+from interplay.judge.automatic import MODEL_PREFIX
 from interplay.store import Enrolment
 from interplay.store.participants import judge_name
 from interplay.study.enrolment import Facts

@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { asDraft, countChars, missing, newerDraft, radioGroups, readAnswer, waitingWords } from "../../interplay/web/static/js/form.js";
+import { asDraft, newerDraft } from "../../interplay/web/static/js/drafts.js";
+import { countChars, missing, radioGroups, readAnswer, waitingWords } from "../../interplay/web/static/js/form.js";
 import { Viewing, sidePosition, stretches } from "../../interplay/web/static/js/pair.js";
 
 const QUESTIONS = [

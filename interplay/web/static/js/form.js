@@ -1,4 +1,4 @@
-// The judging form: built from a match's questions, read back as the server wants it, kept as a draft.
+// The judging form's rules: what a match's questions ask for, and what the server wants of it.
 
 /**
  * @typedef {object} Question
@@ -91,29 +91,6 @@ export function countChars(text) {
     wasMark = isMark;
   }
   return count;
-}
-
-/** @typedef {{chosen: [string, string][], reason: string, viewing?: any, saved_at?: number}} Draft */
-
-/**
- * A draft out of a JSON value, or null if it is none.
- * @param {any} value
- * @returns {Draft | null}
- */
-export function asDraft(value) {
-  if (!value || typeof value.reason !== "string" || !Array.isArray(value.chosen)) return null;
-  const chosen = value.chosen.filter((/** @type {any} */ entry) => Array.isArray(entry) && entry.length === 2);
-  return { chosen, reason: value.reason, viewing: value.viewing, saved_at: Number(value.saved_at) || 0 };
-}
-
-/**
- * The newer of two drafts: what this browser kept, and what the server did.
- * @param {Draft | null} here
- * @param {Draft | null} there
- */
-export function newerDraft(here, there) {
-  if (!here || !there) return here ?? there;
-  return (there.saved_at ?? 0) > (here.saved_at ?? 0) ? there : here;
 }
 
 /**

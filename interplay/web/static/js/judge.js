@@ -1,8 +1,10 @@
 // The judging page: asks for a match, shows its two videos, keeps the draft, sends the answer, asks for the next.
 
-import { asDraft, countChars, missing, newerDraft, radioGroups, readAnswer, waitingWords } from "./form.js";
+import { asDraft, forget, keep, kept, newerDraft, recall } from "./drafts.js";
+import { waitingWords } from "./form.js";
 import { ApiError, api, isTyping, need } from "./page.js";
 import { VideoPair, Viewing } from "./pair.js";
+import { QuestionForm } from "./questions.js";
 import { clock } from "./timeline.js";
 
 const HEARTBEAT_MS = 30_000;
@@ -10,7 +12,6 @@ const HEARTBEAT_MS = 30_000;
 const SAVE_AFTER_MS = 3000;
 /** What browsers let a page that closes still send, bytes; a little less. */
 const LAST_WORDS_BYTES = 60_000;
-const DRAFT_PREFIX = "interplay.draft.";
 const SPEEDS = [0.5, 1, 1.5, 2, 3, 5];
 const NOT_NOW = {
   nothing_to_judge: "Nothing to compare right now",
@@ -59,10 +60,7 @@ class JudgePage {
     this.opensAt = 0;
     this.sending = false;
     this.saveTimer = 0;
-    /** @type {HTMLFormElement} */
-    this.form = need(root, "[data-form]");
-    /** @type {HTMLTextAreaElement} */
-    this.reason = need(root, "[data-reason]");
+    this.form = new QuestionForm(root, { onInput: () => this.#saveDraft(), onSubmit: () => this.#submit() });
     /** @type {HTMLInputElement} */
     this.scrub = need(root, "[data-scrub]");
     /** @type {HTMLSelectElement} */
@@ -105,14 +103,14 @@ class JudgePage {
    * @returns {Promise<Match | null>}
    */
   async #drafted() {
-    for (const key of drafts()) {
+    for (const id of kept()) {
       try {
-        const match = await this.#api(`/api/judge/matches/${encodeURIComponent(key.slice(DRAFT_PREFIX.length))}`);
-        if (match.state === "answered") forget(key);
+        const match = await this.#api(`/api/judge/matches/${encodeURIComponent(id)}`);
+        if (match.state === "answered") forget(id);
         else if ((!this.task || match.task === this.task) && (match.study ?? "") === this.study) return match;
       } catch (error) {
         // Nobody's match, or another visitor's. Without an answer of the server the draft waits.
-        if (error instanceof ApiError && error.status < 500) forget(key);
+        if (error instanceof ApiError && error.status < 500) forget(id);
       }
     }
     return null;
@@ -154,14 +152,10 @@ class JudgePage {
     this.answered = match.answered;
     this.#progress();
     this.#showExamples(match.examples);
-    this.#buildQuestions(match);
-    this.#showErrors([]);
-    this.#formError("");
-    this.reason.value = "";
+    this.form.open(match.questions, match.min_reason_chars);
     this.unsaved = false;
     this.#restoreDraft(match);
     this.savedPlayed = this.viewing.played;
-    this.#count();
     this.#countdown();
     this.videos.open(match.left.video, match.right.video, match.frame_rate_hz, this.viewing);
     this.#show("match");
@@ -243,9 +237,9 @@ class JudgePage {
     try {
       await this.#api(`/api/judge/matches/${match.match}/release`, {});
     } catch (error) {
-      if (!(error instanceof ApiError)) return this.#formError("The server cannot be reached; try again in a moment.");
+      if (!(error instanceof ApiError)) return this.form.say("The server cannot be reached; try again in a moment.");
     }
-    forget(DRAFT_PREFIX + match.match);
+    forget(match.match);
     await this.next();
     this.#toTop();
   }
@@ -257,15 +251,14 @@ class JudgePage {
       this.announce("Please watch both videos first; you can submit in a moment.");
       return;
     }
-    const answer = this.#read();
-    const problems = missing(match.questions, answer, match.min_reason_chars);
+    const problems = this.form.missing;
     const shares = this.viewing.shares(this.videos.lengths);
     if (Math.min(shares.left, shares.right) < match.min_watched_share) {
       const asked = `${Math.round(100 * match.min_watched_share)} %`;
       const found = `left ${Math.floor(100 * shares.left)} %, right ${Math.floor(100 * shares.right)} %`;
       problems.push({ field: "viewing", message: `Please watch at least ${asked} of each video; so far: ${found}.` });
     }
-    this.#showErrors(problems);
+    this.form.showErrors(problems);
     if (problems.length) {
       this.announce(`${problems.length} field${problems.length === 1 ? "" : "s"} to complete.`);
       return;
@@ -276,9 +269,9 @@ class JudgePage {
     this.videos.pause();
     try {
       const viewing = this.viewing.report(this.videos.lengths);
-      const accepted = await this.#api(`/api/judge/matches/${match.match}/answer`, { ...answer, viewing });
+      const accepted = await this.#api(`/api/judge/matches/${match.match}/answer`, { ...this.form.answer, viewing });
       this.unsaved = false;
-      forget(DRAFT_PREFIX + match.match);
+      forget(match.match);
       this.answered = accepted.answered;
       if (accepted.next) return location.assign(accepted.next);
       this.announce("Saved. Here is the next pair.");
@@ -286,7 +279,7 @@ class JudgePage {
       this.#progress();
       this.#toTop();
     } catch (error) {
-      await this.#refused(match, error);
+      await this.#refused(match.match, error);
     } finally {
       this.sending = false;
       this.#countdown();
@@ -295,64 +288,28 @@ class JudgePage {
 
   /**
    * Say why an answer was not taken. Only where it can never be taken the draft goes, too.
-   * @param {Match} match
+   * @param {string} match its id
    * @param {unknown} error
    */
   async #refused(match, error) {
-    if (!(error instanceof ApiError)) return this.#formError("The server cannot be reached. Your answer is kept here; try again in a moment.");
+    if (!(error instanceof ApiError)) return this.form.say("The server cannot be reached. Your answer is kept here; try again in a moment.");
     const { body } = error;
     if (body.error === "already_answered" || body.error === "superseded") {
       this.unsaved = false;
-      forget(DRAFT_PREFIX + match.match);
+      forget(match);
       await this.next();
-      return this.#formError(`${error.message.split("\n")[0]} This is another pair.`);
+      return this.form.say(`${error.message.split("\n")[0]} This is another pair.`);
     }
     if (body.next) return location.assign(body.next);
-    if (body.errors?.length) return this.#showErrors(body.errors);
+    if (body.errors?.length) return this.form.showErrors(body.errors);
     if (body.error === "too_early") this.opensAt = performance.now() + 1000 * (body.retry_after_s ?? 5);
-    this.#formError(error.message);
+    this.form.say(error.message);
   }
 
-  // --- the form -----------------------------------------------------------------------------------------------------
-
-  /** @param {Match} match */
-  #buildQuestions(match) {
-    const list = need(this.root, "[data-questions]");
-    /** @type {HTMLTemplateElement} */
-    const template = need(this.root, "[data-question-template]");
-    list.replaceChildren();
-    for (const question of match.questions) {
-      const field = /** @type {HTMLElement} */ (/** @type {DocumentFragment} */ (template.content.cloneNode(true)).firstElementChild);
-      field.classList.toggle("overall", question.kind === "overall");
-      need(field, "legend").textContent = question.text;
-      need(field, ".text").textContent = question.text;
-      need(field, ".error").dataset.error = question.kind === "overall" ? "outcome" : `responses.${question.id}`;
-      for (const group of radioGroups(question)) need(field, ".segs").append(radios(group, question.text));
-      list.append(field);
-    }
-  }
-
-  #chosen() {
-    /** @type {Map<string, string>} */
-    const chosen = new Map();
-    for (const [name, value] of new FormData(this.form)) if (name !== "reason") chosen.set(name, String(value));
-    return chosen;
-  }
-
-  #read() {
-    return readAnswer(this.match?.questions ?? [], this.#chosen(), this.reason.value);
-  }
-
-  #count() {
-    const wanted = this.match?.min_reason_chars ?? 100;
-    const count = countChars(this.reason.value);
-    const counter = need(this.root, "[data-counter]");
-    counter.textContent = `${count} / ${wanted} characters`;
-    counter.classList.toggle("enough", count >= wanted);
-  }
+  // --- drafts -------------------------------------------------------------------------------------------------------
 
   #draft() {
-    return { chosen: [...this.#chosen()], reason: this.reason.value, viewing: this.viewing.report(this.videos.lengths), saved_at: Date.now() };
+    return { ...this.form.filled, viewing: this.viewing.report(this.videos.lengths), saved_at: Date.now() };
   }
 
   /** Here at once, at the server when the typing rests. */
@@ -362,69 +319,20 @@ class JudgePage {
     clearTimeout(this.saveTimer);
     this.saveTimer = setTimeout(() => this.#heartbeat(), SAVE_AFTER_MS);
     need(this.root, "[data-saved]").textContent = "saved as you type";
-    try {
-      localStorage.setItem(DRAFT_PREFIX + this.match.match, JSON.stringify(this.#draft()));
-    } catch {
-      // A browser that keeps nothing for pages in a frame: the server does.
-    }
+    keep(this.match.match, this.#draft());
   }
 
   /** @param {Match} match */
   #restoreDraft(match) {
     if (!match.match) return;
-    /** @type {import("./form.js").Draft | null} */
-    let here = null;
-    try {
-      here = asDraft(JSON.parse(localStorage.getItem(DRAFT_PREFIX + match.match) ?? "null"));
-    } catch {
-      // Nothing is kept here, or by another version of this page.
-    }
+    const here = recall(match.match);
     const there = asDraft(match.draft);
     const draft = newerDraft(here, there);
     if (!draft) return;
     this.viewing.resume((there ?? draft).viewing);
-    this.reason.value = draft.reason;
-    for (const [name, value] of draft.chosen) this.#choose(name, value);
+    this.form.fill(draft);
     if (draft.reason || draft.chosen.length) need(this.root, "[data-saved]").textContent = "your draft is back";
     this.unsaved = draft === here && there === null;
-  }
-
-  /**
-   * @param {string} name
-   * @param {string} value
-   */
-  #choose(name, value) {
-    const radio = this.form.querySelector(`input[name="${CSS.escape(name)}"][value="${CSS.escape(value)}"]`);
-    if (radio instanceof HTMLInputElement) radio.checked = true;
-  }
-
-  /** @param {{field: string, message: string}[]} errors */
-  #showErrors(errors) {
-    const homeless = [];
-    for (const box of this.root.querySelectorAll("[data-error]")) if (box instanceof HTMLElement) box.hidden = true;
-    this.reason.removeAttribute("aria-invalid");
-    /** @type {HTMLElement | null} */
-    let first = null;
-    for (const { field, message } of errors) {
-      const box = this.root.querySelector(`[data-error="${CSS.escape(field)}"]`);
-      if (!(box instanceof HTMLElement)) {
-        homeless.push(message);
-        continue;
-      }
-      box.textContent = message;
-      box.hidden = false;
-      if (field === "reason") this.reason.setAttribute("aria-invalid", "true");
-      first ??= field === "reason" ? this.reason : (box.parentElement?.querySelector("input") ?? null);
-    }
-    this.#formError(homeless.join(" "));
-    first?.focus();
-  }
-
-  /** @param {string} text */
-  #formError(text) {
-    const box = need(this.root, "[data-form-error]");
-    box.textContent = text;
-    box.hidden = !text;
   }
 
   // --- the page -----------------------------------------------------------------------------------------------------
@@ -471,14 +379,6 @@ class JudgePage {
       else this.#heartbeat();
     });
     addEventListener("pagehide", () => this.#lastWords());
-    this.form.addEventListener("submit", (event) => {
-      event.preventDefault();
-      this.#submit();
-    });
-    this.form.addEventListener("input", () => {
-      this.#count();
-      this.#saveDraft();
-    });
     need(root, "[data-skip]").addEventListener("click", () => this.ask.showModal());
     need(this.ask, "[data-ask-no]").addEventListener("click", () => this.ask.close());
     need(this.ask, "[data-ask-yes]").addEventListener("click", () => this.#skip());
@@ -521,7 +421,7 @@ class JudgePage {
   #overall(outcome) {
     const question = this.match?.questions.find(({ kind }) => kind === "overall");
     if (!question) return;
-    this.#choose(question.id, outcome);
+    this.form.choose(question.id, outcome);
     this.#saveDraft();
     this.announce(`${question.text} ${outcome}`);
   }
@@ -542,50 +442,6 @@ class JudgePage {
   /** For people who listen to the page. @param {string} text */
   announce(text) {
     need(this.root, "[data-announce]").textContent = text;
-  }
-}
-
-/**
- * One row of radio buttons that look like a switch.
- * @param {import("./form.js").Group} group
- * @param {string} question
- */
-function radios(group, question) {
-  const row = document.createElement("div");
-  row.className = `seg ${group.side ? group.side[0] : ""}`;
-  row.setAttribute("role", "radiogroup");
-  row.setAttribute("aria-label", group.legend ? `${question} ${group.legend} player` : question);
-  if (group.legend) {
-    const name = row.appendChild(document.createElement("span"));
-    name.className = `side-name ${group.side[0]}`;
-    name.textContent = group.legend;
-  }
-  const options = row.appendChild(document.createElement("div"));
-  options.className = "opts";
-  for (const [value, text] of group.choices) {
-    const label = options.appendChild(document.createElement("label"));
-    const input = label.appendChild(document.createElement("input"));
-    Object.assign(input, { type: "radio", name: group.name, value });
-    label.appendChild(document.createElement("span")).textContent = text;
-  }
-  return row;
-}
-
-/** Names of the drafts this browser keeps; a page in a frame may be refused even the question. */
-function drafts() {
-  try {
-    return Object.keys(localStorage).filter((name) => name.startsWith(DRAFT_PREFIX));
-  } catch {
-    return [];
-  }
-}
-
-/** @param {string} key */
-function forget(key) {
-  try {
-    localStorage.removeItem(key);
-  } catch {
-    // Nothing was kept.
   }
 }
 

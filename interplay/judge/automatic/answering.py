@@ -1,0 +1,141 @@
+"""Automatic judges at work: what they say of pairs of episodes goes into the log under their own names."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+
+from interplay.judge.automatic import features
+from interplay.judge.automatic.episodes import Archive, Progress, candidates_with_videos, couples_of, features_of
+from interplay.judge.automatic.preference import OUTCOMES, likeliest
+from interplay.judge.automatic.task_judge import MODEL_PREFIX, AutomaticJudgeError, TaskJudge, check_name
+from interplay.judge.automatic.vision import Ask, UnansweredPairError, VisionJudgeError, frames_of
+from interplay.judge.matchmaking import Candidate
+from interplay.judge.pool import Pool
+from interplay.store import automatic
+from interplay.store.automatic import ModelAnswer
+
+
+def answer_all(
+    archive: Archive,
+    judge: TaskJudge,
+    *,
+    now: datetime,
+    pool: Pool | None = None,
+    on_progress: Progress = lambda what, done, total: None,
+) -> int:
+    """Let a judge say once what it expects of every pair of episodes that could be shown; returns how many were new.
+
+    Its answers are logged under `model:NAME` with judge kind `model`, with its probabilities in `viewing`.
+    """
+    with archive.database.read() as session:
+        candidates = candidates_with_videos(archive, pool or Pool(), session, judge.task)
+    couples = couples_of(candidates)
+    table = features_of(archive, {one.episode_id for one in candidates}, on_progress)
+    if not couples:
+        raise AutomaticJudgeError(
+            f"there are no two agents with videos of the same seed in {judge.task}\n"
+            f"Record some:  interplay play {judge.task} --agent random --seeds heldout"
+        )
+    names = judge.scale.names
+    left = judge.scale(features.matrix([table[one.episode_id] for one, _ in couples], names))
+    right = judge.scale(features.matrix([table[other.episode_id] for _, other in couples], names))
+    overall = judge.overall.probabilities(left, right)
+    outcomes = likeliest(overall)
+    comparative = {question: likeliest(model.probabilities(left, right)) for question, model in judge.comparative.items()}
+    direct = {question: (model.probabilities(left), model.probabilities(right)) for question, model in judge.direct.items()}
+    answers = []
+    for place, (one, other) in enumerate(couples):
+        responses: dict[str, Any] = {question: OUTCOMES[said[place]] for question, said in comparative.items()}
+        responses |= {
+            question: {"left": bool(of_left[place] > 0.5), "right": bool(of_right[place] > 0.5)}
+            for question, (of_left, of_right) in direct.items()
+        }
+        p = dict(zip(OUTCOMES, overall[place].round(6).tolist(), strict=True))
+        reason = "Expected of people: " + ", ".join(f"{outcome} {share:.0%}" for outcome, share in p.items()) + "."
+        outcome = OUTCOMES[outcomes[place]]
+        answers.append(model_answer(judge.name, one, other, outcome, responses, reason, {"probabilities": p}))
+    with archive.database.write() as session:
+        return automatic.add_model_answers(session, judge=MODEL_PREFIX + judge.name, task=judge.task, answers=answers, now=now)
+
+
+def answer_by_looking(
+    archive: Archive,
+    name: str,
+    task: str,
+    ask: Ask,
+    *,
+    now: Callable[[], datetime],
+    rng: np.random.Generator,
+    limit: int | None = None,
+    pool: Pool | None = None,
+    on_progress: Progress = lambda what, done, total: None,
+) -> int:
+    """Let a judge that looks at frames answer pairs it has not answered yet, in an order that is drawn; returns how many.
+
+    Each answer is logged when it comes, so that a stop loses nothing and the next call goes on. A pair that gets no usable
+    answer is counted and passed over; the next call asks about it again.
+
+    Args:
+        name: Of the judge; it is logged as `model:NAME`.
+        ask: Frames of both -> the form.
+        limit: At most so many pairs; all when None.
+    Raises:
+        VisionJudgeError: If the server does not answer, or if no pair got a usable answer.
+    """
+    check_name(name)
+    judge = MODEL_PREFIX + name
+    with archive.database.read() as session:
+        couples = couples_of(candidates_with_videos(archive, pool or Pool(), session, task))
+        known = automatic.answered_matches(session, judge, task)
+    waiting = [couple for couple in couples if _match_id(name, *couple) not in known]
+    drawn = [waiting[place] for place in rng.permutation(len(waiting))][:limit]
+    failures: list[UnansweredPairError] = []
+    for place, (one, other) in enumerate(drawn):
+        on_progress(f"looking at pairs{f', {len(failures)} unanswered' if failures else ''}", place, len(drawn))
+        left, right = (one, other) if rng.random() < 0.5 else (other, one)
+        try:
+            form = ask(*(frames_of(archive.video_path(side.episode_id)) for side in (left, right)))
+        except UnansweredPairError as error:
+            failures.append(error)
+            continue
+        answer = model_answer(name, left, right, form["outcome"], form["responses"], form["reason"], {})
+        with archive.database.write() as session:
+            automatic.add_model_answers(session, judge=judge, task=task, answers=[answer], now=now())
+    if failures and len(failures) == len(drawn):
+        raise VisionJudgeError(f"none of {len(drawn)} pairs got a usable answer; the first:\n{failures[0]}")
+    return len(drawn) - len(failures)
+
+
+def model_answer(
+    name: str,
+    left: Candidate,
+    right: Candidate,
+    outcome: str,
+    responses: dict[str, Any],
+    reason: str,
+    viewing: dict[str, Any],
+) -> ModelAnswer:
+    """An answer of an automatic judge, under an id that is the same whenever it is asked about these two episodes."""
+    return ModelAnswer(
+        match_id=_match_id(name, left, right),
+        task_hash=left.task_hash,
+        seed=left.seed,
+        left_episode=left.episode_id,
+        right_episode=right.episode_id,
+        left_agent=left.agent,
+        right_agent=right.agent,
+        outcome=outcome,
+        responses=responses,
+        reason=reason,
+        viewing=viewing,
+    )
+
+
+def _match_id(name: str, left: Candidate, right: Candidate) -> str:
+    key = "\n".join((MODEL_PREFIX, name, *sorted((left.episode_id, right.episode_id))))
+    return hashlib.sha256(key.encode()).hexdigest()[:24]

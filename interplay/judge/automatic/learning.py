@@ -1,0 +1,186 @@
+"""`calibrate`: learn what people prefer in one task, and measure how far that can be believed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from interplay.judge.automatic import features
+from interplay.judge.automatic.calibration import (
+    Contest,
+    FactorAgreement,
+    answers_saved,
+    comparative_agreement,
+    cross_validate,
+    direct_agreement,
+    fit_carefully,
+    measure,
+    saving_curve,
+)
+from interplay.judge.automatic.episodes import Archive, Progress, candidates_with_videos, couples_of, features_of
+from interplay.judge.automatic.preference import (
+    OUTCOMES,
+    PreferenceModel,
+    Scale,
+    YesNoModel,
+    fit_preference,
+    fit_yes_no,
+    optimizer,
+)
+from interplay.judge.automatic.task_judge import AutomaticJudgeError, TaskJudge, check_name
+from interplay.judge.checks import SWAPPED
+from interplay.judge.matchmaking import Candidate
+from interplay.judge.pool import Pool
+from interplay.store import automatic
+from interplay.store.automatic import JudgedPair
+from interplay.tasks import Question
+
+MIN_ANSWERS = 20
+
+Array = NDArray[np.float64]
+
+
+class _Learnt(NamedTuple):
+    """People's answers about one task as arrays; m answers, F features."""
+
+    pairs: list[JudgedPair]
+    scale: Scale
+    left: Array
+    right: Array
+    outcomes: NDArray[np.str_]
+    seeds: list[int]
+
+
+def calibrate(
+    archive: Archive,
+    task: str,
+    *,
+    name: str = "preference",
+    seed: int = 0,
+    now: datetime,
+    questions: Sequence[Question] = (),
+    pool: Pool | None = None,
+    on_progress: Progress = lambda what, done, total: None,
+) -> TaskJudge:
+    """Learn what people prefer in one task, and measure how well on answers about other seeds.
+
+    Args:
+        name: Of the judge.
+        seed: Of the random splits.
+        now: UTC.
+        questions: Of the task's form; each that has enough answers gets a model of its own.
+        pool: Candidates for the curve of answers saved; that of the built-in tasks when not given.
+        on_progress: Called with what is being done, how much of it is, and of how much.
+    Raises:
+        AutomaticJudgeError: If there are too few answers, or they are all about one seed.
+        InterplayError: If scipy is not installed.
+    """
+    check_name(name)
+    optimizer()  # or it would be missed after the videos were looked at
+    rng = np.random.default_rng(seed)
+    with archive.database.read() as session:
+        pairs = automatic.judged_pairs(session, task)
+        candidates = candidates_with_videos(archive, pool or Pool(), session, task)
+    if len(pairs) < MIN_ANSWERS or len({pair.seed for pair in pairs}) < 2:
+        raise AutomaticJudgeError(
+            f"{task} has {len(pairs)} answers by people about {len({pair.seed for pair in pairs})} seeds; an automatic judge "
+            f"needs {MIN_ANSWERS} about two or more\nCollect some:  interplay serve, then open /judge?task={task}"
+        )
+    wanted = {episode for pair in pairs for episode in (pair.left_episode, pair.right_episode)}
+    table = features_of(archive, wanted | {one.episode_id for one in candidates}, on_progress)
+    learnt = _learn(pairs, table)
+    model, penalty = fit_carefully(learnt.left, learnt.right, learnt.outcomes, learnt.seeds, rng)
+    on_progress("checking it on unseen seeds", 0, 1)
+    probabilities = cross_validate(learnt.left, learnt.right, learnt.outcomes, learnt.seeds, rng)
+    calibration = measure(probabilities, learnt.outcomes, learnt.seeds, [_oriented(pair) for pair in pairs])
+    comparative, direct, factors = _questions(learnt, questions, penalty, rng, on_progress)
+    contest = _contest(learnt, candidates, table)
+    curve = saving_curve(
+        contest, penalty, rng, on_progress=lambda done, total: on_progress("how many answers it saves", done, total)
+    )
+    return TaskJudge(
+        name=name,
+        task=task,
+        scale=learnt.scale,
+        overall=model,
+        comparative=comparative,
+        direct=direct,
+        calibration=replace(calibration, factors=factors, saving=curve, answers_saved=answers_saved(curve)),
+        seed=seed,
+        trained_at=now.isoformat(),
+    )
+
+
+def _learn(pairs: list[JudgedPair], table: Mapping[str, Mapping[str, float]]) -> _Learnt:
+    """Answers as arrays; features are scaled by the episodes that were judged."""
+    judged = sorted({episode for pair in pairs for episode in (pair.left_episode, pair.right_episode)})
+    names = sorted({name for episode in judged for name in table[episode]})
+    scale = Scale.of(names, features.matrix([table[episode] for episode in judged], names))
+    left = scale(features.matrix([table[pair.left_episode] for pair in pairs], names))
+    right = scale(features.matrix([table[pair.right_episode] for pair in pairs], names))
+    return _Learnt(pairs, scale, left, right, np.array([pair.outcome for pair in pairs]), [pair.seed for pair in pairs])
+
+
+def _questions(
+    learnt: _Learnt, questions: Sequence[Question], penalty: float, rng: np.random.Generator, on_progress: Progress
+) -> tuple[dict[str, PreferenceModel], dict[str, YesNoModel], tuple[FactorAgreement, ...]]:
+    """A model and its agreement with people for each question with enough answers."""
+    comparative: dict[str, PreferenceModel] = {}
+    direct: dict[str, YesNoModel] = {}
+    factors: list[FactorAgreement] = []
+    seeds = np.array(learnt.seeds)
+    for place, question in enumerate(questions):
+        on_progress("the other questions", place, len(questions))
+        said = [pair.responses.get(question.id) for pair in learnt.pairs]
+        if question.kind == "comparative":
+            chosen = np.array([answer in OUTCOMES for answer in said])
+            if chosen.sum() < MIN_ANSWERS:
+                continue
+            answers = np.array([answer for answer in said if answer in OUTCOMES])
+            left, right = learnt.left[chosen], learnt.right[chosen]
+            comparative[question.id] = fit_preference(left, right, answers, penalty=penalty)
+            found = comparative_agreement(left, right, answers, seeds[chosen], penalty, rng)
+        elif question.kind == "direct":
+            chosen = np.array([isinstance(answer, Mapping) for answer in said])
+            if chosen.sum() < MIN_ANSWERS:
+                continue
+            both = [answer for answer in said if isinstance(answer, Mapping)]
+            rows = np.concatenate([learnt.left[chosen], learnt.right[chosen]])
+            answers = [bool(one["left"]) for one in both] + [bool(one["right"]) for one in both]
+            direct[question.id] = fit_yes_no(rows, answers, penalty=penalty)
+            found = direct_agreement(rows, answers, np.tile(seeds[chosen], 2), penalty, rng)
+        else:
+            continue
+        factors.append(FactorAgreement(question.id, question.factor, len(answers), *found))
+    return comparative, direct, tuple(factors)
+
+
+def _contest(learnt: _Learnt, candidates: Sequence[Candidate], table: Mapping[str, Mapping[str, float]]) -> Contest:
+    """Answers and pairs by the agents' places among all that people answered about."""
+    agents = tuple(sorted({agent for pair in learnt.pairs for agent in (pair.left_agent, pair.right_agent)}))
+    place = {agent: number for number, agent in enumerate(agents)}
+    couples = [couple for couple in couples_of(candidates) if all(one.agent in place for one in couple)]
+    names = learnt.scale.names
+    return Contest(
+        agents=agents,
+        left_agent=np.array([place[pair.left_agent] for pair in learnt.pairs], np.int64),
+        right_agent=np.array([place[pair.right_agent] for pair in learnt.pairs], np.int64),
+        left=learnt.left,
+        right=learnt.right,
+        outcomes=learnt.outcomes,
+        pair_agents=np.array([[place[one.agent], place[other.agent]] for one, other in couples], np.int64).reshape(-1, 2),
+        pair_left=learnt.scale(features.matrix([table[one.episode_id] for one, _ in couples], names)),
+        pair_right=learnt.scale(features.matrix([table[other.episode_id] for _, other in couples], names)),
+    )
+
+
+def _oriented(pair: JudgedPair) -> tuple[tuple[str, str], str]:
+    """The two episodes in order of id, and the outcome as seen in that order."""
+    if pair.left_episode < pair.right_episode:
+        return (pair.left_episode, pair.right_episode), pair.outcome
+    return (pair.right_episode, pair.left_episode), SWAPPED[pair.outcome]

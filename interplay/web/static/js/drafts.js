@@ -1,0 +1,70 @@
+// Drafts of answers: what a browser keeps of them, beside what the server keeps.
+
+const PREFIX = "interplay.draft.";
+
+/** @typedef {{chosen: [string, string][], reason: string, viewing?: any, saved_at?: number}} Draft */
+
+/**
+ * A draft out of a JSON value, or null if it is none.
+ * @param {any} value
+ * @returns {Draft | null}
+ */
+export function asDraft(value) {
+  if (!value || typeof value.reason !== "string" || !Array.isArray(value.chosen)) return null;
+  const chosen = value.chosen.filter((/** @type {any} */ entry) => Array.isArray(entry) && entry.length === 2);
+  return { chosen, reason: value.reason, viewing: value.viewing, saved_at: Number(value.saved_at) || 0 };
+}
+
+/**
+ * The newer of two drafts: what this browser kept, and what the server did.
+ * @param {Draft | null} here
+ * @param {Draft | null} there
+ */
+export function newerDraft(here, there) {
+  if (!here || !there) return here ?? there;
+  return (there.saved_at ?? 0) > (here.saved_at ?? 0) ? there : here;
+}
+
+/** Ids of the matches this browser keeps drafts of; a page in a frame may be refused even the question. */
+export function kept() {
+  try {
+    return Object.keys(localStorage).filter((name) => name.startsWith(PREFIX)).map((name) => name.slice(PREFIX.length));
+  } catch {
+    return [];
+  }
+}
+
+/**
+ * Keep a draft in this browser, where it lets us.
+ * @param {string} match
+ * @param {Draft} draft
+ */
+export function keep(match, draft) {
+  try {
+    localStorage.setItem(PREFIX + match, JSON.stringify(draft));
+  } catch {
+    // A browser that keeps nothing for pages in a frame: the server does.
+  }
+}
+
+/**
+ * The draft this browser keeps of a match.
+ * @param {string} match
+ * @returns {Draft | null}
+ */
+export function recall(match) {
+  try {
+    return asDraft(JSON.parse(localStorage.getItem(PREFIX + match) ?? "null"));
+  } catch {
+    return null; // nothing is kept here, or by another version of this page
+  }
+}
+
+/** @param {string} match */
+export function forget(match) {
+  try {
+    localStorage.removeItem(PREFIX + match);
+  } catch {
+    // Nothing was kept.
+  }
+}
