@@ -87,9 +87,10 @@ def test_the_library_shows_each_task_with_a_picture_of_it(page):
     images = page.locator(".tasks img")
     for index in range(images.count()):
         images.nth(index).scroll_into_view_if_needed()
-    # The pictures of slow worlds are made now, one after another, by one process; until then placeholders stand there.
+    # The pictures of slow worlds are made now, by one process, which in a fresh clone compiles their kernels first; until then
+    # placeholders stand there.
     is_real = f"i.complete && i.naturalWidth > 0 && i.naturalWidth !== {PLACEHOLDER_SIZE[0]}"
-    until(page, f"[...document.images].every(i => {is_real})", within_s=60)
+    until(page, f"[...document.images].every(i => {is_real})", within_s=240)
     assert page.get_by_role("heading", name="Space Invaders").is_visible()
     assert fits(page)
     page.evaluate("scrollTo(0, 0)")
