@@ -107,7 +107,8 @@ class Database:
 def _sqlite_settings(connection, _record) -> None:
     connection.isolation_level = None  # we say BEGIN ourselves, see _sqlite_begin
     cursor = connection.cursor()
-    for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON", "busy_timeout=30000"):
+    # FULL: what was committed outlives a power cut, too, as it does on PostgreSQL; NORMAL would keep it from a kill alone.
+    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "busy_timeout=30000"):
         cursor.execute(f"PRAGMA {pragma}")
     cursor.close()
 
