@@ -31,14 +31,14 @@ def address(tmp_path_factory):
         yield served, token
 
 
-@pytest.mark.parametrize("width", [375, 1280])
+@pytest.mark.parametrize("width", [375, 620, 800, 1000, 1280])
 def test_nothing_in_a_table_is_cut_off(address, chromium, screenshots, width):
     served, token = address
     context = chromium.new_context(viewport={"width": width, "height": 800})
     page = context.new_page()
     context.request.post(f"{served}/operator", form={"token": token}, headers={"Origin": served})
     try:
-        for path in ("/moderation", "/agents", "/agents/yamato.kataoka", f"/agents/{LONG[0]}", "/api/docs"):
+        for path in ("/leaderboard", "/moderation", "/agents", "/agents/yamato.kataoka", f"/agents/{LONG[0]}", "/api/docs"):
             page.goto(served + path)
             assert page.url == served + path
             page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
