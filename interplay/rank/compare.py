@@ -6,13 +6,12 @@ first stays where the better agent's luck leaves it.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numpy.typing import NDArray
 
 from interplay.rank.bradley_terry import win_probabilities
 from interplay.rank.methods import Options, Ranking
+from interplay.rank.normal_arrays import cumulatives
 
 Array = NDArray[np.float64]
 
@@ -30,7 +29,7 @@ def beats(ranking: Ranking, options: Options | None = None) -> Array:
         return win_probabilities(ranking.mu)
     beta = (options or Options()).settings.beta
     spread = ranking.sigma[:, None] ** 2 + ranking.sigma[None, :] ** 2 + 2 * beta**2
-    return _cumulative((ranking.mu[:, None] - ranking.mu[None, :]) / np.sqrt(spread))
+    return cumulatives((ranking.mu[:, None] - ranking.mu[None, :]) / np.sqrt(spread))
 
 
 def above(ranking: Ranking) -> Array:
@@ -45,7 +44,7 @@ def above(ranking: Ranking) -> Array:
     with np.errstate(divide="ignore", invalid="ignore"):
         z = np.where(spread > 0, difference / np.sqrt(spread), np.sign(difference) * np.inf)
     np.fill_diagonal(z, 0.0)
-    return _cumulative(np.where(np.isnan(z), 0.0, z))
+    return cumulatives(np.where(np.isnan(z), 0.0, z))
 
 
 def normalised(mu: Array, played: NDArray[np.bool_] | None = None) -> Array:
@@ -74,8 +73,3 @@ def normalised(mu: Array, played: NDArray[np.bool_] | None = None) -> Array:
     z = np.where(deviation > 1e-12 * (1 + np.abs(mu).max(initial=0)), centred / np.where(deviation > 0, deviation, 1), 0.0)
     num_tasks = played.sum(axis=0)
     return np.where(num_tasks > 0, (z * played).sum(axis=-2) / np.maximum(num_tasks, 1), np.nan)
-
-
-def _cumulative(z: Array) -> Array:
-    """Distribution function of the standard normal distribution, exact to rounding."""
-    return np.array([0.5 * math.erfc(-value / math.sqrt(2)) for value in z.reshape(-1).tolist()]).reshape(z.shape)

@@ -84,6 +84,11 @@ def hazard(x: Array) -> tuple[Array, Array]:
     return value, excess
 
 
+def cumulatives(x: Array) -> Array:
+    """`interplay.rank.normal.cumulative`, entry by entry."""
+    return np.array([cumulative(value) for value in x.reshape(-1).tolist()]).reshape(x.shape)
+
+
 @functools.cache
 def _cubics() -> Array:
     """Coefficients (4, cubics) in the unit of one cubic: of h(x) below 0 and of h(x) - x above, where h grows like x."""

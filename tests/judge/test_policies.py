@@ -10,7 +10,7 @@ import pytest
 from interplay.errors import NotFoundError
 from interplay.judge.policies import DEFAULT_POLICY, POLICIES, AgentPair, Evidence, Focus, OrderUncertainty, PolicyError, policy
 from interplay.judge.policies.beliefs import Beliefs, beliefs, information
-from interplay.judge.policies.information import expected_drops
+from interplay.judge.policies.information import expected_drops, published_drops
 from interplay.judge.policies.order import worth_for_places
 from interplay.rank import DEFAULTS, Rating, Standings, expected_drop
 
@@ -288,3 +288,42 @@ def test_focus_on_agents_that_are_not_there_is_order():
 
 def test_one_name_may_be_given_bare():
     assert Focus("new-agent").agents == ("new-agent",)
+
+
+# The published platform's rule
+
+
+def published_priority(a, b, environment):
+    """What the published server computes for two ratings of the `trueskill` package, from its simulated results."""
+    uncertainty = a.sigma**2 + b.sigma**2
+    chance = 0.5 * math.erfc(-(a.mu - b.mu) / math.sqrt(2 * (environment.beta**2 + uncertainty)))
+    won, lost = environment.rate([(a,), (b,)], [0, 1]), environment.rate([(a,), (b,)], [1, 0])
+    after = [sum(rating.sigma**2 for (rating,) in result) for result in (won, lost)]
+    return chance * (uncertainty - after[0]) + (1 - chance) * (uncertainty - after[1])
+
+
+def test_the_published_rule_is_matched_to_the_ninth_digit():
+    trueskill = pytest.importorskip("trueskill")
+    environment = trueskill.TrueSkill(draw_probability=0.10, backend="scipy")  # its own normal distribution errs by 1e-7
+    draw = rng(7)
+    mu, sigma = draw.normal(25, 6, 17), np.exp(draw.uniform(np.log(0.2), np.log(25 / 3), 17))
+    drops = published_drops(mu, sigma, DEFAULTS)
+    ratings = [environment.create_rating(*one) for one in zip(mu, sigma, strict=True)]
+    wanted = np.array([[published_priority(a, b, environment) for b in ratings] for a in ratings])
+    off = ~np.eye(17, dtype=bool)
+    assert np.abs(drops - wanted)[off].max() < 1e-9
+    assert (drops[off] < 0).any()  # the drift is counted against pairs that are settled
+    fresh, settled = (published_drops(np.full(2, 25.0), np.full(2, one), DEFAULTS)[0, 1] for one in (25 / 3, 1.0))
+    assert (round(fresh, 4), round(settled, 4)) == (36.0288, 0.0227)
+
+
+def test_the_published_rule_decides_by_its_own_worth():
+    evidence = ladder("abc")
+    pairs = policy("bedd").order("abc", evidence, [], rng())
+    names, standings = "abc", evidence.standings
+    mu, sigma = (np.array([getattr(standings.rating(name), one) for name in names]) for one in ("mu", "sigma"))
+    worth = published_drops(mu, sigma, DEFAULTS)
+    assert {names_of(pair): pair.worth for pair in pairs} == {
+        frozenset((names[i], names[j])): worth[i, j] for i, j in itertools.combinations(range(3), 2)
+    }
+    assert [pair.worth for pair in pairs] == sorted((pair.worth for pair in pairs), reverse=True)

@@ -229,7 +229,7 @@ def test_json_has_every_policy_under_both_methods(capsys):
     assert document["settings"]["num_agents"] == 5
     assert {(row["policy"], row["method"]) for row in document["results"]} == {
         (policy, method)
-        for policy in ("order", "round-robin", "information", "focus")
+        for policy in ("order", "round-robin", "information", "bedd", "focus")
         for method in ("trueskill", "bradley-terry")
     }
     row = document["results"][0]
@@ -293,12 +293,13 @@ def test_mistakes_are_found_before_anything_runs(capsys, arguments, text):
 def test_lines_of_the_plot_differ_in_grey():
     table = [
         {"policy": policy, "method": "trueskill", "answers": 5 * k, "q1": 0.8, "median": 0.9, "q3": 0.95, "num": 3}
-        for policy in ("order", "round-robin", "information", "focus")
+        for policy in ("order", "round-robin", "information", "bedd", "focus")
         for k in range(1, 5)
     ]
     ax = plot_matchmaking(table, "trueskill", 0.95)
     lines = [line for line in ax.get_lines() if len(line.get_xdata()) == 4]
-    assert len({line.get_linestyle() for line in lines}) == len({line.get_marker() for line in lines}) == 4
+    assert len(lines) == len({line.get_marker() for line in lines}) == 5
+    assert len({line.get_linestyle() for line in lines}) == 4  # dashes of one's own go by the name "--" as well
 
 
 def test_a_plot_that_cannot_be_written_says_where(tmp_path):

@@ -26,7 +26,7 @@ def simulate(
     target: Annotated[float, typer.Option(help="Rank correlation (Spearman) with the truth that is asked for.")] = 0.95,
     policy: Annotated[
         list[str] | None,
-        typer.Option(help="order, round-robin, information or focus; may be repeated.  [default: all]"),
+        typer.Option(help="order, round-robin, information, bedd or focus; may be repeated.  [default: all]"),
     ] = None,
     method: Annotated[
         list[str] | None,

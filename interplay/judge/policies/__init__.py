@@ -16,12 +16,12 @@ from typing import Any
 from interplay.errors import InterplayError, unknown_name
 from interplay.judge.policies.evidence import Counts, Evidence
 from interplay.judge.policies.focus import Focus
-from interplay.judge.policies.information import Information
+from interplay.judge.policies.information import Information, PublishedInformation
 from interplay.judge.policies.order import OrderUncertainty
 from interplay.judge.policies.policy import AgentPair, Awaited, Policy
 from interplay.judge.policies.round_robin import RoundRobin
 
-POLICIES = {kind.name: kind for kind in (OrderUncertainty, RoundRobin, Information, Focus)}
+POLICIES = {kind.name: kind for kind in (OrderUncertainty, RoundRobin, Information, PublishedInformation, Focus)}
 """Name -> class."""
 DEFAULT_POLICY = "order"
 """What needed the fewest answers, see docs/matchmaking.md; `policy("default")` makes it too."""
@@ -38,6 +38,7 @@ __all__ = [
     "OrderUncertainty",
     "Policy",
     "PolicyError",
+    "PublishedInformation",
     "RoundRobin",
     "policy",
 ]
@@ -51,7 +52,7 @@ def policy(name: str = "default", **options: Any) -> Policy:
     """A policy by its name.
 
     Args:
-        name: `order`, `round-robin`, `information`, `focus`, or `default` for the best one measured.
+        name: `order`, `round-robin`, `information`, `bedd`, `focus`, or `default` for the best one measured.
         options: `agents` for focus (names, at least one), `prior_sd` for order and focus.
     Raises:
         NotFoundError: If there is none of this name; offers the nearest.

@@ -1,4 +1,7 @@
-"""Information: the pair whose answer is expected to lower the uncertainty of the two TrueSkill ratings most."""
+"""Information: the pair whose answer is expected to lower the uncertainty of the two TrueSkill ratings most.
+
+Two rules: as it should be counted (`Information`), and as the published platform counts it (`PublishedInformation`).
+"""
 
 from __future__ import annotations
 
@@ -11,8 +14,8 @@ from numpy.typing import NDArray
 
 from interplay.judge.policies.evidence import Evidence
 from interplay.judge.policies.policy import AgentPair, Awaited, most_worthy_first
-from interplay.rank import anticipate
-from interplay.rank.normal_arrays import draw_corrections, hazard
+from interplay.rank import Standings, anticipate
+from interplay.rank.normal_arrays import cumulatives, draw_corrections, hazard, win_corrections
 from interplay.rank.trueskill import Settings
 
 Array = NDArray[np.float64]
@@ -20,26 +23,43 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Information:
-    """The rule of the published platform (BEDD), with draws counted: worth is `rank.expected_drop`, skill points squared.
-
-    Differences: the published server ignores draws, and its win probability has one beta**2 where there are two.
-    """
+    """The published platform's idea with draws counted: worth is `rank.expected_drop`, skill points squared."""
 
     name: ClassVar[str] = "information"
 
     def order(self, agents: Sequence[str], evidence: Evidence, awaited: Awaited, rng: np.random.Generator) -> list[AgentPair]:
         """See `Policy`. An awaited match leaves both means as they are and shrinks both variances as answers do on average."""
-        names, standings = sorted(agents), evidence.standings
-        ratings = {name: standings.rating(name) for name in names}
-        for left, right in awaited:
-            # An awaited answer may be about an agent that has left the pool; it still tells about the other one.
-            pair = anticipate(
-                ratings.get(left) or standings.rating(left), ratings.get(right) or standings.rating(right), standings.settings
-            )
-            ratings |= {left: pair.left, right: pair.right}
-        mu = np.array([ratings[name].mu for name in names])
-        sigma = np.array([ratings[name].sigma for name in names])
-        return most_worthy_first(names, expected_drops(mu, sigma, standings.settings), rng)
+        names = sorted(agents)
+        mu, sigma = _expected_ratings(names, evidence.standings, awaited)
+        return most_worthy_first(names, expected_drops(mu, sigma, evidence.standings.settings), rng)
+
+
+@dataclass(frozen=True)
+class PublishedInformation:
+    """The rule of the published platform (BEDD's evaluation server) to the digit: worth is `published_drops`.
+
+    Open matches count as in `Information`; there they were no part of the rule.
+    """
+
+    name: ClassVar[str] = "bedd"
+
+    def order(self, agents: Sequence[str], evidence: Evidence, awaited: Awaited, rng: np.random.Generator) -> list[AgentPair]:
+        """See `Policy`."""
+        names = sorted(agents)
+        mu, sigma = _expected_ratings(names, evidence.standings, awaited)
+        return most_worthy_first(names, published_drops(mu, sigma, evidence.standings.settings), rng)
+
+
+def _expected_ratings(names: Sequence[str], standings: Standings, awaited: Awaited) -> tuple[Array, Array]:
+    """Mu and sigma of `names`, as they will be on average when the awaited answers have come."""
+    ratings = {name: standings.rating(name) for name in names}
+    for left, right in awaited:
+        # An awaited answer may be about an agent that has left the pool; it still tells about the other one.
+        pair = anticipate(
+            ratings.get(left) or standings.rating(left), ratings.get(right) or standings.rating(right), standings.settings
+        )
+        ratings |= {left: pair.left, right: pair.right}
+    return np.array([ratings[name].mu for name in names]), np.array([ratings[name].sigma for name in names])
 
 
 def expected_drops(mu: Array, sigma: Array, settings: Settings) -> Array:
@@ -57,6 +77,23 @@ def expected_drops(mu: Array, sigma: Array, settings: Settings) -> Array:
     draw = np.maximum(0.0, 1 - better - worse)
     expected_w = better * better_v**2 + worse * worse_v**2 + draw * draw_corrections(t, margin).v ** 2
     return (variance[:, None] ** 2 + variance**2) / c_squared * expected_w
+
+
+def published_drops(mu: Array, sigma: Array, settings: Settings) -> Array:
+    """Expected fall of sigma_i**2 + sigma_j**2 of every two of n agents as BEDD's server computes it, shape (n, n), symmetric.
+
+    A draw cannot happen, a win has the probability cdf((mu_i - mu_j) / sqrt(beta**2 + sigma_i**2 + sigma_j**2)), with one
+    beta**2 where there are two performances, and the fall is counted from the sigmas before they drift by tau: it is below 0
+    where sigmas are that small. The diagonal means nothing.
+    """
+    before, variance = sigma**2, sigma**2 + settings.tau**2
+    c_squared = variance[:, None] + variance + 2 * settings.beta**2
+    c = np.sqrt(c_squared)
+    difference, margin = mu[:, None] - mu, settings.draw_margin / c
+    wins = cumulatives(difference / np.sqrt(settings.beta**2 + before[:, None] + before))
+    expected_w = wins * win_corrections(difference / c, margin).w + (1 - wins) * win_corrections(-difference / c, margin).w
+    drift = 2 * settings.tau**2
+    return (variance[:, None] ** 2 + variance**2) / c_squared * expected_w - drift
 
 
 def density(x: Array) -> Array:
