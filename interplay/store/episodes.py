@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
-from sqlalchemy import ColumnElement, Select, and_, func, select
+from sqlalchemy import ColumnElement, Select, and_, false, func, or_, select
 from sqlalchemy.orm import Session
 
 from interplay.store.models import Agent, EpisodeRow, EpisodeStatistic, Participant, TaskRow
@@ -51,7 +51,8 @@ class Condition:
 @dataclass(frozen=True)
 class EpisodeQuery:
     """Which episodes to list; everything given must hold. `actor` is a kind (`ACTOR_KINDS`) or a name; `with_uploads` keeps
-    those that are a video only; `with_waiting` those of agents that a moderator has not let in."""
+    those that are a video only; `with_waiting` those of agents that a moderator has not let in. Of tasks in `kept_back`, only
+    the episodes that participant `own` played are listed."""
 
     task: str | None = None
     task_hash: str | None = None
@@ -62,6 +63,8 @@ class EpisodeQuery:
     where: Sequence[Condition] = ()
     with_uploads: bool = True
     with_waiting: bool = True
+    kept_back: Collection[str] = ()
+    own: int | None = None
     newest_first: bool = False
     limit: int | None = None
     offset: int = 0
@@ -126,6 +129,9 @@ def _matching(statement: _Select, query: EpisodeQuery) -> _Select:
         statement = statement.where(EpisodeRow.frames != UPLOADED)
     if not query.with_waiting:
         statement = statement.where(~_waits())
+    if query.kept_back:
+        is_own = EpisodeRow.participant_id == query.own if query.own is not None else false()
+        statement = statement.where(or_(EpisodeRow.task.not_in(query.kept_back), is_own))
     return statement.where(*(_holds(condition) for condition in query.where))
 
 

@@ -70,23 +70,31 @@ def sees_waiting(request: Request) -> bool:
 
 
 def check_shown(request: Request, episode: Episode) -> None:
-    """Refuse a video that waits for a moderator to whoever neither brought it nor decides about it.
+    """Refuse an episode that whoever asks must not see, or not now.
 
     Raises:
-        HTTPException: 404, as if there were no such episode.
+        HTTPException: 404, as if there were no such episode, for a video that waits for a moderator, unless they brought it
+            or decide about it. 403 while they have a pair of its task before them (`hidden_tasks`), unless they played it.
     """
-    if not episode.is_video_only:
-        return
     with request.app.state.archive.database.read() as session:
-        rows = store.agents(session, episode.task_id, name=episode.actor)
-        if rows and not visible_agents(request, session, name=episode.actor, task=episode.task_id):
-            raise refusal(404, f"unknown episode {episode.id!r}")
+        if episode.is_video_only:
+            rows = store.agents(session, episode.task_id, name=episode.actor)
+            if rows and not visible_agents(request, session, name=episode.actor, task=episode.task_id):
+                raise refusal(404, f"unknown episode {episode.id!r}")
+        is_own = episode.participant_id is not None and episode.participant_id == known_participant(request)
+        if not is_own and episode.task_id in hidden_tasks(request, session):
+            raise refusal(
+                403,
+                "you have a pair of this task before you, and judging is blind: its episodes are shown again once you have "
+                "answered, or an hour after you left the pair",
+                code="judging_is_blind",
+            )
 
 
 def hidden_tasks(request: Request, session: Session) -> set[str]:
-    """Tasks whose videos and reasons are kept back from this visitor: those they have a pair of before them (docs/judging.md).
+    """Tasks whose episodes and reasons are kept back from this visitor, who has a pair of them before them (docs/judging.md).
 
-    A judge who looks an agent up must not learn which of the two videos is its.
+    A judge who looks an agent or an episode up must not learn which of the two videos is whose.
     """
     number = known_participant(request)
     return set() if number is None else watched_tasks(session, judge_name(number), datetime.now(UTC))

@@ -18,7 +18,8 @@ from interplay.record import Archive
 from interplay.store.catalogue import agent_names, count_by_task
 from interplay.store.episodes import EpisodeQuery, count_episodes, find_episodes
 from interplay.tasks import Task, lookup
-from interplay.web.agent_access import check_shown, sees_waiting
+from interplay.web.agent_access import check_shown, hidden_tasks, sees_waiting
+from interplay.web.identity import known_participant
 from interplay.web.pictures import placeholder
 
 router = APIRouter(include_in_schema=False)
@@ -224,14 +225,17 @@ def key_rows(task: Task) -> list[tuple[str, str, list[str]]]:
 @router.get("/episodes")
 def episodes(request: Request, task: str = "", actor: str = "", page: Annotated[int, Query(ge=1, le=100_000)] = 1) -> Response:
     """The catalogue, newest first."""
-    wanted = EpisodeQuery(
-        task=task or None,
-        actor=actor or None,
-        newest_first=True,
-        limit=ROWS_PER_PAGE,
-        with_waiting=sees_waiting(request),
-    )
     with request.app.state.archive.database.read() as session:
+        kept_back = hidden_tasks(request, session)
+        wanted = EpisodeQuery(
+            task=task or None,
+            actor=actor or None,
+            newest_first=True,
+            limit=ROWS_PER_PAGE,
+            with_waiting=sees_waiting(request),
+            kept_back=kept_back,
+            own=known_participant(request),
+        )
         total = count_episodes(session, wanted)
         num_pages = max(1, math.ceil(total / ROWS_PER_PAGE))
         page = min(page, num_pages)
@@ -242,7 +246,7 @@ def episodes(request: Request, task: str = "", actor: str = "", page: Annotated[
     return render(
         request, "episodes.html", "Episodes",
         rows=rows, total=total, wanted=wanted, names=names, task_ids=task_ids, titles=titles(request),
-        page=page, num_pages=num_pages, link=link,
+        page=page, num_pages=num_pages, link=link, kept_back=sorted(kept_back),
     )  # fmt: skip
 
 

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from agents_world import NOW, TASK, client, mp4, operator, propose, token, upload
 from board_world import REASON, fill
+from sqlalchemy import select
 
 from interplay.judge import Judging
 from interplay.judge.tally import Counts, YesCounts, tally
-from interplay.store import Match
+from interplay.store import EpisodeRow, Match, Participant
 from interplay.store.boards import WATCHED_FOR, Verdict, watched_tasks
 from interplay.tasks import Question, find
 from interplay.web.app import create_app
@@ -107,6 +108,34 @@ def test_who_has_a_pair_of_the_task_open_sees_neither_videos_nor_reasons_of_it(a
     with archive.database.write() as session:
         session.get(Match, match).seen_at -= WATCHED_FOR
     assert "<video" in judge.get("/agents/red").text
+
+
+def test_who_has_a_pair_of_the_task_open_finds_no_episode_of_it_but_their_own(app, archive):
+    team, boss, judge, visitor = client(app, token(archive, "team-red")), operator(app, archive), client(app), client(app)
+    for number, name in enumerate(("red", "blue")):
+        propose(team, name)
+        episode = upload(team, name, SEEDS[0], mp4(50 * number)).json()["episode"]
+        boss.post(f"/api/agents/{name}/approve")
+    pages = [f"/episodes/{episode}", f"/api/episodes/{episode}", f"/api/episodes/{episode}/video.mp4"]
+    match = judge.post("/api/judge/matches", json={"task": TASK}).json()["match"]
+    for page in pages:
+        refused = judge.get(page)
+        assert refused.status_code == 403
+        assert "judging is blind" in refused.text
+        assert visitor.get(page).status_code == 200
+    listed, seen = judge.get("/episodes").text, visitor.get("/episodes").text
+    assert (episode in listed, "judging is blind" in listed) == (False, True)
+    assert (episode in seen, "judging is blind" in seen) == (True, False)
+    with archive.database.write() as session:
+        (participant,) = session.scalars(select(Participant.id))
+        session.get(EpisodeRow, episode).participant_id = participant
+    assert [judge.get(page).status_code for page in pages] == [200, 200, 200]
+    assert episode in judge.get("/episodes").text
+    with archive.database.write() as session:
+        session.get(EpisodeRow, episode).participant_id = None
+        session.get(Match, match).answered_at = NOW
+    assert [judge.get(page).status_code for page in pages] == [200, 200, 200]
+    assert "judging is blind" not in judge.get("/episodes").text
 
 
 def test_an_answered_pair_hides_nothing(archive):
