@@ -87,10 +87,13 @@ def open_study(
     deed = "is open already" if same and was_open else "is open again" if same else "is open"
     deed += "" if same or before is None else " with a new version"
     links = _links(study, address.rstrip("/"))
+    preview = f"{address.rstrip('/')}/judge?study={study.id}&preview=1"
     lines = [f"{study.id} {deed} ({study.content_hash[:12]}).", *(f"{name:9} {link}" for name, link in links.items())]
+    lines.append(f"{'preview':9} {preview}   (the form and two videos; nothing is stored)")
     lines += [f"Note on {channel.name}: {channel.notice}" for channel in study.channels.values() if channel.notice]
     lines.append(f"Who came:  interplay study participants {study.id}{place_options(data, database)}")
-    emit({"study": study.id, "content_hash": study.content_hash, "links": links}, as_json=as_json, text="\n".join(lines))
+    document = {"study": study.id, "content_hash": study.content_hash, "links": links, "preview": preview}
+    emit(document, as_json=as_json, text="\n".join(lines))
 
 
 @app.command()

@@ -121,6 +121,7 @@ def test_examples_must_be_there_before_a_study_opens(run, tmp_path):
 def test_opening_prints_the_links_to_paste(run):
     status, out, _ = run("open caves.toml --address https://lab.example --json")
     links = json.loads(out)["links"]
+    assert json.loads(out)["preview"] == "https://lab.example/judge?study=caves&preview=1"
     assert status == 0
     assert links["mturk"] == "https://lab.example/studies/caves"
     assert links["prolific"].startswith("https://lab.example/studies/caves?PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID=")

@@ -127,7 +127,9 @@ def test_a_preview_shows_everything_and_can_begin_nothing(archive, client):
     assert "This is a preview" in page.text
     assert re.search(r'value="begin" disabled', page.text)
     assert begin(client, PREVIEW).status_code == 403
-    assert count(archive, Enrolment) == 0
+    work = client.get(re.search(r'href="(/judge[^"]*)"', page.text)[1].replace("&amp;", "&"))
+    assert "Nothing is reserved or stored" in work.text
+    assert count(archive, Enrolment) == count(archive, Match) == 0
 
 
 def test_agreeing_needs_the_box(archive, client):
