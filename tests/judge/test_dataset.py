@@ -537,6 +537,47 @@ def test_our_own_answers_go_out_in_the_published_format_and_come_in_elsewhere(ar
         other.close()
 
 
+WATCHED = {
+    "events": [
+        {"t": 1.5, "event": "play", "at": 0, "speed": 1},
+        {"t": 9, "event": "first-quarter", "at": 5.1},
+        {"t": 10, "event": "pause", "at": 6},
+        {"t": 12.25, "event": "play", "at": 6, "speed": 2},
+        {"t": -1, "event": "play"}, {"t": 1e300, "event": "play"}, {"t": "2", "event": "play"}, {"event": "play"},
+        {"t": True, "event": "play"}, {"t": 10**400, "event": "play"}, {"t": 3, "event": ["play"]}, "play", None,
+    ],
+    "num_events": 4, "played_s": 9.5, "left": {"length_s": 20, "watched_s": 8.5}, "right": {"watched_s": "all"},
+}  # fmt: skip
+
+
+def test_what_a_judge_watched_goes_out_as_the_published_events_and_as_columns(archive, clock, tmp_path):
+    for number, name in enumerate(("GoUp", "UniTeam")):
+        add_agent(archive, name, write_agent(tmp_path / name, first_shade=20 * number))
+    judging = Judging(archive, rng=np.random.default_rng(0), clock=clock)
+    for viewing in (WATCHED, {"events": "none", "left": 3}, None):
+        match = judging.serve("participant-1")
+        clock.advance(90)
+        judging.answer(match.id, "participant-1", **form(match.task) | {"viewing": viewing})
+    plain, odd, full = (item["result"]["eval_metadata"] for item in items_of(archive, Selection()))
+    left, right = (f"{one['hash']}.mp4" for one in items_of(archive, Selection())[-1]["episodes"])
+    start = full["start_time"]
+    assert [(one["type"], one["time"] - start, one["player_id"], one["source"]) for one in full["VIDEO_EVENTS"]] == [
+        (kind, time, player, source)
+        for kind, time in (
+            ("play", 1500), ("tracking:firstplay", 1500), ("tracking:first-quarter", 9000), ("play", 12250),
+        )
+        for player, source in (("player_1", left), ("player_2", right))
+    ]  # fmt: skip
+    assert plain["VIDEO_EVENTS"] == odd["VIDEO_EVENTS"] == []
+    assert full["viewing"] == WATCHED
+    with archive.database.read() as session:
+        table = flat_table(session, Selection())
+    assert [table.column(name).to_pylist() for name in ("played_s", "left_watched_s", "num_viewing_events")] == [
+        [9.5, None, None], [8.5, None, None], [4, None, None],
+    ]  # fmt: skip
+    assert table.column("right_watched_s").to_pylist() == [None, None, None]
+
+
 def test_exports_of_nothing_and_of_an_unknown_set_are_refused(archive, write):
     with pytest.raises(DatasetError, match="there are no such answers to write\nImport some with `interplay judge import`"):
         items_of(archive, Selection())

@@ -16,6 +16,7 @@ from interplay.files import replacing
 from interplay.judge.dataset.keeping import item_of
 from interplay.judge.dataset.pseudonyms import Pseudonyms, without_worker
 from interplay.judge.dataset.published import DatasetError
+from interplay.judge.dataset.watching import published_events
 from interplay.store import bans as ban_store
 from interplay.store import uploads as store
 from interplay.tasks import Task
@@ -122,11 +123,13 @@ def _own(answer: store.ExportedAnswer, task: Task, worker: str) -> dict[str, Any
         for agent, episode in sides
     ]
     hashes = [episode for _, episode in sides]
+    videos = [one["video_filename"] for one in episodes]
+    served_ms = round(answer.served_at.timestamp() * 1000)
     ranks = hashes[::-1] if answer.outcome == "right" else hashes
     metadata = {
-        "start_time": round(answer.served_at.timestamp() * 1000),
-        "end_time": round(answer.served_at.timestamp() * 1000) + round(answer.duration_s * 1000),
-        "VIDEO_EVENTS": [],
+        "start_time": served_ms,
+        "end_time": served_ms + round(answer.duration_s * 1000),
+        "VIDEO_EVENTS": published_events(answer.viewing, served_ms=served_ms, videos=(videos[0], videos[1])),
         "viewing": answer.viewing,
         "responses": _responses(answer, task),
         "win_player": PLAYERS[answer.outcome],

@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from interplay.files import replacing
 from interplay.judge.dataset.exporting import Selection, Tasks, selected
 from interplay.judge.dataset.published import DatasetError
+from interplay.judge.dataset.watching import watched
 from interplay.store import bans as ban_store
 from interplay.tasks import Question, Task
 
@@ -40,6 +41,10 @@ COLUMNS = {
     "reason": "string",
     "num_chars": "int64",
     "num_words": "int64",
+    "played_s": "float64",
+    "left_watched_s": "float64",
+    "right_watched_s": "float64",
+    "num_viewing_events": "int64",
 }
 """Columns that every table has, before those of the factors; docs/dataset.md says what they mean."""
 
@@ -107,6 +112,7 @@ def flat_table(session: Session, selection: Selection) -> pa.Table:
             "reason": answer.reason,
             "num_chars": len(answer.reason),
             "num_words": len(answer.reason.split()),
+            **watched(answer.viewing),
         }
         if answer.task_hash not in forms:
             forms[answer.task_hash] = _columns_of(tasks.of(answer.task_hash))
