@@ -6,7 +6,6 @@ looked at, saved and tested without an account.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -93,7 +92,8 @@ class HitSettings:
                 raise StudyError(f"hit.{name} must lie between {low} and {high}, got {value}")
         if self.longest_min < self.estimated_min:
             raise StudyError(
-                f"hit.longest_min is {self.longest_min}, and one assignment is expected to take {self.estimated_min:g} minutes\n"
+                f"hit.longest_min is {self.longest_min}, and one assignment is expected to take {self.estimated_min:g} "
+                "minutes\n"
                 "Give slow and careful people time: three to four times the estimate."
             )
 
@@ -111,8 +111,8 @@ class HitSettings:
         Args:
             address: https address of the study; Amazon adds its four parameters.
             is_sandbox: For workersandbox.mturk.com, where nothing is paid.
-            unique_token: 1 to 64 characters, the same when the same request is sent again: within 24 hours one HIT is made. It is
-                the HIT's annotation, too, which only the requester sees, so that the HIT can be found by it later.
+            unique_token: 1 to 64 characters, the same when the same request is sent again: within 24 hours one HIT is made. As
+                the HIT's annotation, which only the requester sees, it lets the HIT be found later.
         Raises:
             StudyError: If the address is not https, or the token is too long.
         """
@@ -166,15 +166,6 @@ def read_hit(table: Table | None) -> dict[str, Any]:
             said[field] = value
     table.nothing_else("keywords")
     return said
-
-
-def longest_min(minutes: float) -> int:
-    """Minutes from accepting to handing in where a study's file names none: an hour, or four times the estimate if that is more.
-
-    >>> longest_min(15), longest_min(40)
-    (60, 160)
-    """
-    return max(HitSettings.longest_min, math.ceil(4 * minutes))
 
 
 def _at_least(kind: str, value: int, guarded: str) -> dict[str, Any]:
