@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
     from interplay.record import Archive
+    from interplay.study.channels.mturk_api import MTurkApi
     from interplay.study.definition import Study
     from interplay.study.hit_plan import Event, Order, Service, State
 
@@ -63,7 +64,8 @@ def hit(
 
     Example:  interplay study hit basalt --address https://lab.example --send
     """
-    from interplay.study.channels.mturk_api import PRODUCTION, SANDBOX
+    from interplay.study.channels.aws import Credentials
+    from interplay.study.channels.mturk_api import PRODUCTION, SANDBOX, MTurkApi
     from interplay.study.hit_plan import Service, plan, quiz_request
 
     if picture_base is not None and not qualification:
@@ -79,8 +81,11 @@ def hit(
     test = quiz_request(version, picture_base) if qualification else None
     orders = plan(version, address, service, num_hits=hits, test=test, events=events)
     document = _document(version, orders, service)
-    if send:
-        orders = _send(archive, version, orders, service)
+    if send and (missing := document["cost"]["hits"]):
+        api = MTurkApi(Credentials.from_environment(), is_sandbox=service.is_sandbox, endpoint=service.endpoint)
+        total = f"{document['cost']['total_cents'] / 100:.2f} USD with fees"
+        progress_console.print(f"Making {missing} HIT{'s' if missing > 1 else ''} ({_place(document)}), {total} ...")
+        orders = _send(archive, version, orders, service, api)
     document |= {"is_sent": send, "orders": [_order(order) for order in orders]}
     with archive.database.read() as session:
         document["hits"] = hits_made(session, study)
@@ -106,6 +111,7 @@ def hits_made(session: Session, study: str) -> list[dict[str, Any]]:
         {
             **one.made,
             "is_sandbox": one.is_sandbox,
+            "endpoint": one.endpoint,
             "version": one.study_hash,
             "made_at": one.created_at,
             "link": CreatedHit(**one.made).preview_url(is_sandbox=one.is_sandbox),
@@ -118,14 +124,18 @@ def hits_made(session: Session, study: str) -> list[dict[str, Any]]:
 def hit_lines(hits: Sequence[Mapping[str, Any]]) -> list[str]:
     """The same for people, one line each."""
     return [
-        f"HIT        {one['hit']}, {_place(one['is_sandbox'])}, {one['made_at']:%Y-%m-%d %H:%M} UTC, version "
+        f"HIT        {one['hit']}, {_place(one)}, {one['made_at']:%Y-%m-%d %H:%M} UTC, version "
         f"{one['version'][:12]}: {one['link']}"
         for one in hits
     ]
 
 
-def _place(is_sandbox: bool) -> str:
-    return "sandbox" if is_sandbox else "production"
+def _place(what: Mapping[str, Any]) -> str:
+    """Where a HIT is or is to be; the address only of a stand-in."""
+    from interplay.study.channels.mturk_api import PRODUCTION, SANDBOX
+
+    stand_in = "" if what["endpoint"] in (PRODUCTION, SANDBOX) else f" at {what['endpoint']}"
+    return ("sandbox" if what["is_sandbox"] else "production") + stand_in
 
 
 def _events(session: Session, study: str) -> list[Event]:
@@ -161,17 +171,9 @@ def _document(study: Study, orders: Sequence[Order], service: Service) -> dict[s
     }
 
 
-def _send(archive: Archive, study: Study, orders: Sequence[Order], service: Service) -> list[Order]:
+def _send(archive: Archive, study: Study, orders: Sequence[Order], service: Service, api: MTurkApi) -> list[Order]:
     """Make one after the other; every line of the ledger is committed before the next step."""
-    from interplay.study.channels.aws import Credentials
-    from interplay.study.channels.mturk_api import MTurkApi
     from interplay.study.hit_plan import make, with_qualification
-
-    missing = sum(order.kind == "hit" and order.state != "made" for order in orders)
-    if not missing:
-        return list(orders)
-    api = MTurkApi(Credentials.from_environment(), is_sandbox=service.is_sandbox, endpoint=service.endpoint)
-    progress_console.print(f"Making {missing} HIT{'s' if missing > 1 else ''} in {_place(service.is_sandbox)} ...")
 
     def claim(order: Order) -> Order:
         return _claim(archive, study, order, service)
@@ -247,6 +249,9 @@ def _text(document: dict[str, Any], study: Study, again: str, next_one: str) -> 
     ]
     parts += [table(["what", "made", "state", ""], rows), "", *_cost_lines(document, study)]
     parts += hit_lines(document["hits"])
+    ours = [one["made"].get("hit") for one in document["orders"]]
+    if others := sum(one["hit"] not in ours for one in document["hits"]):
+        parts.append(f"{others} of them with other settings or of another version; they stay beside what is asked for here.")
     if any(one["operation"] == "CreateQualificationType" for one in document["orders"]):
         parts.append("The study's own page asks its quiz, too: it cannot know who holds a qualification.")
     parts.append(f"Note on mturk: {CLOSED}")

@@ -168,10 +168,22 @@ def test_hits_are_counted_in_all_and_are_of_one_type(hit, mturk):
     assert {one["HITTypeId"] for one in mturk.hits} == {"3TYPE0"}
 
 
+def test_what_it_costs_is_said_before_it_is_sent_and_hits_of_other_settings_are_named(run, hit, mturk):
+    line = f"hit caves --address https://lab.example --endpoint {mturk.endpoint} --send"
+    assert f"Making 1 HIT (sandbox at {mturk.endpoint}), 40.50 USD with fees ..." in run(line)[2].replace("\n", " ")
+    assert "Making" not in run(line)[2]
+    assert "of them with other settings" not in run(line)[1]
+    mturk.funds = 0
+    status, out, _ = run(line.replace("lab.example", "new.example"))
+    assert status == 1
+    assert f"HIT        3HIT0, sandbox at {mturk.endpoint}, " in out
+    assert "1 of them with other settings or of another version; they stay beside what is asked for here." in out
+
+
 def test_the_hits_of_a_study_are_shown_with_it_and_a_new_version_says_that_they_stay(run, hit, tmp_path):
     hit("--production --send")
     out = run("show caves")[1]
-    assert "HIT        3HIT0, production, " in out
+    assert "HIT        3HIT0, production at http://127.0.0.1:" in out
     assert "https://worker.mturk.com/mturk/preview?groupId=3TYPE0" in out
     assert json.loads(run("show caves --json")[1])["hits"][0]["hit_type"] == "3TYPE0"
     assert "HIT" not in run("open caves.toml")[1]
@@ -243,7 +255,7 @@ def test_mistakes_are_told_before_anything_is_sent(run, opened, tmp_path, monkey
     for address in ("http://lab.example", "lab.example", "https://"):
         assert "Mechanical Turk shows pages by https only" in said(f"hit caves --address {address}")
     assert "has more than a server's name and path" in said("hit caves --address https://lab.example?a=1")
-    assert "no AWS access key in the environment\nSet AWS_ACCESS_KEY_ID" in said(f"hit caves {lab} --send")
+    assert said(f"hit caves {lab} --send").startswith("error: no AWS access key in the environment\nSet AWS_ACCESS_KEY_ID")
     assert ledger(opened) == []
     changed("reward = 3.75", 'reward = 3.75\ncurrency = "GBP"')
     assert "caves pays in GBP, and Mechanical Turk pays in USD\nRemedy: write currency" in said(f"hit caves {lab}")
