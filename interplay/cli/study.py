@@ -1,4 +1,4 @@
-"""`interplay study check | open | close | list | show | participants | pay`."""
+"""`interplay study check | open | close | list | show | participants | hit | pay`."""
 
 from __future__ import annotations
 
@@ -22,14 +22,15 @@ from interplay.cli.common import (
     suites_with,
     table,
 )
-from interplay.cli.study_pay import pay, version_of
+from interplay.cli.study_hit import hit, hit_lines, hits_made
+from interplay.cli.study_opened import row_of, version_of
+from interplay.cli.study_pay import pay
 from interplay.errors import unknown_name
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
     from interplay.record import Archive
-    from interplay.store import StudyRow
     from interplay.study.definition import Study
 
 app = typer.Typer(
@@ -37,6 +38,7 @@ app = typer.Typer(
     help="Studies: who takes part, how they come and go, what they are paid.  Try:  interplay study open atari",
     no_args_is_help=True,
 )
+app.command("hit")(hit)
 app.command("pay")(pay)
 
 NameArgument = Annotated[
@@ -84,6 +86,7 @@ def open_study(
         studies.open_study(
             session, study=study.id, content_hash=study.content_hash, definition=study.to_json(), now=datetime.now(UTC)
         )
+        hits = hits_made(session, study.id)
     deed = "is open already" if same and was_open else "is open again" if same else "is open"
     deed += "" if same or before is None else " with a new version"
     links = _links(study, address.rstrip("/"))
@@ -91,6 +94,9 @@ def open_study(
     lines = [f"{study.id} {deed} ({study.content_hash[:12]}).", *(f"{name:9} {link}" for name, link in links.items())]
     lines.append(f"{'preview':9} {preview}   (the form and two videos; nothing is stored)")
     lines += [f"Note on {channel.name}: {channel.notice}" for channel in study.channels.values() if channel.notice]
+    if older := sum(one["version"] != study.content_hash for one in hits):
+        which = f"{older} HIT{'s' if older > 1 else ''} of other versions"
+        lines.append(f"Note: {which} may still be on Mechanical Turk and promise what those say; end them there.")
     lines.append(f"Who came:  interplay study participants {study.id}{place_options(data, database)}")
     document = {"study": study.id, "content_hash": study.content_hash, "links": links, "preview": preview}
     emit(document, as_json=as_json, text="\n".join(lines))
@@ -108,7 +114,7 @@ def close(
 
     archive = open_archive(data, database, must_exist=True)
     with archive.database.write() as session:
-        _row(session, study, place_options(data, database))
+        row_of(session, study, place_options(data, database))
         row = studies.close_study(session, study, datetime.now(UTC))
         assert row is not None
         inside = studies.count_enrolments(session).get(study, {}).get("working", 0)
@@ -178,6 +184,7 @@ def show(
                     "closed_at": row.closed_at,
                     "people": studies.count_enrolments(session).get(name, {}),
                     "versions": [one.content_hash for one in studies.study_versions(session, name)],
+                    "hits": hits_made(session, name),
                 }
     study = study or find_study(name)
     lines = [f"{study.title}  {study.id}  ({study.content_hash[:12]})", study.summary, "", *study.instructions, ""]
@@ -185,6 +192,7 @@ def show(
         state = "closed" if document["closed_at"] else "open"
         people = ", ".join(f"{count} {outcome}" for outcome, count in document["people"].items()) or "nobody yet"
         lines += [f"state      {state}, versions: {len(document['versions'])}", f"people     {people}"]
+        lines += hit_lines(document["hits"])
     emit(_document(study) | document, as_json=as_json, text="\n".join(lines + _summary(study)))
 
 
@@ -204,7 +212,7 @@ def participants(
     """
     archive = open_archive(data, database, must_exist=True)
     with archive.database.read() as session:
-        _row(session, study, place_options(data, database))
+        row_of(session, study, place_options(data, database))
         rows = _people(session, study)
     if as_csv and not as_json:
         text = io.StringIO()
@@ -293,28 +301,11 @@ def _look_for_examples(archive: Archive, study: Study) -> None:
         )
 
 
-def _row(session: Session, study: str, place: str) -> StudyRow:
-    """The row of a study that was opened here; `place` are the options that name the place.
-
-    Raises:
-        NotFoundError: With the nearest id.
-    """
-    from interplay.store import studies
-
-    row = studies.study_row(session, study)
-    if row is None:
-        known = [one.id for one in studies.study_rows(session)]
-        raise unknown_name(
-            "study", study, known, hint=f"Only studies opened in this data folder count:  interplay study list{place}"
-        )
-    return row
-
-
 def _links(study: Study, address: str) -> dict[str, str]:
     """Channel -> what to paste there."""
     from interplay.study.channels import ProlificChannel
 
-    home = f"{address}/studies/{study.id}"
+    home = study.page(address)
     prolific = study.channels.get("prolific")
     links = dict.fromkeys(study.channels, home)
     if isinstance(prolific, ProlificChannel) and address.startswith("https://"):

@@ -22,6 +22,7 @@ from interplay.cli.common import (
     progress,
     table,
 )
+from interplay.cli.study_opened import row_of, version_of
 from interplay.errors import InterplayError, unknown_name
 
 if TYPE_CHECKING:
@@ -68,9 +69,7 @@ def pay(
 
     archive = open_archive(data, database, must_exist=True)
     with archive.database.read() as session:
-        row = studies.study_row(session, study)
-        if row is None:
-            raise unknown_name("study", study, [one.id for one in studies.study_rows(session)])
+        row = row_of(session, study, place_options(data, database))
     if settle:
         _settle(archive, study, settle)
     with archive.database.read() as session:
@@ -100,16 +99,6 @@ def pay(
     emit(document, as_json=as_json, text=None if as_json else _text(document, again))
     if any(one.state != "sent" for one in sent):
         raise typer.Exit(1)
-
-
-def version_of(session: Session, content_hash: str) -> Study:
-    """A version of a study that was opened here."""
-    from interplay.store import studies
-    from interplay.study.definition import Study
-
-    version = studies.study_version(session, content_hash)
-    assert version is not None  # a foreign key says so
-    return Study.from_json(version.definition)
 
 
 @dataclass

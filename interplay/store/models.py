@@ -152,6 +152,28 @@ class PayEvent(Base):
     created_at: Mapped[datetime]
 
 
+class HitEvent(Base):
+    """What a study has on Mechanical Turk. Append-only: what was about to be made, and how that ended, each a row."""
+
+    __tablename__ = "hit_events"
+    id: Mapped[int] = mapped_column(primary_key=True, init=False)
+    study: Mapped[str] = mapped_column(ForeignKey("studies.id"), index=True)
+    study_hash: Mapped[str] = mapped_column(ForeignKey("study_versions.content_hash"))
+    kind: Mapped[str]
+    """`qualification` or `hit`."""
+    state: Mapped[str]
+    """`planned`, `made` or `failed`."""
+    is_sandbox: Mapped[bool]
+    endpoint: Mapped[str]
+    """Address of the service that was asked."""
+    request: Mapped[str] = mapped_column(index=True)
+    """The same for every event of one thing, and given to the service, so that making it twice makes one."""
+    made: Mapped[dict[str, Any]]
+    """The service's ids of what was made: `hit` and `hit_type`, or `qualification`; empty before."""
+    detail: Mapped[str]
+    created_at: Mapped[datetime]
+
+
 class PlaySession(Base):
     """One person's (or scripted client's) seat in one running task, until its episode is sealed."""
 

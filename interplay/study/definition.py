@@ -20,7 +20,7 @@ from typing import Any
 from interplay.errors import unknown_name
 from interplay.study import quiz_file
 from interplay.study.channels import KINDS as CHANNELS
-from interplay.study.channels import Channel, make_channel
+from interplay.study.channels import Channel, MTurkChannel, make_channel
 from interplay.study.errors import QuizError, StudyError
 from interplay.study.quiz import Quiz
 from interplay.tables import Table, parse_toml, read_text
@@ -151,6 +151,10 @@ class Study:
             StudyError: If it says something a study cannot mean.
         """
         return _study(document, source)
+
+    def page(self, address: str) -> str:
+        """Its page on a server that people reach at `address`."""
+        return f"{address.rstrip('/')}/studies/{self.id}"
 
     def channel_of(self, parameters: Mapping[str, str]) -> Channel:
         """The channel somebody came through, told by the parameters of their address.
@@ -297,6 +301,11 @@ def _study(document: Mapping[str, Any], source: str) -> Study:
         raise root.error("pay", f"is missing, and {paying[0]} pays people", 'add [pay] with reward = 3.75 and currency = "USD"')
     if paying and not study.contact:
         raise head.error("contact", "is missing, and whoever is paid must know whom to ask", 'add contact = "Name, address"')
+    mturk = study.channels.get("mturk")
+    longest = mturk.hit.get("longest_min") if isinstance(mturk, MTurkChannel) else None
+    if longest is not None and longest < study.minutes:
+        problem = f"is {longest}, and a visit is expected to take {study.minutes:g} minutes"
+        raise root.error("channels.mturk.hit.longest_min", problem, "give slow and careful people three to four times as long")
     return study
 
 

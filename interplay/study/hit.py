@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from xml.etree import ElementTree
 
 from interplay.study.errors import StudyError
+from interplay.tables import Table
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,6 +27,22 @@ NUM_APPROVED = "00000000000000000040"
 """Amazon's own qualification type Worker_NumberHITsApproved, likewise."""
 
 _TEXT_LIMITS = {"title": 128, "description": 2000, "keywords": 1000}
+_BOUNDS = {
+    "estimated_min": (0.5, 525_600),
+    "longest_min": (1, 525_600),
+    "lifetime_days": (1, 365),
+    "auto_approval_days": (0, 30),
+    "num_assignments": (1, 1_000_000_000),
+    "min_percent_approved": (0, 100),
+    "min_num_approved": (0, 1_000_000_000),
+    "quiz_percent": (0, 100),
+    "frame_height_px": (0, 100_000),
+}
+_WRITTEN = (
+    "num_assignments", "longest_min", "lifetime_days", "auto_approval_days", "min_percent_approved", "min_num_approved",
+    "frame_height_px",
+)  # fmt: skip
+"""Whole numbers that a study's file may say, `num_assignments` as `assignments`."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +68,7 @@ class HitSettings:
     description: str
     keywords: str = "video, games, comparison"
     reward_usd: Decimal = Decimal("3.75")
-    estimated_min: int = 15
+    estimated_min: float = 15
     longest_min: int = 60
     lifetime_days: int = 7
     auto_approval_days: int = 3
@@ -69,30 +86,21 @@ class HitSettings:
                 raise StudyError(f"hit.{name} must have 1 to {limit} characters, got {len(value)}")
         if self.reward_usd < 0 or self.reward_usd != self.reward_usd.quantize(Decimal("0.01")):
             raise StudyError(f"hit.reward_usd must be whole cents and not negative, got {self.reward_usd}")
-        for name, low, high in (
-            ("estimated_min", 1, 525_600),
-            ("longest_min", 1, 525_600),
-            ("lifetime_days", 1, 365),
-            ("auto_approval_days", 0, 30),
-            ("num_assignments", 1, 1_000_000_000),
-            ("min_percent_approved", 0, 100),
-            ("min_num_approved", 0, 1_000_000_000),
-            ("quiz_percent", 0, 100),
-            ("frame_height_px", 0, 100_000),
-        ):
+        for name, (low, high) in _BOUNDS.items():
             value = getattr(self, name)
             if not low <= value <= high:
                 raise StudyError(f"hit.{name} must lie between {low} and {high}, got {value}")
         if self.longest_min < self.estimated_min:
             raise StudyError(
-                f"hit.longest_min is {self.longest_min}, and one assignment is expected to take {self.estimated_min} minutes\n"
+                f"hit.longest_min is {self.longest_min}, and one assignment is expected to take {self.estimated_min:g} "
+                "minutes\n"
                 "Give slow and careful people time: three to four times the estimate."
             )
 
     @property
     def hourly_usd(self) -> Decimal:
         """The wage if an assignment takes as long as estimated."""
-        return (self.reward_usd * 60 / self.estimated_min).quantize(Decimal("0.01"))
+        return (self.reward_usd * 60 / Decimal(str(self.estimated_min))).quantize(Decimal("0.01"))
 
     def request(self, address: str, *, is_sandbox: bool, unique_token: str) -> dict[str, Any]:
         """The `CreateHIT` request.
@@ -103,7 +111,8 @@ class HitSettings:
         Args:
             address: https address of the study; Amazon adds its four parameters.
             is_sandbox: For workersandbox.mturk.com, where nothing is paid.
-            unique_token: 1 to 64 characters, the same when the same request is sent again: within 24 hours one HIT is made.
+            unique_token: 1 to 64 characters, the same when the same request is sent again: within 24 hours one HIT is made. As
+                the HIT's annotation, which only the requester sees, it lets the HIT be found later.
         Raises:
             StudyError: If the address is not https, or the token is too long.
         """
@@ -120,6 +129,7 @@ class HitSettings:
             "AutoApprovalDelayInSeconds": self.auto_approval_days * 86_400,
             "QualificationRequirements": self._requirements(is_sandbox=is_sandbox),
             "Question": external_question(address, frame_height_px=self.frame_height_px),
+            "RequesterAnnotation": unique_token,
             "UniqueRequestToken": unique_token,
         }
 
@@ -134,6 +144,28 @@ class HitSettings:
         if self.quiz_qualification is not None:
             required.append(_at_least(self.quiz_qualification, self.quiz_percent, "Accept"))
         return required
+
+
+def read_hit(table: Table | None) -> dict[str, Any]:
+    """What a study's file says of its HIT, as arguments of `HitSettings`; what it leaves out has the defaults there.
+
+    Raises:
+        StudyError: If a key is unknown or cannot be meant.
+    """
+    if table is None:
+        return {}
+    said: dict[str, Any] = {}
+    if "keywords" in table.values:
+        said["keywords"] = " ".join(table.text("keywords").split())
+        if len(said["keywords"]) > _TEXT_LIMITS["keywords"]:
+            raise table.error("keywords", f"has {len(said['keywords'])} characters; 1000 fit", "name fewer")
+    for field in _WRITTEN:
+        key, (low, high) = field.removeprefix("num_"), _BOUNDS[field]
+        value = table.count(key, None, low=int(low), high=high)
+        if value is not None:
+            said[field] = value
+    table.nothing_else("keywords")
+    return said
 
 
 def _at_least(kind: str, value: int, guarded: str) -> dict[str, Any]:

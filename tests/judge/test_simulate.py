@@ -9,10 +9,13 @@ import pytest
 from scipy.stats import spearmanr
 
 from interplay.cli import main
+from interplay.cli.judge.simulate import PolicyName, ProfileName, RatingName
 from interplay.errors import InterplayError, NotFoundError
-from interplay.judge.policies import Evidence
+from interplay.judge.policies import POLICIES, Evidence
 from interplay.judge.simulate import (
+    METHODS,
     NOISE,
+    PROFILES,
     PUBLISHED_SCORES,
     Needed,
     Run,
@@ -272,12 +275,9 @@ def test_the_plot_is_saved_with_its_table(capsys, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        (["--policy", "ordr"], "did you mean 'order'"),
-        (["--method", "elo"], "unknown rating method 'elo'; known: bradley-terry, trueskill"),
         (["--agents", "2"], "num_agents must be from 3 to 1000"),
         (["--out", "plot.jpg"], "the name must end on .svg, .png or .pdf"),
         (["--out", "nowhere/plot.svg"], "there is no folder nowhere"),
-        (["--profile", "flat"], "unknown profile of skills 'flat'; known: bedd, normal"),
     ],
 )
 def test_mistakes_are_found_before_anything_runs(capsys, arguments, text):
@@ -285,6 +285,20 @@ def test_mistakes_are_found_before_anything_runs(capsys, arguments, text):
     assert status == 1
     assert out == ""
     assert text in err
+
+
+@pytest.mark.parametrize(("option", "value"), [("--policy", "ordr"), ("--method", "elo"), ("--profile", "flat")])
+def test_a_name_that_is_none_of_an_option_is_misuse(capsys, option, value):
+    status, out, err = command(capsys, option, value)
+    assert (status, out) == (2, "")
+    assert f"Invalid value for '{option}'" in err
+    assert f"{value!r} is not one of" in err
+
+
+def test_the_options_know_every_policy_method_and_profile():
+    assert {name.value for name in PolicyName} == {*POLICIES, "default"}
+    assert tuple(name.value for name in RatingName) == METHODS
+    assert {name.value for name in ProfileName} == set(PROFILES)
 
 
 # The plot

@@ -29,6 +29,8 @@ _REQUIRED = {
     "ListBonusPayments": (),
     "SendBonus": ("WorkerId", "BonusAmount", "AssignmentId", "Reason"),
     "CreateHIT": ("LifetimeInSeconds", "AssignmentDurationInSeconds", "Reward", "Title", "Description", "Question"),
+    "ListHITs": (),
+    "ListQualificationTypes": ("MustBeRequestable",),
     "CreateQualificationType": ("Name", "Description", "QualificationTypeStatus"),
     "AssociateQualificationWithWorker": ("QualificationTypeId", "WorkerId"),
 }
@@ -40,11 +42,27 @@ _PATTERNS = {
     "Reward": r"[0-9]+(\.)?[0-9]{0,2}",
     "UniqueRequestToken": r".{1,64}",
 }
+_TEXTS = {"Title": 128, "Description": 2000, "Keywords": 1000, "RequesterAnnotation": 255, "Question": 65_535}
+_NUMBERS = {
+    "MaxAssignments": (1, 1_000_000_000),
+    "AssignmentDurationInSeconds": (30, 31_536_000),
+    "LifetimeInSeconds": (30, 31_536_000),
+    "AutoApprovalDelayInSeconds": (0, 2_592_000),
+    "TestDurationInSeconds": (1, 31_536_000),
+    "MaxResults": (1, 100),
+}
+_SYSTEM_TYPES = ("000000000000000000L0", "00000000000000000040")
+_TYPE_PROPERTIES = (
+    "Title", "Description", "Keywords", "Reward", "AssignmentDurationInSeconds", "AutoApprovalDelayInSeconds",
+    "QualificationRequirements",
+)  # fmt: skip
+_SCHEMAS = "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas"
 TOKEN_LIFE_S = 24 * 3600
 
 
 class FakeMTurk(FakePlatform):
-    """One requester's account. `now_s` is the platform's clock for request tokens; tests move it."""
+    """One requester's account. `now_s` is the platform's clock for request tokens; tests move it. The newest `hidden` entries
+    are not in lists yet."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -56,6 +74,7 @@ class FakeMTurk(FakePlatform):
         self.granted: dict[tuple[str, str], int] = {}
         self.now_s = 0.0
         self.page_size = 100
+        self.hidden = 0
         self._tokens: dict[str, float] = {}
 
     def hand_in(self, assignment: str, worker: str, hit: str = "3HIT") -> None:
@@ -77,8 +96,14 @@ class FakeMTurk(FakePlatform):
             if fields.get(name) in (None, ""):
                 raise _error("AWS.ParametersMissing", f"{name} is missing")
         for name, pattern in _PATTERNS.items():
-            if name in fields and not re.fullmatch(pattern, str(fields[name])):
+            if name in fields and not (isinstance(fields[name], str) and re.fullmatch(pattern, fields[name])):
                 raise _error("AWS.ParameterOutOfRange", f"{name} does not match {pattern}")
+        for name, longest in _TEXTS.items():
+            if name in fields and not (isinstance(fields[name], str) and len(fields[name]) <= longest):
+                raise _error("AWS.ParameterOutOfRange", f"{name} is no text of at most {longest} characters")
+        for name, (low, high) in _NUMBERS.items():
+            if name in fields and not (type(fields[name]) is int and low <= fields[name] <= high):
+                raise _error("AWS.ParameterOutOfRange", f"{name} is no whole number from {low} to {high}")
         return getattr(self, f"_{operation}")(fields)
 
     def _check_signature(self, request: Request) -> None:
@@ -138,10 +163,25 @@ class FakeMTurk(FakePlatform):
         if "AssignmentId" not in fields and "HITId" not in fields:
             raise _error("AWS.ParametersMissing", "HITId or AssignmentId is missing")
         found = [bonus for bonus in self.bonuses if bonus["AssignmentId"] == fields.get("AssignmentId")]
+        return self._page(fields, "BonusPayments", found)
+
+    def _page(self, fields: dict[str, Any], key: str, found: list[dict[str, Any]]) -> dict[str, Any]:
+        """One page of a list."""
         start = int(fields.get("NextToken", "0"))
-        page = found[start : start + self.page_size]
-        more = {"NextToken": str(start + self.page_size)} if start + self.page_size < len(found) else {}
-        return {"NumResults": len(page), "BonusPayments": page, **more}
+        size = min(self.page_size, fields.get("MaxResults", 10))
+        page = found[start : start + size]
+        more = {"NextToken": str(start + size)} if start + size < len(found) else {}
+        return {"NumResults": len(page), key: page, **more}
+
+    def _ListHITs(self, fields: dict[str, Any]) -> dict[str, Any]:
+        return self._page(fields, "HITs", self.hits[: len(self.hits) - self.hidden])
+
+    def _ListQualificationTypes(self, fields: dict[str, Any]) -> dict[str, Any]:
+        every = [{**one, "QualificationTypeId": name} for name, one in self.qualifications.items()]
+        every = every[: len(every) - self.hidden]
+        if not fields.get("MustBeOwnedByCaller"):
+            every = [{"Name": "Somebody else's", "QualificationTypeId": "3OTHER"}, *every]
+        return self._page(fields, "QualificationTypes", every)
 
     def _SendBonus(self, fields: dict[str, Any]) -> dict[str, Any]:
         if self._held(fields)["WorkerId"] != fields["WorkerId"]:
@@ -157,27 +197,56 @@ class FakeMTurk(FakePlatform):
         return {}
 
     def _CreateHIT(self, fields: dict[str, Any]) -> dict[str, Any]:
-        question = ElementTree.fromstring(fields["Question"])
-        if not question.tag.endswith("}ExternalQuestion") or not (question[0].text or "").startswith("https://"):
-            raise _error("AWS.MechanicalTurk.XMLParseError", "the question is no ExternalQuestion with an https address")
+        question = _parsed(fields["Question"], "2006-07-14/ExternalQuestion")
+        if [child.tag.rpartition("}")[2] for child in question] != ["ExternalURL", "FrameHeight"]:
+            raise _error("AWS.MechanicalTurk.XMLParseError", "an ExternalQuestion has ExternalURL and FrameHeight")
+        if not (question[0].text or "").startswith("https://") or not (question[1].text or "").isdigit():
+            raise _error("AWS.MechanicalTurk.XMLParseError", "the address is not https, or the height is no number")
         for required in fields.get("QualificationRequirements", []):
-            kind = required["QualificationTypeId"]
-            if kind not in ("000000000000000000L0", "00000000000000000040") and kind not in self.qualifications:
-                raise _error("AWS.MechanicalTurk.QualificationTypeDoesNotExist", f"QualificationType {kind} does not exist.")
+            self._check_requirement(required)
+        token = fields.get("UniqueRequestToken")
         if not self._use_token(fields):
-            raise _error("AWS.MechanicalTurk.HitAlreadyExists", f"The HIT {self.hits[-1]['HITId']} already exists.")
-        self.hits.append({**fields, "HITId": f"3HIT{len(self.hits)}", "HITTypeId": f"3TYPE{len(self.hits)}"})
+            made = next(one["HITId"] for one in reversed(self.hits) if one.get("UniqueRequestToken") == token)
+            raise _error("AWS.MechanicalTurk.HitAlreadyExists", f"The HIT {made} already exists.")
+        reward, count = Decimal(fields["Reward"]), fields.get("MaxAssignments", 1)
+        cost = count * (reward + max(reward * Decimal("0.2" if count < 10 else "0.4"), Decimal("0.01")))
+        if cost > self.funds:
+            if token is not None:
+                del self._tokens[token]
+            raise _error("AWS.MechanicalTurk.InsufficientFunds", "This Requester has insufficient funds in their account.")
+        self.funds -= cost
+        kind = json.dumps([fields.get(name) for name in _TYPE_PROPERTIES])
+        types = list(dict.fromkeys([*(one["type"] for one in self.hits), kind]))
+        number = types.index(kind)
+        made = {"HITId": f"3HIT{len(self.hits)}", "HITTypeId": f"3TYPE{number}", "HITGroupId": f"3GROUP{number}"}
+        self.hits.append({**fields, **made, "HITStatus": "Assignable", "type": kind})
         return {"HIT": self.hits[-1]}
+
+    def _check_requirement(self, required: dict[str, Any]) -> None:
+        """One condition a worker must meet, as this project asks for them: one whole number to compare with."""
+        kind = required["QualificationTypeId"]
+        if kind not in _SYSTEM_TYPES and kind not in self.qualifications:
+            raise _error("AWS.MechanicalTurk.QualificationTypeDoesNotExist", f"QualificationType {kind} does not exist.")
+        if required["Comparator"] != "GreaterThanOrEqualTo" or [type(one) for one in required["IntegerValues"]] != [int]:
+            raise _error("AWS.ParameterOutOfRange", "GreaterThanOrEqualTo compares with one whole number")
+        if required["ActionsGuarded"] not in ("Accept", "PreviewAndAccept", "DiscoverPreviewAndAccept"):
+            raise _error("AWS.ParameterOutOfRange", f"{required['ActionsGuarded']} is no action")
 
     def _CreateQualificationType(self, fields: dict[str, Any]) -> dict[str, Any]:
         if any(one["Name"] == fields["Name"] for one in self.qualifications.values()):
             raise _error("AWS.MechanicalTurk.QualificationTypeAlreadyExists", f"You have already created {fields['Name']}.")
         if "Test" in fields and not fields.get("TestDurationInSeconds"):
             raise _error("AWS.ParametersMissing", "TestDurationInSeconds is missing")
-        for name in ("Test", "AnswerKey"):
-            ElementTree.fromstring(fields.get(name, "<none/>"))
-            if len(fields.get(name, "").encode()) > 65_535:
-                raise _error("AWS.ParameterOutOfRange", f"{name} is too long")
+        if "AnswerKey" in fields and "Test" not in fields:
+            raise _error("AWS.ParametersMissing", "Test is missing")
+        schemas = {"Test": "2017-11-06/QuestionForm", "AnswerKey": "2005-10-01/AnswerKey"}
+        asked = [
+            {one.text for one in _parsed(fields[name], schema).iter() if one.tag.endswith("}QuestionIdentifier")}
+            for name, schema in schemas.items()
+            if name in fields
+        ]
+        if asked and asked[0] != asked[-1]:
+            raise _error("AWS.MechanicalTurk.InvalidAnswerKey", "test and key have different questions")
         made = f"3QUAL{len(self.qualifications)}"
         self.qualifications[made] = fields
         return {"QualificationType": {"QualificationTypeId": made, "Name": fields["Name"]}}
@@ -187,6 +256,19 @@ class FakeMTurk(FakePlatform):
             raise _error("AWS.MechanicalTurk.QualificationTypeDoesNotExist", "no such type")
         self.granted[fields["QualificationTypeId"], fields["WorkerId"]] = fields.get("IntegerValue", 1)
         return {}
+
+
+def _parsed(text: str, schema: str) -> ElementTree.Element:
+    """A document of one of Amazon's schemas."""
+    if len(text.encode()) > 65_535:
+        raise _error("AWS.ParameterOutOfRange", "the document is too long")
+    try:
+        root = ElementTree.fromstring(text)
+    except ElementTree.ParseError as error:
+        raise _error("AWS.MechanicalTurk.XMLParseError", f"There was an error parsing the XML: {error}") from None
+    if root.tag != f"{{{_SCHEMAS}/{schema}.xsd}}{schema.rpartition('/')[2]}":
+        raise _error("AWS.MechanicalTurk.XMLParseError", f"{root.tag} is not what {schema} describes")
+    return root
 
 
 def _error(code: str, message: str) -> Refused:

@@ -74,6 +74,20 @@ def test_a_study_reads_as_it_was_written():
     assert study.num_answers == 2
 
 
+def test_a_study_says_what_its_hit_needs_and_older_files_mean_what_they_meant():
+    plain = parse_study(SMALL)
+    assert plain.channels["mturk"].hit == {}
+    said = 'keywords = "caves, players"\nassignments = 5\nlongest_min = 45\nlifetime_days = 2\nauto_approval_days = 1\n'
+    said += "min_percent_approved = 95\nmin_num_approved = 100\nframe_height_px = 800\n"
+    study = parse_study(SMALL.replace("[channels.prolific]", f"[channels.mturk.hit]\n{said}[channels.prolific]"))
+    assert study.channels["mturk"].hit == {
+        "keywords": "caves, players", "num_assignments": 5, "longest_min": 45, "lifetime_days": 2, "auto_approval_days": 1,
+        "min_percent_approved": 95, "min_num_approved": 100, "frame_height_px": 800,
+    }  # fmt: skip
+    assert study.content_hash != plain.content_hash
+    assert (study.consent, study.pay, study.num_answers) == (plain.consent, plain.pay, plain.num_answers)
+
+
 def test_a_study_comes_back_whole_from_its_document():
     study = parse_study(SMALL)
     again = Study.from_json(json.loads(json.dumps(study.to_json())))
@@ -178,6 +192,22 @@ def test_what_cannot_be_meant_is_refused_with_file_key_and_remedy(change, text):
     assert broken != SMALL
     with pytest.raises((StudyError, NotFoundError), match=re.escape(text)):
         parse_study(broken, source="s.toml")
+
+
+@pytest.mark.parametrize(
+    ("line", "text"),
+    [
+        ("asignments = 9", "asignments: is not a known key\nRemedy: did you mean 'assignments'"),
+        ("assignments = 0", "assignments: must lie between 1 and 1000000000, got 0"),
+        ("lifetime_days = 1.5", "lifetime_days: must be a whole number, got 1.5"),
+        ('keywords = " "', "keywords: is empty"),
+        (f'keywords = "{"x" * 1001}"', "keywords: has 1001 characters; 1000 fit\nRemedy: name fewer"),
+        ("longest_min = 14", "longest_min: is 14, and a visit is expected to take 15 minutes\nRemedy: give slow"),
+    ],
+)
+def test_what_a_hit_cannot_have_is_refused_with_its_key(line, text):
+    with pytest.raises(StudyError, match=re.escape(f"s.toml: channels.mturk.hit.{text}")):
+        parse_study(f"{SMALL}[channels.mturk.hit]\n{line}\n", source="s.toml")
 
 
 def test_a_study_that_pays_says_what():

@@ -48,7 +48,7 @@ def test_the_request_names_amazons_qualifications_and_the_quiz():
     assert (request["Reward"], request["MaxAssignments"]) == ("3.75", 9)
     assert (request["AssignmentDurationInSeconds"], request["LifetimeInSeconds"]) == (3600, 604_800)
     assert request["AutoApprovalDelayInSeconds"] == 259_200
-    assert request["UniqueRequestToken"] == "caves-1"
+    assert request["UniqueRequestToken"] == request["RequesterAnnotation"] == "caves-1"
 
 
 def test_the_sandbox_asks_for_the_quiz_only():

@@ -190,10 +190,59 @@ def test_a_hit_with_its_quiz_is_created_as_the_appendix_has_it(mturk, api):
     created = api.create_hit(hit.request("https://lab.example/studies/caves", is_sandbox=False, unique_token="caves-1"))
     assert created.preview_url(is_sandbox=True) == "https://workersandbox.mturk.com/mturk/preview?groupId=3TYPE0"
     assert mturk.hits[0]["Reward"] == "3.75"
-    with pytest.raises(PaymentError, match=r"The HIT 3HIT0 already exists.*HitAlreadyExists"):
-        api.create_hit(hit.request("https://lab.example/studies/caves", is_sandbox=False, unique_token="caves-1"))
-    with pytest.raises(PaymentError, match="You have already created"):
-        api.create_qualification(qualification_request(quiz, np.random.default_rng(0), picture_base="https://lab.example/q"))
+
+
+HIT = HitSettings("Compare videos", "Watch two videos and compare them.").request(
+    "https://lab.example/studies/caves", is_sandbox=True, unique_token="caves-1"
+)
+
+
+def test_a_hit_and_a_qualification_asked_for_twice_are_the_ones_there_are(mturk, api):
+    mturk.page_size = 1
+    for name in ("other-1", "caves-1", "other-2"):
+        api.create_hit({**HIT, "UniqueRequestToken": name, "RequesterAnnotation": name})
+    assert api.create_hit(HIT).hit == "3HIT1"
+    test = qualification_request(find_quiz("atari"), np.random.default_rng(0))
+    api.create_qualification({"Name": "another", "Description": "d", "QualificationTypeStatus": "Active"})
+    assert [api.create_qualification(test) for _ in range(2)] == ["3QUAL1", "3QUAL1"]
+    assert (len(mturk.hits), len(mturk.qualifications)) == (3, 2)
+    assert (api.find_hit("nobody's"), api.find_qualification("nobody's")) == (None, None)
+
+
+@pytest.mark.parametrize("faults", [["lost"], ["cut"], [503, "lost"]])
+def test_a_hit_whose_answer_is_lost_is_made_once(mturk, api, faults):
+    mturk.faults = list(faults)
+    assert api.create_hit(HIT).hit == "3HIT0"
+    mturk.faults = list(faults)
+    assert api.create_qualification({"Name": "n", "Description": "d", "QualificationTypeStatus": "Active"}) == "3QUAL0"
+    assert (len(mturk.hits), len(mturk.qualifications)) == (1, 1)
+
+
+def test_what_exists_and_is_not_listed_yet_is_unknown(mturk, api):
+    test = {"Name": "n", "Description": "d", "QualificationTypeStatus": "Active"}
+    api.create_hit(HIT)
+    api.create_qualification(test)
+    mturk.hidden = 1
+    with pytest.raises(PaymentUnknownError, match=r"HitAlreadyExists\]\nAmazon does not list it yet; run this again"):
+        api.create_hit(HIT)
+    with pytest.raises(PaymentUnknownError, match=r"QualificationTypeAlreadyExists\]\nAmazon does not list it yet"):
+        api.create_qualification(test)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"Reward": 3.75}, "Reward does not match"),
+        ({"Question": "<a>"}, "XMLParseError"),
+        ({"Question": "<ExternalQuestion/>"}, "XMLParseError"),
+        ({"LifetimeInSeconds": 5}, "LifetimeInSeconds is no whole number from 30"),
+        ({"Reward": "500.00"}, "insufficient funds"),
+    ],
+)
+def test_the_stand_in_refuses_hits_that_amazon_would_refuse(mturk, api, change, message):
+    with pytest.raises(PaymentError, match=message):
+        api.create_hit({**HIT, **change})
+    assert mturk.hits == []
 
 
 def test_a_worker_can_be_given_the_score_of_our_own_quiz(mturk, api):

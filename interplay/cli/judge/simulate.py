@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from concurrent.futures import as_completed
 from dataclasses import asdict
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,25 +20,50 @@ if TYPE_CHECKING:
 app = typer.Typer(add_completion=False)
 
 
+class PolicyName(StrEnum):
+    """Matchmaking policies."""
+
+    order = "order"
+    round_robin = "round-robin"
+    information = "information"
+    bedd = "bedd"
+    focus = "focus"
+    default = "default"
+
+
+class RatingName(StrEnum):
+    """Ways to rate the simulated agents."""
+
+    trueskill = "trueskill"
+    bradley_terry = "bradley-terry"
+    trueskill_score = "trueskill-score"
+
+
+class ProfileName(StrEnum):
+    """How skills lie."""
+
+    normal = "normal"
+    bedd = "bedd"
+
+
 @app.command()
 def simulate(
     agents: Annotated[int, typer.Option(help="How many agents there are to rank.")] = 17,
     seeds: Annotated[int, typer.Option(min=1, help="Runs of each policy; each draws agents and answers of its own.")] = 20,
     target: Annotated[float, typer.Option(help="Rank correlation (Spearman) with the truth that is asked for.")] = 0.95,
     policy: Annotated[
-        list[str] | None,
-        typer.Option(help="order, round-robin, information, bedd or focus; may be repeated.  [default: all]"),
+        list[PolicyName] | None, typer.Option(help="Which pairs are asked about; may be repeated.  [default: all]")
     ] = None,
     method: Annotated[
-        list[str] | None,
-        typer.Option(help="trueskill, bradley-terry or trueskill-score; may be repeated.  [default: trueskill, bradley-terry]"),
+        list[RatingName] | None,
+        typer.Option(help="How answers become ratings; may be repeated.  [default: trueskill, bradley-terry]"),
     ] = None,
     answers: Annotated[int, typer.Option(help="Where a run ends, whether the target was reached or not.")] = 600,
     draws: Annotated[float, typer.Option(help="Share of draws if all pairs were asked about alike.")] = 0.12,
     judges: Annotated[
         int, typer.Option("--judges", "--concurrent", help="Judges side by side: matches that are open at any time.")
     ] = 1,
-    profile: Annotated[str, typer.Option(help="How skills lie: normal or bedd.")] = "normal",
+    profile: Annotated[ProfileName, typer.Option(help="How skills lie.")] = ProfileName.normal,
     spread: Annotated[
         float, typer.Option(help="Standard deviation of skills; 1 is that of two performances' difference.")
     ] = 1.0,
@@ -55,18 +81,16 @@ def simulate(
     Try:  interplay judge simulate --policy order --policy round-robin --seeds 5 --out plot.svg
     """
     from interplay.judge.policies import DEFAULT_POLICY, POLICIES
-    from interplay.judge.simulate import METHODS, Simulation, curves, make_policy, summary
+    from interplay.judge.simulate import METHODS, Simulation, curves, summary
     from interplay.judge.simulated_runs import SimulatedRuns
 
     settings = Simulation(
-        num_agents=agents, max_answers=answers, target=target, profile=profile, spread=spread, draws=draws,
+        num_agents=agents, max_answers=answers, target=target, profile=profile.value, spread=spread, draws=draws,
         num_judges=judges, every=every,
     )  # fmt: skip
-    policies = [DEFAULT_POLICY if name == "default" else name for name in dict.fromkeys(policy or POLICIES)]
-    methods = list(dict.fromkeys(method or METHODS[:2]))
-    for name in policies:
-        make_policy(name, ["agent"])  # refuses a mistyped name before anything runs
-    check_methods(methods)
+    asked = [name.value for name in policy or ()] or POLICIES
+    policies = list(dict.fromkeys(DEFAULT_POLICY if name == "default" else name for name in asked))
+    methods = list(dict.fromkeys([name.value for name in method or ()] or METHODS[:2]))
     if out is not None:
         check_plot_name(out)
     kept = SimulatedRuns(resume, settings, methods)
@@ -92,20 +116,6 @@ def simulate(
         beside = save_matchmaking(curves(runs), target, out)
         document |= {"plot": out, "table": beside}
     emit(document, as_json=as_json, text=_text(settings, seeds, rows, document))
-
-
-def check_methods(methods: Sequence[str]) -> None:
-    """Refuse a mistyped rating method.
-
-    Raises:
-        NotFoundError: With the nearest names.
-    """
-    from interplay.errors import unknown_name
-    from interplay.judge.simulate import METHODS
-
-    for method in methods:
-        if method not in METHODS:
-            raise unknown_name("rating method", method, METHODS)
 
 
 def check_plot_name(path: Path) -> None:

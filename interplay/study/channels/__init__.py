@@ -17,6 +17,7 @@ from interplay.study.channels.mturk import MTurkChannel
 from interplay.study.channels.open import OpenChannel
 from interplay.study.channels.prolific import ProlificChannel
 from interplay.study.errors import StudyError
+from interplay.study.hit import read_hit
 from interplay.tables import Table
 
 __all__ = [
@@ -31,7 +32,7 @@ __all__ = [
     "make_channel",
 ]
 
-KINDS = {"open": (), "mturk": ("extra_hosts",), "prolific": ("codes", "names")}
+KINDS = {"open": (), "mturk": ("extra_hosts", "hit"), "prolific": ("codes", "names")}
 """Kind -> the settings it takes."""
 
 
@@ -40,7 +41,7 @@ def make_channel(kind: str, settings: Mapping[str, Any] | None = None, *, where:
 
     Args:
         kind: `open`, `mturk` or `prolific`.
-        settings: Its settings: `codes` and `names` for Prolific, `extra_hosts` for MTurk; as they stand in a file.
+        settings: Its settings: `codes` and `names` for Prolific, `extra_hosts` and `hit` for MTurk; as they stand in a file.
         where: What the settings are called in errors.
     Raises:
         NotFoundError: If there is no such kind.
@@ -59,7 +60,7 @@ def make_channel(kind: str, settings: Mapping[str, Any] | None = None, *, where:
             raise table.error("codes", "is missing", 'write codes = { done = "..." } with the codes of Prolific\'s study')
         build = partial(ProlificChannel, codes, names)
     elif kind == "mturk":
-        build = partial(MTurkChannel, table.texts("extra_hosts", []))
+        build = partial(MTurkChannel, table.texts("extra_hosts", []), read_hit(table.optional("hit")))
     else:
         build = OpenChannel
     try:

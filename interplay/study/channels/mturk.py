@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from typing import Any
 from urllib.parse import urlsplit
 
 from interplay.study.channels.base import (
@@ -58,6 +59,7 @@ class MTurkChannel:
 
     Args:
         extra_hosts: Origins beside Amazon's two that finished forms may be posted to, such as a stand-in on this machine.
+        hit: What the study's file says of its HIT, as arguments of `HitSettings`.
     Raises:
         StudyError: If one of them is no origin.
     """
@@ -66,9 +68,10 @@ class MTurkChannel:
     frame_ancestors: tuple[str, ...] = ("https://worker.mturk.com", "https://requester.mturk.com", PRODUCTION, SANDBOX)
     notice = CLOSED
 
-    def __init__(self, extra_hosts: Iterable[str] = ()) -> None:
+    def __init__(self, extra_hosts: Iterable[str] = (), hit: Mapping[str, Any] | None = None) -> None:
         extra = tuple(_checked_origin(host) for host in extra_hosts)
         self.submit_hosts = (PRODUCTION, SANDBOX, *extra)
+        self.hit = dict(hit or {})
 
     def arrival(self, query: Query) -> Arrival:
         """Worker, assignment and HIT, or a preview.

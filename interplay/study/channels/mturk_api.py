@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -163,13 +163,59 @@ class MTurkApi:
         return True
 
     def create_hit(self, request: Mapping[str, Any]) -> CreatedHit:
-        """Create a HIT from `HitSettings.request(...)`; its token makes one HIT of a repeated request for 24 hours."""
-        made = self._call("CreateHIT", request)["HIT"]
-        return CreatedHit(made["HITId"], made["HITTypeId"])
+        """Create a HIT from `HitSettings.request(...)`, or find the one that an earlier request with its token made.
+
+        Amazon knows a token for 24 hours; where it may be older, ask `find_hit` first.
+
+        Raises:
+            PaymentError: If it was refused.
+            PaymentUnknownError: If no answer came: there may be a HIT.
+        """
+        try:
+            return _hit(self._call("CreateHIT", request)["HIT"])
+        except PaymentError as error:
+            if "HitAlreadyExists" not in str(error):
+                raise
+            found = self.find_hit(request["RequesterAnnotation"])
+            if found is None:
+                raise PaymentUnknownError(f"{error}\nAmazon does not list it yet; run this again in a minute.") from error
+            return found
+
+    def find_hit(self, annotation: str) -> CreatedHit | None:
+        """This account's HIT with an annotation, whatever became of it; None if there is none."""
+        for hit in self._every("ListHITs", {}, "HITs"):
+            if hit.get("RequesterAnnotation") == annotation:
+                return _hit(hit)
+        return None
 
     def create_qualification(self, request: Mapping[str, Any]) -> str:
-        """Create a qualification type from `qualification_request(...)`; its id goes into `HitSettings.quiz_qualification`."""
-        return str(self._call("CreateQualificationType", request)["QualificationType"]["QualificationTypeId"])
+        """Create a qualification type from `qualification_request(...)`, or find the one of that name: an account has one.
+
+        Returns:
+            Its id, for `HitSettings.quiz_qualification`.
+        Raises:
+            PaymentError: If it was refused.
+            PaymentUnknownError: If no answer came; asking again does no harm.
+        """
+        try:
+            return str(self._call("CreateQualificationType", request)["QualificationType"]["QualificationTypeId"])
+        except PaymentError as error:
+            if "QualificationTypeAlreadyExists" not in str(error):
+                raise
+            found = self.find_qualification(request["Name"])
+            if found is None:
+                raise PaymentUnknownError(
+                    f"{error}\nAmazon does not list it yet, or is still deleting it; run this again later."
+                ) from error
+            return found
+
+    def find_qualification(self, name: str) -> str | None:
+        """Id of this account's qualification type of that name; None if there is none."""
+        mine = {"MustBeRequestable": False, "MustBeOwnedByCaller": True}
+        for kind in self._every("ListQualificationTypes", mine, "QualificationTypes"):
+            if kind.get("Name") == name:
+                return str(kind["QualificationTypeId"])
+        return None
 
     def grant(self, qualification: str, worker: str, value: int) -> None:
         """Give a worker a qualification, such as the score of a quiz taken on our own pages; no e-mail is sent."""
@@ -190,20 +236,25 @@ class MTurkApi:
 
     def _was_paid(self, assignment: str, reference: str, amount_usd: Decimal) -> bool:
         """Whether a bonus with this reference is among those of the assignment."""
-        request: dict[str, Any] = {"AssignmentId": assignment, "MaxResults": 100}
+        for bonus in self._every("ListBonusPayments", {"AssignmentId": assignment}, "BonusPayments"):
+            if str(bonus.get("Reason", "")).endswith(reference):
+                if Decimal(bonus["BonusAmount"]) != amount_usd:
+                    raise PaymentError(
+                        f"this payment was made before with {bonus['BonusAmount']} USD instead of {amount_usd}\n"
+                        "Give the difference a request name of its own."
+                    )
+                return True
+        return False
+
+    def _every(self, operation: str, request: Mapping[str, Any], key: str) -> Iterator[dict[str, Any]]:
+        """Every entry of a list that comes in pages."""
+        more: dict[str, Any] = {}
         while True:
-            page = self._call("ListBonusPayments", request)
-            for bonus in page.get("BonusPayments", []):
-                if str(bonus.get("Reason", "")).endswith(reference):
-                    if Decimal(bonus["BonusAmount"]) != amount_usd:
-                        raise PaymentError(
-                            f"this payment was made before with {bonus['BonusAmount']} USD instead of {amount_usd}\n"
-                            "Give the difference a request name of its own."
-                        )
-                    return True
+            page = self._call(operation, {**request, "MaxResults": 100, **more})
+            yield from page.get(key, [])
             if not page.get("NextToken"):
-                return False
-            request["NextToken"] = page["NextToken"]
+                return
+            more = {"NextToken": page["NextToken"]}
 
     def _call(self, operation: str, request: Mapping[str, Any]) -> dict[str, Any]:
         """One operation, repeated when Amazon is busy or silent."""
@@ -233,6 +284,10 @@ class MTurkApi:
             is_unknown = is_unknown or reply.status_code >= 500
         kind = PaymentUnknownError if is_unknown else PaymentError
         raise kind(f"{operation}: {problem}; tried {_ATTEMPTS} times\n{CLOSED}")
+
+
+def _hit(document: Mapping[str, Any]) -> CreatedHit:
+    return CreatedHit(document["HITId"], document["HITTypeId"])
 
 
 def _answer(operation: str, reply: httpx.Response) -> dict[str, Any]:

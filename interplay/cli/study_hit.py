@@ -1,0 +1,292 @@
+"""`interplay study hit`: a study's HITs on Mechanical Turk; a dry run unless it is told to send."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from interplay.cli.common import (
+    DEFAULT_DATA,
+    DatabaseOption,
+    DataOption,
+    JsonOption,
+    emit,
+    open_archive,
+    place_options,
+    progress_console,
+    table,
+)
+from interplay.cli.study_opened import row_of, version_of
+from interplay.errors import InterplayError
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
+    from interplay.record import Archive
+    from interplay.study.channels.mturk_api import MTurkApi
+    from interplay.study.definition import Study
+    from interplay.study.hit_plan import Event, Order, Service, State
+
+_OPERATIONS = {"hit": "CreateHIT", "qualification": "CreateQualificationType"}
+
+
+def hit(
+    study: Annotated[str, typer.Argument(metavar="ID", help="Id of a study that was opened in this data folder.")],
+    address: Annotated[str, typer.Option("--address", help="Where people reach this server: https://lab.example")],
+    hits: Annotated[
+        int, typer.Option("--hits", min=1, max=1000, help="HITs there are to be in all; those made before count.")
+    ] = 1,
+    qualification: Annotated[
+        bool, typer.Option("--qualification", help="Make the quiz a qualification that the HIT asks for.")
+    ] = False,
+    picture_base: Annotated[
+        str | None, typer.Option("--picture-base", help="https address of the quiz's pictures, for --qualification.")
+    ] = None,
+    send: Annotated[bool, typer.Option("--send", help="Really make them, through Mechanical Turk's API.")] = False,
+    production: Annotated[
+        bool, typer.Option("--production/--sandbox", help="The sandbox has no workers and pays nobody.")
+    ] = False,
+    endpoint: Annotated[str | None, typer.Option(help="Another address of the API, such as a stand-in.")] = None,
+    data: DataOption = DEFAULT_DATA,
+    database: DatabaseOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Put a study on Mechanical Turk: shows what would be sent and what it costs, and sends nothing without --send.
+
+    Title, minutes and reward are the study's. The ledger keeps every step, so that running this twice, even at the same time,
+    makes one HIT.
+
+    Example:  interplay study hit basalt --address https://lab.example --send
+    """
+    from interplay.study.channels.aws import Credentials
+    from interplay.study.channels.mturk_api import PRODUCTION, SANDBOX, MTurkApi
+    from interplay.study.hit_plan import Service, plan, quiz_request
+
+    if picture_base is not None and not qualification:
+        raise typer.BadParameter("--picture-base is of the quiz's pictures at Amazon; give --qualification, too")
+    archive = open_archive(data, database, must_exist=True)
+    with archive.database.read() as session:
+        row = row_of(session, study, place_options(data, database))
+        version = version_of(session, row.content_hash)
+        events = _events(session, study)
+    if row.closed_at is not None:
+        raise InterplayError(f"{study} is closed, so workers would find nothing to do\nRemedy: open its file again.")
+    service = Service(not production, endpoint.rstrip("/") if endpoint else PRODUCTION if production else SANDBOX)
+    test = quiz_request(version, picture_base) if qualification else None
+    orders = plan(version, address, service, num_hits=hits, test=test, events=events)
+    document = _document(version, orders, service)
+    if send and (missing := document["cost"]["hits"]):
+        api = MTurkApi(Credentials.from_environment(), is_sandbox=service.is_sandbox, endpoint=service.endpoint)
+        total = f"{document['cost']['total_cents'] / 100:.2f} USD with fees"
+        progress_console.print(f"Making {missing} HIT{'s' if missing > 1 else ''} ({_place(document)}), {total} ...")
+        orders = _send(archive, version, orders, service, api)
+    document |= {"is_sent": send, "orders": [_order(order) for order in orders]}
+    with archive.database.read() as session:
+        document["hits"] = hits_made(session, study)
+    again = f"interplay study hit {study} --address {shlex.quote(address)} --send"
+    again += "" if hits == 1 else f" --hits {hits}"
+    again += " --qualification" if qualification else ""
+    again += "" if picture_base is None else f" --picture-base {shlex.quote(picture_base)}"
+    again += " --production" if production else ""
+    again += "" if endpoint is None else f" --endpoint {shlex.quote(endpoint)}"
+    again += place_options(data, database)
+    next_one = f"interplay study participants {study}{place_options(data, database)}"
+    emit(document, as_json=as_json, text=None if as_json else _text(document, version, again, next_one))
+    if send and any(order.state != "made" for order in orders):
+        raise typer.Exit(1)
+
+
+def hits_made(session: Session, study: str) -> list[dict[str, Any]]:
+    """Every HIT that a study has, oldest first, with the address workers find it at."""
+    from interplay.store.hits import hit_events
+    from interplay.study.channels.mturk_api import CreatedHit
+
+    return [
+        {
+            **one.made,
+            "is_sandbox": one.is_sandbox,
+            "endpoint": one.endpoint,
+            "version": one.study_hash,
+            "made_at": one.created_at,
+            "link": CreatedHit(**one.made).preview_url(is_sandbox=one.is_sandbox),
+        }
+        for one in hit_events(session, study)
+        if one.kind == "hit" and one.state == "made"
+    ]
+
+
+def hit_lines(hits: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The same for people, one line each."""
+    return [
+        f"HIT        {one['hit']}, {_place(one)}, {one['made_at']:%Y-%m-%d %H:%M} UTC, version "
+        f"{one['version'][:12]}: {one['link']}"
+        for one in hits
+    ]
+
+
+def _place(what: Mapping[str, Any]) -> str:
+    """Where a HIT is or is to be; the address only of a stand-in."""
+    from interplay.study.channels.mturk_api import PRODUCTION, SANDBOX
+
+    stand_in = "" if what["endpoint"] in (PRODUCTION, SANDBOX) else f" at {what['endpoint']}"
+    return ("sandbox" if what["is_sandbox"] else "production") + stand_in
+
+
+def _events(session: Session, study: str) -> list[Event]:
+    from interplay.store.hits import hit_events
+    from interplay.study.hit_plan import Event
+
+    return [Event(one.request, one.state, one.made) for one in hit_events(session, study)]
+
+
+def _document(study: Study, orders: Sequence[Order], service: Service) -> dict[str, Any]:
+    """What is planned and what it costs, money in cents."""
+    from interplay.study.hit_plan import cost_of, settings_of
+
+    settings = settings_of(study)
+    missing = sum(order.kind == "hit" and order.state != "made" for order in orders)
+    cost = cost_of(settings, missing)
+    assert study.pay is not None  # settings_of says so
+    return {
+        "study": study.id,
+        "content_hash": study.content_hash,
+        "is_sandbox": service.is_sandbox,
+        "endpoint": service.endpoint,
+        "cost": {
+            "hits": missing,
+            "assignments": settings.num_assignments * missing,
+            "reward_cents": study.pay.reward_cents,
+            "rewards_cents": int(cost.rewards * 100),
+            "fees_cents": int(cost.fees * 100),
+            "total_cents": int(cost.total * 100),
+            "hourly_cents": int(settings.hourly_usd * 100),
+            "hourly_target_cents": study.pay.hourly_target_cents,
+        },
+    }
+
+
+def _send(archive: Archive, study: Study, orders: Sequence[Order], service: Service, api: MTurkApi) -> list[Order]:
+    """Make one after the other; every line of the ledger is committed before the next step."""
+    from interplay.study.hit_plan import make, with_qualification
+
+    def claim(order: Order) -> Order:
+        return _claim(archive, study, order, service)
+
+    def write(order: Order, state: State, made: Mapping[str, str], detail: str) -> None:
+        with archive.database.write() as session:
+            _add(session, study, order, service, state, made, detail)
+
+    done: list[Order] = []
+    for order in orders:
+        if done and done[0].kind == "qualification":
+            if done[0].state != "made":  # nobody could take a HIT that asks for it
+                return [*done, *orders[len(done) :]]
+            order = with_qualification(order, done[0].made["qualification"])
+        done.append(make(order, api, claim=claim, write=write))
+    return done
+
+
+def _claim(archive: Archive, study: Study, order: Order, service: Service) -> Order:
+    """An order as it stands now; unless it was made, in one step with writing down that it goes out."""
+    from interplay.store.judging import lock
+
+    with archive.database.write() as session:
+        lock(session)  # another run, too, may be making it
+        held = replace(order, state="new", made={}).known(_events(session, study.id))
+        if held.state != "made":
+            _add(session, study, order, service, "planned", {}, "")
+        return held
+
+
+def _add(
+    session: Session, study: Study, order: Order, service: Service, state: State, made: Mapping[str, str], detail: str
+) -> None:
+    """One line of the ledger; what two runs at once have found to be made is written once."""
+    from interplay.store.hits import add_hit_event
+    from interplay.store.judging import lock
+
+    lock(session)
+    if state == "made" and order.known(_events(session, study.id)).made == made:
+        return
+    add_hit_event(
+        session, study=study.id, study_hash=study.content_hash, kind=order.kind, state=state, is_sandbox=service.is_sandbox,
+        endpoint=service.endpoint, request=order.request, made=made, detail=detail, now=datetime.now(UTC),
+    )  # fmt: skip
+
+
+def _order(order: Order) -> dict[str, Any]:
+    """An order as it goes out to programs."""
+    return {
+        "operation": _OPERATIONS[order.kind],
+        "fields": dict(order.fields),
+        "request": order.request,
+        "state": order.state,
+        "made": dict(order.made),
+        "detail": order.detail,
+    }
+
+
+def _text(document: dict[str, Any], study: Study, again: str, next_one: str) -> Any:
+    """The same for people; `again` is the command that sends."""
+    from rich.console import Group
+
+    from interplay.study.channels.mturk import CLOSED
+
+    parts: list[Any] = []
+    if not document["is_sent"]:
+        shown = {one["operation"]: one for one in reversed(document["orders"]) if one["state"] != "made"}
+        for name, one in reversed(shown.items()):
+            parts += [table([name, ""], [(key, _cell(key, value)) for key, value in one["fields"].items()]), ""]
+    rows = [
+        (one["operation"], ", ".join(one["made"].values()), one["state"], one["detail"].replace("\n", " "))
+        for one in document["orders"]
+    ]
+    parts += [table(["what", "made", "state", ""], rows), "", *_cost_lines(document, study)]
+    parts += hit_lines(document["hits"])
+    ours = [one["made"].get("hit") for one in document["orders"]]
+    if others := sum(one["hit"] not in ours for one in document["hits"]):
+        parts.append(f"{others} of them with other settings or of another version; they stay beside what is asked for here.")
+    if any(one["operation"] == "CreateQualificationType" for one in document["orders"]):
+        parts.append("The study's own page asks its quiz, too: it cannot know who holds a qualification.")
+    parts.append(f"Note on mturk: {CLOSED}")
+    is_all_there = all(one["state"] == "made" for one in document["orders"])
+    if is_all_there:
+        parts.append(f"Who came:  {next_one}")
+    else:
+        parts.append(f"{'Not all was made. To try again' if document['is_sent'] else 'Nothing was sent. To make it'}:  {again}")
+    return Group(*parts)
+
+
+def _cell(key: str, value: Any) -> str:
+    """A field of a request; the two long documents only by their length."""
+    if key in ("Test", "AnswerKey"):
+        return f"XML, {len(value.encode()):,} bytes; --json shows it"
+    if isinstance(value, list):
+        return "\n".join(map(json.dumps, value)) or "none"
+    return str(value)
+
+
+def _cost_lines(document: dict[str, Any], study: Study) -> list[str]:
+    """What it costs, and what an hour comes to."""
+    cost = document["cost"]
+    dollars = {name: f"{value / 100:.2f}" for name, value in cost.items() if name.endswith("_cents") and value is not None}
+    lines = []
+    if cost["hits"]:
+        free = "  (the sandbox takes no money)" if document["is_sandbox"] else ""
+        lines.append(
+            f"cost       {cost['assignments']} x {dollars['reward_cents']} = {dollars['rewards_cents']} and fees of "
+            f"{dollars['fees_cents']}: {dollars['total_cents']} USD{free}"
+        )
+    target = dollars.get("hourly_target_cents")
+    lines.append(
+        f"wage       {dollars['hourly_cents']} USD an hour at {study.minutes:g} min" + (f" (target {target})" if target else "")
+    )
+    if cost["hourly_target_cents"] is not None and cost["hourly_cents"] < cost["hourly_target_cents"]:
+        lines.append("           that is under the target; `interplay study pay` tops people up")
+    return lines
