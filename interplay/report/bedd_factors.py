@@ -114,9 +114,9 @@ def _mapping(groups: Groups, forms: Mapping[str, Sequence[Question]]) -> Table:
     return Table(
         "factor-mapping",
         "Which question measures what (table 10)",
-        (*columns, Column("answers given here", "count"), Column("imported answers", "count")),
+        (*columns, Column("given here", "count"), Column("imported", "count")),
         tuple(rows),
-        f"{_wording(groups)} Factors are named as the paper names them.",
+        f"{_wording(groups)} The last two columns count the answers to each question. Factors are named as in the paper.",
     )
 
 
@@ -134,9 +134,9 @@ def _wording(groups: Groups) -> str:
         return f"{ours} Judges read it for all {num_here:,} answers."
     theirs = "to the wording of the set they came with (BEDD's: the published one), and are matched to ours"
     if not num_here:
-        return f"{ours} No judge read it: all {num_imported:,} answers are imported; they were given {theirs}."
+        return f"{ours} All {num_imported:,} answers are imported: they were given {theirs}."
     return (
-        f"{ours} Judges read it for {num_here:,} answers; the other {num_imported:,} are imported, were given {theirs}. "
+        f"{ours} Judges read it for {num_here:,} answers; the other {num_imported:,} are imported: they were given {theirs}. "
         "Both are pooled under one factor."
     )
 

@@ -172,16 +172,16 @@ def test_the_table_of_questions_says_whose_wording_answers_were_given_to(answers
     imported = [answer._replace(dataset="bedd") for answer in here]
     caption, row = mapped(*here)
     assert "a paraphrase of the published one. Judges read it for all 30 answers." in caption
-    assert (row["answers given here"], row["imported answers"]) == (30, 0)
+    assert (row["given here"], row["imported"]) == (30, 0)
     caption, row = mapped(*imported)
-    assert "No judge read it: all 30 answers are imported" in caption
+    assert "All 30 answers are imported: they were given to the wording of the set they came with" in caption
     assert "(BEDD's: the published one)" in caption
-    assert (row["answers given here"], row["imported answers"]) == (0, 30)
+    assert (row["given here"], row["imported"]) == (0, 30)
     silent = imported[0]._replace(responses={})
     caption, row = mapped(*here[:10], *imported[10:29], silent)
     assert "for 10 answers; the other 20 are imported" in caption
     assert "pooled under one factor" in caption
-    assert (row["answers given here"], row["imported answers"]) == (10, 19)
+    assert (row["given here"], row["imported"]) == (10, 19)
 
 
 def test_imported_answers_carry_the_name_of_their_set(tmp_path):
