@@ -10,8 +10,6 @@ from interplay.report.pictures import svg
 from interplay.report.table import Cell, Column, Figure, Measured, Report, Section, Table
 
 _STYLE = Path(__file__).with_name("report.css")
-_PROSE_LENGTH = 60
-"""A column with a cell longer than this is prose, and must not be squeezed."""
 
 
 def html(report: Report) -> str:
@@ -63,9 +61,7 @@ def _figure(figure: Figure) -> str:
 
 
 def _table(table: Table) -> str:
-    prose = {
-        place for row in table.rows for place, cell in enumerate(row) if isinstance(cell, str) and len(cell) > _PROSE_LENGTH
-    }
+    prose = table.prose
     head = "".join(f'<th scope="col"{_class(column)}>{_breakable(column.name)}</th>' for column in table.columns)
     rows = []
     for row in table.rows:
