@@ -24,7 +24,7 @@ from interplay.errors import InterplayError
 if TYPE_CHECKING:
     from interplay.record import Archive
     from interplay.report.counts import CountsReport, SentimentTests
-    from interplay.report.proxies import Effort
+    from interplay.report.efforts import Effort
     from interplay.report.table import Report
 
 app = typer.Typer(add_completion=False, no_args_is_help=True)
@@ -123,7 +123,8 @@ def _bedd_report(data: Path, database: str | None, agents: list[str] | None, rec
 
 def _efforts(archive: Archive, recordings: Path | None) -> tuple[list[Effort], str]:
     """Demonstrations of the archive, or of the folder of recordings where one is given, and where they come from."""
-    from interplay.report.proxies import archived_efforts, recorded_efforts
+    from interplay.report.efforts import archived_efforts
+    from interplay.report.recordings import recorded_efforts
 
     if recordings is None:
         return list(archived_efforts(archive)), "human episodes of this archive"

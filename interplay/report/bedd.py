@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 from interplay.errors import InterplayError, unknown_name
 from interplay.report.bedd_agents import boards_of, focus_agents, rating_section, resampling_of
 from interplay.report.bedd_factors import factor_section
+from interplay.report.bedd_methods import methods_table
 from interplay.report.bedd_tasks import Forms, data_section, timing_section
 from interplay.report.bedd_texts import texts
+from interplay.report.efforts import Effort
 from interplay.report.inconsistencies import inconsistency_section
-from interplay.report.proxies import Effort, proxy_section
-from interplay.report.reading import by_agent, by_task, read
+from interplay.report.proxies import proxy_section
+from interplay.report.reading import among, by_agent, by_task, read
 from interplay.report.table import Report, Section
 from interplay.store.answers import FullAnswer, judged_definitions
 
@@ -72,9 +74,8 @@ def bedd_report(
     roster = [*focus, *(agent for agent in judged if agent not in focus)]
     tasks = by_task(readings)
     groups = by_agent(readings, focus)
-    num_focus = sum(reading.answer.left in groups and reading.answer.right in groups for reading in readings)
     sections = [
-        data_section(tasks, readings, forms, num_focus, focus),
+        data_section(tasks, readings, forms, among(readings, focus), focus),
         timing_section(tasks),
         Section("by-task", "Reasons by task", ("What judges wrote, task by task.",), list(texts(tasks, "tasks"))),
         Section(
@@ -83,7 +84,7 @@ def bedd_report(
             ("What judges wrote when an agent was one of the two, over all its comparisons, won or lost.",),
             list(texts(groups, "agents", roster)),
         ),
-        rating_section(boards, resampling, focus, roster),
+        rating_section(boards, resampling, focus, roster, methods_table(boards.overall, tasks, forms)),
         factor_section(tasks, forms, focus, roster),
         proxy_section(efforts, effort_source),
         inconsistency_section(),

@@ -41,13 +41,16 @@ def focus_agents(made: Boards) -> list[str]:
     return known + [agent for agent in board if agent not in known][: NUM_FOCUS - len(known)]
 
 
-def rating_section(made: Boards, resampling: Resampling, focus: Sequence[str], roster: Sequence[str]) -> Section:
+def rating_section(
+    made: Boards, resampling: Resampling, focus: Sequence[str], roster: Sequence[str], methods: Table
+) -> Section:
     """TrueSkill overall and by task, and the normalised score where there are several tasks.
 
     Args:
         resampling: How the intervals of `made` were made.
         focus: Agents to set beside the paper's.
         roster: Every agent, in the order that gives them their colours.
+        methods: How other ways to rate compare.
     """
     drawn = f"{resampling.num_resamples} bootstrap resamples of the {resampling.unit} (seed {resampling.seed})"
     how = f"Intervals hold 95 % of {drawn}."
@@ -61,6 +64,7 @@ def rating_section(made: Boards, resampling: Resampling, focus: Sequence[str], r
     blocks += [_figure("mu − 3 sigma", made.overall.rows, rated, how, roster), _leaderboard(made.overall.rows, how)]
     if len(made.tasks) > 1:
         blocks.append(_by_task(made))
+    blocks.append(methods)
     return Section(
         "ratings",
         "Ratings",

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from interplay.report.bedd_paper import short_name
 from interplay.report.factors import SCORING, FactorScore, factor_name, factor_scores, is_inverted
 from interplay.report.plots import plot_factor_scores
-from interplay.report.reading import Groups
+from interplay.report.reading import Groups, Reading, among
 from interplay.report.statistics import number_or_none
 from interplay.report.table import Column, Figure, Section, Table
 from interplay.tasks import Question
@@ -29,21 +29,46 @@ def factor_section(
     for name, readings in groups.items():
         questions = forms.get(readings[0].answer.task, ())
         scores = factor_scores((reading.answer for reading in readings), questions, focus)
+        inside = among(readings, focus)
+        scores_inside = factor_scores((reading.answer for reading in inside), questions, focus)
         if scores:
-            blocks += [_figure(name, slugs[name], scores, roster), _table(name, slugs[name], scores)]
-    blocks.append(_mapping({name: forms.get(readings[0].answer.task, ()) for name, readings in groups.items()}))
-    return Section("factors", "Factors", (f"What agents are good at. {SCORING}",), blocks)
+            blocks += [
+                _figure(name, slugs[name], scores, scores_inside, roster),
+                _table(f"factors-{slugs[name]}", f"Scores of factors in {name}", scores, "Over all comparisons of an agent."),
+            ]
+        if scores_inside:
+            title = f"Scores of factors in {name}, among these agents"
+            how = f"Over the {len(inside):,} comparisons of two of these agents."
+            blocks.append(_table(f"among-{slugs[name]}", title, scores_inside, how))
+    blocks.append(_mapping(groups, forms))
+    return Section(
+        "factors",
+        "Factors",
+        (
+            f"What agents are good at. {SCORING}",
+            "Scores are given twice: over all comparisons of an agent, whoever the other side was, and over those among the "
+            "agents shown. The paper says that it took only the latter, 394 comparisons (section 5, appendix E.2); the numbers "
+            "of its tables 8 and 9 can come only from the former, so its figure 4 may be either.",
+        ),
+        blocks,
+    )
 
 
-def _figure(name: str, slug: str, scores: Sequence[FactorScore], roster: Sequence[str]) -> Figure:
-    records = [score._asdict() | {"se": number_or_none(score.se)} for score in scores]
+def _figure(
+    name: str, slug: str, scores: Sequence[FactorScore], scores_inside: Sequence[FactorScore], roster: Sequence[str]
+) -> Figure:
+    records = [
+        {"comparisons": which} | score._asdict() | {"se": number_or_none(score.se)}
+        for which, some in (("all", scores), ("among these", scores_inside))
+        for score in some
+    ]
     factors = len({score.factor for score in scores})
     best = {score.factor: score for score in sorted(scores, key=lambda score: score.mean)}
     return Figure(
         f"figure-factors-{slug}",
         f"Factors of {name} (figure 4)",
-        "Mean score over all comparisons of an agent in this task; "
-        "bars are one standard error (standard deviation / √n) to each side.",
+        "Filled: mean score over all comparisons of an agent in this task; bars are one standard error (standard deviation / "
+        "√n) to each side. Hollow: over its comparisons with the other agents shown, whose standard errors are in the table.",
         records,
         lambda table, ax: plot_factor_scores(table, ax, roster=roster),
         "Best by factor: " + "; ".join(f"{factor}: {score.agent} {score.mean:.2f}" for factor, score in best.items()),
@@ -51,25 +76,29 @@ def _figure(name: str, slug: str, scores: Sequence[FactorScore], roster: Sequenc
     )
 
 
-def _table(name: str, slug: str, scores: Sequence[FactorScore]) -> Table:
+def _table(id: str, title: str, scores: Sequence[FactorScore], how: str) -> Table:
     """Factors down, agents across."""
     agents = list(dict.fromkeys(score.agent for score in scores))
     cells = {(score.factor, score.agent): f"{score.mean:.2f} ± {score.se:.2f}" for score in scores}
     factors = dict.fromkeys(score.factor for score in scores)
     return Table(
-        f"factors-{slug}",
-        f"Scores of factors in {name}",
+        id,
+        title,
         (Column("factor"), *(Column(agent, "number") for agent in agents)),
         tuple((factor, *(cells.get((factor, agent)) for agent in agents)) for factor in factors),
-        "Mean ± standard error; answers of not applicable are left out. The figure's CSV has how many there are of each.",
+        f"{how} Mean ± standard error; answers of not applicable are left out. The figure's CSV has how many there are of "
+        "each.",
     )
 
 
-def _mapping(forms: Mapping[str, Sequence[Question]]) -> Table:
+def _mapping(groups: Groups, forms: Mapping[str, Sequence[Question]]) -> Table:
+    """Each question's factor and score, and how many answers to it were given here and imported."""
     rows = []
-    for name, questions in forms.items():
-        for question in questions:
+    for name, readings in groups.items():
+        for question in forms.get(readings[0].answer.task, ()):
             scored = "1 for no, 0 for yes" if is_inverted(question) else "1 for yes, 0 for no"
+            answered = [reading for reading in readings if _says_something(reading, question)]
+            num_imported = sum(bool(reading.answer.dataset) for reading in answered)
             rows.append(
                 (
                     name,
@@ -77,14 +106,38 @@ def _mapping(forms: Mapping[str, Sequence[Question]]) -> Table:
                     question.kind,
                     factor_name(question),
                     scored if question.kind == "direct" else "1, 0.5, 0",
+                    len(answered) - num_imported,
+                    num_imported,
                 )
             )
+    columns = [Column(name) for name in ("task", "question", "kind", "factor", "score")]
     return Table(
         "factor-mapping",
         "Which question measures what (table 10)",
-        (Column("task"), Column("question"), Column("kind"), Column("factor"), Column("score")),
+        (*columns, Column("given here", "count"), Column("imported", "count")),
         tuple(rows),
-        "Questions as judges read them here; factors as the paper names them.",
+        f"{_wording(groups)} The last two columns count the answers to each question. Factors are named as in the paper.",
+    )
+
+
+def _says_something(reading: Reading, question: Question) -> bool:
+    return question.kind == "overall" or reading.answer.responses.get(question.id) is not None
+
+
+def _wording(groups: Groups) -> str:
+    """Which wording the answers were given to."""
+    datasets = [reading.answer.dataset for readings in groups.values() for reading in readings]
+    num_imported = sum(map(bool, datasets))
+    num_here = len(datasets) - num_imported
+    ours = "Questions are in our wording, for the paper's tasks a paraphrase of the published one."
+    if not num_imported:
+        return f"{ours} Judges read it for all {num_here:,} answers."
+    theirs = "to the wording of the set they came with (BEDD's: the published one), and are matched to ours"
+    if not num_here:
+        return f"{ours} All {num_imported:,} answers are imported: they were given {theirs}."
+    return (
+        f"{ours} Judges read it for {num_here:,} answers; the other {num_imported:,} are imported: they were given {theirs}. "
+        "Both are pooled under one factor."
     )
 
 

@@ -10,8 +10,6 @@ from interplay.report.pictures import svg
 from interplay.report.table import Cell, Column, Figure, Measured, Report, Section, Table
 
 _STYLE = Path(__file__).with_name("report.css")
-_PROSE_LENGTH = 60
-"""Cells longer than this are prose, whose column must not be squeezed."""
 
 
 def html(report: Report) -> str:
@@ -63,16 +61,16 @@ def _figure(figure: Figure) -> str:
 
 
 def _table(table: Table) -> str:
-    prose = any(isinstance(cell, str) and len(cell) > _PROSE_LENGTH for row in table.rows for cell in row)
+    prose = table.prose
     head = "".join(f'<th scope="col"{_class(column)}>{_breakable(column.name)}</th>' for column in table.columns)
     rows = []
     for row in table.rows:
         cells = [
-            _cell(column, cell, is_first=not place) for place, (column, cell) in enumerate(zip(table.columns, row, strict=True))
+            _cell(column, cell, is_first=not place, is_prose=place in prose)
+            for place, (column, cell) in enumerate(zip(table.columns, row, strict=True))
         ]
         rows.append(f"<tr>{''.join(cells)}</tr>\n")
-    opening = '<table class="prose">' if prose else "<table>"
-    body = f"{opening}\n<thead><tr>{head}</tr></thead>\n<tbody>\n{''.join(rows)}</tbody>\n</table>"
+    body = f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{''.join(rows)}</tbody>\n</table>"
     scroll = f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(table.title)}">\n{body}\n</div>\n'
     return _block(table, scroll)
 
@@ -83,12 +81,13 @@ def _block(block: Table | Figure, inside: str) -> str:
     return f'<figure id="{block.id}">\n{heading}\n{inside}<figcaption>{escape(block.caption)} {saved}</figcaption>\n</figure>\n'
 
 
-def _cell(column: Column, cell: Cell, *, is_first: bool) -> str:
+def _cell(column: Column, cell: Cell, *, is_first: bool, is_prose: bool) -> str:
     ours = column.write(cell.value if isinstance(cell, Measured) else cell)
     theirs = column.write_paper(cell)
     small = f"<small>{escape(theirs)}</small>" if theirs else ""
     tag = 'th scope="row"' if is_first and column.form == "text" else "td"
-    return f"<{tag}{_class(column)}>{_breakable(ours) if tag != 'td' else escape(ours)}{small}</{tag.split()[0]}>"
+    kind = ' class="prose"' if is_prose else _class(column)
+    return f"<{tag}{kind}>{_breakable(ours) if tag != 'td' else escape(ours)}{small}</{tag.split()[0]}>"
 
 
 def _breakable(name: str) -> str:

@@ -42,14 +42,26 @@ def inconsistency_section() -> Section:
         ),
         (
             "answers behind tables 8 and 9",
-            "394 comparisons among the six agents (section 5), so at most 788 places for agents",
-            "shares and tests are those of all comparisons of the six: integer counts that add up to 2,097 give them exactly",
+            "394 comparisons among the six agents (section 5), so at most 788 places for agents; appendix E.2 says the same of "
+            "all its values by agent, figure 4 among them",
+            "shares and tests are those of all comparisons of the six: integer counts that add up to 2,097 give them exactly; "
+            "nothing printed tells which comparisons figure 4 shows",
         ),
         ("hours of demonstrations, table 1", "361", f"{demonstration_hours} as the sum of the rows"),
         (
             "direct questions about the animal pen, appendix E.1",
             "4 quantitative questions, the next highest task 2",
             "its form in appendix D and table 10 has 6",
+        ),
+        (
+            "hours of comparisons",
+            "273 (section 3.2, table 2) and around 274 (caption of table 5)",
+            f"{total_s / 3600:.2f} from the totals of table 5: cut off in one place, rounded in the other",
+        ),
+        (
+            "captions of tables 6 and 8",
+            "table 6 (by task) details table 3; table 8 (by agent) details table 2",
+            "the other way round: table 2 is by task, table 3 by agent, and table 3 has no words",
         ),
         (
             "X² of pairs of tasks, section 5.1",

@@ -13,10 +13,12 @@ from interplay.report.pictures import WIDTH_IN, png
 from interplay.report.table import Cell, Column, Figure, Measured, Report, Table
 
 _INK, _SOFT, _LINE, _STRIPE = "#1d2422", "#5a6561", "#d9d6cd", "#f6f4ee"
-_WIDE = 7
+_WIDE, _WIDE_WITH_PROSE = 7, 4
 """Tables of more columns are set smaller."""
 _WHOLE_ROWS = 24
 """Tables of more rows may be parted over pages."""
+_PADDING = 2.2
+"""Letters' widths that a cell leaves empty to its sides."""
 _HIGHEST_PICTURE = 455.0
 """Points; leaves room for the table beneath it."""
 
@@ -119,7 +121,7 @@ def _table(table: Table, width: float, styles: Any) -> Any:
     from reportlab.platypus import Paragraph
     from reportlab.platypus import Table as Grid
 
-    size = "small" if len(table.columns) > _WIDE else "cell"
+    size = "small" if len(table.columns) > (_WIDE_WITH_PROSE if table.prose else _WIDE) else "cell"
     head = [Paragraph(escape(_parted(column.name)), styles[f"head-{_side(column)}"]) for column in table.columns]
     rows = [
         [_cell(column, cell, styles[f"{size}-{_side(column)}"]) for column, cell in zip(table.columns, row, strict=True)]
@@ -154,17 +156,19 @@ def _cell(column: Column, cell: Cell, style: Any) -> Any:
 
 
 def _widths(table: Table, width: float, font_size: float) -> list[float]:
-    """Column widths: the longest word of each column fits, and what is left goes where texts are long."""
+    """Column widths: the longest word of each column fits, and what is left goes where texts are long.
+
+    Counted in letters of a cell's text; the paper's numbers are set smaller than that, and headings bold.
+    """
     floors, needs = [], []
     for place, column in enumerate(table.columns):
         cells = [row[place] for row in table.rows]
         texts = [column.write(cell.value if isinstance(cell, Measured) else cell) for cell in cells]
-        texts += [column.write_paper(cell)[1:] for cell in cells]  # set smaller
-        longest = max([len(text) for text in texts] or [0])
         words = [word for text in texts for word in ([text] if column.form != "text" else text.split())]
-        words += _parted(column.name).split()
-        floors.append(min(30, max(map(len, words), default=0)) + 2.0)
-        needs.append(min(60.0, max(longest + 2.0, floors[-1])))
+        small = [0.8 * len(column.write_paper(cell)) for cell in cells]
+        bold = [1.15 * len(word) for word in _parted(column.name).split()]
+        floors.append(min(30.0, max([*map(len, words), *small, *bold], default=0.0)) + _PADDING)
+        needs.append(min(60.0, max([floors[-1], *(len(text) + _PADDING for text in texts)])))
     letters = width / (0.6 * font_size)  # as many letters as a line takes, about
     spare = max(0.0, letters - sum(floors))
     wished = sum(need - floor for need, floor in zip(needs, floors, strict=True))
@@ -206,8 +210,8 @@ def _styles() -> dict[str, Any]:
         style("text", font, 9.5, 14),
         style("soft", font, 9.5, 14, _SOFT),
         style("caption", font, 7.8, 10.5, _SOFT, spaceBefore=4, spaceAfter=6),
-        style("contents", font, 9.5, 13, spaceBefore=5),
-        style("contents-block", font, 8.2, 11, _SOFT, leftIndent=12),
+        style("contents", font, 9.2, 12, spaceBefore=4),
+        style("contents-block", font, 7.8, 10, _SOFT, leftIndent=12),
     ]
     for side, alignment in (("left", TA_LEFT), ("right", TA_RIGHT)):
         styles += [

@@ -114,10 +114,12 @@ def plot_spreads(table: list[dict[str, Any]], ax: Axes | None = None, *, label: 
 
 
 def plot_factor_scores(table: list[dict[str, Any]], ax: Axes | None = None, *, roster: Sequence[str] = ()) -> Axes:
-    """Mean score of every agent in each factor of one task, with its standard error.
+    """Mean score of every agent in each factor of one task: over all comparisons, filled, with its standard error; over those
+    among the agents shown, hollow.
 
     Args:
-        table: Records of `factor`, `agent`, `num`, `mean`, `se` (None for a single answer).
+        table: Records of `comparisons` ("all" or another word), `factor`, `agent`, `num`, `mean`, `se` (None for a single
+            answer).
         roster: See `agent_styles`; by default the agents of the table.
     """
     ax = ax or _new_axes(height_in=7)
@@ -127,11 +129,21 @@ def plot_factor_scores(table: list[dict[str, Any]], ax: Axes | None = None, *, r
     step = 0.5 / max(1, len(agents) - 1)
     for agent in agents:
         colour, marker = styles[agent]
-        rows = [row for row in table if row["agent"] == agent]
-        places = [factors.index(row["factor"]) - 0.2 + step * agents.index(agent) for row in rows]
+        height = {factor: place - 0.2 + step * agents.index(agent) for place, factor in enumerate(factors)}
+        rows = [row for row in table if row["agent"] == agent and row["comparisons"] == "all"]
+        inside = [row for row in table if row["agent"] == agent and row["comparisons"] != "all"]
+        ax.plot(
+            [row["mean"] for row in inside],
+            [height[row["factor"]] for row in inside],
+            color=colour,
+            marker=marker,
+            markersize=7.5,
+            markerfacecolor="none",
+            linestyle="",
+        )
         ax.errorbar(
             [row["mean"] for row in rows],
-            places,
+            [height[row["factor"]] for row in rows],
             xerr=[row["se"] or 0.0 for row in rows],
             color=colour,
             marker=marker,

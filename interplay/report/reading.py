@@ -50,6 +50,11 @@ def by_task(readings: Iterable[Reading]) -> dict[str, list[Reading]]:
     return {name: groups[name] for name in sorted(groups, key=lambda name: (order.index(name) if name in order else 99, name))}
 
 
+def among(readings: Iterable[Reading], agents: Sequence[str]) -> list[Reading]:
+    """The answers that compare two of these agents."""
+    return [reading for reading in readings if reading.answer.left in agents and reading.answer.right in agents]
+
+
 def by_agent(readings: Iterable[Reading], agents: Sequence[str]) -> dict[str, list[Reading]]:
     """Agent -> every answer that has it on a side, in the order of `agents`; an answer about two of them is in both groups."""
     groups: dict[str, list[Reading]] = {agent: [] for agent in agents}

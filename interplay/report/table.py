@@ -25,6 +25,7 @@ class Measured(NamedTuple):
         return None if self.value is None or self.paper is None else self.value - self.paper
 
 
+_PROSE_LENGTH = 60
 Cell = str | int | float | bool | None | Measured
 Form = Literal["text", "count", "number", "mixed", "p"]
 
@@ -87,6 +88,12 @@ class Table:
         ragged = [row for row in self.rows if len(row) != len(self.columns)]
         if ragged:
             raise ValueError(f"table {self.id} has {len(self.columns)} columns, but a row of {len(ragged[0])}: {ragged[0]!r}")
+
+    @property
+    def prose(self) -> set[int]:
+        """Places of the columns with a cell that long that they must not be squeezed."""
+        cells = ((place, cell) for row in self.rows for place, cell in enumerate(row))
+        return {place for place, cell in cells if isinstance(cell, str) and len(cell) > _PROSE_LENGTH}
 
     def records(self) -> list[dict[str, Any]]:
         """Rows as JSON values; a column with published numbers has two more, `(paper)` and `(difference)`."""

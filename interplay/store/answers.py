@@ -16,7 +16,10 @@ _ANSWERS_PER_FETCH = 1000
 
 
 class FullAnswer(NamedTuple):
-    """One answer of the log and the two episodes it is about; fields as in `models.Answer`."""
+    """One answer of the log and the two episodes it is about; fields as in `models.Answer`.
+
+    `dataset` is the name that an imported answer came under; it is empty for an answer given here.
+    """
 
     sequence: int
     task: str
@@ -32,6 +35,7 @@ class FullAnswer(NamedTuple):
     viewing: dict[str, Any]
     left_episode: str = ""
     right_episode: str = ""
+    dataset: str = ""
 
 
 def full_answers(session: Session, task: str | None = None) -> Iterator[FullAnswer]:
@@ -54,6 +58,7 @@ def full_answers(session: Session, task: str | None = None) -> Iterator[FullAnsw
         Answer.viewing,
         Match.left_episode_id,
         Match.right_episode_id,
+        func.coalesce(Answer.source["dataset"].as_string(), ""),
     )
     query = query.join(Match, Match.id == Answer.match_id).where(COUNTS).order_by(Answer.sequence)
     if task is not None:

@@ -1,6 +1,4 @@
-"""Clicks and movement counted in published recordings and in human episodes."""
-
-import json
+"""Demonstrations in the report: human episodes of an archive, and the tables and figures of all of them."""
 
 import numpy as np
 import pytest
@@ -8,79 +6,12 @@ import pytest
 import interplay.record
 from interplay.agents import find as find_agent
 from interplay.agents import rollout
-from interplay.report.proxies import (
-    Effort,
-    RecordingsError,
-    archived_efforts,
-    proxy_section,
-    recorded_effort,
-    recorded_efforts,
-)
+from interplay.report.bedd_paper import published
+from interplay.report.efforts import Effort, archived_efforts
+from interplay.report.proxies import proxy_section
 from interplay.report.table import Figure
 from interplay.store import EpisodeRow
 from interplay.tasks import find as find_task
-
-
-def frame(*, keys=(), new=(), held=(), gui=False) -> dict:
-    return {
-        "mouse": {"buttons": list(held), "newButtons": list(new)},
-        "keyboard": {"keys": [f"key.keyboard.{key}" for key in keys]},
-        "isGuiOpen": gui,
-    }
-
-
-def recording(folder, name: str, frames) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    lines = [line if isinstance(line, str) else json.dumps(line) for line in frames]
-    (folder / f"{name}.jsonl").write_text("\n".join(lines))
-
-
-def test_a_click_counts_once_however_long_it_is_held(tmp_path):
-    frames = [frame(new=[1], held=[1]), frame(held=[1]), frame(held=[1]), frame(new=[0], held=[0]), frame(new=[0, 1])]
-    recording(tmp_path, "a", frames)
-    assert recorded_effort(tmp_path / "a.jsonl", "FindCave") == Effort("FindCave", 5, 2, 0, False)
-
-
-def test_a_step_of_movement_is_one_with_any_of_four_keys_however_many(tmp_path):
-    recording(tmp_path, "a", [frame(keys=["w", "a"]), frame(keys=["space"]), frame(keys=["d"]), frame(keys=["s"]), frame()])
-    assert recorded_effort(tmp_path / "a.jsonl", "FindCave").num_moving == 3
-
-
-def test_the_player_ends_an_episode_by_escape_but_not_in_a_menu(tmp_path):
-    recording(tmp_path, "menu", [frame(keys=["escape"], gui=True)])
-    recording(tmp_path, "world", [frame(keys=["escape"])])
-    assert not recorded_effort(tmp_path / "menu.jsonl", "FindCave").ended_by_player
-    assert recorded_effort(tmp_path / "world.jsonl", "FindCave").ended_by_player
-
-
-def test_lines_that_are_no_frames_are_stepped_over_and_counted(tmp_path):
-    odd = [
-        frame(keys=["w"]),
-        '{"mouse": {"newBut',
-        "[]",
-        "",
-        {"mouse": None, "keyboard": None},
-        {"mouse": {"newButtons": 1}, "keyboard": {"keys": [["w"]]}},
-    ]
-    recording(tmp_path, "a", odd)
-    assert recorded_effort(tmp_path / "a.jsonl", "FindCave") == Effort("FindCave", 5, 0, 1, False, num_unreadable=2)
-
-
-def test_the_folder_of_a_recording_says_its_task(tmp_path):
-    recording(tmp_path / "data" / "waterfall", "a", [frame(new=[1])])
-    recording(tmp_path / "BuildVillageHouse", "b", [frame()])
-    recording(tmp_path / "elsewhere", "c", [frame()])
-    assert sorted(effort.task for effort in recorded_efforts(tmp_path)) == ["BuildVillageHouse", "MakeWaterfall"]
-
-
-def test_folders_without_recordings_say_what_was_looked_for(tmp_path):
-    with pytest.raises(RecordingsError, match="there is no folder"):
-        recorded_efforts(tmp_path / "none")
-    with pytest.raises(RecordingsError, match="holds no recordings"):
-        recorded_efforts(tmp_path)
-    recording(tmp_path / "elsewhere", "c", [frame()])
-    with pytest.raises(RecordingsError, match="none below a folder named for its task\nPut them into folders find-cave"):
-        recorded_efforts(tmp_path)
 
 
 def test_clicks_of_a_human_episode_are_those_of_its_actions(tmp_path):
@@ -100,10 +31,50 @@ def test_clicks_of_a_human_episode_are_those_of_its_actions(tmp_path):
     archive.close()
 
 
+def table(efforts, id: str) -> dict[str, dict]:
+    """Rows of one table of the chapter, by task."""
+    section = proxy_section(efforts, "two files")
+    return {row["task"]: row for row in next(block for block in section.blocks if block.id == id).records()}
+
+
 def test_the_section_has_both_figures_or_says_why_not():
-    section = proxy_section([Effort("FindCave", 400, 3, 200, True), Effort("FindCave", 600, 5, 500, False)], "two files")
+    efforts = [Effort("FindCave", 400, 3, 200, True, num_files=2), Effort("FindCave", 600, 5, 500, False)]
+    section = proxy_section(efforts, "two files")
+    assert "3 recordings that make 2 episodes (two files)" in section.paragraphs[0]
     assert [block.id for block in section.blocks if isinstance(block, Figure)] == ["figure-clicks", "figure-moving"]
-    (row,) = next(block for block in section.blocks if block.id == "proxies").records()
-    assert (row["mean length (s)"], row["mean clicks"], row["ended by the player (%)"]) == (25.0, 4.0, 50.0)
+    row = table(efforts, "proxies")["FindCave"]
+    assert (row["recordings"], row["episodes"], row["mean clicks"]) == (3, 2, 4.0)
     assert row["movement (% of steps)"] == pytest.approx(70.0)
     assert "No demonstrations here" in proxy_section([], "").paragraphs[0]
+
+
+def test_table_1_counts_episodes_beside_the_paper_and_sums_them_up():
+    efforts = [
+        Effort("MakeWaterfall", 6_040, 3, 200, False, num_files=2, size_bytes=3 * 10**9),
+        Effort("MakeWaterfall", 960, 5, 500, True, size_bytes=10**9),
+        Effort("FindCave", 1_000, 5, 500, False, size_bytes=10**9),
+    ]
+    rows = table(efforts, "demonstrations-by-task")
+    assert list(rows) == ["FindCave", "MakeWaterfall", "CreateVillageAnimalPen", "BuildVillageHouse", "Total"]
+    names = ("recordings", "episodes", "hours", "size (GB)", "mean length (s)", "ended by ESC (%)", "timed out (%)", "died (%)")
+    assert [rows["MakeWaterfall"][name] for name in names] == [3, 2, pytest.approx(350 / 3600), 4.0, 175.0, 50.0, 50.0, 0.0]
+    assert [rows["Total"][name] for name in names[:5]] == [4, 3, pytest.approx(400 / 3600), 5.0, pytest.approx(400 / 3)]
+    assert [rows["Total"][name] for name in names[5:]] == [pytest.approx(100 / 3)] * 3
+    assert [rows["BuildVillageHouse"][name] for name in names] == [None] * 8
+    assert [rows["Total"][f"{name} (paper)"] for name in names[:6]] == [13_928, 13_128, 361, 651, 99, 95]
+
+
+def test_table_1_stands_alone_without_demonstrations_and_has_no_size_of_an_archive_s_own():
+    assert {row["episodes (paper)"] for row in table([], "demonstrations-by-task").values()} == {5466, 4176, 2708, 778, 13128}
+    assert table([Effort("FindCave", 10, 0, 0, True)], "demonstrations-by-task")["FindCave"]["size (GB)"] is None
+
+
+def test_an_empty_recording_is_an_episode_of_no_steps():
+    assert table([Effort("FindCave", 0, 0, 0, False)], "proxies")["FindCave"]["movement (% of steps)"] is None
+
+
+def test_the_published_demonstrations_add_up_but_for_the_hours():
+    rows, total = published("demonstrations").values(), published("demonstrations_in_all")
+    for key in ("videos", "episodes", "size_gb"):
+        assert sum(row[key] for row in rows) == total[key], key
+    assert sum(row["hours"] for row in rows) == total["hours"] + 1

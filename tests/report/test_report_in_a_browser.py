@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from interplay.report import bedd_report, write_report
-from interplay.report.proxies import Effort
+from interplay.report.efforts import Effort
 
 CHROMIUM = os.environ.get("INTERPLAY_CHROMIUM") or shutil.which("chromium") or "/usr/bin/chromium"
 CHROMIUM_ARGS = (

@@ -1,0 +1,82 @@
+"""How the ways to rate agents compare, in general and on these answers: the counterpart of BEDD's table 4."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from interplay.rank.boards import Board
+from interplay.rank.methods import METHODS, Method, rate
+from interplay.report.factors import factor_scores
+from interplay.report.reading import Groups
+from interplay.report.statistics import rank_correlation
+from interplay.report.table import Cell, Column, Table
+from interplay.tasks import Question
+
+_NAMES: dict[Method, str] = {
+    "trueskill": "TrueSkill",
+    "through-time": "TrueSkill through time",
+    "bradley-terry": "Bradley-Terry",
+    "davidson": "Davidson",
+}
+_TRAITS: dict[Method, tuple[str, str, str, str, str]] = {
+    "trueskill": ("yes", "two here; the model allows more", "sigma of each agent", "counts", "a margin"),
+    "through-time": ("yes", "two here; the model allows more", "sigma of each agent", "does not count", "a margin"),
+    "bradley-terry": ("yes", "two", "standard error of each agent", "does not count", "half a win for either"),
+    "davidson": ("yes", "two", "standard error of each agent", "does not count", "odds of their own"),
+}
+_ALONE = ("no, each side is judged by itself", "one", "standard error of each share", "does not count", "none")
+
+
+def methods_table(board: Board, groups: Groups, forms: Mapping[str, Sequence[Question]]) -> Table:
+    """One row a method: what it offers, and how its order of the agents agrees with TrueSkill's and with itself.
+
+    Args:
+        board: TrueSkill of all answers.
+        groups: Answers by task, for the direct questions.
+        forms: Task id -> questions.
+    """
+    score = board.ranking.score
+    backwards = board.log.select(np.arange(len(board.log))[::-1])
+    rows: list[tuple[Cell, ...]] = []
+    notes: dict[str, None] = {}
+    for method in METHODS:
+        ranking = rate(board.log, method)
+        notes |= dict.fromkeys(ranking.notes)
+        again = rank_correlation(ranking.score, rate(backwards, method).score)
+        rows.append((_NAMES[method], *_TRAITS[method], rank_correlation(ranking.score, score), again))
+    alone = _direct_scores(groups, forms, board.ranking.agents)
+    if alone:
+        theirs = [score[board.ranking.agents.index(agent)] for agent in alone]
+        rows.append(("direct questions alone", *_ALONE, rank_correlation(list(alone.values()), theirs), None))
+    return Table(
+        "rating-methods",
+        "Ways to rate agents (counterpart of table 4)",
+        (
+            Column("method"),
+            Column("compares agents"),
+            Column("agents in an answer"),
+            Column("uncertainty"),
+            Column("order of answers"),
+            Column("draws"),
+            Column("rank correlation with TrueSkill", "number", 3),
+            Column("with itself, answers reversed", "number", 3),
+        ),
+        tuple(rows),
+        "The last two columns are measured on these answers: Spearman's correlation of the scores of "
+        f"{len(score)} agents, over all tasks together. The paper's table 4 sets TrueSkill (easy comparison, several agents at "
+        "once, uncertainty) against Elo (easy comparison only) and the analysis of single agents (none of the three), without "
+        "measuring. Elo is not offered here. The counterpart of a single agent's analysis is the direct questions: the share "
+        "of good answers, averaged over questions and tasks." + "".join(f" Note: {note}." for note in notes),
+    )
+
+
+def _direct_scores(groups: Groups, forms: Mapping[str, Sequence[Question]], agents: Sequence[str]) -> dict[str, float]:
+    """Agent -> mean score over the direct questions of all tasks, each question weighing the same."""
+    scores: dict[str, list[float]] = {agent: [] for agent in agents}
+    for readings in groups.values():
+        direct = [question for question in forms.get(readings[0].answer.task, ()) if question.kind == "direct"]
+        for row in factor_scores((reading.answer for reading in readings), direct, agents):
+            scores[row.agent].append(row.mean)
+    return {agent: float(np.mean(values)) for agent, values in scores.items() if values}
