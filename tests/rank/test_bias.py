@@ -13,7 +13,8 @@ from interplay.rank.judgements import Judgement
 @given(st.integers(1, 3000), st.floats(0, 1))
 def test_the_binomial_test_equals_scipy(num, part):
     count = round(part * num)
-    assert binomial_p(count, num) == pytest.approx(stats.binomtest(count, num).pvalue, rel=1e-8, abs=1e-200)  # far out scipy says 0
+    # Far out scipy says 0.
+    assert binomial_p(count, num) == pytest.approx(stats.binomtest(count, num).pvalue, rel=1e-8, abs=1e-200)
 
 
 def test_the_binomial_test_of_a_large_log_equals_scipy():
