@@ -8,8 +8,10 @@ import pytest
 from starlette.testclient import TestClient
 
 from interplay.judge.automatic import PreferenceModel, TaskJudge, YesNoModel, save
-from interplay.judge.automatic.calibration import FactorAgreement, SavingPoint, measure
-from interplay.judge.automatic.preference import OUTCOMES, Scale
+from interplay.judge.automatic.calibration import FactorAgreement, measure
+from interplay.judge.automatic.predictions import OUTCOMES
+from interplay.judge.automatic.preference import Scale
+from interplay.judge.automatic.saving import SavingPoint
 from interplay.web.app import create_app
 from interplay.web.calibration import reliability, savings
 
@@ -24,8 +26,8 @@ def a_judge() -> TaskJudge:
     found = replace(
         found,
         factors=(
-            FactorAgreement("skill", "skill", 480, 0.71, 0.44),
-            FactorAgreement("progress", "task <success>", 960, 0.8, 0.6),
+            FactorAgreement("skill", "skill", 480, 0.71, 0.44, 0.62, 31),
+            FactorAgreement("progress", "task <success>", 960, 0.8, 0.6, None, 0),
         ),
         saving=(SavingPoint(5, 0.31, 0.62), SavingPoint(50, 0.7, 0.92), SavingPoint(500, 1.0, 0.98)),
         answers_saved=311,
