@@ -34,11 +34,12 @@ class LoggedOpinion(NamedTuple):
 
 
 class LoggedJudge(NamedTuple):
-    """An automatic judge in the log, and how many answers it gave about a task."""
+    """An automatic judge in the log, how many answers it gave about a task, and the last answer of anybody about that task."""
 
     judge: str
     task: str
     num_answers: int
+    last_sequence: int
 
 
 class ModelAnswer(NamedTuple):
@@ -82,9 +83,11 @@ def judged_pairs(session: Session, task: str) -> list[JudgedPair]:
 
 def logged_judges(session: Session) -> list[LoggedJudge]:
     """Every automatic judge in the log, by name and task."""
+    newest = select(Answer.task, func.max(Answer.sequence)).group_by(Answer.task)
+    last = {task: sequence for task, sequence in session.execute(newest)}
     query = select(Answer.judge, Answer.task, func.count()).where(Answer.judge_kind == "model")
     query = query.group_by(Answer.judge, Answer.task).order_by(Answer.judge, Answer.task)
-    return [LoggedJudge(*row) for row in session.execute(query)]
+    return [LoggedJudge(judge, task, num, last[task]) for judge, task, num in session.execute(query)]
 
 
 def opinions(session: Session, judge: str, task: str) -> list[LoggedOpinion]:

@@ -28,8 +28,8 @@ def small_video(path, brightness):
             container.mux(packet)
 
 
-def answered(folder):
-    """Five agents whose return tells their skill, eleven seeds, 300 answers by people who see it."""
+def answered(folder, *, is_told=True):
+    """Five agents whose return tells their skill, eleven seeds, 300 answers by people who see it, or toss coins."""
     archive = interplay.record.open(folder)
     rng = np.random.default_rng(8)
     task = find(TASK)
@@ -51,7 +51,7 @@ def answered(folder):
             seed = int(rng.choice(task.held_out_seeds))
             left, right = rng.choice([name for name in names if rows[name][1] == seed], 2, replace=False)
             d = np.log(returns[left]) - np.log(returns[right])
-            p = np.exp([1.5 * d, 0.0, -1.5 * d])
+            p = np.exp([1.5 * d * is_told, 0.0, -1.5 * d * is_told])
             outcome = str(rng.choice(OUTCOMES, p=p / p.sum()))
             match = Match(
                 id=f"{number:024x}",

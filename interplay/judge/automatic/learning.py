@@ -126,8 +126,8 @@ def _check_enough(task: str, pairs: Sequence[JudgedPair], num_left_out: int) -> 
     needs = f"an automatic judge needs {MIN_ANSWERS} about two or more"
     if num_left_out:
         raise AutomaticJudgeError(
-            f"{task} has {len(pairs)} answers by people about {num_seeds} seeds left, {needs}; {num_left_out:,} of "
-            f"{len(pairs) + num_left_out:,} answers left out: no video of their episodes here\n"
+            f"{task} has {len(pairs)} answers by people about {num_seeds} seeds to learn from, and {needs}; "
+            f"{num_left_out:,} of {len(pairs) + num_left_out:,} answers were left out: no video of their episodes here\n"
             "Bring the videos in:  interplay judge import FILE --videos DIR"
         )
     raise AutomaticJudgeError(

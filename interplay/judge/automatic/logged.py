@@ -38,7 +38,7 @@ class MeasuredJudge(NamedTuple):
 
 
 class LoggedJudges:
-    """Automatic judges in the log that have not learnt from people's answers; each is measured once, until the log changes.
+    """Automatic judges in the log that have not learnt from people's answers, each measured once until its task's log changes.
 
     Safe to share between threads.
 
@@ -51,22 +51,23 @@ class LoggedJudges:
         self._lock = threading.Lock()
         self._state: LogState | None = None
         self._judges: list[automatic.LoggedJudge] = []
-        self._measured: dict[automatic.LoggedJudge, MeasuredJudge] = {}
+        self._measured: dict[tuple[str, str], tuple[LogState, MeasuredJudge]] = {}
 
     def measure(self, name: str | None = None) -> list[MeasuredJudge]:
         """All of them or those of one name, by name and task, against all of people's answers."""
         with self._archive.database.read() as session, self._lock:
             state = log_state(session)
             if state != self._state:
-                self._state, self._judges, self._measured = state, automatic.logged_judges(session), {}
+                self._state, self._judges = state, automatic.logged_judges(session)
             found = []
             for judge in self._judges:
                 short = judge.judge.removeprefix(MODEL_PREFIX)
                 if name not in (None, short) or has_learnt(self._archive.root, short, judge.task):
                     continue
-                if judge not in self._measured:
-                    self._measured[judge] = self._measure(session, judge, short)
-                found.append(self._measured[judge])
+                key, state_of_task = (judge.judge, judge.task), LogState(judge.last_sequence, state.revision)
+                if key not in self._measured or self._measured[key][0] != state_of_task:
+                    self._measured[key] = state_of_task, self._measure(session, judge, short)
+                found.append(self._measured[key][1])
             return found
 
     def _measure(self, session: Session, judge: automatic.LoggedJudge, name: str) -> MeasuredJudge:
