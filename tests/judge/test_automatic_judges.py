@@ -397,6 +397,24 @@ def test_a_model_that_looks_answers_and_goes_on_where_it_stopped(judged, model_s
     assert len(calls[0]["pictures"]["left"]) == 8
 
 
+def test_the_command_ends_with_how_often_the_model_says_what_people_say(judged, model_server, capsys):
+    look = ["judge", "automatic", "--task", TASK, "--vision", model_server, "--model", "tiny", "--limit", "20"]
+    with pytest.raises(SystemExit, match="0"):
+        main([*look, "--seed", "1", "--data", str(judged.root)])
+    text = capsys.readouterr().out
+    assert f"{TASK}: 20 new answers as model:vision" in text  # not the name of the judge that learns
+    assert "people's answers" in text
+    assert "its answer is taken for certain" in text
+    with pytest.raises(SystemExit, match="0"):
+        main([*look, "--seed", "1", "--data", str(judged.root), "--json"])
+    document = json.loads(capsys.readouterr().out)
+    found = document["agreement"][TASK]
+    assert document["new_answers"] == {TASK: 20}
+    assert 0 < found["num_pairs"] <= 40
+    assert found["accuracy"]["low"] < found["accuracy"]["share"] < found["accuracy"]["high"]
+    assert found["num_certain"] == found["num_answers"]
+
+
 def test_a_model_that_follows_the_side_calls_draws(judged, model_server, tmp_path):
     FakeModel.mode = "left"
     look(judged, model_server, tmp_path, name="one-sided", limit=3)
