@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import insert, select
+from sqlalchemy import func, insert, select
 from sqlalchemy.orm import Session
 
 from interplay.store.judging import COUNTS, lock
@@ -26,6 +26,22 @@ class JudgedPair(NamedTuple):
     judge: str
 
 
+class LoggedOpinion(NamedTuple):
+    """One answer of an automatic judge in the log; `probabilities` by outcome, None if it gave none."""
+
+    pair: JudgedPair
+    probabilities: dict[str, float] | None
+
+
+class LoggedJudge(NamedTuple):
+    """An automatic judge in the log, how many answers it gave about a task, and the last answer of anybody about that task."""
+
+    judge: str
+    task: str
+    num_answers: int
+    last_sequence: int
+
+
 class ModelAnswer(NamedTuple):
     """What an automatic judge says of a pair; `match_id` is made from judge and episodes, so that it says it once."""
 
@@ -42,24 +58,42 @@ class ModelAnswer(NamedTuple):
     viewing: dict[str, Any]
 
 
+_PAIRS = (
+    select(
+        Match.left_episode_id,
+        Match.right_episode_id,
+        Answer.left_agent,
+        Answer.right_agent,
+        Answer.seed,
+        Answer.outcome,
+        Answer.responses,
+        Answer.judge,
+    )
+    .join(Match, Match.id == Answer.match_id)
+    .order_by(Answer.sequence)
+)
+"""Answers with the columns of `JudgedPair`."""
+
+
 def judged_pairs(session: Session, task: str) -> list[JudgedPair]:
     """Answers of people about a task that move ratings, in the order of the log; programs judge too, and are no people."""
-    query = (
-        select(
-            Match.left_episode_id,
-            Match.right_episode_id,
-            Answer.left_agent,
-            Answer.right_agent,
-            Answer.seed,
-            Answer.outcome,
-            Answer.responses,
-            Answer.judge,
-        )
-        .join(Match, Match.id == Answer.match_id)
-        .where(Answer.task == task, Answer.judge_kind == "person", COUNTS)
-        .order_by(Answer.sequence)
-    )
+    query = _PAIRS.where(Answer.task == task, Answer.judge_kind == "person", COUNTS)
     return [JudgedPair(*row) for row in session.execute(query)]
+
+
+def logged_judges(session: Session) -> list[LoggedJudge]:
+    """Every automatic judge in the log, by name and task."""
+    newest = select(Answer.task, func.max(Answer.sequence)).group_by(Answer.task)
+    last = {task: sequence for task, sequence in session.execute(newest)}
+    query = select(Answer.judge, Answer.task, func.count()).where(Answer.judge_kind == "model")
+    query = query.group_by(Answer.judge, Answer.task).order_by(Answer.judge, Answer.task)
+    return [LoggedJudge(judge, task, num, last[task]) for judge, task, num in session.execute(query)]
+
+
+def opinions(session: Session, judge: str, task: str) -> list[LoggedOpinion]:
+    """Answers of an automatic judge about a task, in the order of the log."""
+    query = _PAIRS.add_columns(Answer.viewing).where(Answer.task == task, Answer.judge == judge, Answer.judge_kind == "model")
+    return [LoggedOpinion(JudgedPair(*row), viewing.get("probabilities")) for *row, viewing in session.execute(query)]
 
 
 def episodes_by_id(session: Session, ids: Iterable[str]) -> list[EpisodeRow]:

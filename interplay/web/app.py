@@ -14,6 +14,7 @@ from starlette.staticfiles import StaticFiles
 
 from interplay import __version__
 from interplay.judge import Judging
+from interplay.judge.automatic import LoggedJudges
 from interplay.judge.boards import Boards
 from interplay.play.tokens import server_secret
 from interplay.tasks import Suite, builtin_suites, index
@@ -101,6 +102,7 @@ def create_app(
     app.state.pictures = Pictures(archive.root / "media" / "tasks")
     app.state.judging = judging or Judging(archive, rng=np.random.default_rng(), suites=app.state.suites)
     app.state.boards = Boards(app.state.judging)
+    app.state.logged_judges = LoggedJudges(archive, lambda task: getattr(app.state.tasks.get(task), "questions", ()))
     app.state.secret = server_secret(archive.root) if secret is None else secret
     app.state.enrolment = remembered_enrolments(archive)
     app.state.participant_number = participant_numbers(archive, app.state.secret)

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
-from interplay.judge.automatic import TaskJudge, load_all
-from interplay.judge.automatic.calibration import TARGET_CORRELATION, Bin, SavingPoint
+from interplay.judge.automatic import load_all
+from interplay.judge.automatic.calibration import Bin, FactorAgreement
+from interplay.judge.automatic.saving import TARGET_CORRELATION, SavingPoint
 from interplay.web.pages import render, titles
 from interplay.web.plots import Axis, Chart, Dot, chart
 
@@ -20,13 +21,14 @@ _CORRELATIONS = Axis(0, 1, [(part / 4, f"{part / 4:g}") for part in range(5)])
 
 @router.get("/judges/automatic")
 def automatic_judges(request: Request) -> Response:
-    """Every automatic judge of this server, with its calibration."""
+    """Every automatic judge of this server: calibrations of those that learnt from people, agreement of those that look."""
     judges = load_all(request.app.state.archive.root)
     drawings = [(judge, reliability(judge.calibration.bins), savings(judge.calibration.saving)) for judge in judges]
+    measured = request.app.state.logged_judges.measure()
+    looking = [(judge, savings(judge.agreement.saving) if judge.agreement else None) for judge in measured]
     return render(
         request, "calibration.html", "Leaderboard",
-        judges=drawings, titles=titles(request), factors=[_factors(judge) for judge in judges],
-        target=TARGET_CORRELATION,
+        judges=drawings, looking=looking, titles=titles(request), best_first=best_first, target=TARGET_CORRELATION,
     )  # fmt: skip
 
 
@@ -62,7 +64,6 @@ def savings(curve: Sequence[SavingPoint]) -> Chart | None:
     return chart(dots, lines, counts, _CORRELATIONS)
 
 
-def _factors(judge: TaskJudge) -> list[tuple[str, int, float, float]]:
-    """Factor, answers, agreement and that of the commonest answer, the best known first."""
-    found = [(one.factor, one.num_answers, one.agreement, one.commonest) for one in judge.calibration.factors]
-    return sorted(found, key=lambda row: (row[3] - row[2], row[0]))
+def best_first(factors: Sequence[FactorAgreement]) -> list[FactorAgreement]:
+    """Those first that a judge knows most about, beyond the commonest answer."""
+    return sorted(factors, key=lambda one: (one.commonest - one.agreement, one.factor))

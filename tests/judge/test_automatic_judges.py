@@ -10,9 +10,9 @@ import httpx
 import numpy as np
 import pytest
 import sqlalchemy as sa
-from judging_world import START, TASKS, add_episode, episode_id
+from automatic_world import SKILL, TASK, answered
+from judging_world import START, TASKS, episode_id
 
-import interplay.record
 from interplay.cli import main
 from interplay.errors import NotFoundError
 from interplay.judge.automatic import (
@@ -29,18 +29,18 @@ from interplay.judge.automatic import (
     load_all,
     save,
 )
-from interplay.judge.automatic.calibration import cross_validate, fit_carefully, folds, measure, saving_curve
+from interplay.judge.automatic.calibration import measure
+from interplay.judge.automatic.cross_validation import cross_validate, fit_carefully, folds
 from interplay.judge.automatic.features import COLUMNS, ROWS, from_samples, from_video, matrix
-from interplay.judge.automatic.preference import OUTCOMES, PreferenceModel, Scale, likeliest
+from interplay.judge.automatic.predictions import OUTCOMES, UNDECIDED, likeliest
+from interplay.judge.automatic.preference import PreferenceModel, Scale
+from interplay.judge.automatic.saving import Contest, saving_curve
 from interplay.judge.automatic.vision import UnansweredPairError, prompt, read_reply
 from interplay.rank import davidson
-from interplay.store import Answer, EpisodeRow, Match
+from interplay.store import Answer, Match
 from interplay.store import judging as store
-from interplay.store.agents import admit
 from interplay.store.automatic import judged_pairs
 from interplay.tasks import find
-
-TASK = TASKS[2]
 
 
 def davidson_answers(num, rng, *, weights=(3.0, -2.0, 0.0, 0.0), draw=0.3):
@@ -110,7 +110,7 @@ def test_the_gradient_is_that_of_the_loss():
 
 def test_a_model_that_knows_nothing_prefers_no_side():
     p = PreferenceModel(np.zeros(2), -1.0).probabilities(np.zeros((3, 2)), np.zeros((3, 2)))
-    assert [OUTCOMES[place] for place in likeliest(p)] == ["draw"] * 3
+    assert likeliest(p).tolist() == [UNDECIDED] * 3
     assert measure(p, ["left", "left", "right"], [1, 2, 3], []).decided_accuracy == 0.5
 
 
@@ -187,80 +187,10 @@ def test_a_file_that_is_no_video_is_named(tmp_path):
 
 # Over an archive
 
-SKILL = {"idle": 0.0, "poor": 1.0, "fair": 2.0, "good": 3.0, "best": 4.0}
-
-
-def small_video(path, brightness):
-    import av
-
-    with av.open(str(path), "w", format="mp4") as container:
-        stream = container.add_stream("libx264", rate=10)
-        stream.width, stream.height, stream.pix_fmt = 64, 48, "yuv420p"
-        for number in range(8):
-            picture = np.full((48, 64, 3), min(255, brightness + number), np.uint8)
-            for packet in stream.encode(av.VideoFrame.from_ndarray(picture, format="rgb24")):
-                container.mux(packet)
-        for packet in stream.encode(None):
-            container.mux(packet)
-
 
 @pytest.fixture(scope="module")
 def judged(tmp_path_factory):
-    """Five agents whose return tells their skill, eleven seeds, 300 answers by people who see it."""
-    archive = interplay.record.open(tmp_path_factory.mktemp("judged") / "data")
-    rng = np.random.default_rng(8)
-    task = find(TASK)
-    returns = {}
-    for agent, skill in SKILL.items():
-        for seed in task.held_out_seeds:
-            name = add_episode(archive, TASK, agent, seed)
-            small_video(archive.video_path(name), int(40 + 30 * skill))
-            returns[name] = float(np.exp(skill + 0.5 * rng.normal()))
-        with archive.database.write() as session:
-            admit(session, name=agent, task=TASK, kind="agent", now=START)
-    with archive.database.write() as session:
-        for name, value in returns.items():
-            session.get(EpisodeRow, name).total_reward = value
-    rows = {name: (name.split("-")[-3], int(name.split("-")[-2])) for name in returns}
-    names = sorted(returns)
-    with archive.database.write() as session:
-        for number in range(300):
-            seed = int(rng.choice(task.held_out_seeds))
-            left, right = rng.choice([name for name in names if rows[name][1] == seed], 2, replace=False)
-            d = np.log(returns[left]) - np.log(returns[right])
-            p = np.exp([1.5 * d, 0.0, -1.5 * d])
-            outcome = str(rng.choice(OUTCOMES, p=p / p.sum()))
-            match = Match(
-                id=f"{number:024x}",
-                task=TASK,
-                task_hash=task.content_hash,
-                seed=seed,
-                left_episode_id=str(left),
-                right_episode_id=str(right),
-                left_agent=rows[left][0],
-                right_agent=rows[right][0],
-                judge=f"participant-{number % 7}",
-                served_at=START,
-                seen_at=START,
-            )
-            session.add(match)
-            session.flush()
-            responses = {}
-            for question in task.questions:
-                if question.kind == "comparative":
-                    responses[question.id] = outcome
-                elif question.kind == "direct":
-                    responses[question.id] = {"left": bool(returns[left] > 8), "right": bool(returns[right] > 8)}
-            store.append_answer(
-                session,
-                match,
-                created_at=START,
-                duration_s=60.0,
-                outcome=outcome,
-                responses=responses,
-                reason="r" * 100,
-                viewing={},
-            )
+    archive = answered(tmp_path_factory.mktemp("judged") / "data")
     yield archive
     archive.database.close()
 
@@ -344,8 +274,8 @@ def test_without_scipy_learning_says_what_to_install(judged, monkeypatch, capsys
 def test_its_answers_are_marked_and_move_no_rating_of_peoples(judged, judge):
     with judged.database.read() as session:
         before = [tuple(answer) for answer in store.answers(session)]
-    num = answer_all(judged, judge, now=START)
-    assert num == 11 * 10  # seeds times pairs of five agents
+    answered = answer_all(judged, judge, now=START)
+    assert answered == (11 * 10, 0)  # seeds times pairs of five agents; it can tell all of them apart
     with judged.database.read() as session:
         assert [tuple(answer) for answer in store.answers(session)] == before
         said = session.scalars(sa.select(Answer).where(Answer.judge == "model:preference")).all()
@@ -353,7 +283,7 @@ def test_its_answers_are_marked_and_move_no_rating_of_peoples(judged, judge):
     assert all(sum(answer.viewing["probabilities"].values()) == pytest.approx(1, abs=1e-5) for answer in said)
     better = [answer for answer in said if {answer.left_agent, answer.right_agent} == {"best", "idle"}]
     assert all({"left": a.left_agent, "right": a.right_agent}.get(a.outcome) == "best" for a in better)
-    assert answer_all(judged, judge, now=START) == 0  # it says each thing once
+    assert answer_all(judged, judge, now=START).num_new == 0  # it says each thing once
 
 
 def test_pairs_without_videos_are_answered_by_nobody(judged, judge):
@@ -361,7 +291,7 @@ def test_pairs_without_videos_are_answered_by_nobody(judged, judge):
     for path in hidden:
         path.rename(path.with_suffix(".hidden"))
     try:
-        assert answer_all(judged, replace(judge, name="blind"), now=START) == 11 * 6
+        assert answer_all(judged, replace(judge, name="blind"), now=START).num_new == 11 * 6
     finally:
         for path in hidden:
             path.with_suffix(".hidden").rename(path)
@@ -388,22 +318,9 @@ def test_a_damaged_file_is_named_and_passed_over_in_lists(judge, tmp_path):
         load(tmp_path, "preference", TASK)
 
 
-def test_the_curve_needs_enough_agents_and_answers(judged, judge):
-    from interplay.judge.automatic.calibration import Contest
-
-    nothing = np.zeros((0, 1))
-    contest = Contest(
-        ("a", "b"),
-        np.zeros(0, int),
-        np.zeros(0, int),
-        nothing,
-        nothing,
-        np.zeros(0, str),
-        np.zeros((0, 2), int),
-        nothing,
-        nothing,
-    )
-    assert saving_curve(contest, 1.0, np.random.default_rng(0)) == ()
+def test_the_curve_needs_enough_agents_and_answers():
+    contest = Contest(("a", "b"), np.zeros(0, int), np.zeros(0, int), np.zeros(0, str))
+    assert saving_curve(contest, lambda drawn: np.zeros((2, 2)), np.random.default_rng(0)) == ()
 
 
 # A model that looks
@@ -478,6 +395,24 @@ def test_a_model_that_looks_answers_and_goes_on_where_it_stopped(judged, model_s
     assert len(calls) == 20  # both ways round
     assert calls[0]["reply"]["usage"] == {"total_tokens": 7}
     assert len(calls[0]["pictures"]["left"]) == 8
+
+
+def test_the_command_ends_with_how_often_the_model_says_what_people_say(judged, model_server, capsys):
+    look = ["judge", "automatic", "--task", TASK, "--vision", model_server, "--model", "tiny", "--limit", "20"]
+    with pytest.raises(SystemExit, match="0"):
+        main([*look, "--seed", "1", "--data", str(judged.root)])
+    text = capsys.readouterr().out
+    assert f"{TASK}: 20 new answers as model:vision" in text  # not the name of the judge that learns
+    assert "people's answers" in text
+    assert "its answer is taken for certain" in text
+    with pytest.raises(SystemExit, match="0"):
+        main([*look, "--seed", "1", "--data", str(judged.root), "--json"])
+    document = json.loads(capsys.readouterr().out)
+    found = document["agreement"][TASK]
+    assert document["new_answers"] == {TASK: 20}
+    assert 0 < found["num_pairs"] <= 40
+    assert found["accuracy"]["low"] < found["accuracy"]["share"] < found["accuracy"]["high"]
+    assert found["num_certain"] == found["num_answers"]
 
 
 def test_a_model_that_follows_the_side_calls_draws(judged, model_server, tmp_path):

@@ -1,15 +1,19 @@
 """The page about automatic judges: empty, and with what a calibration found."""
 
+import html
 from dataclasses import replace
 from datetime import UTC, datetime
 
 import numpy as np
 import pytest
+from board_world import fill
 from starlette.testclient import TestClient
 
 from interplay.judge.automatic import PreferenceModel, TaskJudge, YesNoModel, save
-from interplay.judge.automatic.calibration import FactorAgreement, SavingPoint, measure
-from interplay.judge.automatic.preference import OUTCOMES, Scale
+from interplay.judge.automatic.calibration import FactorAgreement, measure
+from interplay.judge.automatic.predictions import OUTCOMES
+from interplay.judge.automatic.preference import Scale
+from interplay.judge.automatic.saving import SavingPoint
 from interplay.web.app import create_app
 from interplay.web.calibration import reliability, savings
 
@@ -24,8 +28,8 @@ def a_judge() -> TaskJudge:
     found = replace(
         found,
         factors=(
-            FactorAgreement("skill", "skill", 480, 0.71, 0.44),
-            FactorAgreement("progress", "task <success>", 960, 0.8, 0.6),
+            FactorAgreement("skill", "skill", 480, 0.71, 0.44, 0.62, 31),
+            FactorAgreement("progress", "task <success>", 960, 0.8, 0.6, None, 0),
         ),
         saving=(SavingPoint(5, 0.31, 0.62), SavingPoint(50, 0.7, 0.92), SavingPoint(500, 1.0, 0.98)),
         answers_saved=311,
@@ -83,3 +87,45 @@ def test_the_curve_is_drawn_from_zero_and_a_negative_correlation_stays_on_the_pa
     assert drawing is not None
     assert drawing.dots[0].y == drawing.bottom
     assert savings([]) is None
+
+
+def test_a_judge_that_knows_no_more_than_the_shares_and_what_was_left_out_are_told(archive, client):
+    judge = a_judge()
+    blind = PreferenceModel(np.zeros(2), 0.1)
+    known = replace(judge.calibration, brier_gain_low=-0.01, num_left_out=1223)
+    save(replace(judge, overall=blind, calibration=known), archive.root)
+    text = client.get("/judges/automatic").text
+    assert "1,223 of 1,723 answers left out: no video of their episodes here." in text
+    assert "no better than the outcomes' shares alone" in html.unescape(text)
+    assert "It has learnt nothing" in text
+
+
+def test_a_judge_that_looks_is_shown_by_its_agreement_with_people(archive, client):
+    fill(archive, tasks=[TASK], num_answers=200)
+    fill(archive, tasks=[TASK], num_answers=60, num_judges=1, judge_kind="model", seed=1)
+    text = client.get("/judges/automatic").text
+    assert "model:0" in text
+    assert "95 % interval" in text
+    assert "its answers taken for certain" in text
+    assert "it answered 60" in text
+    assert "No automatic judge yet" not in text
+    assert client.get("/judges/automatic").text == text
+    fill(archive, tasks=[TASK], num_answers=30, num_judges=1, judge_kind="model", seed=2)
+    assert "it answered 90" in client.get("/judges/automatic").text
+
+
+def test_a_judge_whose_pairs_nobody_answered_says_so(archive, client):
+    fill(archive, tasks=[TASK], num_answers=1, num_judges=1, judge_kind="model")
+    text = client.get("/judges/automatic").text
+    assert "It has answered 1 pair of videos. People have answered none of them yet" in text
+
+
+def test_a_judge_of_a_task_that_is_not_on_offer_is_measured_without_questions(new_archive, tmp_path):
+    archive = new_archive(tmp_path / "other")
+    fill(archive, tasks=[TASK], num_answers=100)
+    fill(archive, tasks=[TASK], num_answers=60, num_judges=1, judge_kind="model", seed=1)
+    with TestClient(create_app(archive, suites=())) as client:
+        text = client.get("/judges/automatic").text
+    archive.database.close()
+    assert TASK in text
+    assert "Agreement with people by question" not in text

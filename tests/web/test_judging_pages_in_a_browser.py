@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import pairwise
 
 import pytest
 from agents_world import TASK, mp4
 from board_world import NAMES, fill
+from test_calibration_page import a_judge
 from test_pages_in_a_browser import LOOKS, fits, is_ours
 from web_server import serving
 
 import interplay.record
 from interplay.judge import uploads
+from interplay.judge.automatic import save
 from interplay.play.tokens import operator_token
 from interplay.store import agents as store
 from interplay.tasks import find
@@ -29,6 +32,8 @@ def judged(tmp_path_factory):
     archive = interplay.record.open(tmp_path_factory.mktemp("judged"))
     fill(archive, tasks=TASKS, num_answers=700)
     fill(archive, tasks=TASKS, num_answers=80, num_judges=1, judge_kind="model", seed=1)
+    doubtful = replace(a_judge().calibration, brier_gain_low=-0.01, num_left_out=612)
+    save(replace(a_judge(), task=TASKS[0], calibration=doubtful), archive.root)
     file = tmp_path_factory.mktemp("videos") / "a.mp4"
     for number, seed in enumerate(WAITING):
         file.write_bytes(mp4(60 * number, num_frames=40))
@@ -108,6 +113,17 @@ def test_the_leaderboard_is_read_by_task_by_method_and_by_kind_of_judge(page):
     page.get_by_role("link", name="people", exact=True).click()
     page.wait_for_url("**method=bradley-terry")
     assert page.get_by_text("Not people.").count() == 0
+
+
+@every_look
+def test_automatic_judges_are_measured_against_people(page):
+    page.goto("/judges/automatic")
+    assert page.locator(".calibration").count() == len(TASKS) + 1
+    assert page.get_by_text("so nothing is known of it").count() == 0
+    page.get_by_text("no better than the outcomes' shares alone").wait_for()
+    assert fits(page)
+    assert page.evaluate("[...document.querySelectorAll('.calibration')].every(one => one.scrollWidth <= one.clientWidth)")
+    page.shoot("automatic-judges")
 
 
 def test_pointing_at_a_name_in_the_plot_brings_its_line_forward(page):

@@ -21,17 +21,18 @@ from interplay.cli.common import (
     open_archive,
     place_options,
     progress,
-    table,
 )
+from interplay.cli.judge.judge_figures import agreement_report, calibration_report
 from interplay.errors import InterplayError
 
 if TYPE_CHECKING:
-    from interplay.judge.automatic import TaskJudge
+    from interplay.judge.automatic import MeasuredJudge, TaskJudge
     from interplay.record import Archive
 
 app = typer.Typer(add_completion=False)
 
 DEFAULT_NAME = "preference"
+DEFAULT_LOOKING_NAME = "vision"
 TaskOption = Annotated[str | None, typer.Option("--task", help="One task; all that have answers when left out.")]
 NameOption = Annotated[str, typer.Option("--name", help="What the judge is called.")]
 
@@ -47,6 +48,8 @@ def calibrate(
 ) -> None:
     """Train a preference model on people's answers and measure how far it can be believed, on seeds it has not seen.
 
+    A judge that answers by looking is not trained: what it has answered is compared with what people said.
+
     Try:  interplay judge calibrate --task atari/space_invaders
     """
     from interplay.judge.automatic import AutomaticJudgeError, save
@@ -55,12 +58,18 @@ def calibrate(
     seed = choose_seed(seed)
     made: list[TaskJudge] = []
     skipped: dict[str, str] = {}
+    place = place_options(data, database)
     with closing(open_archive(data, database, must_exist=True)) as archive:
-        for one in _tasks(archive, task):
+        tasks = _tasks(archive, task)
+        looked = [one for one in _measured(archive, name) if not one.has_probabilities]
+        if looked:
+            _emit_agreement([one for one in looked if task in (None, one.task)], task, name, place, as_json=as_json)
+            return
+        for one in tasks:
             with _bar(one) as on_progress:
                 try:
                     judge = run(
-                        archive, one, name=name, seed=seed, now=datetime.now(UTC), questions=_questions(archive, one),
+                        archive, one, name=name, seed=seed, now=datetime.now(UTC), questions=_questions(one),
                         on_progress=on_progress,
                     )  # fmt: skip
                 except AutomaticJudgeError as error:
@@ -76,15 +85,36 @@ def calibrate(
         "name": name,
         "seed": seed,
         "tasks": {judge.task: judge.calibration.to_json() | {"strongest": judge.strongest()} for judge in made},
-        "skipped": skipped,
+        "skipped": _listed(skipped),
     }
-    emit(document, as_json=as_json, text=_report(made, skipped, seed, name, place_options(data, database)))
+    named = "" if name == DEFAULT_NAME else f" --name {name}"
+    emit(document, as_json=as_json, text=calibration_report(made, skipped, seed, named + place))
+
+
+def _emit_agreement(looked: list[MeasuredJudge], task: str | None, name: str, place: str, *, as_json: bool) -> None:
+    """What measuring a judge that answers by looking found."""
+    from interplay.judge.automatic.logged import SEED
+
+    found = {one.task: one.agreement.to_json() for one in looked if one.agreement is not None}
+    skipped = {
+        one.task: f"people have answered about none of the {one.num_answers:,} pairs of {one.task} that model:{name} answered"
+        for one in looked
+        if one.agreement is None
+    }
+    if not found:
+        reasons = "\n".join(skipped.values()) or f"model:{name} has answered nothing about {task}"
+        raise InterplayError(f"{reasons}\nCollect answers:  interplay serve{place}")
+    report = agreement_report(looked, skipped)
+    emit({"name": name, "seed": SEED, "agreement": found, "skipped": _listed(skipped)}, as_json=as_json, text=report)
 
 
 @app.command("automatic")
 def automatic(
     task: TaskOption = None,
-    name: NameOption = DEFAULT_NAME,
+    name: Annotated[
+        str | None,
+        typer.Option("--name", help=f"What the judge is called: {DEFAULT_NAME}, or {DEFAULT_LOOKING_NAME} with --vision."),
+    ] = None,
     vision: Annotated[
         str | None, typer.Option("--vision", help="Address of a vision-language model, up to /chat/completions.")
     ] = None,
@@ -106,29 +136,63 @@ def automatic(
     """
     import numpy as np
 
-    from interplay.judge.automatic import answer_all, load, load_all
+    from interplay.judge.automatic import AutomaticJudgeError
 
     seed = choose_seed(seed)
+    name = name or (DEFAULT_NAME if vision is None else DEFAULT_LOOKING_NAME)
+    counts: dict[str, int] = {}
+    undecided: dict[str, int] = {}
+    skipped: dict[str, str] = {}
+    measured: list[MeasuredJudge] = []
     with closing(open_archive(data, database, must_exist=True)) as archive:
-        if vision is None:
-            if limit is not None:
-                raise InterplayError("--limit goes with --vision: a preference model answers every pair at once, in a moment")
-            judges = [load(archive.root, name, task)] if task else [one for one in load_all(archive.root) if one.name == name]
-            if not judges:
-                make = f"interplay judge calibrate --name {name}{place_options(data, database)}"
-                raise InterplayError(f"there is no automatic judge {name!r} here yet\nMake it:  {make}")
-            counts = {}
-            for judge in judges:
-                with _bar(judge.task) as on_progress:
-                    counts[judge.task] = answer_all(archive, judge, now=datetime.now(UTC), on_progress=on_progress)
-        else:
-            tasks = _tasks(archive, task)
-            counts = {
-                one: _look(archive, one, name, vision, model, key_env, limit, np.random.default_rng(seed)) for one in tasks
-            }
-    lines = [f"{one}: {count:,} new answer{'' if count == 1 else 's'} as model:{name}" for one, count in counts.items()]
-    lines += ["They stand on the leaderboard's tab of automatic judges and count in no rating of people's."]
-    emit({"judge": f"model:{name}", "seed": seed, "new_answers": counts}, as_json=as_json, text="\n".join(lines))
+        if vision is None and limit is not None:
+            raise InterplayError("--limit goes with --vision: a preference model answers every pair at once, in a moment")
+        judges = _trained(archive, name, task, place_options(data, database)) if vision is None else {}
+        for one in judges or _tasks(archive, task):
+            try:
+                if vision is None:
+                    counts[one], undecided[one] = _expect(archive, judges[one])
+                else:
+                    rng = np.random.default_rng(seed)
+                    counts[one] = _look(archive, one, name, vision, model, key_env, limit, rng)
+            except AutomaticJudgeError as error:
+                if task is not None:
+                    raise
+                skipped[one] = str(error)
+        if vision is not None:
+            measured = [one for one in _measured(archive, name) if one.task in counts]
+    if not counts:
+        raise InterplayError("no task could be answered:\n" + "\n".join(skipped.values()))
+    document = {
+        "judge": f"model:{name}",
+        "seed": seed,
+        "new_answers": counts,
+        "undecided": undecided,
+        "skipped": _listed(skipped),
+        "agreement": {one.task: one.agreement.to_json() for one in measured if one.agreement is not None},
+    }
+    emit(document, as_json=as_json, text=_answered(name, counts, undecided, skipped, measured))
+
+
+def _trained(archive: Archive, name: str, task: str | None, place: str) -> dict[str, TaskJudge]:
+    """Task -> a judge that has learnt from people's answers, of one task or of all it was trained for."""
+    from interplay.judge.automatic import load, load_all
+
+    if task is not None:
+        return {task: load(archive.root, name, task)}
+    judges = {one.task: one for one in load_all(archive.root) if one.name == name}
+    if not judges:
+        make = f"interplay judge calibrate --name {name}{place}"
+        raise InterplayError(f"there is no automatic judge {name!r} here yet\nMake it:  {make}")
+    return judges
+
+
+def _expect(archive: Archive, judge: TaskJudge) -> tuple[int, int]:
+    """Let a judge that has learnt answer one task."""
+    from interplay.judge.automatic import answer_all
+
+    with _bar(judge.task) as on_progress:
+        return answer_all(archive, judge, now=datetime.now(UTC), on_progress=on_progress)
 
 
 def _look(
@@ -148,7 +212,7 @@ def _look(
         if not key:
             raise InterplayError(f"the environment variable {key_env} is not set; it should hold the model's key")
     looking = VisionJudge(address, model, key, archive.root / "models" / "judges" / name / "calls.jsonl")
-    questions = _questions(archive, task)
+    questions = _questions(task)
     goal = find(task).goal
     with httpx.Client() as client, _bar(task) as on_progress:
         return answer_by_looking(
@@ -174,7 +238,7 @@ def _tasks(archive: Archive, task: str | None) -> list[str]:
     return tasks
 
 
-def _questions(archive: Archive, task: str) -> tuple[Any, ...]:
+def _questions(task: str) -> tuple[Any, ...]:
     from interplay.tasks import find
 
     return find(task).questions
@@ -192,45 +256,34 @@ def _bar(task: str) -> Iterator[Callable[[str, int, int], None]]:
         yield on_progress
 
 
-def _report(made: list[TaskJudge], skipped: dict[str, str], seed: int, name: str, place: str) -> Any:
-    """Tables for people."""
+def _measured(archive: Archive, name: str) -> list[MeasuredJudge]:
+    """A judge that has not learnt from people's answers, against them."""
+    from interplay.judge.automatic import LoggedJudges
+
+    return LoggedJudges(archive, _questions).measure(name)
+
+
+def _listed(skipped: dict[str, str]) -> list[dict[str, str]]:
+    return [{"task": task, "reason": reason} for task, reason in skipped.items()]
+
+
+def _answered(
+    name: str,
+    counts: dict[str, int],
+    undecided: dict[str, int],
+    skipped: dict[str, str],
+    measured: list[MeasuredJudge],
+) -> Any:
+    """What was answered, for people."""
     from rich.console import Group
 
-    rows = []
-    for judge in made:
-        found = judge.calibration
-        people = "–" if found.people_agree is None else f"{found.people_agree:.0%} of {found.num_people_pairs}"
-        saved = "–" if found.answers_saved is None else f"{found.answers_saved:,}"
-        rows.append(
-            (
-                judge.task,
-                f"{found.num_answers:,}",
-                f"{found.accuracy:.0%} ({found.commonest:.0%})",
-                f"{found.decided_accuracy:.0%}",
-                f"{found.brier:.3f} ({found.brier_reference:.3f})",
-                f"{found.calibration_error:.3f}",
-                people,
-                saved,
-            )
-        )
-    headers = [
-        "task",
-        "#answers",
-        "#right (commonest)",
-        "#side right",
-        "#Brier (shares)",
-        "#ECE",
-        "#people agree",
-        "#answers saved",
-    ]
-    parts: list[Any] = [table(headers, rows)]
-    for judge in made:
-        strongest = ", ".join(f"{name} {weight:+.2f}" for name, weight in judge.strongest(5))
-        nothing = "nothing it sees tells which episode people prefer; it has learnt nothing"
-        parts += ["", f"{judge.task} looks most at: {strongest}" if strongest else f"{judge.task}: {nothing}"]
-    if skipped:
-        parts += ["", f"Too few answers yet: {', '.join(skipped)}"]
-    parts += ["", f"Every figure is about seeds the model did not see. Seed of the splits: {seed}."]
-    named = "" if name == DEFAULT_NAME else f" --name {name}"
-    parts += [f"Let it answer:  interplay judge automatic{named}{place}      See more:  /judges/automatic on the server"]
-    return Group(*parts)
+    lines = []
+    for task, count in counts.items():
+        others = undecided.get(task, 0)
+        passed = f"; {others:,} left out, which it cannot tell apart" if others else ""
+        lines.append(f"{task}: {count:,} new answer{'' if count == 1 else 's'} as model:{name}{passed}")
+    lines += [f"Skipped: {reason.splitlines()[0]}" for reason in skipped.values()]
+    lines += ["They stand on the leaderboard's tab of automatic judges and count in no rating of people's."]
+    if not any(one.agreement for one in measured):
+        return "\n".join(lines)
+    return Group(*lines, "", agreement_report(measured, {}))

@@ -4,22 +4,28 @@ The BEDD paper proposes automated evaluation to go beside people's (section 2.2)
 people's answers before it is believed (`calibrate`), says of every pair what it expects (`answer_all`), and enters the log
 as `model:NAME` with judge kind `model`: shown on a board of its own, counted in no rating of people's.
 
-`episodes.py` finds the episodes, `features.py` describes one in numbers, `preference.py` is the model, `calibration.py`
-measures it, and `learning.py` makes a judge of both, a `task_judge.py`. `vision.py` asks a vision-language model instead.
-`answering.py` lets either of them answer.
+`episodes.py` finds the episodes, `features.py` describes one in numbers, `preference.py` is the model and `predictions.py` what
+its probabilities say. `calibration.py` measures it on answers that `cross_validation.py` kept from it, `saving.py` counts the
+answers it saves, and `learning.py` makes a judge of all that, a `task_judge.py`. `vision.py` asks a vision-language model
+instead. `answering.py` lets either of them answer; `logged.py` reads what was answered, and `agreement_with_people.py` measures
+it. `one_way_round.py` makes answers comparable whose sides were swapped.
 """
 
-from interplay.judge.automatic.answering import answer_all, answer_by_looking
+from interplay.judge.automatic.answering import Answered, answer_all, answer_by_looking
 from interplay.judge.automatic.calibration import Calibration
 from interplay.judge.automatic.learning import calibrate
+from interplay.judge.automatic.logged import LoggedJudges, MeasuredJudge
 from interplay.judge.automatic.preference import PreferenceModel, YesNoModel, fit_preference, fit_yes_no
 from interplay.judge.automatic.task_judge import MODEL_PREFIX, AutomaticJudgeError, TaskJudge, load, load_all, save
 from interplay.judge.automatic.vision import VisionJudge, VisionJudgeError
 
 __all__ = [
     "MODEL_PREFIX",
+    "Answered",
     "AutomaticJudgeError",
     "Calibration",
+    "LoggedJudges",
+    "MeasuredJudge",
     "PreferenceModel",
     "TaskJudge",
     "VisionJudge",

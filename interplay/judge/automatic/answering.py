@@ -5,19 +5,26 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from interplay.judge.automatic import features
-from interplay.judge.automatic.episodes import Archive, Progress, candidates_with_videos, couples_of, features_of
-from interplay.judge.automatic.preference import OUTCOMES, likeliest
-from interplay.judge.automatic.task_judge import MODEL_PREFIX, AutomaticJudgeError, TaskJudge, check_name
+from interplay.judge.automatic.episodes import Archive, Progress, couples_to_answer, features_of
+from interplay.judge.automatic.predictions import OUTCOMES, UNDECIDED, likeliest
+from interplay.judge.automatic.task_judge import MODEL_PREFIX, AutomaticJudgeError, TaskJudge, check_name, has_learnt
 from interplay.judge.automatic.vision import Ask, UnansweredPairError, VisionJudgeError, frames_of
 from interplay.judge.matchmaking import Candidate
 from interplay.judge.pool import Pool
 from interplay.store import automatic
 from interplay.store.automatic import ModelAnswer
+
+
+class Answered(NamedTuple):
+    """How many answers of a judge are new, and of how many pairs it can say nothing."""
+
+    num_new: int
+    num_undecided: int
 
 
 def answer_all(
@@ -27,21 +34,26 @@ def answer_all(
     now: datetime,
     pool: Pool | None = None,
     on_progress: Progress = lambda what, done, total: None,
-) -> int:
-    """Let a judge say once what it expects of every pair of episodes that could be shown; returns how many were new.
+) -> Answered:
+    """Let a judge say once what it expects of every pair of episodes that could be shown.
 
-    Its answers are logged under `model:NAME` with judge kind `model`, with its probabilities in `viewing`.
+    Its answers are logged under `model:NAME` with judge kind `model`, with its probabilities in `viewing`. Of a pair that it
+    cannot tell apart it says nothing: left and right would be a toss of a coin.
+
+    Raises:
+        AutomaticJudgeError: If there is no pair of videos, or if it has learnt nothing.
     """
-    with archive.database.read() as session:
-        candidates = candidates_with_videos(archive, pool or Pool(), session, judge.task)
-    couples = couples_of(candidates)
-    table = features_of(archive, {one.episode_id for one in candidates}, on_progress)
-    if not couples:
+    if not judge.strongest(1):
         raise AutomaticJudgeError(
-            f"there are no two agents with videos of the same seed in {judge.task}\n"
-            f"Record some:  interplay play {judge.task} --agent random --seeds heldout"
+            f"{MODEL_PREFIX}{judge.name} has learnt nothing about {judge.task}: nothing it sees tells which episode people "
+            f"prefer\nCollect more answers, then:  interplay judge calibrate --task {judge.task} --name {judge.name}"
         )
+    with archive.database.read() as session:
+        shown = couples_to_answer(archive, pool or Pool(), session, judge.task)
+    table = features_of(archive, {one.episode_id for couple in shown for one in couple}, on_progress)
     names = judge.scale.names
+    weighing = {name for name, _ in judge.strongest(len(names))}
+    couples = [couple for couple in shown if not any(weighing.isdisjoint(table[one.episode_id]) for one in couple)]
     left = judge.scale(features.matrix([table[one.episode_id] for one, _ in couples], names))
     right = judge.scale(features.matrix([table[other.episode_id] for _, other in couples], names))
     overall = judge.overall.probabilities(left, right)
@@ -50,7 +62,11 @@ def answer_all(
     direct = {question: (model.probabilities(left), model.probabilities(right)) for question, model in judge.direct.items()}
     answers = []
     for place, (one, other) in enumerate(couples):
-        responses: dict[str, Any] = {question: OUTCOMES[said[place]] for question, said in comparative.items()}
+        if outcomes[place] == UNDECIDED:
+            continue
+        responses: dict[str, Any] = {
+            question: OUTCOMES[said[place]] for question, said in comparative.items() if said[place] != UNDECIDED
+        }
         responses |= {
             question: {"left": bool(of_left[place] > 0.5), "right": bool(of_right[place] > 0.5)}
             for question, (of_left, of_right) in direct.items()
@@ -60,7 +76,10 @@ def answer_all(
         outcome = OUTCOMES[outcomes[place]]
         answers.append(model_answer(judge.name, one, other, outcome, responses, reason, {"probabilities": p}))
     with archive.database.write() as session:
-        return automatic.add_model_answers(session, judge=MODEL_PREFIX + judge.name, task=judge.task, answers=answers, now=now)
+        num_new = automatic.add_model_answers(
+            session, judge=MODEL_PREFIX + judge.name, task=judge.task, answers=answers, now=now
+        )
+    return Answered(num_new, len(shown) - len(answers))
 
 
 def answer_by_looking(
@@ -85,12 +104,18 @@ def answer_by_looking(
         ask: Frames of both -> the form.
         limit: At most so many pairs; all when None.
     Raises:
+        AutomaticJudgeError: If there is no pair of videos, or a judge of this name has learnt from people's answers.
         VisionJudgeError: If the server does not answer, or if no pair got a usable answer.
     """
     check_name(name)
+    if has_learnt(archive.root, name, task):
+        raise AutomaticJudgeError(
+            f"{MODEL_PREFIX}{name} is a judge that learnt from people's answers about {task}; one that looks needs a name of "
+            "its own\nChoose one:  --name eye"
+        )
     judge = MODEL_PREFIX + name
     with archive.database.read() as session:
-        couples = couples_of(candidates_with_videos(archive, pool or Pool(), session, task))
+        couples = couples_to_answer(archive, pool or Pool(), session, task)
         known = automatic.answered_matches(session, judge, task)
     waiting = [couple for couple in couples if _match_id(name, *couple) not in known]
     drawn = [waiting[place] for place in rng.permutation(len(waiting))][:limit]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Protocol
 
+import numpy as np
 from sqlalchemy.orm import Session
 
 from interplay.errors import NotFoundError
@@ -17,6 +18,7 @@ from interplay.judge.automatic.task_judge import AutomaticJudgeError
 from interplay.judge.matchmaking import Candidate, comparable
 from interplay.judge.pool import Pool
 from interplay.store import Database, automatic
+from interplay.store.episodes import UPLOADED
 
 Progress = Callable[[str, int, int], None]
 """Told what is being done, how much of it is, and of how much."""
@@ -45,6 +47,21 @@ def candidates_with_videos(archive: Archive, pool: Pool, session: Session, task:
         return []
 
 
+def couples_to_answer(archive: Archive, pool: Pool, session: Session, task: str) -> list[tuple[Candidate, Candidate]]:
+    """Every two videos of a task that could be shown together.
+
+    Raises:
+        AutomaticJudgeError: If there are none.
+    """
+    couples = couples_of(candidates_with_videos(archive, pool, session, task))
+    if not couples:
+        raise AutomaticJudgeError(
+            f"there are no two agents with videos of the same seed in {task}\n"
+            f"Record some:  interplay play {task} --agent random --seeds heldout"
+        )
+    return couples
+
+
 def couples_of(candidates: Iterable[Candidate]) -> list[tuple[Candidate, Candidate]]:
     """Every two episodes of different agents that may be compared, the agents in order of name."""
     by_place: dict[tuple[str, int], list[Candidate]] = {}
@@ -68,15 +85,34 @@ def features_of(archive: Archive, episodes: Iterable[str], on_progress: Progress
     for place, row in enumerate(rows):
         on_progress("looking at videos", place, len(rows))
         statistics = {one.name: one.number for one in row.statistics if one.number is not None}
-        facts = features.from_facts(
-            num_steps=row.num_steps,
-            duration_s=row.duration_s,
-            total_reward=row.total_reward,
-            outcome=row.outcome,
-            statistics=statistics,
-        )
+        facts: dict[str, float] = {}
+        if row.frames != UPLOADED or row.path:  # else an imported answer's, whose zeros stand for what nobody knows
+            facts = features.from_facts(
+                num_steps=row.num_steps,
+                duration_s=row.duration_s,
+                total_reward=row.total_reward,
+                outcome=row.outcome,
+                statistics=statistics,
+            )
         found[row.id] = facts | _seen(archive.video_path(row.id), folder / f"{row.id}.json")
     return found
+
+
+def known(table: Mapping[str, Mapping[str, float]]) -> set[str]:
+    """Episodes of which something is known that could tell them from others: a video, or a fact in which episodes differ.
+
+    Args:
+        table: Episode id -> features.
+    """
+    rows = [row for row in table.values() if row]
+    names = sorted({name for row in rows for name in row})
+    values = features.matrix(rows, names)
+    telling = {name for name, column in zip(names, values.T, strict=True) if len(np.unique(column[np.isfinite(column)])) > 1}
+    return {
+        episode
+        for episode, row in table.items()
+        if not telling.isdisjoint(row) or any(name.startswith(features.SEEN) for name in row)
+    }
 
 
 def _seen(video: Path, kept: Path) -> dict[str, float]:

@@ -16,6 +16,8 @@ VERSION = 1
 """Of what the numbers mean; stored features of another version are computed again."""
 
 ROWS, COLUMNS = 36, 64
+SEEN = ("video:", "end:")
+"""How the names of features begin that come from a video."""
 _FEW_KEY_FRAMES = 16
 _MAX_SAMPLES = 64
 _STILL = 0.01

@@ -10,21 +10,17 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from interplay.judge.automatic import features
-from interplay.judge.automatic.calibration import (
-    Contest,
-    FactorAgreement,
-    answers_saved,
+from interplay.judge.automatic import features, one_way_round
+from interplay.judge.automatic.calibration import FactorAgreement, measure, people_agreement
+from interplay.judge.automatic.cross_validation import (
     comparative_agreement,
     cross_validate,
     direct_agreement,
     fit_carefully,
-    measure,
-    saving_curve,
 )
-from interplay.judge.automatic.episodes import Archive, Progress, candidates_with_videos, couples_of, features_of
+from interplay.judge.automatic.episodes import Archive, Progress, candidates_with_videos, couples_of, features_of, known
+from interplay.judge.automatic.predictions import OUTCOMES
 from interplay.judge.automatic.preference import (
-    OUTCOMES,
     PreferenceModel,
     Scale,
     YesNoModel,
@@ -32,8 +28,8 @@ from interplay.judge.automatic.preference import (
     fit_yes_no,
     optimizer,
 )
+from interplay.judge.automatic.saving import Contest, Expect, answers_saved, saving_curve, virtual_wins
 from interplay.judge.automatic.task_judge import AutomaticJudgeError, TaskJudge, check_name
-from interplay.judge.checks import SWAPPED
 from interplay.judge.matchmaking import Candidate
 from interplay.judge.pool import Pool
 from interplay.store import automatic
@@ -77,7 +73,8 @@ def calibrate(
         pool: Candidates for the curve of answers saved; that of the built-in tasks when not given.
         on_progress: Called with what is being done, how much of it is, and of how much.
     Raises:
-        AutomaticJudgeError: If there are too few answers, or they are all about one seed.
+        AutomaticJudgeError: If there are too few answers about episodes of which something is known, or they are all about
+            one seed.
         InterplayError: If scipy is not installed.
     """
     check_name(name)
@@ -86,23 +83,23 @@ def calibrate(
     with archive.database.read() as session:
         pairs = automatic.judged_pairs(session, task)
         candidates = candidates_with_videos(archive, pool or Pool(), session, task)
-    if len(pairs) < MIN_ANSWERS or len({pair.seed for pair in pairs}) < 2:
-        raise AutomaticJudgeError(
-            f"{task} has {len(pairs)} answers by people about {len({pair.seed for pair in pairs})} seeds; an automatic judge "
-            f"needs {MIN_ANSWERS} about two or more\nCollect some:  interplay serve, then open /judge?task={task}"
-        )
+    _check_enough(task, pairs, 0)
     wanted = {episode for pair in pairs for episode in (pair.left_episode, pair.right_episode)}
     table = features_of(archive, wanted | {one.episode_id for one in candidates}, on_progress)
+    there = known(table)
+    num_all, pairs = len(pairs), [pair for pair in pairs if pair.left_episode in there and pair.right_episode in there]
+    _check_enough(task, pairs, num_all - len(pairs))
     learnt = _learn(pairs, table)
     model, penalty = fit_carefully(learnt.left, learnt.right, learnt.outcomes, learnt.seeds, rng)
     on_progress("checking it on unseen seeds", 0, 1)
     probabilities = cross_validate(learnt.left, learnt.right, learnt.outcomes, learnt.seeds, rng)
-    calibration = measure(probabilities, learnt.outcomes, learnt.seeds, [_oriented(pair) for pair in pairs])
+    calibration = measure(probabilities, learnt.outcomes, learnt.seeds, [one[:2] for one in one_way_round.overall(pairs)])
     comparative, direct, factors = _questions(learnt, questions, penalty, rng, on_progress)
-    contest = _contest(learnt, candidates, table)
+    contest = Contest.of(pairs)
     curve = saving_curve(
-        contest, penalty, rng, on_progress=lambda done, total: on_progress("how many answers it saves", done, total)
-    )
+        contest, _expect(contest, learnt, candidates, table, penalty), rng,
+        on_progress=lambda done, total: on_progress("how many answers it saves", done, total),
+    )  # fmt: skip
     return TaskJudge(
         name=name,
         task=task,
@@ -110,9 +107,32 @@ def calibrate(
         overall=model,
         comparative=comparative,
         direct=direct,
-        calibration=replace(calibration, factors=factors, saving=curve, answers_saved=answers_saved(curve)),
+        calibration=replace(
+            calibration,
+            factors=factors,
+            saving=curve,
+            answers_saved=answers_saved(curve),
+            num_left_out=num_all - len(pairs),
+        ),
         seed=seed,
         trained_at=now.isoformat(),
+    )
+
+
+def _check_enough(task: str, pairs: Sequence[JudgedPair], num_left_out: int) -> None:
+    num_seeds = len({pair.seed for pair in pairs})
+    if len(pairs) >= MIN_ANSWERS and num_seeds >= 2:
+        return
+    needs = f"an automatic judge needs {MIN_ANSWERS} about two or more"
+    if num_left_out:
+        raise AutomaticJudgeError(
+            f"{task} has {len(pairs)} answers by people about {num_seeds} seeds to learn from, and {needs}; "
+            f"{num_left_out:,} of {len(pairs) + num_left_out:,} answers were left out: no video of their episodes here\n"
+            "Bring the videos in:  interplay judge import FILE --videos DIR"
+        )
+    raise AutomaticJudgeError(
+        f"{task} has {len(pairs)} answers by people about {num_seeds} seeds; {needs}\n"
+        f"Collect some:  interplay serve, then open /judge?task={task}"
     )
 
 
@@ -156,31 +176,29 @@ def _questions(
             found = direct_agreement(rows, answers, np.tile(seeds[chosen], 2), penalty, rng)
         else:
             continue
-        factors.append(FactorAgreement(question.id, question.factor, len(answers), *found))
+        agree = people_agreement([one[:2] for one in one_way_round.to_question(question, learnt.pairs)])
+        factors.append(FactorAgreement(question.id, question.factor, len(answers), *found, *agree))
     return comparative, direct, tuple(factors)
 
 
-def _contest(learnt: _Learnt, candidates: Sequence[Candidate], table: Mapping[str, Mapping[str, float]]) -> Contest:
-    """Answers and pairs by the agents' places among all that people answered about."""
-    agents = tuple(sorted({agent for pair in learnt.pairs for agent in (pair.left_agent, pair.right_agent)}))
-    place = {agent: number for number, agent in enumerate(agents)}
+def _expect(
+    contest: Contest,
+    learnt: _Learnt,
+    candidates: Sequence[Candidate],
+    table: Mapping[str, Mapping[str, float]],
+    penalty: float,
+) -> Expect:
+    """What a model fitted to some of the answers says of every pair of videos of the agents that people answered about."""
+    place = {agent: number for number, agent in enumerate(contest.agents)}
     couples = [couple for couple in couples_of(candidates) if all(one.agent in place for one in couple)]
-    names = learnt.scale.names
-    return Contest(
-        agents=agents,
-        left_agent=np.array([place[pair.left_agent] for pair in learnt.pairs], np.int64),
-        right_agent=np.array([place[pair.right_agent] for pair in learnt.pairs], np.int64),
-        left=learnt.left,
-        right=learnt.right,
-        outcomes=learnt.outcomes,
-        pair_agents=np.array([[place[one.agent], place[other.agent]] for one, other in couples], np.int64).reshape(-1, 2),
-        pair_left=learnt.scale(features.matrix([table[one.episode_id] for one, _ in couples], names)),
-        pair_right=learnt.scale(features.matrix([table[other.episode_id] for _, other in couples], names)),
+    pair_agents = np.array([[place[one.agent], place[other.agent]] for one, other in couples], np.int64).reshape(-1, 2)
+    left, right = (
+        learnt.scale(features.matrix([table[couple[side].episode_id] for couple in couples], learnt.scale.names))
+        for side in (0, 1)
     )
 
+    def expect(drawn: NDArray[np.int64]) -> Array:
+        model = fit_preference(learnt.left[drawn], learnt.right[drawn], learnt.outcomes[drawn], penalty=penalty)
+        return virtual_wins(len(place), pair_agents, model.probabilities(left, right))
 
-def _oriented(pair: JudgedPair) -> tuple[tuple[str, str], str]:
-    """The two episodes in order of id, and the outcome as seen in that order."""
-    if pair.left_episode < pair.right_episode:
-        return (pair.left_episode, pair.right_episode), pair.outcome
-    return (pair.right_episode, pair.left_episode), SWAPPED[pair.outcome]
+    return expect

@@ -19,17 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from interplay.errors import InterplayError
+from interplay.judge.automatic.predictions import OUTCOMES, Texts, columns, log_loss
 from interplay.rank.bradley_terry import sigmoid
 
 Array = NDArray[np.float64]
-Texts = Sequence[str] | NDArray[np.str_]
 
-OUTCOMES = ("left", "draw", "right")
-"""Columns of probabilities."""
-_EVEN = 1e-6
-"""Sides whose probabilities differ by less are equally likely: a model that knows nothing must not prefer the left."""
-
-VERSION = 2
+VERSION = 3
 """Of what a model's numbers mean; models of another version are made anew."""
 
 
@@ -214,11 +209,10 @@ def best_temperature(logits: Array, draw: float, outcomes: Texts) -> float:
     Args:
         logits: d at temperature 1 of answers that were not fitted to, shape (n,).
     """
-    column = np.array([OUTCOMES.index(outcome) for outcome in outcomes])
+    column = columns(outcomes)
 
     def loss(log_temperature: float) -> float:
-        p = _davidson(logits / np.exp(log_temperature), draw)
-        return float(-np.log(np.maximum(p[np.arange(len(column)), column], 1e-300)).sum())
+        return float(log_loss(_davidson(logits / np.exp(log_temperature), draw), column).sum())
 
     found = optimizer().minimize_scalar(loss, bounds=(-np.log(4), np.log(4)), method="bounded")
     return float(np.exp(found.x))
@@ -259,16 +253,6 @@ def _bordered(rows: Array, by_d: Array, by_both: Array, by_last: float, penalty:
     matrix[:size, size] = matrix[size, :size] = rows.T @ by_both
     matrix[size, size] = by_last
     return matrix
-
-
-def likeliest(probabilities: Array) -> NDArray[np.int64]:
-    """Which of `OUTCOMES` each row makes likeliest, shape (n,); a draw where neither side is likelier than the other.
-
-    Args:
-        probabilities: Of left, draw and right, shape (n, 3).
-    """
-    best = probabilities.argmax(axis=1)
-    return np.where(np.abs(probabilities[:, 0] - probabilities[:, 2]) < _EVEN, OUTCOMES.index("draw"), best)
 
 
 def _davidson(d: Array, draw: float) -> Array:

@@ -21,6 +21,10 @@ MODEL_PREFIX = "model:"
 """How the names of automatic judges begin in the log."""
 
 
+_NOTHING = 1e-6
+"""Weights that are less are what rounding leaves of none."""
+
+
 class AutomaticJudgeError(InterplayError):
     """An automatic judge that cannot be made or used; the text says what is missing."""
 
@@ -50,9 +54,13 @@ class TaskJudge:
     trained_at: str
 
     def strongest(self, count: int = 8) -> list[tuple[str, float]]:
-        """The features that weigh most, each with what one spread of it adds to the log odds of being preferred."""
+        """The features that weigh most, each with what one spread of it adds to the log odds of being preferred.
+
+        None where nothing weighs anything: the judge has learnt nothing.
+        """
         weights = self.overall.weights / self.overall.temperature
-        return [(self.scale.names[place], float(weights[place])) for place in np.argsort(-np.abs(weights))[:count]]
+        places = [place for place in np.argsort(-np.abs(weights)) if abs(weights[place]) > _NOTHING]
+        return [(self.scale.names[place], float(weights[place])) for place in places[:count]]
 
     def to_json(self) -> dict[str, Any]:
         """As JSON values."""
@@ -112,6 +120,11 @@ def load(root: Path, name: str, task: str) -> TaskJudge:
             hint=f"Make it:  interplay judge calibrate --task {task} --name {name}",
         )
     return _read(path)
+
+
+def has_learnt(root: Path, name: str, task: str) -> bool:
+    """Whether there is a judge's file, of whatever version."""
+    return _path(root, name, task).is_file()
 
 
 def load_all(root: Path) -> list[TaskJudge]:

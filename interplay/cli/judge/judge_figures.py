@@ -1,0 +1,137 @@
+"""What is known of automatic judges, as tables: how far one that learnt can be believed, how often one that looks agrees."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from interplay.cli.common import table
+
+if TYPE_CHECKING:
+    from interplay.judge.automatic import MeasuredJudge, TaskJudge
+
+
+def calibration_report(made: Sequence[TaskJudge], skipped: Mapping[str, str], seed: int, options: str) -> Any:
+    """Figures of judges that were trained, what is wrong with them, and what to do next.
+
+    Args:
+        skipped: Task -> why there is no judge of it.
+        seed: Of the splits.
+        options: What the next command needs to act on the same judges.
+    """
+    from rich.console import Group
+
+    rows = []
+    for judge in made:
+        found = judge.calibration
+        rows.append(
+            (
+                judge.task,
+                f"{found.num_answers:,}",
+                f"{found.accuracy:.0%} ({found.commonest:.0%})",
+                f"{found.decided_accuracy:.0%}",
+                f"{found.brier:.3f} ({found.brier_reference:.3f})",
+                f"{found.calibration_error:.3f}",
+                _people(found.people_agree, found.num_people_pairs),
+                _saved(found.answers_saved),
+            )
+        )
+    headers = [
+        "task",
+        "#answers",
+        "#right (commonest)",
+        "#side right",
+        "#Brier (shares)",
+        "#ECE",
+        "#people agree",
+        "#answers saved",
+    ]
+    parts: list[Any] = [table(headers, rows)]
+    for judge in made:
+        parts += ["", *_remarks(judge)]
+    parts += _skipped(skipped)
+    parts += ["", f"Every figure is about seeds the model did not see. Seed of the splits: {seed}."]
+    if any(judge.calibration.is_better_than_shares for judge in made):
+        parts += [f"Let it answer:  interplay judge automatic{options}      See more:  /judges/automatic on the server"]
+    else:
+        parts += ["It is not worth letting it answer yet. Collect more answers, then calibrate again."]
+    return Group(*parts)
+
+
+def agreement_report(measured: Sequence[MeasuredJudge], skipped: Mapping[str, str]) -> Any:
+    """Figures of a judge that answers by looking.
+
+    Args:
+        skipped: Task -> why nothing is known of the judge in it.
+    """
+    from rich.console import Group
+
+    rows, remarks = [], []
+    for judge in measured:
+        found = judge.agreement
+        if found is None:
+            continue
+        rows.append(
+            (
+                judge.task,
+                f"{found.num_pairs:,}",
+                f"{found.num_answers:,}",
+                f"{found.accuracy.share:.0%} [{found.accuracy.low:.0%}, {found.accuracy.high:.0%}] ({found.commonest:.0%})",
+                "–" if found.side_accuracy.share is None else f"{found.side_accuracy.share:.0%} of {found.side_accuracy.num}",
+                f"{found.brier:.3f} ({found.brier_reference:.3f})",
+                _people(found.people_agree, found.num_people_pairs),
+                _saved(found.answers_saved),
+            )
+        )
+        if not found.is_better_than_commonest:
+            remarks.append(
+                f"{judge.task}: model:{judge.name} tells people's preferences no better than always giving the commonest "
+                f"outcome, as far as {found.num_answers:,} answers can show"
+            )
+        if found.num_certain:
+            remarks.append(
+                f"{judge.task}: it gave {'no' if found.num_certain == found.num_answers else 'not always'} probabilities; "
+                "for the Brier score its answer is taken for certain"
+            )
+    headers = [
+        "task",
+        "#pairs",
+        "#people's answers",
+        "#same (commonest)",
+        "#side the same",
+        "#Brier (shares)",
+        "#people agree",
+        "#answers saved",
+    ]
+    parts: list[Any] = [table(headers, rows), *(["", *remarks] if remarks else []), *_skipped(skipped)]
+    parts += ["", "Over the pairs that people answered as well; 95 % intervals."]
+    return Group(*parts, "By question:  --json, or /judges/automatic on the server")
+
+
+def _remarks(judge: TaskJudge) -> list[str]:
+    """What was left out, whether it is any good, and what it looks at."""
+    found, lines = judge.calibration, []
+    if found.num_left_out:
+        total = found.num_answers + found.num_left_out
+        lines.append(f"{judge.task}: {found.num_left_out:,} of {total:,} answers left out: no video of their episodes here")
+    strongest = ", ".join(f"{name} {weight:+.2f}" for name, weight in judge.strongest(5))
+    if not strongest:
+        lines.append(f"{judge.task}: nothing it sees tells which episode people prefer; it has learnt nothing")
+    if not found.is_better_than_shares:
+        lines.append(
+            f"{judge.task}: tells people's preferences no better than the outcomes' shares alone, as far as "
+            f"{found.num_answers:,} answers can show (Brier score {found.brier:.3f} against {found.brier_reference:.3f})"
+        )
+    return [*lines, f"{judge.task} looks most at: {strongest}"] if strongest else lines
+
+
+def _skipped(skipped: Mapping[str, str]) -> list[str]:
+    return ["", *(f"Skipped: {reason.splitlines()[0]}" for reason in skipped.values())] if skipped else []
+
+
+def _people(agree: float | None, num_pairs: int) -> str:
+    return "–" if agree is None else f"{agree:.0%} of {num_pairs}"
+
+
+def _saved(answers: int | None) -> str:
+    return "–" if answers is None else f"{answers:,}"

@@ -1,0 +1,113 @@
+"""Models that say of each answer what they expect without having seen it: answers are split by seed, models fitted to the rest.
+
+No episode is on both sides of a split. Penalty and temperature are chosen inside each training part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from interplay.judge.automatic.predictions import Texts, chance_right, columns, log_loss
+from interplay.judge.automatic.preference import PreferenceModel, best_temperature, fit_preference, fit_yes_no
+
+Array = NDArray[np.float64]
+
+PENALTIES = (0.25, 0.75, 2.5, 7.5, 25.0, 75.0)
+NUM_FOLDS = 5
+
+
+def folds(groups: Sequence[Any] | NDArray[Any], num_folds: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Which fold each answer is in: groups stay whole, folds are about equal; shape (n,).
+
+    >>> folds(["a", "a", "b", "b"], 2, np.random.default_rng(0)).tolist() in ([0, 0, 1, 1], [1, 1, 0, 0])
+    True
+    """
+    names, place, count = np.unique(np.array([str(group) for group in groups]), return_inverse=True, return_counts=True)
+    size = np.zeros(max(1, min(num_folds, len(names))))
+    fold_of = np.zeros(len(names), np.int64)
+    shuffled = rng.permutation(len(names))
+    for name in shuffled[np.argsort(-count[shuffled], kind="stable")]:
+        fold_of[name] = size.argmin()
+        size[size.argmin()] += count[name]
+    return fold_of[place]
+
+
+def fit_carefully(
+    left: Array, right: Array, outcomes: Texts, groups: Sequence[Any] | NDArray[Any], rng: np.random.Generator
+) -> tuple[PreferenceModel, float]:
+    """A model whose penalty and temperature were chosen on answers about other seeds; and that penalty.
+
+    Args:
+        left, right: Scaled features, shape (n, F).
+        outcomes, groups: n of each.
+    """
+    said = np.array(outcomes)
+    fold = folds(groups, NUM_FOLDS - 1, rng)
+    num_folds = fold.max() + 1
+    if num_folds < 2:
+        return fit_preference(left, right, said, penalty=PENALTIES[-2]), PENALTIES[-2]
+    logits = np.zeros((len(PENALTIES), len(said)))
+    loss = np.zeros(len(PENALTIES))
+    for number in range(num_folds):
+        seen, unseen = fold != number, fold == number
+        for place, penalty in enumerate(PENALTIES):
+            model = fit_preference(left[seen], right[seen], said[seen], penalty=penalty)
+            logits[place, unseen] = (left[unseen] - right[unseen]) @ model.weights
+            loss[place] += log_loss(model.probabilities(left[unseen], right[unseen]), columns(said[unseen])).sum()
+    best = int(loss.argmin())
+    model = fit_preference(left, right, said, penalty=PENALTIES[best])
+    return replace(model, temperature=best_temperature(logits[best], model.draw, said)), PENALTIES[best]
+
+
+def cross_validate(
+    left: Array, right: Array, outcomes: Texts, groups: Sequence[Any] | NDArray[Any], rng: np.random.Generator
+) -> Array:
+    """Probabilities of each answer by a model that has seen no answer about its seed, shape (n, 3)."""
+    said, about = np.array(outcomes), np.array([str(group) for group in groups])
+    fold = folds(about, NUM_FOLDS, rng)
+    probabilities = np.full((len(said), 3), 1 / 3)
+    for number in range(fold.max() + 1):
+        seen, unseen = fold != number, fold == number
+        if seen.any():
+            model, _ = fit_carefully(left[seen], right[seen], said[seen], about[seen], rng)
+            probabilities[unseen] = model.probabilities(left[unseen], right[unseen])
+    return probabilities
+
+
+def comparative_agreement(
+    left: Array, right: Array, said: Texts, groups: Sequence[Any] | NDArray[Any], penalty: float, rng: np.random.Generator
+) -> tuple[float, float]:
+    """Agreement on unseen answers to a comparative question, and the share of the commonest answer; `said` without `na`."""
+    given = np.array(said)
+    fold = folds(groups, NUM_FOLDS, rng)
+    probabilities = np.full((len(given), 3), 1 / 3)
+    for number in range(fold.max() + 1):
+        seen, unseen = fold != number, fold == number
+        if seen.any():
+            model = fit_preference(left[seen], right[seen], given[seen], penalty=penalty)
+            probabilities[unseen] = model.probabilities(left[unseen], right[unseen])
+    return _agreement(probabilities, columns(given))
+
+
+def direct_agreement(
+    features: Array, said: Sequence[bool], groups: Sequence[Any] | NDArray[Any], penalty: float, rng: np.random.Generator
+) -> tuple[float, float]:
+    """Agreement on unseen answers to a yes-or-no question, and the share of the commonest answer."""
+    given = np.array(said, bool)
+    fold = folds(groups, NUM_FOLDS, rng)
+    yes = np.full(len(given), 0.5)
+    for number in range(fold.max() + 1):
+        seen, unseen = fold != number, fold == number
+        if seen.any():
+            yes[unseen] = fit_yes_no(features[seen], given[seen], penalty=penalty).probabilities(features[unseen])
+    return _agreement(np.stack([1 - yes, yes], axis=1), given.astype(np.int64))
+
+
+def _agreement(probabilities: Array, column: NDArray[np.int64]) -> tuple[float, float]:
+    """Mean chance that what is likeliest was said, and the share of what was said most."""
+    return float(chance_right(probabilities, column).mean()), float(np.bincount(column).max() / len(column))
