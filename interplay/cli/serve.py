@@ -63,8 +63,10 @@ def serve(
 
     Example:  interplay serve --port 8000 --data interplay-data
     """
+    from interplay.agents.scripted import has_player
     from interplay.play.sockets import listen
     from interplay.tasks import builtin_suites
+    from interplay.web.agent_uploads import remove_unfinished
 
     if max_video_mb < 1:
         raise typer.BadParameter(
@@ -76,7 +78,8 @@ def serve(
     archive = open_archive(data, database)
     with _only_server(archive.root, port=listener.getsockname()[1]):
         _recover(archive)
-        tasks = [task for suite in builtin_suites() for task in suite.tasks]
+        remove_unfinished(archive.root)
+        tasks = [task for suite in builtin_suites() for task in suite.tasks if has_player(task)]
         slow = [task for task in tasks if task.env.door == "voxel"]
         if warm:
             warm_up(archive, [task for task in tasks if task not in slow])

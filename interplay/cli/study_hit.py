@@ -40,7 +40,7 @@ def hit(
     study: Annotated[str, typer.Argument(metavar="ID", help="Id of a study that was opened in this data folder.")],
     address: Annotated[str, typer.Option("--address", help="Where people reach this server: https://lab.example")],
     hits: Annotated[
-        int, typer.Option("--hits", min=1, max=1000, help="HITs there are to be in all; those made before count.")
+        int, typer.Option("--hits", min=1, max=1000, help="HITs there are to be with these settings; those made before count.")
     ] = 1,
     qualification: Annotated[
         bool, typer.Option("--qualification", help="Make the quiz a qualification that the HIT asks for.")
@@ -142,7 +142,7 @@ def _events(session: Session, study: str) -> list[Event]:
     from interplay.store.hits import hit_events
     from interplay.study.hit_plan import Event
 
-    return [Event(one.request, one.state, one.made) for one in hit_events(session, study)]
+    return [Event(one.request, one.state, one.made, one.detail) for one in hit_events(session, study)]
 
 
 def _document(study: Study, orders: Sequence[Order], service: Service) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from interplay.judge.board import NextPair
 from interplay.judge.errors import (
     AlreadyAnsweredError,
     BannedError,
+    EveryPairTakenError,
     FieldError,
     ForeignMatchError,
     InvalidAnswerError,
@@ -31,6 +32,7 @@ __all__ = [
     "AcceptedAnswer",
     "AlreadyAnsweredError",
     "BannedError",
+    "EveryPairTakenError",
     "FieldError",
     "ForeignMatchError",
     "InvalidAnswerError",

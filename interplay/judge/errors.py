@@ -19,6 +19,12 @@ class NothingToJudgeError(JudgingError):
     code = "nothing_to_judge"
 
 
+class EveryPairTakenError(NothingToJudgeError):
+    """Every pair there is has a judge right now."""
+
+    code = "every_pair_taken"
+
+
 class UnknownMatchError(JudgingError):
     """No match has this id."""
 

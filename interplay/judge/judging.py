@@ -40,6 +40,9 @@ from interplay.tasks import Suite
 log = logging.getLogger("interplay.judge")
 RELEASE_AFTER_S = 600.0
 """A match is released when its page has been silent for so long."""
+UNTOUCHED_AFTER_S = 90.0
+"""When there is nothing else to show, a match goes to others if its page has given no sign of life at all for so long after
+serving; pages give one each half minute."""
 MATCHES_REMEMBERED = 4096
 """Matches whose videos' places are kept in memory."""
 
@@ -167,7 +170,7 @@ class Judging:
                 except InterplayError:
                     if not state.has_draft:  # what they wrote something for is theirs, whatever else is over
                         raise
-        with self.database.write() as session:
+        with self.database.write(sync=False) as session:  # what was served is no work yet
             store.lock(session)
             state = store.judge_state(session, judge, study)
             check_judge(state, rules)
@@ -190,7 +193,7 @@ class Judging:
         try:
             match = self._matchmaker.next_match(session, plan, self._clock())
         except NothingToJudgeError:
-            if self._release_unseen(session) == 0:
+            if self._release_unseen(session) + self._release_untouched(session) == 0:
                 raise
             match = self._matchmaker.next_match(session, plan, self._clock())
         store.add_match(session, match)
@@ -206,6 +209,11 @@ class Judging:
         """Let the pairs of pages that have been silent for too long go to others; returns how many there were."""
         now = self._last_release = self._clock()
         return store.release_unseen(session, seen_before=now - timedelta(seconds=self.release_after_s), now=now)
+
+    def _release_untouched(self, session: Session) -> int:
+        """Let the pairs go to others that were asked for and, it seems, never looked at; returns how many there were."""
+        now = self._clock()
+        return store.release_untouched(session, served_before=now - timedelta(seconds=UNTOUCHED_AFTER_S), now=now)
 
     def _is_full(self, session: Session, study: str | None, rules: Rules) -> bool:
         if study is None or rules.target_answers is None:
@@ -323,7 +331,7 @@ class Judging:
             InvalidAnswerError: If the draft cannot be kept.
         """
         checked = None if draft is None else check_draft(draft)
-        with self.database.write() as session:
+        with self.database.write(sync=False) as session:  # the page keeps its draft, too
             if store.touch(session, match_id, judge, study, self._clock(), checked):
                 return "open"
         with self.database.write() as session:

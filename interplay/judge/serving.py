@@ -15,7 +15,7 @@ import numpy as np
 from sqlalchemy.orm import Session
 
 from interplay.judge.checks import SWAPPED, Purpose, checks_due
-from interplay.judge.errors import NothingToJudgeError
+from interplay.judge.errors import EveryPairTakenError, NothingToJudgeError
 from interplay.judge.matchmaking import Candidate, EpisodePair, JudgeHistory, Pairing, choose
 from interplay.judge.policies import AgentPair, Policy, policy
 from interplay.judge.pool import Pool
@@ -137,7 +137,7 @@ class Matchmaker:
             pairing = None if offer is None else self._pairing(session, plan, offer)
             if pairing is not None:
                 return _match(plan.request, Shown(task, *pairing), now)
-        raise NothingToJudgeError(self._why_nothing(session, plan))
+        raise self._nothing(session, plan)
 
     def _own_rng(self) -> np.random.Generator:
         """A generator for one request alone: they must not be shared between threads."""
@@ -294,16 +294,18 @@ class Matchmaker:
 
     # Nothing
 
-    def _why_nothing(self, session: Session, plan: Plan) -> str:
+    def _nothing(self, session: Session, plan: Plan) -> NothingToJudgeError:
         """Why nothing can be shown, and what to do."""
         request, tasks = plan.request, plan.tasks
         what = request.task or "any task"
         if any(store.open_pairs(session, one) for one in tasks):
-            return f"every pair of videos of {what} is before a judge right now; try again in a few minutes"
+            return EveryPairTakenError(
+                f"every pair of videos of {what} is before a judge right now; try again in a few minutes"
+            )
         limits = (request.rules.max_shows_of_pair, request.rules.max_answers_of_agents)
         if limits != (None, None) and any(store.pairs_shown_to(session, request.judge, one) for one in tasks):
-            return "you have compared everything one judge is asked about here; thank you"
-        return (
+            return NothingToJudgeError("you have compared everything one judge is asked about here; thank you")
+        return NothingToJudgeError(
             f"there are no two agents with videos of the same seed to compare in {what}\n"
             f"Record some:  interplay play {request.task or 'TASK'} --agent random --seeds heldout"
         )

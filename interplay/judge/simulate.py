@@ -19,6 +19,7 @@ from interplay.judge.policies import Evidence, Policy, policy
 from interplay.judge.policies.policy import all_pairs
 from interplay.rank import DEFAULTS, Outcome
 from interplay.rank.bradley_terry import fit
+from interplay.rank.compare import rank_correlation
 from interplay.rank.normal import cumulative
 
 Array = NDArray[np.float64]
@@ -207,25 +208,6 @@ def estimates(evidence: Evidence, names: Sequence[str], method: str) -> Array:
         return fit(evidence.counts(names).won).log_strength
     ratings = [evidence.standings.rating(name) for name in names]
     return np.array([rating.score if method == "trueskill-score" else rating.mu for rating in ratings])
-
-
-def rank_correlation(a: Array, b: Array) -> float:
-    """Spearman's coefficient: the correlation of ranks, equals sharing their mean rank; 0 where one side is all equal.
-
-    >>> round(rank_correlation(np.array([1, 2, 3, 4.0]), np.array([10, 30, 20, 40.0])), 3)
-    0.8
-    """
-    ranks = [_ranks(values) for values in (a, b)]
-    ranks = [one - one.mean() for one in ranks]
-    scale = math.sqrt(float((ranks[0] ** 2).sum() * (ranks[1] ** 2).sum()))
-    return float((ranks[0] * ranks[1]).sum() / scale) if scale else 0.0
-
-
-def _ranks(values: Array) -> Array:
-    """Rank of each value from 1 on, equals sharing their mean."""
-    # Rounded: two agents with the same answers have the same strength up to the last bits.
-    _, place, times = np.unique(np.round(values, 9), return_inverse=True, return_counts=True)
-    return (np.cumsum(times) - (times - 1) / 2)[place]
 
 
 def needed(answers: Sequence[int], correlation: Sequence[float], target: float) -> Needed:

@@ -37,7 +37,10 @@ class Counts:
 
 @dataclass
 class YesCounts:
-    """A yes-or-no question: how often it was yes of the agent, and of those it was compared with, out of `total` answers."""
+    """A yes-or-no question: how often it was yes of the agent, and of those it was compared with, out of `total` answers.
+
+    If a yes is the bad answer (`Question.is_inverted`), no is counted.
+    """
 
     own: int = 0
     others: int = 0
@@ -86,8 +89,9 @@ def _count(factor: Factor, verdict: Verdict) -> None:
     said = verdict.outcome if factor.question.kind == "overall" else verdict.responses.get(factor.question.id)
     if factor.question.kind == "direct":
         if isinstance(said, dict) and isinstance(said.get("left"), bool) and isinstance(said.get("right"), bool):
-            factor.yes.own += said["left" if verdict.is_left else "right"]
-            factor.yes.others += said["right" if verdict.is_left else "left"]
+            good = not factor.question.is_inverted
+            factor.yes.own += said["left" if verdict.is_left else "right"] == good
+            factor.yes.others += said["right" if verdict.is_left else "left"] == good
             factor.yes.total += 1
     elif said in ("left", "right", "draw", "na"):
         factor.counts.add(said, is_left=verdict.is_left)

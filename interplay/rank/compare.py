@@ -6,6 +6,8 @@ first stays where the better agent's luck leaves it.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -73,3 +75,22 @@ def normalised(mu: Array, played: NDArray[np.bool_] | None = None) -> Array:
     z = np.where(deviation > 1e-12 * (1 + np.abs(mu).max(initial=0)), centred / np.where(deviation > 0, deviation, 1), 0.0)
     num_tasks = played.sum(axis=0)
     return np.where(num_tasks > 0, (z * played).sum(axis=-2) / np.maximum(num_tasks, 1), np.nan)
+
+
+def rank_correlation(a: Array, b: Array) -> float:
+    """Spearman's coefficient: the correlation of ranks, equals sharing their mean rank; 0 where one side is all equal.
+
+    >>> round(rank_correlation(np.array([1, 2, 3, 4.0]), np.array([10, 30, 20, 40.0])), 3)
+    0.8
+    """
+    ranks = [_ranks(values) for values in (a, b)]
+    ranks = [one - one.mean() for one in ranks]
+    scale = math.sqrt(float((ranks[0] ** 2).sum() * (ranks[1] ** 2).sum()))
+    return float((ranks[0] * ranks[1]).sum() / scale) if scale else 0.0
+
+
+def _ranks(values: Array) -> Array:
+    """Rank of each value from 1 on, equals sharing their mean."""
+    # Rounded: two agents with the same answers have the same strength up to the last bits.
+    _, place, times = np.unique(np.round(values, 9), return_inverse=True, return_counts=True)
+    return (np.cumsum(times) - (times - 1) / 2)[place]

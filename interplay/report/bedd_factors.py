@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from interplay.report.bedd_paper import short_name
-from interplay.report.factors import SCORING, FactorScore, factor_name, factor_scores, is_inverted
+from interplay.report.factors import SCORING, FactorScore, factor_name, factor_scores
 from interplay.report.plots import plot_factor_scores
 from interplay.report.reading import Groups, Reading, among
 from interplay.report.statistics import number_or_none
@@ -96,7 +96,7 @@ def _mapping(groups: Groups, forms: Mapping[str, Sequence[Question]]) -> Table:
     rows = []
     for name, readings in groups.items():
         for question in forms.get(readings[0].answer.task, ()):
-            scored = "1 for no, 0 for yes" if is_inverted(question) else "1 for yes, 0 for no"
+            scored = "1 for no, 0 for yes" if question.is_inverted else "1 for yes, 0 for no"
             answered = [reading for reading in readings if _says_something(reading, question)]
             num_imported = sum(bool(reading.answer.dataset) for reading in answered)
             rows.append(

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from interplay.rank.boards import Board
+from interplay.rank.compare import rank_correlation
 from interplay.rank.methods import METHODS, Method, rate
 from interplay.report.factors import factor_scores
 from interplay.report.reading import Groups
-from interplay.report.statistics import rank_correlation
 from interplay.report.table import Cell, Column, Table
 from interplay.tasks import Question
 
@@ -44,12 +45,12 @@ def methods_table(board: Board, groups: Groups, forms: Mapping[str, Sequence[Que
     for method in METHODS:
         ranking = rate(board.log, method)
         notes |= dict.fromkeys(ranking.notes)
-        again = rank_correlation(ranking.score, rate(backwards, method).score)
-        rows.append((_NAMES[method], *_TRAITS[method], rank_correlation(ranking.score, score), again))
+        again = _correlation(ranking.score, rate(backwards, method).score)
+        rows.append((_NAMES[method], *_TRAITS[method], _correlation(ranking.score, score), again))
     alone = _direct_scores(groups, forms, board.ranking.agents)
     if alone:
         theirs = [score[board.ranking.agents.index(agent)] for agent in alone]
-        rows.append(("direct questions alone", *_ALONE, rank_correlation(list(alone.values()), theirs), None))
+        rows.append(("direct questions alone", *_ALONE, _correlation(np.array(list(alone.values())), np.array(theirs)), None))
     return Table(
         "rating-methods",
         "Ways to rate agents (counterpart of table 4)",
@@ -70,6 +71,11 @@ def methods_table(board: Board, groups: Groups, forms: Mapping[str, Sequence[Que
         "measuring. Elo is not offered here. The counterpart of a single agent's analysis is the direct questions: the share "
         "of good answers, averaged over questions and tasks." + "".join(f" Note: {note}." for note in notes),
     )
+
+
+def _correlation(a: NDArray[np.float64], b: NDArray[np.float64]) -> float | None:
+    """None where one side is all equal, and so has no order."""
+    return None if np.ptp(a) == 0 or np.ptp(b) == 0 else rank_correlation(a, b)
 
 
 def _direct_scores(groups: Groups, forms: Mapping[str, Sequence[Question]], agents: Sequence[str]) -> dict[str, float]:

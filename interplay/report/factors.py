@@ -32,11 +32,6 @@ def factor_name(question: Question) -> str:
     return "Better Overall" if question.kind == "overall" else question.factor
 
 
-def is_inverted(question: Question) -> bool:
-    """Whether a yes is the bad answer: the factor of a direct question is the least of something."""
-    return question.kind == "direct" and question.factor.lower().startswith("least ")
-
-
 def points(question: Question, response: Any) -> tuple[float | None, float | None]:
     """What an answer to a question gives to the left and to the right side; None where it says nothing.
 
@@ -48,7 +43,7 @@ def points(question: Question, response: Any) -> tuple[float | None, float | Non
     if question.kind == "direct":
         sides = response if isinstance(response, Mapping) else {}
         left, right = (
-            float(side != is_inverted(question)) if isinstance(side, bool) else None
+            float(side != question.is_inverted) if isinstance(side, bool) else None
             for side in (sides.get("left"), sides.get("right"))
         )
         return left, right

@@ -171,19 +171,6 @@ def anova_from_summaries(groups: Mapping[str, tuple[int, float, float]]) -> tupl
     return statistic, float(f_distribution.sf(statistic, len(sizes) - 1, sizes.sum() - len(sizes)))
 
 
-def rank_correlation(a: Sequence[float] | np.ndarray, b: Sequence[float] | np.ndarray) -> float | None:
-    """Spearman's correlation of two lists of scores, equal scores sharing their mean rank; None if a list has but one score.
-
-    >>> rank_correlation([1, 2, 3], [10, 20, 15]), rank_correlation([1, 2], [5, 5])
-    (0.5, None)
-    """
-    from scipy.stats import rankdata
-
-    if len(set(a)) < 2 or len(set(b)) < 2:
-        return None
-    return float(np.corrcoef(rankdata(a), rankdata(b))[0, 1])
-
-
 def number_or_none(value: float) -> float | None:
     """A number as JSON can have it: None for NaN and infinities."""
     return value if isfinite(value) else None

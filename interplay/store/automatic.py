@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import func, insert, select
 from sqlalchemy.orm import Session
 
-from interplay.store.judging import COUNTS, lock
+from interplay.store.judging import AUTOMATIC, COUNTS, lock
 from interplay.store.models import Answer, EpisodeRow, Match
 
 
@@ -85,15 +85,26 @@ def logged_judges(session: Session) -> list[LoggedJudge]:
     """Every automatic judge in the log, by name and task."""
     newest = select(Answer.task, func.max(Answer.sequence)).group_by(Answer.task)
     last = {task: sequence for task, sequence in session.execute(newest)}
-    query = select(Answer.judge, Answer.task, func.count()).where(Answer.judge_kind == "model")
+    query = select(Answer.judge, Answer.task, func.count()).where(AUTOMATIC)
     query = query.group_by(Answer.judge, Answer.task).order_by(Answer.judge, Answer.task)
     return [LoggedJudge(judge, task, num, last[task]) for judge, task, num in session.execute(query)]
 
 
 def opinions(session: Session, judge: str, task: str) -> list[LoggedOpinion]:
     """Answers of an automatic judge about a task, in the order of the log."""
-    query = _PAIRS.add_columns(Answer.viewing).where(Answer.task == task, Answer.judge == judge, Answer.judge_kind == "model")
-    return [LoggedOpinion(JudgedPair(*row), viewing.get("probabilities")) for *row, viewing in session.execute(query)]
+    query = _PAIRS.add_columns(Answer.viewing).where(Answer.task == task, Answer.judge == judge, AUTOMATIC)
+    return [LoggedOpinion(JudgedPair(*row), _probabilities(viewing)) for *row, viewing in session.execute(query)]
+
+
+def _probabilities(viewing: dict[str, Any]) -> dict[str, float] | None:
+    """Of the three outcomes, if that is what a judge has sent: programs may send anything."""
+    given = viewing.get("probabilities")
+    if not isinstance(given, dict) or set(given) != {"left", "draw", "right"}:
+        return None
+    values = given.values()
+    if any(isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1 for value in values):
+        return None
+    return {outcome: float(value) for outcome, value in given.items()} if abs(sum(values) - 1) < 1e-3 else None
 
 
 def episodes_by_id(session: Session, ids: Iterable[str]) -> list[EpisodeRow]:

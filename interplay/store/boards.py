@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import or_, select
 from sqlalchemy.orm import Session
 
-from interplay.store.judging import BANNED, COUNTS, LOGGED, LoggedAnswer
+from interplay.store.judging import AUTOMATIC, COUNTS, LOGGED, LoggedAnswer
 from interplay.store.models import Answer, Match
 
 WATCHED_FOR = timedelta(hours=1)
@@ -40,14 +40,14 @@ class Reason(NamedTuple):
 
 def automatic_answers(session: Session) -> Iterator[LoggedAnswer]:
     """Answers of automatic judges, in order; they are shown beside people's and never counted among them."""
-    query = LOGGED.where(Answer.judge_kind == "model", Answer.purpose == "rating", Answer.judge.not_in(BANNED))
+    query = LOGGED.where(AUTOMATIC)
     for row in session.execute(query, execution_options={"yield_per": _ANSWERS_PER_FETCH}):
         yield LoggedAnswer(*row)
 
 
 def has_automatic_answers(session: Session) -> bool:
     """Whether any automatic judge has answered."""
-    return session.scalar(select(Answer.sequence).where(Answer.judge_kind == "model").limit(1)) is not None
+    return session.scalar(select(Answer.sequence).where(AUTOMATIC).limit(1)) is not None
 
 
 def verdicts(session: Session, agent: str) -> Iterator[Verdict]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sqlite3
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
-from sqlalchemy import Engine, create_engine, event
+from sqlalchemy import Engine, create_engine, event, text
 from sqlalchemy.exc import ArgumentError, DatabaseError
 from sqlalchemy.orm import Session
 
@@ -17,6 +19,10 @@ _CONNECTIONS_KEPT = 20
 _MAX_CONNECTIONS = 50
 """More than a web server has threads. Those above `_CONNECTIONS_KEPT` (SQLAlchemy's own default is five) are opened for one use
 and closed again, which costs PostgreSQL a process each time."""
+_WAIT_S = 30
+"""How long one process waits for another that writes to the same SQLite file."""
+_MIGRATION_KEY = 0x1A7E6B12
+"""Of the advisory lock on PostgreSQL that lets one process at a time bring the schema up to date."""
 _MIGRATIONS = Path(__file__).parent / "migrations"
 
 
@@ -70,6 +76,11 @@ class Database:
         try:
             _migrate(engine)
         except DatabaseError as error:
+            if "database is locked" in str(error.orig):
+                raise StoreError(
+                    f"the database at {engine.url!r} is busy: another command has held it for {_WAIT_S} seconds\n"
+                    "Wait until that one is through, and try again; nothing was changed."
+                ) from error
             raise StoreError(
                 f"cannot open the database at {engine.url!r}: {error.orig}\n"
                 "Check the address, or choose another folder with --data; nothing was changed.\n"
@@ -92,11 +103,16 @@ class Database:
             yield session
 
     @contextmanager
-    def write(self) -> Iterator[Session]:
-        """A session that commits when the block ends well and rolls back when it raises; one writer at a time on SQLite."""
+    def write(self, *, sync: bool = True) -> Iterator[Session]:
+        """A session that commits when the block ends well and rolls back when it raises; one writer at a time on SQLite.
+
+        Args:
+            sync: Whether what is committed must outlive a power cut. Without it, it outlives a kill at once and a power cut
+                from the next commit with it on; others need not wait for the disk. PostgreSQL always sees to both.
+        """
         with self._write_lock, Session(self.engine, expire_on_commit=False) as session, session.begin():
             if self.engine.dialect.name == "sqlite":
-                session.connection(execution_options={"interplay_write": True})
+                session.connection(execution_options={"interplay_write": True, "interplay_sync": sync})
             yield session
 
     def close(self) -> None:
@@ -107,26 +123,50 @@ class Database:
 def _sqlite_settings(connection, _record) -> None:
     connection.isolation_level = None  # we say BEGIN ourselves, see _sqlite_begin
     cursor = connection.cursor()
-    # FULL: what was committed outlives a power cut, too, as it does on PostgreSQL; NORMAL would keep it from a kill alone.
-    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "busy_timeout=30000"):
+    for pragma in (f"busy_timeout={1000 * _WAIT_S}", "foreign_keys=ON"):
         cursor.execute(f"PRAGMA {pragma}")
+    deadline = time.monotonic() + _WAIT_S
+    while True:
+        try:
+            cursor.execute("PRAGMA journal_mode=WAL")
+            break
+        except sqlite3.OperationalError:  # a file that another process makes just now; for this the driver does not wait
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.02)
     cursor.close()
 
 
 def _sqlite_begin(connection) -> None:
-    """Writers take the lock at once: a reader that turns writer halfway can fail with 'database is locked'."""
+    """Writers take the lock at once: a reader that turns writer halfway can fail with 'database is locked'.
+
+    FULL writes to the disk at every commit, as PostgreSQL does; NORMAL keeps what was committed from a kill alone.
+    """
     options = connection.get_execution_options()
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if options.get("interplay_write") else "BEGIN")
+    if not options.get("interplay_write"):
+        connection.exec_driver_sql("BEGIN")
+        return
+    connection.exec_driver_sql(f"PRAGMA synchronous={'FULL' if options.get('interplay_sync', True) else 'NORMAL'}")
+    connection.exec_driver_sql("BEGIN IMMEDIATE")
 
 
 def _migrate(engine: Engine) -> None:
     """Bring the schema to the newest revision; does nothing when it is there."""
     from alembic import command  # imported here: 0.1 s that read-only commands on a current database could not avoid anyway
     from alembic.config import Config
+    from alembic.runtime.migration import MigrationContext
+    from alembic.script import ScriptDirectory
 
     config = Config()
     config.set_main_option("script_location", str(_MIGRATIONS))
     with engine.connect() as connection:
+        newest = ScriptDirectory.from_config(config).get_current_head()
+        if MigrationContext.configure(connection).get_current_revision() == newest:
+            return
+    with engine.connect().execution_options(interplay_write=True) as connection:
+        if engine.dialect.name == "postgresql":
+            connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _MIGRATION_KEY})
+        # Whoever had to wait here finds it done.
         config.attributes["connection"] = connection
         command.upgrade(config, "head")
         connection.commit()

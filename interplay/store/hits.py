@@ -24,7 +24,7 @@ def add_hit_event(
     made: Mapping[str, str],
     detail: str,
     now: datetime,
-) -> HitEvent:
+) -> None:
     """One more line of the ledger."""
     event = HitEvent(
         study=study,
@@ -40,7 +40,6 @@ def add_hit_event(
     )
     session.add(event)
     session.flush()
-    return event
 
 
 def hit_events(session: Session, study: str) -> list[HitEvent]:

@@ -166,7 +166,7 @@ class HitEvent(Base):
     is_sandbox: Mapped[bool]
     endpoint: Mapped[str]
     """Address of the service that was asked."""
-    request: Mapped[str] = mapped_column(index=True)
+    request: Mapped[str]
     """The same for every event of one thing, and given to the service, so that making it twice makes one."""
     made: Mapped[dict[str, Any]]
     """The service's ids of what was made: `hit` and `hit_type`, or `qualification`; empty before."""

@@ -48,6 +48,7 @@ class Event:
     request: str
     state: str
     made: Mapping[str, str]
+    detail: str = ""
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,8 @@ class Order:
             return replace(self, state="made", made=made.made)
         if not theirs:
             return self
-        return replace(self, state="failed" if theirs[-1].state == "failed" else "unknown")
+        is_refused = theirs[-1].state == "failed"
+        return replace(self, state="failed" if is_refused else "unknown", detail=theirs[-1].detail if is_refused else "")
 
 
 @dataclass(frozen=True)

@@ -66,6 +66,11 @@ class Question:
     kind: QuestionKind
     text: str
 
+    @property
+    def is_inverted(self) -> bool:
+        """Whether a yes is the bad answer: the factor of a direct question is the least of something."""
+        return self.kind == "direct" and self.factor.lower().startswith("least ")
+
 
 @dataclass(frozen=True)
 class Task:

@@ -15,6 +15,7 @@ from interplay.store import agents as store
 from interplay.store.boards import watched_tasks
 from interplay.store.participants import judge_name
 from interplay.tasks import Task, lookup
+from interplay.web.enrolments import judging_here
 from interplay.web.identity import api_token, current_operator, known_participant
 from interplay.web.refusals import refusal
 
@@ -81,8 +82,7 @@ def check_shown(request: Request, episode: Episode) -> None:
             rows = store.agents(session, episode.task_id, name=episode.actor)
             if rows and not visible_agents(request, session, name=episode.actor, task=episode.task_id):
                 raise refusal(404, f"unknown episode {episode.id!r}")
-        is_own = episode.participant_id is not None and episode.participant_id == known_participant(request)
-        if not is_own and episode.task_id in hidden_tasks(request, session):
+        if episode.participant_id not in _here(request) and episode.task_id in hidden_tasks(request, session):
             raise refusal(
                 403,
                 "you have a pair of this task before you, and judging is blind: its episodes are shown again once you have "
@@ -96,8 +96,13 @@ def hidden_tasks(request: Request, session: Session) -> set[str]:
 
     A judge who looks an agent or an episode up must not learn which of the two videos is whose.
     """
-    number = known_participant(request)
-    return set() if number is None else watched_tasks(session, judge_name(number), datetime.now(UTC))
+    now = datetime.now(UTC)
+    return {task for number in _here(request) for task in watched_tasks(session, judge_name(number), now)}
+
+
+def _here(request: Request) -> set[int]:
+    """Numbers of the participants this browser stands for: the visitor, and who was served a pair of a study here."""
+    return {number for number in (known_participant(request), judging_here(request)) if number is not None}
 
 
 def visible_agents(request: Request, session: Session, *, name: str | None = None, task: str | None = None) -> list[Agent]:

@@ -78,6 +78,17 @@ async def received(request: Request, token: str | None) -> AsyncIterator[Path]:
             yield path
 
 
+def remove_unfinished(root: Path) -> None:
+    """Remove what a server that was killed had received of videos; for a data folder that no other server holds."""
+    for path in _folder(root).glob("*.mp4"):
+        path.unlink(missing_ok=True)
+
+
+def _folder(root: Path) -> Path:
+    """Where videos are while they are received."""
+    return root / "media" / "uploads"
+
+
 @asynccontextmanager
 async def _in_a_file(request: Request) -> AsyncIterator[Path]:
     limit: int = request.app.state.max_video_bytes
@@ -85,7 +96,7 @@ async def _in_a_file(request: Request) -> AsyncIterator[Path]:
     claimed = request.headers.get("content-length", "0")
     if claimed.isdecimal() and int(claimed) > limit:
         raise refusal(413, too_large)
-    folder: Path = request.app.state.archive.root / "media" / "uploads"
+    folder = _folder(request.app.state.archive.root)
     path = folder / f"{secrets.token_hex(12)}.mp4"
     await run_in_threadpool(folder.mkdir, parents=True, exist_ok=True)
     coming = int(claimed) if claimed.isdecimal() and int(claimed) > 0 else limit

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, NoReturn
 from fastapi import HTTPException
 from sqlalchemy.orm import Session
 from starlette.requests import HTTPConnection
+from starlette.responses import Response
 
 from interplay.store import Enrolment, studies
 from interplay.store.judging import lock
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
 HEADER = "Interplay-Enrolment"
 PARAMETER = "enrolment"
+JUDGING_COOKIE = "interplay_judging"
+_JUDGING_S = 24 * 3600
 _ENROLMENTS_REMEMBERED = 10_000
 
 
@@ -71,6 +74,25 @@ def part_of(request: HTTPConnection) -> Enrolment | None:
         ) from None
     allow_framing(request, _versions[enrolment.study_hash])
     return enrolment
+
+
+def remember_judging(request: HTTPConnection, response: Response, enrolment: Enrolment) -> None:
+    """Let this browser say that a pair of a study is before it: those who come by a platform's link have no other cookie."""
+    response.set_cookie(
+        JUDGING_COOKIE, token_of(request, enrolment), max_age=_JUDGING_S, httponly=True, samesite="lax",
+        secure=request.url.scheme == "https",
+    )  # fmt: skip
+
+
+def judging_here(request: HTTPConnection) -> int | None:
+    """Number of the participant whose pair of a study this browser was last served; None if it does not say so."""
+    token = request.cookies.get(JUDGING_COOKIE)
+    if not token:
+        return None
+    try:
+        return request.app.state.enrolment(tokens.read(request.app.state.secret, token)).participant_id
+    except (StudyError, LookupError):
+        return None
 
 
 def enrolment_of(request: HTTPConnection) -> Enrolment | None:

@@ -32,6 +32,7 @@ from interplay.judge import (
     MIN_REASON_CHARS,
     AlreadyAnsweredError,
     BannedError,
+    EveryPairTakenError,
     ForeignMatchError,
     InvalidAnswerError,
     Judging,
@@ -58,6 +59,7 @@ router = APIRouter(tags=["judging"])
 
 _STATUS = {
     NothingToJudgeError: 409,
+    EveryPairTakenError: 409,
     UnknownMatchError: 404,
     ForeignMatchError: 403,
     AlreadyAnsweredError: 409,
@@ -227,7 +229,10 @@ def serve(request: Request, body: Body) -> JSONResponse:
         raise refusal(403, message, code="enrolment_needed")
     with _refusals():
         served = _judging(request).serve(judge.name, body.get("task"), study=study, judge_kind=judge.kind)
-    return JSONResponse(_document(request, served, judge), 201, {"Cache-Control": "no-store"})
+    response = JSONResponse(_document(request, served, judge), 201, {"Cache-Control": "no-store"})
+    if judge.enrolment is not None:
+        enrolments.remember_judging(request, response, judge.enrolment)
+    return response
 
 
 @router.get("/api/judge/matches/{match}", responses=judging_refusals(400, 401, 403, 404, 422))

@@ -12,7 +12,8 @@ from interplay.judge.automatic import AutomaticJudgeError, LoggedJudges, answer_
 from interplay.judge.automatic.agreement_with_people import agreement_with_people
 from interplay.rank.bias import share
 from interplay.store import bans
-from interplay.store.automatic import JudgedPair, LoggedOpinion, judged_pairs
+from interplay.store.automatic import JudgedPair, LoggedOpinion, ModelAnswer, add_model_answers, judged_pairs
+from interplay.store.automatic import opinions as automatic_opinions
 from interplay.tasks import find
 
 QUESTIONS = find(TASK).questions
@@ -166,10 +167,56 @@ def test_calibrate_measures_a_judge_that_looks(archive, capsys):
     assert document["skipped"] == []
 
 
-def test_calibrate_says_where_a_judge_that_looks_has_not_looked(archive, capsys):
+def test_where_a_judge_that_looks_has_not_looked_one_is_trained(archive, capsys):
     status, _, errors = run(capsys, archive, "calibrate", "--name", "eye", "--task", "atari/breakout")
     assert status == 1
-    assert "model:eye has answered nothing about atari/breakout\nCollect answers:  interplay serve" in errors
+    assert "atari/breakout has 0 answers by people about 0 seeds" in errors
+
+
+def logged_with(session, judge, viewings):
+    """Answers of a judge to one pair that people answered, as a program may send them; not committed."""
+    pair = judged_pairs(session, TASK)[0]
+    answers = [
+        ModelAnswer(
+            match_id=f"{judge}{number}".encode().hex()[:24].ljust(24, "0"),
+            task_hash=find(TASK).content_hash,
+            outcome="left",
+            responses={},
+            reason="because",
+            viewing=viewing,
+            **{name: getattr(pair, name) for name in ("seed", "left_episode", "right_episode", "left_agent", "right_agent")},
+        )
+        for number, viewing in enumerate(viewings)
+    ]
+    add_model_answers(session, judge=judge, task=TASK, answers=answers, now=START)
+
+
+def test_probabilities_that_are_none_are_taken_for_none(archive):
+    good = {"left": 0.5, "draw": 0.25, "right": 0.25}
+    odd = [
+        {"left": 0.9}, {"left": 50, "draw": 0, "right": 50}, {"left": 0.5, "draw": 0.1, "right": 0.1}, "x", 3, {}, None,
+        {"left": "a", "draw": 0, "right": 1}, {"left": True, "draw": 0, "right": 0}, {"left": -1, "draw": 1, "right": 1},
+    ]  # fmt: skip
+    with archive.database.read() as session:
+        logged_with(session, "model:odd", [{"probabilities": one} for one in (*odd, good)])
+        found = automatic_opinions(session, "model:odd", TASK)
+        people = judged_pairs(session, TASK)
+    assert [one.probabilities for one in found] == [None] * len(odd) + [good]
+    assert all(np.isfinite(compare([one], people).brier) for one in found)
+
+
+def test_a_judge_that_sends_probabilities_is_measured_and_not_trained_over(archive, capsys):
+    with archive.database.write() as session:
+        logged_with(session, "model:far", [{"probabilities": {"left": 0.5, "draw": 0.25, "right": 0.25}}])
+    try:
+        status, text, _ = run(capsys, archive, "calibrate", "--name", "far", "--json")
+        assert status == 0
+        assert json.loads(text)["agreement"][TASK]["num_pairs"] == 1
+        assert not (archive.root / "models" / "judges" / "far").exists()
+    finally:
+        with archive.database.write() as session:
+            bans.ban(session, judge="model:far", reason="a test's", now=START)
+    assert "far" not in {one.name for one in logged(archive).measure()}  # as on the leaderboard's tab
 
 
 def test_a_judge_that_learnt_is_not_measured_on_what_it_learnt_from_and_shares_no_name(archive, tmp_path):

@@ -203,7 +203,7 @@ def test_ban_list_export_and_unban_by_command(data, judging, capsys, tmp_path):
     assert code == 0
     assert "a script" in out
     assert read_banned(export) == ["robot"]
-    assert "unbanned robot: 1 answers" in run(capsys, "unban", "robot", "--data", data)[1]
+    assert "unbanned robot: 1 answer\n" in run(capsys, "unban", "robot", "--data", data)[1]
     assert "Nobody is banned." in run(capsys, "bans", "--data", data)[1]
     assert judging.leaderboard()["num_answers"] == 6
 

@@ -259,7 +259,7 @@ def test_when_nothing_is_left_the_answer_is_a_409(archive, clock):
     app = create_app(archive, judging=judging)
     serve(TestClient(app))
     response = TestClient(app).post("/api/judge/matches", json={})
-    assert (response.status_code, response.json()["error"]) == (409, "nothing_to_judge")
+    assert (response.status_code, response.json()["error"]) == (409, "every_pair_taken")
 
 
 def test_a_superseded_answer_is_a_410(archive, clock):

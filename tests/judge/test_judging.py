@@ -14,6 +14,7 @@ import interplay
 from interplay.errors import NotFoundError
 from interplay.judge import (
     AlreadyAnsweredError,
+    EveryPairTakenError,
     ForeignMatchError,
     InvalidAnswerError,
     Judging,
@@ -27,6 +28,7 @@ from interplay.judge import (
     TooEarlyError,
     UnknownMatchError,
 )
+from interplay.judge.judging import UNTOUCHED_AFTER_S
 from interplay.judge.policies import policy
 from interplay.judge.pool import Pool
 from interplay.judge.ratings import Ratings
@@ -213,6 +215,8 @@ def test_a_withdrawn_agent_is_served_no_more_and_can_come_back(judging, archive)
 def test_an_abandoned_match_is_released_and_its_pair_comes_back(archive, clock):
     judging = two_agents_one_seed(archive, clock)
     abandoned = judging.serve("eve")
+    clock.advance(1)
+    judging.heartbeat(abandoned.id, "eve")
     clock.advance(599)
     with pytest.raises(NothingToJudgeError):
         judging.serve("fay")
@@ -350,6 +354,25 @@ def test_a_late_answer_is_taken_even_when_another_judge_has_answered_about_the_p
     answer(judging, judging.serve("fay"), "fay")
     assert answer(judging, late, "eve").sequence == 2
     assert judging.leaderboard()["num_answers"] == 2
+
+
+def test_a_pair_that_was_asked_for_and_never_looked_at_keeps_nobody_waiting(archive, clock):
+    judging = two_agents_one_seed(archive, clock)
+    abandoned = judging.serve("eve")
+    clock.advance(UNTOUCHED_AFTER_S)
+    with pytest.raises(EveryPairTakenError, match="is before a judge right now; try again in a few minutes"):
+        judging.serve("fay")
+    clock.advance(1)
+    watched = judging.serve("fay")
+    assert {watched.id, abandoned.id} == {watched.id, judging.get(abandoned.id, "eve").id}
+    assert judging.get(abandoned.id, "eve").state == "released"
+    # A page that was heard of once keeps its pair for the whole time.
+    clock.advance(30)
+    assert judging.heartbeat(watched.id, "fay") == "open"
+    clock.advance(UNTOUCHED_AFTER_S + 1)
+    with pytest.raises(EveryPairTakenError):
+        judging.serve("gil")
+    assert answer(judging, abandoned, "eve").sequence == 1  # and no work is thrown away
 
 
 def test_a_late_answer_is_refused_when_the_same_judge_has_answered_about_the_pair_since(archive, clock):

@@ -27,12 +27,12 @@ from interplay.judge.simulate import (
     fingerprint,
     needed,
     quartiles,
-    rank_correlation,
     simulate,
     summary,
     true_skills,
 )
 from interplay.judge.simulated_runs import SimulatedRuns
+from interplay.rank.compare import rank_correlation
 from interplay.report.matchmaking import plot_matchmaking, save_matchmaking
 
 SMALL = Simulation(num_agents=6, max_answers=30, every=10)

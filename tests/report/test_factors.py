@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from interplay.report.factors import factor_scores, is_inverted, points
+from interplay.report.factors import factor_scores, points
 from interplay.report.plots import _COLOURS, agent_styles
 from interplay.store.answers import FullAnswer
 from interplay.tasks import Question
@@ -36,7 +36,7 @@ def test_a_yes_is_one_but_harm_counts_against_its_doer():
 
 
 def test_of_the_basalt_suite_only_the_questions_of_harm_are_inverted(forms):
-    inverted = {(task, question.id) for task, questions in forms.items() for question in questions if is_inverted(question)}
+    inverted = {(task, question.id) for task, questions in forms.items() for question in questions if question.is_inverted}
     assert inverted == {("basalt/create_village_animal_pen", "harm"), ("basalt/build_village_house", "harm")}
 
 

@@ -1,5 +1,8 @@
 """One code path for SQLite and PostgreSQL: migrations equal the models, writers queue, times keep their zone."""
 
+import sqlite3
+import subprocess
+import sys
 import threading
 from datetime import UTC, datetime, timedelta, timezone
 
@@ -9,6 +12,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 
 from interplay.store import Answer, Base, Database, EpisodeRow, Match, Participant, StoreError
+from interplay.store import database as database_module
 
 
 @pytest.fixture(scope="module")
@@ -71,6 +75,60 @@ def test_opening_twice_changes_nothing(tmp_path):
     second = Database.open(url)
     with second.read() as session:
         assert session.scalar(sa.select(sa.func.count()).select_from(Participant)) == 1
+
+
+OPEN = """
+import sys
+sys.stdin.read(1)
+from interplay.store import Database
+Database.open(sys.argv[1]).close()
+"""
+
+
+def open_at_once(url: str, num: int = 4) -> list[tuple[int, str]]:
+    """Exit status and standard error of processes that open a database at the same moment."""
+    command = [sys.executable, "-c", OPEN, url]
+    started = [subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(num)]
+    for one in started:
+        one.stdin.write("x")
+        one.stdin.flush()
+    said = [one.communicate(timeout=120)[1] for one in started]
+    return [(one.returncode, text) for one, text in zip(started, said, strict=True)]
+
+
+def test_processes_that_open_a_new_file_at_once_wait_for_each_other(tmp_path):
+    for turn in range(3):
+        assert open_at_once(f"sqlite:///{tmp_path}/{turn}.db") == [(0, "")] * 4
+
+
+def test_processes_that_open_a_new_postgresql_database_at_once_wait_for_each_other(new_postgres_url):
+    assert open_at_once(new_postgres_url()) == [(0, "")] * 4
+
+
+def test_a_database_that_stays_busy_is_not_called_damaged(tmp_path, monkeypatch):
+    monkeypatch.setattr(database_module, "_WAIT_S", 0)
+    with sqlite3.connect(tmp_path / "busy.db", isolation_level=None) as holder:
+        holder.execute("PRAGMA journal_mode=WAL")
+        holder.execute("BEGIN IMMEDIATE")
+        with pytest.raises(
+            StoreError, match=r"is busy: another command has held it(.|\n)*try again; nothing was changed"
+        ) as error:
+            Database.open(f"sqlite:///{tmp_path}/busy.db")
+        assert "damaged" not in str(error.value)
+        holder.execute("ROLLBACK")
+    holder.close()
+
+
+def test_commits_of_a_file_wait_for_the_disk_unless_they_need_not(tmp_path):
+    database = Database.open(f"sqlite:///{tmp_path}/interplay.db")
+    seen = []
+    for sync in (True, False, True):
+        with database.write(sync=sync) as session:
+            seen.append(session.execute(sa.text("PRAGMA synchronous")).scalar())
+    with database.write() as session:
+        seen.append(session.execute(sa.text("PRAGMA synchronous")).scalar())
+    database.close()
+    assert seen == [2, 1, 2, 2]  # FULL, NORMAL
 
 
 def test_a_write_that_fails_leaves_nothing(database):

@@ -419,8 +419,12 @@ def test_of_many_claims_at_once_one_is_the_first(anywhere):
 def test_the_ledger_says_how_a_thing_stands():
     order = Order("hit", "r", {})
     states = [["planned"], ["planned", "failed"], ["planned", "failed", "planned"], ["planned", "made", "failed"]]
-    found = [order.known([Event("r", state, {"hit": "3H"} if state == "made" else {}) for state in one]) for one in states]
+    found = [
+        order.known([Event("r", state, {"hit": "3H"} if state == "made" else {}, f"it is {state}") for state in one])
+        for one in states
+    ]
     assert [one.state for one in found] == ["unknown", "failed", "unknown", "made"]
+    assert [one.detail for one in found] == ["", "it is failed", "", ""]
     assert (found[3].made, order.known([Event("other", "made", {})]).state) == ({"hit": "3H"}, "new")
 
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from urllib.parse import parse_qs, urlsplit
+
 import numpy as np
 import pytest
 from agents_world import NOW, TASK, client, mp4, operator, propose, token, upload
 from board_world import REASON, fill
 from sqlalchemy import select
+from study_world import PROLIFIC, STUDY, hidden_fields, open_study
 
 from interplay.judge import Judging
 from interplay.judge.tally import Counts, YesCounts, tally
@@ -52,6 +56,19 @@ def test_answers_are_counted_from_the_side_the_agent_was_on():
     assert overall.counts == Counts(won=2, drew=1, lost=1)
     assert counted.opponents == {"bob": Counts(won=1, drew=1, lost=1), "cyd": Counts(won=1)}
     assert list(counted.opponents) == ["bob", "cyd"]
+
+
+def test_where_a_yes_is_bad_the_noes_are_counted_and_said(app, archive):
+    harm = Question("harm", "Least Harm", "direct", "Was anything harmed?")
+    verdicts = [
+        Verdict("t", True, "bob", "left", {"harm": {"left": True, "right": False}}),
+        Verdict("t", False, "bob", "left", {"harm": {"left": False, "right": True}}),
+    ]
+    ((factor, *_),) = tally(verdicts, {"t": (harm, QUESTIONS[-1])}).factors.values()
+    assert factor.yes == YesCounts(own=0, others=2, total=2)
+    fill(archive, tasks=["basalt/build_village_house"], agents=("ada", "bob"), num_answers=10)
+    page = client(app).get("/agents/ada").text
+    assert re.search(r"Least Village Harm</dt>.*?no \d+ %, others \d+ %", page, re.DOTALL)
 
 
 def test_the_page_shows_ratings_factors_opponents_and_reasons(app, archive):
@@ -136,6 +153,26 @@ def test_who_has_a_pair_of_the_task_open_finds_no_episode_of_it_but_their_own(ap
         session.get(Match, match).answered_at = NOW
     assert [judge.get(page).status_code for page in pages] == [200, 200, 200]
     assert "judging is blind" not in judge.get("/episodes").text
+
+
+def test_who_came_by_a_platforms_link_finds_no_episode_of_the_pair_before_them(app, archive):
+    team, boss, worker = client(app, token(archive, "team-red")), operator(app, archive), client(app)
+    for number, name in enumerate(("red", "blue")):
+        propose(team, name)
+        episode = upload(team, name, SEEDS[0], mp4(50 * number)).json()["episode"]
+        boss.post(f"/api/agents/{name}/approve")
+    open_study(archive, STUDY.replace('[quiz]\nquiz = "atari"\nattempts = 2\n', "").replace("atari/breakout", TASK))
+    page = worker.get("/studies/caves", params=PROLIFIC)
+    fields = hidden_fields(page.text) | {"decision": "begin", "agree": "yes"}
+    begun = worker.post("/studies/caves/begin", data=fields, follow_redirects=False)
+    enrolment = parse_qs(urlsplit(begun.headers["location"]).query)["enrolment"][0]
+    assert worker.get(f"/api/episodes/{episode}").status_code == 200
+    assert worker.post("/api/judge/matches", json={}, headers={"Interplay-Enrolment": enrolment}).status_code == 201
+    assert worker.get(f"/api/episodes/{episode}").status_code == 403
+    assert episode not in worker.get("/episodes").text
+    assert "judging is blind" in worker.get("/agents/red").text
+    worker.cookies.set("interplay_judging", "forged")
+    assert worker.get("/episodes").status_code == 200
 
 
 def test_an_answered_pair_hides_nothing(archive):

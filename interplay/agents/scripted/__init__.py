@@ -3,5 +3,12 @@
 from interplay.agents.scripted.blocks import BLOCK_BRAINS, BlockPlayer
 from interplay.agents.scripted.by_task import ScriptedAgent
 from interplay.agents.scripted.player import BRAINS, ScriptedPlayer
+from interplay.tasks import Task
 
-__all__ = ["BLOCK_BRAINS", "BRAINS", "BlockPlayer", "ScriptedAgent", "ScriptedPlayer"]
+
+def has_player(task: Task) -> bool:
+    """Whether somebody wrote a player for a task."""
+    return task.name in BLOCK_BRAINS if task.env.door == "voxel" else task.env.id in BRAINS
+
+
+__all__ = ["BLOCK_BRAINS", "BRAINS", "BlockPlayer", "ScriptedAgent", "ScriptedPlayer", "has_player"]

@@ -61,9 +61,11 @@ def calibrate(
     place = place_options(data, database)
     with closing(open_archive(data, database, must_exist=True)) as archive:
         tasks = _tasks(archive, task)
-        looked = [one for one in _measured(archive, name) if not one.has_probabilities]
+        # What goes by the default name and gave probabilities was trained here, and its file is gone.
+        looked = [one for one in _measured(archive, name) if name != DEFAULT_NAME or not one.has_probabilities]
+        looked = [one for one in looked if task in (None, one.task)]
         if looked:
-            _emit_agreement([one for one in looked if task in (None, one.task)], task, name, place, as_json=as_json)
+            _emit_agreement(looked, name, place, as_json=as_json)
             return
         for one in tasks:
             with _bar(one) as on_progress:
@@ -91,7 +93,7 @@ def calibrate(
     emit(document, as_json=as_json, text=calibration_report(made, skipped, seed, named + place))
 
 
-def _emit_agreement(looked: list[MeasuredJudge], task: str | None, name: str, place: str, *, as_json: bool) -> None:
+def _emit_agreement(looked: list[MeasuredJudge], name: str, place: str, *, as_json: bool) -> None:
     """What measuring a judge that answers by looking found."""
     from interplay.judge.automatic.logged import SEED
 
@@ -102,8 +104,10 @@ def _emit_agreement(looked: list[MeasuredJudge], task: str | None, name: str, pl
         if one.agreement is None
     }
     if not found:
-        reasons = "\n".join(skipped.values()) or f"model:{name} has answered nothing about {task}"
-        raise InterplayError(f"{reasons}\nCollect answers:  interplay serve{place}")
+        reasons = "\n".join(skipped.values())
+        raise InterplayError(
+            f"{reasons}\nCollect answers:  interplay serve{place}\nTo train a judge on people's answers, choose another --name."
+        )
     report = agreement_report(looked, skipped)
     emit({"name": name, "seed": SEED, "agreement": found, "skipped": _listed(skipped)}, as_json=as_json, text=report)
 

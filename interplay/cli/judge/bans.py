@@ -94,7 +94,8 @@ def _change(
         counts = store.num_answers_of(session, changed)
     same = [name for name in names if name not in changed]
     num_answers = sum(counts.values())
-    lines = [f"{done} {name}: {counts.get(name, 0)} answers" for name in changed] + [f"{idle}: {name}" for name in same]
+    lines = [f"{done} {name}: {(count := counts.get(name, 0)):,} answer{'' if count == 1 else 's'}" for name in changed]
+    lines += [f"{idle}: {name}" for name in same]
     if unseen:
         lines.append(f"{len(unseen)} of {len(listed)} workers of {file} have given no answers here")
     lines.append(f"Ratings are computed anew at the next look:  interplay rank{place_options(data, database)}")

@@ -50,7 +50,7 @@ def calibration_report(made: Sequence[TaskJudge], skipped: Mapping[str, str], se
     for judge in made:
         parts += ["", *_remarks(judge)]
     parts += _skipped(skipped)
-    parts += ["", f"Every figure is about seeds the model did not see. Seed of the splits: {seed}."]
+    parts += ["", f"Right, side right, Brier and ECE are about seeds the model did not see. Seed of the splits: {seed}."]
     if any(judge.calibration.is_better_than_shares for judge in made):
         parts += [f"Let it answer:  interplay judge automatic{options}      See more:  /judges/automatic on the server"]
     else:
@@ -104,7 +104,10 @@ def agreement_report(measured: Sequence[MeasuredJudge], skipped: Mapping[str, st
         "#answers saved",
     ]
     parts: list[Any] = [table(headers, rows), *(["", *remarks] if remarks else []), *_skipped(skipped)]
-    parts += ["", "Over the pairs that people answered as well; 95 % intervals."]
+    parts += [
+        "",
+        "Over the pairs people answered as well, answers saved over all it answered; [95 % interval].",
+    ]
     return Group(*parts, "By question:  --json, or /judges/automatic on the server")
 
 

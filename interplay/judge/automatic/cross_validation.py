@@ -1,6 +1,7 @@
 """Models that say of each answer what they expect without having seen it: answers are split by seed, models fitted to the rest.
 
-No episode is on both sides of a split. Penalty and temperature are chosen inside each training part.
+No episode is on both sides of a split. Of the overall question, penalty and temperature are chosen inside each training
+part; the other questions take the penalty that all answers to the overall one chose.
 """
 
 from __future__ import annotations

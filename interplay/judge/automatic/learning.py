@@ -123,15 +123,16 @@ def _check_enough(task: str, pairs: Sequence[JudgedPair], num_left_out: int) -> 
     num_seeds = len({pair.seed for pair in pairs})
     if len(pairs) >= MIN_ANSWERS and num_seeds >= 2:
         return
+    seeds = f"{num_seeds} seed{'' if num_seeds == 1 else 's'}"
     needs = f"an automatic judge needs {MIN_ANSWERS} about two or more"
     if num_left_out:
         raise AutomaticJudgeError(
-            f"{task} has {len(pairs)} answers by people about {num_seeds} seeds to learn from, and {needs}; "
+            f"{task} has {len(pairs)} answers by people about {seeds} to learn from, and {needs}; "
             f"{num_left_out:,} of {len(pairs) + num_left_out:,} answers were left out: no video of their episodes here\n"
             "Bring the videos in:  interplay judge import FILE --videos DIR"
         )
     raise AutomaticJudgeError(
-        f"{task} has {len(pairs)} answers by people about {num_seeds} seeds; {needs}\n"
+        f"{task} has {len(pairs)} answers by people about {seeds}; {needs}\n"
         f"Collect some:  interplay serve, then open /judge?task={task}"
     )
 
@@ -159,7 +160,7 @@ def _questions(
         said = [pair.responses.get(question.id) for pair in learnt.pairs]
         if question.kind == "comparative":
             chosen = np.array([answer in OUTCOMES for answer in said])
-            if chosen.sum() < MIN_ANSWERS:
+            if chosen.sum() < MIN_ANSWERS or len(set(seeds[chosen])) < 2:
                 continue
             answers = np.array([answer for answer in said if answer in OUTCOMES])
             left, right = learnt.left[chosen], learnt.right[chosen]
@@ -167,7 +168,7 @@ def _questions(
             found = comparative_agreement(left, right, answers, seeds[chosen], penalty, rng)
         elif question.kind == "direct":
             chosen = np.array([isinstance(answer, Mapping) for answer in said])
-            if chosen.sum() < MIN_ANSWERS:
+            if chosen.sum() < MIN_ANSWERS or len(set(seeds[chosen])) < 2:
                 continue
             both = [answer for answer in said if isinstance(answer, Mapping)]
             rows = np.concatenate([learnt.left[chosen], learnt.right[chosen]])

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from interplay.judge.simulate import rank_correlation
 from interplay.rank import bradley_terry
+from interplay.rank.compare import rank_correlation
 from interplay.store.automatic import JudgedPair
 
 Array = NDArray[np.float64]

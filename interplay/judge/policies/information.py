@@ -36,7 +36,7 @@ class Information:
 
 @dataclass(frozen=True)
 class PublishedInformation:
-    """The rule of the published platform (BEDD's evaluation server) to the digit: worth is `published_drops`.
+    """The rule of the published platform (BEDD's evaluation server): worth is `published_drops`.
 
     Open matches count as in `Information`; there they were no part of the rule.
     """

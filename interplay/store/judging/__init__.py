@@ -15,6 +15,7 @@ from interplay.store.judging.candidates import (
     task_definition,
 )
 from interplay.store.judging.log import (
+    AUTOMATIC,
     BANNED,
     COUNTS,
     LOGGED,
@@ -50,12 +51,14 @@ from interplay.store.judging.matches import (
     release,
     release_open_of,
     release_unseen,
+    release_untouched,
     times_shown,
     touch,
     was_given_back,
 )
 
 __all__ = [
+    "AUTOMATIC",
     "BANNED",
     "COUNTS",
     "LOGGED",
@@ -96,6 +99,7 @@ __all__ = [
     "release",
     "release_open_of",
     "release_unseen",
+    "release_untouched",
     "studies",
     "study",
     "study_definition",

@@ -41,6 +41,8 @@ _JUDGE_STATE = select(_BY_JUDGE.scalar_subquery(), *_STATE)
 _JUDGE_STATE_IN_STUDY = select(_BY_JUDGE_IN_STUDY.scalar_subquery(), *_STATE)
 COUNTS = and_(Answer.purpose == "rating", Answer.judge_kind != "model", Answer.judge.not_in(BANNED))
 """What ratings are made of: checks, automatic judges and banned judges are left out."""
+AUTOMATIC = and_(Answer.purpose == "rating", Answer.judge_kind == "model", Answer.judge.not_in(BANNED))
+"""What automatic judges say, those that are banned left out; it is shown beside people's answers."""
 LOGGED = select(
     Answer.sequence,
     Answer.task,

@@ -64,6 +64,11 @@ _RELEASE = (
     )
 )
 _RELEASE_UNSEEN = update(Match).where(_IS_OPEN, Match.seen_at < bindparam("seen_before")).values(released_at=bindparam("now"))
+_RELEASE_UNTOUCHED = (
+    update(Match)
+    .where(_IS_OPEN, Match.seen_at == Match.served_at, Match.served_at < bindparam("served_before"))
+    .values(released_at=bindparam("now"))
+)
 _OTHER = aliased(Match)
 _ANSWERED_SINCE = (
     select(_OTHER.id)
@@ -215,6 +220,11 @@ def was_given_back(match: Match) -> bool:
 def release_unseen(session: Session, *, seen_before: datetime, now: datetime) -> int:
     """Release every open match without a sign of life since `seen_before`; returns how many."""
     return _rowcount(session, _RELEASE_UNSEEN, {"seen_before": seen_before, "now": now})
+
+
+def release_untouched(session: Session, *, served_before: datetime, now: datetime) -> int:
+    """Release every open match that was served before a time and has given no sign of life at all; returns how many."""
+    return _rowcount(session, _RELEASE_UNTOUCHED, {"served_before": served_before, "now": now})
 
 
 def has_answered_since(session: Session, match: Match) -> bool:

@@ -15,6 +15,7 @@ const LAST_WORDS_BYTES = 60_000;
 const SPEEDS = [0.5, 1, 1.5, 2, 3, 5];
 const NOT_NOW = {
   nothing_to_judge: "Nothing to compare right now",
+  every_pair_taken: "Others are comparing right now",
   quota_reached: "You have done it all",
   study_full: "Enough has been said",
   study_closed: "This study is closed",
