@@ -63,10 +63,7 @@ def serve(
 
     Example:  interplay serve --port 8000 --data interplay-data
     """
-    from interplay.agents.scripted import has_player
     from interplay.play.sockets import listen
-    from interplay.tasks import builtin_suites
-    from interplay.web.agent_uploads import remove_unfinished
 
     if max_video_mb < 1:
         raise typer.BadParameter(
@@ -78,12 +75,9 @@ def serve(
     archive = open_archive(data, database)
     with _only_server(archive.root, port=listener.getsockname()[1]):
         _recover(archive)
-        remove_unfinished(archive.root)
-        tasks = [task for suite in builtin_suites() for task in suite.tasks if has_player(task)]
-        slow = [task for task in tasks if task.env.door == "voxel"]
-        if warm:
-            warm_up(archive, [task for task in tasks if task not in slow])
-        with _warm_up_beside(archive, slow if warm else []):
+        quick, slow = _tasks_to_warm_up() if warm else ([], [])
+        warm_up(archive, quick)
+        with _warm_up_beside(archive, slow):
             _serve(
                 archive,
                 listener,
@@ -116,6 +110,15 @@ def _only_server(root: Path, *, port: int) -> Iterator[None]:
         file.write(f"process {os.getpid()} on port {port}\n")
         file.flush()
         yield
+
+
+def _tasks_to_warm_up() -> tuple[list[Task], list[Task]]:
+    """The built-in tasks that somebody wrote a player for: those played in a moment, and those that take minutes."""
+    from interplay.agents.scripted import has_player
+    from interplay.tasks import builtin_suites
+
+    tasks = [task for suite in builtin_suites() for task in suite.tasks if has_player(task)]
+    return [task for task in tasks if task.env.door != "voxel"], [task for task in tasks if task.env.door == "voxel"]
 
 
 def warm_up(archive: Archive, tasks: Sequence[Task]) -> None:
@@ -158,10 +161,11 @@ def _warm_up_beside(archive: Archive, tasks: Sequence[Task]) -> Iterator[None]:
 
 
 def _recover(archive: Archive) -> None:
-    """Seal what a server that died has left."""
+    """Seal what a server that died has left, and remove the parts of videos it was sent."""
     from interplay.record import RecordingError
     from interplay.record.journal import is_live, read_header, segments
     from interplay.store import sessions
+    from interplay.web.agent_uploads import remove_unfinished
 
     # Workers of a server that was killed a moment ago are just writing their last steps.
     deadline = time.monotonic() + RECOVERY_WAIT_S
@@ -179,6 +183,7 @@ def _recover(archive: Archive) -> None:
     if recovered:
         steps = sum(episode.num_steps for episode in recovered)
         print(f"Recovered {len(recovered)} interrupted episodes ({steps} steps) of an earlier run.", file=sys.stderr)
+    remove_unfinished(archive.root)
 
 
 def hide_enrolments(record: logging.LogRecord) -> bool:
