@@ -10,7 +10,7 @@ import pytest
 from fake_mturk import KEY_ID, SECRET, FakeMTurk
 
 import interplay.record
-from interplay.cli import _run, study_hit
+from interplay.cli import study_hit
 from interplay.store import studies
 from interplay.store.hits import hit_events
 from interplay.study.channels import mturk_api
@@ -41,28 +41,9 @@ HIT = STUDY.replace("[channels.mturk]", '[channels.mturk.hit]\nkeywords = "caves
 LINK = "https://workersandbox.mturk.com/mturk/preview?groupId="
 
 
-@pytest.fixture
-def run(tmp_path, capsys, monkeypatch):
-    """Runs one command line in a folder of its own: exit status, standard output, standard error."""
-    monkeypatch.chdir(tmp_path)
+@pytest.fixture(autouse=True)
+def without_pauses(monkeypatch):
     monkeypatch.setattr(mturk_api, "_PAUSE_S", 0)
-    (tmp_path / "caves.toml").write_text(STUDY)
-
-    def run(line: str):
-        status = _run(["study", *line.split()])
-        said = capsys.readouterr()
-        return status, said.out, said.err
-
-    return run
-
-
-@pytest.fixture
-def opened(run, tmp_path):
-    """The study, open; its archive."""
-    assert run("open caves.toml")[0] == 0
-    archive = interplay.record.open(tmp_path / "interplay-data")
-    yield archive
-    archive.close()
 
 
 @pytest.fixture

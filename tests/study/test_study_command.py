@@ -47,29 +47,6 @@ tasks = ["atari/breakout"]
 """
 
 
-@pytest.fixture
-def run(tmp_path, capsys, monkeypatch):
-    """Runs one command line in a folder of its own: exit status, standard output, standard error."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "caves.toml").write_text(STUDY)
-
-    def run(line: str):
-        status = _run(["study", *line.split()])
-        said = capsys.readouterr()
-        return status, said.out, said.err
-
-    return run
-
-
-@pytest.fixture
-def opened(run, tmp_path):
-    """The study, open; its archive."""
-    assert run("open caves.toml")[0] == 0
-    archive = interplay.record.open(tmp_path / "interplay-data")
-    yield archive
-    archive.close()
-
-
 def finish(archive, channel, worker, assignment, minutes, *, hit="3HIT", outcome="done"):
     """Somebody took part and finished."""
     with archive.database.write() as session:
