@@ -124,8 +124,8 @@ class PlayClient:
             await self._socket.close()
 
     async def send(self, kind: str, **fields: Any) -> None:
-        """Send a JSON message."""
-        await self.socket.send(json.dumps({"type": kind, **fields}))
+        """Send a JSON message; whether the socket is still open, and why not, the next `receive` tells."""
+        await self._send(json.dumps({"type": kind, **fields}))
 
     async def start(self) -> None:
         """The player is ready."""
@@ -196,14 +196,13 @@ class PlayClient:
         return header
 
     async def _beat(self) -> None:
-        """Give a sign of life, and acknowledge what was painted, four times a second."""
-        with contextlib.suppress(ConnectionClosed):
-            while True:
-                wait_s = self._sent_at + HEARTBEAT_S - time.perf_counter()
-                if wait_s > 0:
-                    await asyncio.sleep(wait_s)
-                else:
-                    await self._send_input(time.perf_counter(), self._buttons)
+        """Give a sign of life, and acknowledge what was painted, four times a second while the socket is open."""
+        while self.socket.close_code is None:
+            wait_s = self._sent_at + HEARTBEAT_S - time.perf_counter()
+            if wait_s > 0:
+                await asyncio.sleep(wait_s)
+            else:
+                await self._send_input(time.perf_counter(), self._buttons)
 
     def _take(self, message: dict[str, Any]) -> dict[str, Any]:
         """Note what a JSON message says."""
@@ -235,7 +234,12 @@ class PlayClient:
         message = wire.pack_input(buttons, max(self.decoder.step, 0), now * 1000, turn)
         self._buttons = buttons
         self._sent_at = now
-        await self.socket.send(message)
+        await self._send(message)
+
+    async def _send(self, message: str | bytes) -> None:
+        """A server that closed the socket may have said why: what it said is read before anything fails."""
+        with contextlib.suppress(ConnectionClosed):
+            await self.socket.send(message)
 
     @property
     def socket(self) -> ClientConnection:

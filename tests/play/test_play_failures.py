@@ -104,8 +104,8 @@ def test_a_killed_worker_costs_its_players_a_moment_and_others_nothing(quiet_ser
 
 def test_a_killed_server_loses_no_step_older_than_a_second(tmp_path: Path) -> None:
     async def until_killed(server: RunningServer, players: list[Watcher]) -> list[int]:
-        for watcher in players:
-            watcher.client = await server.open("atari/space_invaders")
+        for seed, watcher in enumerate(players):
+            watcher.client = await server.open("atari/space_invaders", seed=seed)
             await watcher.client.start()
         playing = [asyncio.create_task(watcher.play()) for watcher in players]
         await asyncio.sleep(2.5)
@@ -115,10 +115,13 @@ def test_a_killed_server_loses_no_step_older_than_a_second(tmp_path: Path) -> No
             with pytest.raises(PlayClientError) as lost:
                 await task
             assert lost.value.code == 1006
+        await players[0].client.press(1 << 5)  # it is the next look that tells
+        with pytest.raises(PlayClientError, match="connection was lost"):
+            await players[0].client.receive()
         return workers
 
     data = tmp_path / "data"
-    players = [Watcher(None), Watcher(None)]  # type: ignore[arg-type]
+    players = [Watcher(None, random.Random(seed)) for seed in range(2)]  # type: ignore[arg-type]
     with running_server(data, "--workers", "2", expect_exit=-signal.SIGKILL) as server:
         workers = asyncio.run(until_killed(server, players))
         server.process.wait()
@@ -131,22 +134,22 @@ def test_a_killed_server_loses_no_step_older_than_a_second(tmp_path: Path) -> No
         episodes = {episode.id: episode for episode in archive.episodes()}
         assert len(episodes) == 2
         assert {episode.outcome for episode in episodes.values()} == {"interrupted"}
-        for watcher in players:
-            steps, hashes = np.array(watcher.steps), np.array(watcher.hashes)
-            kept = {name: steps <= episode.num_steps for name, episode in episodes.items()}
-            # The first second of two games may look the same.
-            (episode,) = (one for one in episodes.values() if matches(one, steps[kept[one.id]], hashes[kept[one.id]]))
-            assert episode.num_steps >= steps[-1] - ONE_SECOND
         with archive.database.read() as session:
-            rows = [session.get(PlaySession, watcher.client.grant["session"]) for watcher in players]
-            assert {row.episode_id for row in rows if row is not None} == set(episodes)
-            assert {row.state for row in rows if row is not None} == {"interrupted"}
+            rows = [session.get_one(PlaySession, watcher.client.grant["session"]) for watcher in players]
+            assert {row.episode_id for row in rows} == set(episodes)
+            assert {row.state for row in rows} == {"interrupted"}
+        for watcher, row in zip(players, rows, strict=True):
+            assert_kept(episodes[row.episode_id], watcher)
         assert "Recovered 2 interrupted episodes" in (data / "server.log").read_text()
         assert asyncio.run(server.statistics())["seats"] == {}
 
 
-def matches(episode: interplay.record.Episode, steps: np.ndarray, hashes: np.ndarray) -> bool:
-    return bool((episode.steps().column("frame_hash").to_numpy()[steps] == hashes).all())
+def assert_kept(episode: interplay.record.Episode, watcher: Watcher) -> None:
+    """All but the last second is recorded, and as it was seen."""
+    assert episode.num_steps >= watcher.steps[-1] - ONE_SECOND
+    steps, hashes = np.array(watcher.steps), np.array(watcher.hashes)
+    kept = steps <= episode.num_steps
+    assert (episode.steps().column("frame_hash").to_numpy()[steps[kept]] == hashes[kept]).all()
 
 
 def test_a_world_that_fails_ends_its_own_session_with_a_reason(quiet_server: RunningServer) -> None:
@@ -197,9 +200,7 @@ def test_a_disk_that_is_full_ends_the_session_and_keeps_what_is_there(quiet_serv
         assert lucky.disturbance() is None
         (episode,) = interplay.record.open(server.data).episodes(task="atari/space_invaders")
         assert episode.outcome == "interrupted"
-        assert episode.num_steps >= unlucky.steps[-1] - ONE_SECOND
-        kept = np.array(unlucky.steps) <= episode.num_steps
-        assert matches(episode, np.array(unlucky.steps)[kept], np.array(unlucky.hashes)[kept])
+        assert_kept(episode, unlucky)
 
     asyncio.run(scenario())
 
