@@ -131,6 +131,7 @@ def _forget_everything() -> None:
         self._candidates.clear()
         return candidates(self, session, task)
 
+    CarriedOn.news = lambda _self, _session: None
     CarriedOn.current = made_anew
     Pool.candidates = read_anew
 

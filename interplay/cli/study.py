@@ -263,16 +263,19 @@ def _cell(value: Any) -> str:
 
 
 def _checked(name: str, suite: list[Path] | None) -> Study:
-    """A study whose rules can be followed and whose tasks exist.
+    """A study whose rules can be followed, whose tasks exist, and which fits the HIT it is to be on Mechanical Turk.
 
     Raises:
         InterplayError: Naming file, key and remedy.
     """
     from interplay.judge import Rules
     from interplay.study.definition import find_study
+    from interplay.study.hit_plan import settings_of
     from interplay.tasks import index
 
     study = find_study(name)
+    if "mturk" in study.channels:
+        settings_of(study)
     rules = Rules.from_mapping(study.judging, f"{name}: [judging]")
     tasks = index(suites_with(suite))
     for task in rules.tasks or ():

@@ -331,7 +331,7 @@ class Judging:
             InvalidAnswerError: If the draft cannot be kept.
         """
         checked = None if draft is None else check_draft(draft)
-        with self.database.write(sync=False) as session:  # the page keeps its draft, too
+        with self.database.write(sync=False, at_once=True) as session:  # the page keeps its draft, too
             if store.touch(session, match_id, judge, study, self._clock(), checked):
                 return "open"
         with self.database.write() as session:

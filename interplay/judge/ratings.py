@@ -49,19 +49,31 @@ class Ratings:
     @contextmanager
     def current(self, session: Session) -> Iterator[TaskStandings]:
         """The standings after the last answer `session` can see; no other thread changes them inside the block."""
-        with self._lock:
-            yield self._rated.current(session).standings
+        with self._now(session) as rated:
+            yield rated.standings
 
     @contextmanager
     def evidence(self, session: Session) -> Iterator[defaultdict[str, Evidence]]:
         """The same answers by task, as matchmaking needs them; no other thread changes them inside the block."""
+        with self._now(session) as rated:
+            yield rated.evidence
+
+    @contextmanager
+    def evidence_read(self) -> Iterator[defaultdict[str, Evidence]]:
+        """As it was read last, without looking for more."""
         with self._lock:
-            yield self._rated.current(session).evidence
+            yield self._rated.value.evidence
 
     def num_in_study(self, session: Session, study: str) -> int:
         """How many answers of a study count."""
+        with self._now(session) as rated:
+            return rated.num_in_study[study]
+
+    @contextmanager
+    def _now(self, session: Session) -> Iterator[_Rated]:
+        news = self._rated.news(session)
         with self._lock:
-            return self._rated.current(session).num_in_study[study]
+            yield self._rated.current(session) if news is None else self._rated.take(news)
 
 
 def comparison(answer: store.LoggedAnswer) -> Comparison:

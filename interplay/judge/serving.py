@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import secrets
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 from interplay.judge.checks import SWAPPED, Purpose, checks_due
 from interplay.judge.errors import EveryPairTakenError, NothingToJudgeError
 from interplay.judge.matchmaking import Candidate, EpisodePair, JudgeHistory, Pairing, choose
-from interplay.judge.policies import AgentPair, Policy, policy
+from interplay.judge.policies import AgentPair, Awaited, Evidence, Policy, policy
 from interplay.judge.pool import Pool
 from interplay.judge.ratings import Ratings
 from interplay.judge.rules import Rules
@@ -169,23 +169,10 @@ class Matchmaker:
         if len({candidate.agent for candidate in pool}) < 2:
             return None
         awaited = _awaited(store.open_pairs(session, task))
-        pairs = self._order(session, request, task, pool, awaited, rng)
-        return Offer(task, pool, awaited, pairs, store.pairs_shown_to(session, request.judge, task))
-
-    def _order(
-        self,
-        session: Session,
-        request: Request,
-        task: str,
-        pool: Sequence[Candidate],
-        awaited: list[tuple[str, str]],
-        rng: np.random.Generator,
-    ) -> list[AgentPair]:
-        """Pairs of agents this judge may answer about, in the order the policy wants them."""
-        names = sorted({candidate.agent for candidate in pool})
         with self._ratings.evidence(session) as evidence:
-            pairs = _policy(request.rules).order(names, evidence[task], awaited, rng)
-        return self._within_limit(session, request, task, pairs)
+            pairs = _ordered(pool, request.rules, evidence[task], awaited, rng)
+        pairs = self._within_limit(session, request, task, pairs)
+        return Offer(task, pool, awaited, pairs, store.pairs_shown_to(session, request.judge, task))
 
     def _pairing(self, session: Session, plan: Plan, offer: Offer) -> Pairing | None:
         """The next two episodes of one task for this judge, no other judge having them now."""
@@ -193,7 +180,9 @@ class Matchmaker:
         taken, awaited = frozenset(one.episodes for one in open_pairs), _awaited(open_pairs)
         pairs = offer.pairs
         if awaited != offer.awaited:  # others were served or answered meanwhile: the best pair may be on its way now
-            pairs = self._order(session, plan.request, offer.task, offer.pool, awaited, plan.rng)
+            with self._ratings.evidence_read() as evidence:
+                pairs = _ordered(offer.pool, plan.request.rules, evidence[offer.task], awaited, plan.rng)
+            pairs = self._within_limit(session, plan.request, offer.task, pairs)
         return choose(
             offer.pool,
             pairs,
@@ -233,9 +222,9 @@ class Matchmaker:
         rules, study = request.rules, request.study
         if study is None or (rules.attention_every is None and rules.repeat_every is None):
             return ()
-        last = store.last_match_of(session, request.judge, study)
-        if last is not None and last.answered_at is None and last.purpose != "rating":
-            return (last.purpose,)  # type: ignore[return-value]  # giving a check back is no way round it
+        begun = store.unanswered_purpose(session, request.judge, study)
+        if begun in ("attention", "repeat"):
+            return (begun,)  # giving a check back is no way round it
         answered = store.purposes_answered(session, request.judge, study)
         return checks_due(rules.attention_every, rules.repeat_every, answered, rng)
 
@@ -327,6 +316,13 @@ def _shown_too_often(shown: Sequence[tuple[int, EpisodePair]], limit: int | None
         return frozenset()
     pairs = [pair for _, pair in shown]
     return frozenset(pair for pair in set(pairs) if pairs.count(pair) >= limit)
+
+
+def _ordered(
+    pool: Iterable[Candidate], rules: Rules, evidence: Evidence, awaited: Awaited, rng: np.random.Generator
+) -> list[AgentPair]:
+    """Pairs of the agents of a pool, in the order the policy wants them."""
+    return _policy(rules).order(sorted({candidate.agent for candidate in pool}), evidence, awaited, rng)
 
 
 def _match(request: Request, shown: Shown, now: datetime) -> Match:

@@ -17,6 +17,13 @@ _ENROLMENT = select(*Enrolment.__table__.columns).where(Enrolment.id == bindpara
 _VISIT = aliased(Enrolment)
 _SAME_PERSON = (_VISIT.study == Enrolment.study, _VISIT.participant_id == Enrolment.participant_id)
 _ATTEMPTS = select(QuizAttempt).join(_VISIT, QuizAttempt.enrolment_id == _VISIT.id).where(*_SAME_PERSON)
+_OTHER_DONE = select(_VISIT.study_hash).where(*_SAME_PERSON, _VISIT.id != Enrolment.id, _VISIT.outcome == "done")
+_OTHER_VERSIONS_DONE = select(Enrolment.study_hash).where(
+    Enrolment.study == bindparam("study"),
+    Enrolment.participant_id == bindparam("participant_id"),
+    Enrolment.id != bindparam("enrolment_id"),
+    Enrolment.outcome == "done",
+)
 # Asked at every request of somebody enrolled, so it is one statement, built once.
 _STANDING = select(
     exists().where(StudyRow.id == Enrolment.study, StudyRow.closed_at.is_(None)),
@@ -30,13 +37,8 @@ _STANDING = select(
     .correlate(Enrolment)
     .scalar_subquery(),
     Enrolment.outcome,
+    _OTHER_DONE.correlate(Enrolment).exists(),
 ).where(Enrolment.id == bindparam("enrolment_id"))
-_OTHER_DONE = select(Enrolment.study_hash).where(
-    Enrolment.study == bindparam("study"),
-    Enrolment.participant_id == bindparam("participant_id"),
-    Enrolment.id != bindparam("enrolment_id"),
-    Enrolment.outcome == "done",
-)
 
 
 class Standing(NamedTuple):
@@ -48,6 +50,7 @@ class Standing(NamedTuple):
         num_attempts, num_passed: At its quiz, in all their visits.
         num_answers: In the study, in all their visits, checks included.
         outcome: How this visit ended; None while it lasts.
+        has_done_before: Whether another visit of theirs ended as `done`.
     """
 
     is_open: bool
@@ -56,6 +59,7 @@ class Standing(NamedTuple):
     num_passed: int
     num_answers: int
     outcome: str | None
+    has_done_before: bool
 
 
 def open_study(session: Session, *, study: str, content_hash: str, definition: Mapping[str, Any], now: datetime) -> StudyRow:
@@ -149,7 +153,7 @@ def standing(session: Session, enrolment: Enrolment) -> Standing:
 def versions_of_other_visits_done(session: Session, enrolment: Enrolment) -> list[str]:
     """Version of the study, for each other visit of this person to it that ended as `done`."""
     values = {"study": enrolment.study, "participant_id": enrolment.participant_id, "enrolment_id": enrolment.id}
-    return list(session.connection().scalars(_OTHER_DONE, values))
+    return list(session.connection().scalars(_OTHER_VERSIONS_DONE, values))
 
 
 def enrolments_of_assignment(session: Session, study: str, channel: str, assignment: str) -> list[Enrolment]:

@@ -4,11 +4,13 @@ rows of an agent become one.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Annotated
 
 from fastapi import Request
-from pydantic import BaseModel, Field, StringConstraints
+from pydantic import AfterValidator, BaseModel, Field, StringConstraints
+from pydantic_core import PydanticCustomError
 from sqlalchemy.orm import Session
 
 from interplay.store import Agent
@@ -17,10 +19,38 @@ from interplay.store.catalogue import Shown, episodes_of_agents
 from interplay.tasks import Task
 from interplay.web.agent_access import sees
 
-Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]{0,59}$")]
-Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=60, pattern=r"^[^\x00-\x1f\x7f]+$")]
-Text = Annotated[str, StringConstraints(max_length=4000, pattern=r"^[^\x00]*$")]
-Reason = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1000, pattern=r"^[^\x00]*$")]
+_NAME = r"^[A-Za-z0-9][A-Za-z0-9._+-]{0,59}$"
+_LINE = r"^[^\x00-\x1f\x7f]+$"
+_TEXT = r"^[^\x00]*$"
+_NAME_WORDS = "1 to 60 letters, digits or . _ + -, the first a letter or digit"
+
+
+def _matching(pattern: str, message: str) -> AfterValidator:
+    """A check that refuses in words; pydantic's own shows people the pattern."""
+
+    def check(value: str) -> str:
+        if re.fullmatch(pattern, value) is None:
+            raise PydanticCustomError("string_pattern_mismatch", message)
+        return value
+
+    return AfterValidator(check)
+
+
+_IS_TEXT = _matching(_TEXT, "must not contain the character NUL")
+Name = Annotated[str, _matching(_NAME, f"must be {_NAME_WORDS}"), Field(json_schema_extra={"pattern": _NAME})]
+Line = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=60),
+    _matching(_LINE, "must be one line, without control characters"),
+    Field(json_schema_extra={"pattern": _LINE}),
+]
+Text = Annotated[str, StringConstraints(max_length=4000), _IS_TEXT, Field(json_schema_extra={"pattern": _TEXT})]
+Reason = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=1000),
+    _IS_TEXT,
+    Field(json_schema_extra={"pattern": _TEXT}),
+]
 
 
 class Video(BaseModel):
@@ -58,7 +88,7 @@ class Proposal(BaseModel):
     """An agent to be judged."""
 
     name: Name = Field(
-        description="1 to 60 letters, digits or . _ + -; unique whatever its capitals, and yours from now on.",
+        description=f"{_NAME_WORDS}; unique whatever its capitals, and yours from now on.",
         examples=["team-red-v2"],
     )
     kind: Line = Field(default="agent", description="What it is, in a word or two.", examples=["PPO"])

@@ -149,8 +149,8 @@ def facts_in(session: Session, enrolment: Enrolment) -> Facts:
     study = study_of(session, enrolment)
     standing = studies.standing(session, enrolment)
     # Answers that finished another visit were counted there: one answer never completes two assignments.
-    others = [_known_version(session, version) for version in studies.versions_of_other_visits_done(session, enrolment)]
-    num_counted = sum(other.num_answers or 0 for other in others)
+    others = studies.versions_of_other_visits_done(session, enrolment) if standing.has_done_before else []
+    num_counted = sum(_known_version(session, other).num_answers or 0 for other in others)
     return Facts(
         is_open=standing.is_open,
         is_banned=standing.is_banned,

@@ -12,6 +12,7 @@ from interplay.play.codec import FrameEncoder, palette_text
 from interplay.play.wire import LAST_FRAME
 from interplay.record import Archive, Episode
 from interplay.web.agent_access import check_shown
+from interplay.web.videos import video_response
 
 router = APIRouter(tags=["episodes"])
 
@@ -64,14 +65,14 @@ def episode_frames(
 
 
 @router.get("/api/episodes/{episode_id}/video.mp4", response_class=FileResponse)
-def episode_video(request: Request, episode_id: str) -> FileResponse:
+def episode_video(request: Request, episode_id: str) -> Response:
     """The episode as mp4, made when asked for the first time."""
     episode = _episode(request, episode_id)
     if episode.is_video_only and not episode.path.exists():
         raise HTTPException(404, f"the video of episode {episode.id} is not here")
     path = request.app.state.archive.video(episode)
     name = f"{episode.task_id.replace('/', '-')}-{episode.id}.mp4"
-    return FileResponse(path, media_type="video/mp4", filename=name, headers={"Cache-Control": _FOREVER})
+    return video_response(request, path, {"Cache-Control": _FOREVER}, filename=name)
 
 
 def encode_frames(episode: Episode, start: int, stop: int) -> tuple[bytes, str | None]:

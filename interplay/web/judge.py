@@ -53,6 +53,7 @@ from interplay.web import enrolments
 from interplay.web.judges import Judge, judge_of
 from interplay.web.pages import find_task, render
 from interplay.web.refusals import invalid, judging_refusals, refusal
+from interplay.web.videos import video_response
 
 log = logging.getLogger("interplay.web")
 router = APIRouter(tags=["judging"])
@@ -244,18 +245,19 @@ def show(request: Request, match: MatchId, judge: str | None = None) -> JSONResp
     return JSONResponse(_document(request, served, asking), headers={"Cache-Control": "no-store"})
 
 
-def _video(path: Path, tag: str, served_at: datetime) -> FileResponse:
+def _video(request: Request, path: Path, tag: str, served_at: datetime) -> Response:
     """A video; its tag and date say nothing of the file."""
-    if not path.is_file():
-        message = "this video is gone from the server; give the match back and ask for another"
-        raise refusal(404, message, code="no_video")
     # The defaults come from the file's size and date: they would be the same wherever this video is shown.
     headers = {
         "ETag": f'"{tag}"',
         "Last-Modified": format_datetime(served_at, usegmt=True),
         "Cache-Control": "private, max-age=3600",
     }
-    return FileResponse(path, headers=headers, media_type="video/mp4")
+    try:
+        return video_response(request, path, headers)
+    except FileNotFoundError:
+        message = "this video is gone from the server; give the match back and ask for another"
+        raise refusal(404, message, code="no_video") from None
 
 
 _VIDEO = {200: {"content": {"video/mp4": {}}}, 206: {"description": "The part asked for.", "content": {"video/mp4": {}}}}
@@ -268,7 +270,7 @@ def video(request: Request, match: MatchId, side: Literal["left", "right"], judg
     """One side's video; ranges are answered."""
     with _refusals():
         path, served_at = _judging(request).video(match, side, judge_of(request, judge).name)
-    return _video(path, f"{match}-{side}", served_at)
+    return _video(request, path, f"{match}-{side}", served_at)
 
 
 @router.post(
@@ -348,7 +350,7 @@ def preview_video(
     path = shown.left if side == "left" else shown.right
     # Another pair is shown when agents come or go, and no part of one video may be put behind a part of another.
     which = hmac.new(request.app.state.secret, b"preview:" + path.name.encode(), hashlib.sha256).hexdigest()[:24]
-    return _video(path, f"preview-{side}-{which}", shown.match.served_at)
+    return _video(request, path, f"preview-{side}-{which}", shown.match.served_at)
 
 
 # The page

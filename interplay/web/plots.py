@@ -80,9 +80,9 @@ def history(tracks: Mapping[str, Track], hues: Mapping[str, int], *, num_answers
         hues: Agent -> a number of its own; the same in every figure.
         num_answers: Of the whole log, where the plot ends; at least at the last answer about these agents.
     """
-    num_answers = max((num_answers, *(track.num_answers[-1] for track in tracks.values())))
-    if num_answers < 2:
+    if all(len(track.mu) < 2 for track in tracks.values()):
         return None
+    num_answers = max((num_answers, *(track.num_answers[-1] for track in tracks.values())))
     height = max(_MIN_HEIGHT_PX, _LABEL_PX * len(tracks) + 2 * _PAD_PX)
     shows_bands = len(tracks) <= BANDS_SHOWN
     low = min(min(*track.mu, *_edge(track, -Z95, whole=shows_bands)) for track in tracks.values())

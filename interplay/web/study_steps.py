@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 import numpy as np
 from fastapi import APIRouter, HTTPException, Request
-from fastapi.responses import FileResponse, Response
+from fastapi.responses import Response
 
 from interplay.errors import unknown_name
 from interplay.judge import JudgingError, RulesError
@@ -30,6 +30,7 @@ from interplay.web.enrolments import (
 )
 from interplay.web.forms import FormPairs, see_other
 from interplay.web.study_pages import Enrolled, Opened, end_page, page
+from interplay.web.videos import video_response
 
 log = logging.getLogger("interplay.web")
 router = APIRouter(include_in_schema=False)
@@ -155,7 +156,7 @@ def example(request: Request, opened: Opened, number: int) -> Response:
         path = archive.root / shown.file
     if path is None or not path.is_file():
         raise HTTPException(404, "this example video is not on the server")
-    return FileResponse(path, media_type="video/mp4", headers={"Cache-Control": "private, max-age=3600"})
+    return video_response(request, path, {"Cache-Control": "private, max-age=3600"})
 
 
 # Leaving

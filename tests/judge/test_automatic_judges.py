@@ -415,6 +415,27 @@ def test_the_command_ends_with_how_often_the_model_says_what_people_say(judged, 
     assert found["num_certain"] == found["num_answers"]
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--limit", "3"], "--limit goes with --vision"),
+        (["--model", "tiny"], "--model goes with --vision"),
+        (["--key-env", "NO_SUCH_KEY"], "--key-env goes with --vision"),
+        (["--vision", "http://127.0.0.1:9"], "--vision ADDRESS --model NAME"),
+        (
+            ["--vision", "http://127.0.0.1:9", "--model", "tiny", "--key-env", "NO_SUCH_KEY"],
+            "the environment variable NO_SUCH_KEY is not set",
+        ),
+    ],
+)
+def test_what_a_model_that_looks_needs_is_said_before_any_pair_is_asked_about(judged, monkeypatch, capsys, options, message):
+    monkeypatch.delenv("NO_SUCH_KEY", raising=False)
+    with pytest.raises(SystemExit) as ended:
+        main(["judge", "automatic", *options, "--data", str(judged.root)])
+    assert ended.value.code == 1
+    assert message in " ".join(capsys.readouterr().err.split())
+
+
 def test_a_model_that_follows_the_side_calls_draws(judged, model_server, tmp_path):
     FakeModel.mode = "left"
     look(judged, model_server, tmp_path, name="one-sided", limit=3)

@@ -21,6 +21,7 @@ from interplay.judge import (
     SupersededError,
 )
 from interplay.judge import judging as room
+from interplay.judge.carried import CarriedOn
 from interplay.rank import Comparison, rate_all
 from interplay.store import Answer, EpisodeRow, Match, bans
 from interplay.store import judging as store
@@ -202,6 +203,49 @@ def test_two_answers_at_once_do_not_exceed_what_one_judge_may_give(study, clock)
         assert second.id != first.id
         assert both_at_once(judging, f"judge-{number}", (first, second), study="lab") == ["accepted", "quota_reached"]
     assert num_answers(archive) == 10
+
+
+def test_news_read_side_by_side_are_taken_once_and_in_order(study, clock):
+    archive, _ = study
+    judging = Judging(archive, rng=np.random.default_rng(1), clock=clock, rules=AT_ONCE)
+    carried = CarriedOn(list, lambda value, answer: value.append(answer.sequence))
+
+    def answer(judge: str) -> int:
+        match = judging.serve(judge, TASKS[0])
+        return judging.answer(match.id, judge, **form(match.task)).sequence
+
+    def news():
+        with archive.database.look() as session:
+            return carried.news(session)
+
+    def current():
+        with archive.database.look() as session:
+            return carried.current(session)
+
+    first = answer("ann")
+    assert news() is None  # nothing to carry on from
+    assert current() == [first]
+    second = answer("ben")
+    early = news()
+    third = answer("ann")
+    late = news()
+    assert early is not None
+    assert late is not None
+    assert carried.take(late) == [first, second, third]
+    assert carried.take(early) == carried.value == [first, second, third]
+
+    answer("ann")
+    before = news()
+    with archive.database.write() as session:
+        bans.ban(session, judge="ann", reason="no care", now=clock())
+    assert before is not None
+    assert news() is None
+    assert current() == [second]
+    assert carried.take(before) == [second]  # what was read before the ban is of no use
+    fifth = answer("ben")
+    last = news()
+    assert last is not None
+    assert carried.take(last) == [second, fifth]
 
 
 def test_warming_up_leaves_no_trace(study, clock):

@@ -224,8 +224,11 @@ def test_mistakes_are_told_before_anything_is_sent(run, opened, tmp_path, monkey
         assert (found, out) == (status, "")
         return err
 
-    def changed(*change: str) -> None:
+    def written(*change: str) -> None:
         (tmp_path / "caves.toml").write_text(STUDY.replace(*change))
+
+    def changed(*change: str) -> None:
+        written(*change)
         assert run("open caves.toml")[0] == 0
 
     lab = "--address https://lab.example"
@@ -238,12 +241,13 @@ def test_mistakes_are_told_before_anything_is_sent(run, opened, tmp_path, monkey
     assert "has more than a server's name and path" in said("hit caves --address https://lab.example?a=1")
     assert said(f"hit caves {lab} --send").startswith("error: no AWS access key in the environment\nSet AWS_ACCESS_KEY_ID")
     assert ledger(opened) == []
-    changed("reward = 3.75", 'reward = 3.75\ncurrency = "GBP"')
-    assert "caves pays in GBP, and Mechanical Turk pays in USD\nRemedy: write currency" in said(f"hit caves {lab}")
-    changed("Compare two players", "x" * 129)
-    err = said(f"hit caves {lab}")
-    assert "caves does not fit a HIT: hit.title must have 1 to 128 characters, got 129" in err
-    assert "Remedy: change them in its file" in err
+    for verb in ("check", "open"):
+        written("reward = 3.75", 'reward = 3.75\ncurrency = "GBP"')
+        assert "caves pays in GBP, and Mechanical Turk pays in USD\nRemedy: write currency" in said(f"{verb} caves.toml")
+        written("Compare two players", "x" * 129)
+        err = said(f"{verb} caves.toml")
+        assert "caves does not fit a HIT: hit.title must have 1 to 128 characters, got 129" in err
+        assert "Remedy: change them in its file" in err
     changed('quiz = "atari"', 'quiz = "atari"\npass_share = 0.755')
     assert "quiz.pass_share is 0.755, and Mechanical Turk keeps whole percents" in said(f"hit caves {lab} --qualification")
     changed('[quiz]\nquiz = "atari"\n', "")

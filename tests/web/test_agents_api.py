@@ -282,12 +282,14 @@ def test_a_token_sends_one_video_at_a_time(app, archive):
     ("body", "says"),
     [
         ({"tasks": [TASK]}, "name: Field required"),
-        ({"name": "a b", "tasks": [TASK]}, "name: "),
-        ({"name": "../x", "tasks": [TASK]}, "name: "),
+        ({"name": "a b", "tasks": [TASK]}, "name: must be 1 to 60 letters, digits or . _ + -"),
+        ({"name": "../x", "tasks": [TASK]}, "name: must be"),
+        ({"name": "x\n", "tasks": [TASK]}, "name: must be"),
         ({"name": "participant-3", "tasks": [TASK]}, "names of that kind are people's"),
         ({"name": "x", "tasks": []}, "tasks: "),
         ({"name": "x", "tasks": ["atari/breakot"]}, "did you mean 'atari/breakout'?"),
-        ({"name": "x", "tasks": [TASK], "description": "a\0b"}, "description: "),
+        ({"name": "x", "tasks": [TASK], "description": "a\0b"}, "description: must not contain the character NUL"),
+        ({"name": "x", "tasks": [TASK], "kind": "a\nb"}, "kind: must be one line"),
         ({"name": "x", "tasks": [TASK], "kind": ""}, "kind: "),
     ],
 )

@@ -227,6 +227,11 @@ def test_a_long_log_makes_a_small_plot():
     assert sum(len(line.path) + len(line.band) for line in plot.lines) < 80_000
 
 
+def test_an_agent_that_has_not_moved_has_no_plot():
+    assert history({"ada": Track([3], [29.0], [7.0])}, {}, num_answers=9) is None
+    assert history({"ada": Track([3], [29.0], [7.0]), "bob": Track([3, 5], [21.0, 20.0], [7.0, 6.5])}, {}) is not None
+
+
 @pytest.mark.parametrize("agent", ["ada", "twelve_chars", "thirteen_char", "behaviour-cloning-from-demonstrations-v2"])
 def test_a_long_name_keeps_its_end_where_its_middle_has_no_room(agent):
     (line,) = history({agent: Track([1, 4], [29.0, 31.0], [7.0, 6.0])}, {}).lines

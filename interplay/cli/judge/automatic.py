@@ -143,22 +143,21 @@ def automatic(
     from interplay.judge.automatic import AutomaticJudgeError
 
     seed = choose_seed(seed)
+    key = _checked_key(vision, model, key_env, limit)
     name = name or (DEFAULT_NAME if vision is None else DEFAULT_LOOKING_NAME)
     counts: dict[str, int] = {}
     undecided: dict[str, int] = {}
     skipped: dict[str, str] = {}
     measured: list[MeasuredJudge] = []
     with closing(open_archive(data, database, must_exist=True)) as archive:
-        if vision is None and limit is not None:
-            raise InterplayError("--limit goes with --vision: a preference model answers every pair at once, in a moment")
         judges = _trained(archive, name, task, place_options(data, database)) if vision is None else {}
         for one in judges or _tasks(archive, task):
             try:
-                if vision is None:
+                if vision is None or model is None:
                     counts[one], undecided[one] = _expect(archive, judges[one])
                 else:
                     rng = np.random.default_rng(seed)
-                    counts[one] = _look(archive, one, name, vision, model, key_env, limit, rng)
+                    counts[one] = _look(archive, one, name, vision, model, key, limit, rng)
             except AutomaticJudgeError as error:
                 if task is not None:
                     raise
@@ -176,6 +175,25 @@ def automatic(
         "agreement": {one.task: one.agreement.to_json() for one in measured if one.agreement is not None},
     }
     emit(document, as_json=as_json, text=_answered(name, counts, undecided, skipped, measured))
+
+
+def _checked_key(vision: str | None, model: str | None, key_env: str | None, limit: int | None) -> str | None:
+    """The vision-language model's key, if it has one; what only such a model can use is refused without it."""
+    if vision is None:
+        given = {"--model": model, "--key-env": key_env, "--limit": limit}
+        for option in (option for option, value in given.items() if value is not None):
+            raise InterplayError(
+                f"{option} goes with --vision: a preference model needs no address and answers every pair at once, in a moment"
+            )
+        return None
+    if model is None:
+        raise InterplayError("name the vision-language model:  --vision ADDRESS --model NAME")
+    if key_env is None:
+        return None
+    key = os.environ.get(key_env)
+    if not key:
+        raise InterplayError(f"the environment variable {key_env} is not set; it should hold the model's key")
+    return key
 
 
 def _trained(archive: Archive, name: str, task: str | None, place: str) -> dict[str, TaskJudge]:
@@ -200,7 +218,7 @@ def _expect(archive: Archive, judge: TaskJudge) -> tuple[int, int]:
 
 
 def _look(
-    archive: Archive, task: str, name: str, address: str, model: str | None, key_env: str | None, limit: int | None, rng: Any
+    archive: Archive, task: str, name: str, address: str, model: str, key: str | None, limit: int | None, rng: Any
 ) -> int:
     """Let a vision-language model answer pairs of one task."""
     import httpx
@@ -208,13 +226,6 @@ def _look(
     from interplay.judge.automatic import VisionJudge, answer_by_looking
     from interplay.tasks import find
 
-    if model is None:
-        raise InterplayError("name the vision-language model:  --vision ADDRESS --model NAME")
-    key = None
-    if key_env is not None:
-        key = os.environ.get(key_env)
-        if not key:
-            raise InterplayError(f"the environment variable {key_env} is not set; it should hold the model's key")
     looking = VisionJudge(address, model, key, archive.root / "models" / "judges" / name / "calls.jsonl")
     questions = _questions(task)
     goal = find(task).goal

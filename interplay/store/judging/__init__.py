@@ -29,6 +29,7 @@ from interplay.store.judging.log import (
     append_answer,
     judge_state,
     lock,
+    log_news,
     log_state,
     num_answers_by,
     purposes_answered,
@@ -41,7 +42,6 @@ from interplay.store.judging.matches import (
     first_task_of,
     has_answered_since,
     is_pair_open,
-    last_match_of,
     match_by_id,
     match_to_read,
     matches_to_repeat,
@@ -54,6 +54,7 @@ from interplay.store.judging.matches import (
     release_untouched,
     times_shown,
     touch,
+    unanswered_purpose,
     was_given_back,
 )
 
@@ -81,8 +82,8 @@ __all__ = [
     "is_pair_open",
     "judge_state",
     "judged_tasks",
-    "last_match_of",
     "lock",
+    "log_news",
     "log_state",
     "match_by_id",
     "match_to_read",
@@ -107,5 +108,6 @@ __all__ = [
     "times_answered_about",
     "times_shown",
     "touch",
+    "unanswered_purpose",
     "was_given_back",
 ]

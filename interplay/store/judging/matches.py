@@ -25,6 +25,12 @@ _SHOWN_TO = select(Match.seed, Match.left_episode_id, Match.right_episode_id).wh
     # Not compared as it is: SQLite would take the index on tasks, and read everybody's matches instead of one judge's.
     Match.task.op("||")("") == bindparam("task"),
 )
+_LAST_SERVED = (
+    select(Match.purpose, Match.answered_at)
+    .where(Match.judge == bindparam("judge"), Match.study == bindparam("study"))
+    .order_by(Match.served_at.desc(), Match.id)
+    .limit(1)
+)
 _SHOWN_OF_AGENTS = select(Match.left_episode_id, Match.right_episode_id).where(Match.task == bindparam("task"))
 # Two searches of one index each: with OR and GROUP BY this takes SQLite five times as long.
 _TIMES_SHOWN = union_all(
@@ -135,10 +141,10 @@ def first_task_of(session: Session, judge: str, study: str) -> str | None:
     return session.scalar(query.limit(1))
 
 
-def last_match_of(session: Session, judge: str, study: str) -> Match | None:
-    """The match this judge was served last in a study."""
-    query = select(Match).where(Match.judge == judge, Match.study == study)
-    return session.scalar(query.order_by(Match.served_at.desc(), Match.id).limit(1))
+def unanswered_purpose(session: Session, judge: str, study: str) -> str | None:
+    """Purpose of the match this judge was served last in a study; None if there is none, or it has its answer."""
+    row = session.connection().execute(_LAST_SERVED, {"judge": judge, "study": study}).first()
+    return None if row is None or row.answered_at is not None else row.purpose
 
 
 def matches_to_repeat(session: Session, judge: str, study: str) -> list[tuple[Match, str]]:
