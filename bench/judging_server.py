@@ -127,11 +127,14 @@ def _forget_everything() -> None:
         self.forget()
         return current(self, session)
 
+    def nothing_kept(self: CarriedOn[Any], session: Any) -> None:
+        return None
+
     def read_anew(self: Pool, session: Any, task: str) -> Any:
         self._candidates.clear()
         return candidates(self, session, task)
 
-    CarriedOn.news = lambda _self, _session: None
+    CarriedOn.news = nothing_kept
     CarriedOn.current = made_anew
     Pool.candidates = read_anew
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Annotated
+from typing import Annotated, LiteralString
 
 from fastapi import Request
 from pydantic import AfterValidator, BaseModel, Field, StringConstraints
@@ -25,7 +25,7 @@ _TEXT = r"^[^\x00]*$"
 _NAME_WORDS = "1 to 60 letters, digits or . _ + -, the first a letter or digit"
 
 
-def _matching(pattern: str, message: str) -> AfterValidator:
+def _matching(pattern: str, message: LiteralString) -> AfterValidator:
     """A check that refuses in words; pydantic's own shows people the pattern."""
 
     def check(value: str) -> str:

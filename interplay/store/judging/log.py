@@ -163,8 +163,10 @@ def log_state(session: Session) -> LogState:
 
 def log_news(session: Session, after: int) -> tuple[LogState, tuple[LoggedAnswer, ...]]:
     """`log_state`, and every one of `answers` behind a sequence number, in one statement: for a few answers."""
-    rows = session.connection().execute(_NEWS, {"after": after}).all()
-    return _state(*rows[0][:3]), tuple(LoggedAnswer(*row[3:]) for row in rows if row.sequence is not None)
+    rows = [tuple(row) for row in session.connection().execute(_NEWS, {"after": after})]
+    last_sequence, last_ban, num_lifted = rows[0][:3]
+    found = tuple(LoggedAnswer._make(row[3:]) for row in rows if row[3] is not None)
+    return _state(last_sequence, last_ban, num_lifted), found
 
 
 def _state(last_sequence: int | None, last_ban: int | None, num_lifted: int) -> LogState:
