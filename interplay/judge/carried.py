@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Generic, NamedTuple, TypeVar
 
 from sqlalchemy.orm import Session
@@ -36,47 +36,47 @@ class CarriedOn(Generic[Value]):
         self._new, self._add = new, add
         self.forget()
 
-    def forget(self, revision: store.LogRevision = (0, 0)) -> None:
+    def forget(self) -> None:
         """Start anew."""
-        self._value = self._new()
-        self._state = store.LogState(0, revision)
+        self._value, self._state = self._new(), store.LogState(0, (0, 0))
 
     def news(self, session: Session) -> News | None:
         """What there is to carry on with, for `take`: another thread may change the value meanwhile, so that nobody waits for
-        the database. None if the value has to be made anew, which is `current`'s.
+        the database. None if there is much to read, or the value has to be made anew; that is `current`'s, for one at a time.
         """
         known = self._state
         if known.last_sequence == 0:
             return None
         news = News(*store.log_news(session, known.last_sequence))
-        return news if news.state.revision == known.revision else None
-
-    @property
-    def value(self) -> Value:
-        """The value after the last answer that was taken into account."""
-        return self._value
+        return news if news.state.revision == known.revision and len(news.answers) < store.MAX_NEWS else None
 
     def take(self, news: News) -> Value:
         """The value after these answers, or after later ones."""
         if news.state.revision == self._state.revision:  # or it was made anew since they were read
-            for answer in news.answers:
-                if answer.sequence > self._state.last_sequence:
-                    self._add(self._value, answer)
-                    self._state = self._state._replace(last_sequence=answer.sequence)
-            self._state = self._state._replace(last_sequence=max(news.state.last_sequence, self._state.last_sequence))
+            self._carry_on(news.answers, news.state)
         return self._value
 
     def current(self, session: Session) -> Value:
         """The value after the last answer `session` can see, or after later ones."""
-        state = store.log_state(session)
-        if state.revision < self._state.revision:  # an older look at the database; revisions only grow
+        known, state = self._state, store.log_state(session)
+        if state.revision < known.revision:  # an older look at the database; revisions only grow
             return self._value
-        if state.revision > self._state.revision:
-            self.forget(state.revision)
-        if state.last_sequence > self._state.last_sequence:
-            for answer in store.answers(session, after=self._state.last_sequence):
+        if state.revision > known.revision or known.last_sequence == 0:
+            value, last_sequence = self._new(), 0
+            for answer in store.answers(session):
+                self._add(value, answer)
+                last_sequence = answer.sequence
+            # At its end: nobody goes on from half of it, and an error leaves what there was.
+            self._value, self._state = value, state._replace(last_sequence=max(last_sequence, state.last_sequence))
+        elif state.last_sequence > known.last_sequence:
+            self._carry_on(store.answers(session, after=known.last_sequence), state)
+        return self._value
+
+    def _carry_on(self, answers: Iterable[store.LoggedAnswer], state: store.LogState) -> None:
+        """Take answers into account, those that were are passed over; `state` is the log's, read before them."""
+        for answer in answers:
+            if answer.sequence > self._state.last_sequence:
                 self._add(self._value, answer)
                 # Each statement of PostgreSQL sees what was added since the one before: count what was really read.
-                self._state = store.LogState(answer.sequence, state.revision)
-            self._state = store.LogState(max(state.last_sequence, self._state.last_sequence), state.revision)
-        return self._value
+                self._state = self._state._replace(last_sequence=answer.sequence)
+        self._state = self._state._replace(last_sequence=max(state.last_sequence, self._state.last_sequence))

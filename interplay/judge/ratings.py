@@ -58,12 +58,6 @@ class Ratings:
         with self._now(session) as rated:
             yield rated.evidence
 
-    @contextmanager
-    def evidence_read(self) -> Iterator[defaultdict[str, Evidence]]:
-        """As it was read last, without looking for more."""
-        with self._lock:
-            yield self._rated.value.evidence
-
     def num_in_study(self, session: Session, study: str) -> int:
         """How many answers of a study count."""
         with self._now(session) as rated:

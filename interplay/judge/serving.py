@@ -180,7 +180,7 @@ class Matchmaker:
         taken, awaited = frozenset(one.episodes for one in open_pairs), _awaited(open_pairs)
         pairs = offer.pairs
         if awaited != offer.awaited:  # others were served or answered meanwhile: the best pair may be on its way now
-            with self._ratings.evidence_read() as evidence:
+            with self._ratings.evidence(session) as evidence:
                 pairs = _ordered(offer.pool, plan.request.rules, evidence[offer.task], awaited, plan.rng)
             pairs = self._within_limit(session, plan.request, offer.task, pairs)
         return choose(

@@ -109,7 +109,8 @@ class Database:
         Args:
             sync: Whether what is committed must outlive a power cut. Without it, it outlives a kill at once and a power cut
                 from the next commit with it on; others need not wait for the disk. PostgreSQL always sees to both.
-            at_once: For a single statement: PostgreSQL commits it by itself, in a third of the time.
+            at_once: For a single statement: PostgreSQL commits it by itself, in a third of the time. An error after it rolls
+                nothing back there, and `store.judging.lock` holds nothing.
         """
         engine = self._at_once if at_once else self.engine
         with self._write_lock, Session(engine, expire_on_commit=False) as session, session.begin():

@@ -109,7 +109,7 @@ def settings_of(study: Study) -> HitSettings:
     if study.pay.currency != "USD":
         raise StudyError(
             f"{study.id} pays in {study.pay.currency}, and Mechanical Turk pays in USD\n"
-            'Remedy: write currency = "USD" under [pay] and open it again, or recruit through Prolific.'
+            'Remedy: write currency = "USD" under [pay] and open it, or recruit through Prolific.'
         )
     said: dict[str, Any] = {"longest_min": max(HitSettings.longest_min, math.ceil(4 * study.minutes)), **channel.hit}
     try:
@@ -124,7 +124,7 @@ def settings_of(study: Study) -> HitSettings:
         raise StudyError(
             f"{study.id} does not fit a HIT: {error}\n"
             "Title, description, reward_usd and estimated_min are the study's title, summary, reward and minutes.\n"
-            "Remedy: change them in its file, and open it again."
+            "Remedy: change them in its file, and open it."
         ) from None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from datetime import UTC, datetime
 from urllib.parse import urlencode
@@ -154,9 +155,10 @@ def example(request: Request, opened: Opened, number: int) -> Response:
         path = archive.video_path(shown.episode)
     elif shown is not None and shown.file:
         path = archive.root / shown.file
-    if path is None or not path.is_file():
-        raise HTTPException(404, "this example video is not on the server")
-    return video_response(request, path, {"Cache-Control": "private, max-age=3600"})
+    if path is not None:
+        with contextlib.suppress(FileNotFoundError, IsADirectoryError):
+            return video_response(request, path, {"Cache-Control": "private, max-age=3600"})
+    raise HTTPException(404, "this example video is not on the server")
 
 
 # Leaving

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -28,7 +29,7 @@ def video_response(request: Request, path: Path, headers: Mapping[str, str], *, 
         FileNotFoundError: If it is not there.
     """
     with path.open("rb") as file:
-        stat = path.stat()
+        stat = os.fstat(file.fileno())
         whole = _Video(path, headers=headers, media_type="video/mp4", filename=filename, stat_result=stat)
         asked = _PART.fullmatch(request.headers.get("range", ""))
         if asked is None or request.method != "GET" or "if-range" in request.headers:

@@ -232,7 +232,7 @@ def test_news_read_side_by_side_are_taken_once_and_in_order(study, clock):
     assert early is not None
     assert late is not None
     assert carried.take(late) == [first, second, third]
-    assert carried.take(early) == carried.value == [first, second, third]
+    assert carried.take(early) == [first, second, third]
 
     answer("ann")
     before = news()
@@ -241,11 +241,38 @@ def test_news_read_side_by_side_are_taken_once_and_in_order(study, clock):
     assert before is not None
     assert news() is None
     assert current() == [second]
-    assert carried.take(before) == [second]  # what was read before the ban is of no use
+    assert carried.take(before) == [second]  # nothing of before the ban comes back
     fifth = answer("ben")
     last = news()
     assert last is not None
     assert carried.take(last) == [second, fifth]
+
+
+def test_who_makes_the_value_anew_shows_nobody_half_of_it(study, clock, monkeypatch):
+    archive, _ = study
+    judging = Judging(archive, rng=np.random.default_rng(1), clock=clock, rules=AT_ONCE)
+    stopped_at, meanwhile = [], []
+
+    def add(value: list[int], answer: store.LoggedAnswer) -> None:
+        if stopped_at == [answer.sequence]:
+            meanwhile.append(carried.news(session))
+            raise OSError("the database is gone")
+        value.append(answer.sequence)
+
+    carried = CarriedOn(list, add)
+    sequences = []
+    for judge in ("ann", "ben", "cyd"):
+        match = judging.serve(judge, TASKS[0])
+        sequences.append(judging.answer(match.id, judge, **form(match.task)).sequence)
+    with archive.database.look() as session:
+        stopped_at.append(sequences[2])
+        with pytest.raises(OSError, match="gone"):
+            carried.current(session)
+        assert meanwhile == [None]
+        stopped_at.clear()
+        assert carried.current(session) == sequences
+        monkeypatch.setattr(store, "MAX_NEWS", 0)
+        assert carried.news(session) is None  # too much to be read by everybody at once
 
 
 def test_warming_up_leaves_no_trace(study, clock):

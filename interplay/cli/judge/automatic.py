@@ -143,7 +143,7 @@ def automatic(
     from interplay.judge.automatic import AutomaticJudgeError
 
     seed = choose_seed(seed)
-    key = _checked_key(vision, model, key_env, limit)
+    key = _checked_options(vision, model, key_env, limit)
     name = name or (DEFAULT_NAME if vision is None else DEFAULT_LOOKING_NAME)
     counts: dict[str, int] = {}
     undecided: dict[str, int] = {}
@@ -153,9 +153,10 @@ def automatic(
         judges = _trained(archive, name, task, place_options(data, database)) if vision is None else {}
         for one in judges or _tasks(archive, task):
             try:
-                if vision is None or model is None:
+                if vision is None:
                     counts[one], undecided[one] = _expect(archive, judges[one])
                 else:
+                    assert model is not None  # the options were checked
                     rng = np.random.default_rng(seed)
                     counts[one] = _look(archive, one, name, vision, model, key, limit, rng)
             except AutomaticJudgeError as error:
@@ -177,8 +178,8 @@ def automatic(
     emit(document, as_json=as_json, text=_answered(name, counts, undecided, skipped, measured))
 
 
-def _checked_key(vision: str | None, model: str | None, key_env: str | None, limit: int | None) -> str | None:
-    """The vision-language model's key, if it has one; what only such a model can use is refused without it."""
+def _checked_options(vision: str | None, model: str | None, key_env: str | None, limit: int | None) -> str | None:
+    """Refuse options that do not go together; returns the vision-language model's key, if it has one."""
     if vision is None:
         given = {"--model": model, "--key-env": key_env, "--limit": limit}
         for option in (option for option, value in given.items() if value is not None):

@@ -19,6 +19,8 @@ from interplay.store.models import Answer, Ban, EpisodeStatistic, Match
 _LOCK_KEY = 0x696E746572706C79
 """Key of PostgreSQL's advisory lock: the letters `interply`."""
 _ANSWERS_PER_FETCH = 5000
+MAX_NEWS = 500
+"""Answers that `log_news` reads at most."""
 _ANSWERED_ABOUT = (
     select(Answer.left_agent, Answer.right_agent)
     .where(Answer.judge == bindparam("judge"), Answer.purpose == "rating")
@@ -66,6 +68,7 @@ _NEWS = (
     select(*_NOW.c, *LOGGED.selected_columns)
     .select_from(_NOW.outerjoin(Answer, and_(Answer.sequence > bindparam("after"), COUNTS)))
     .order_by(Answer.sequence)
+    .limit(MAX_NEWS)
 )
 
 
@@ -162,7 +165,7 @@ def log_state(session: Session) -> LogState:
 
 
 def log_news(session: Session, after: int) -> tuple[LogState, tuple[LoggedAnswer, ...]]:
-    """`log_state`, and every one of `answers` behind a sequence number, in one statement: for a few answers."""
+    """`log_state`, and the first `MAX_NEWS` of `answers` behind a sequence number, in one statement."""
     rows = [tuple(row) for row in session.connection().execute(_NEWS, {"after": after})]
     last_sequence, last_ban, num_lifted = rows[0][:3]
     found = tuple(LoggedAnswer._make(row[3:]) for row in rows if row[3] is not None)
