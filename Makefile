@@ -1,14 +1,16 @@
 # Two commands matter: `make run` and `make test`. Both start from a bare checkout.
 # Options:  make run DATA=somewhere PORT=8001      make test PYTEST="-k observation"
+# While you work:  make quick (under 90 seconds)   make check (before every commit)
 
 PYTHON ?= python3
 DATA ?= interplay-data
 PORT ?= 8000
 PYTEST ?=
+JOBS ?= 2
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test check format lint types unit browser clean
+.PHONY: run test quick check format clean
 
 run: $(VENV)/installed-run
 	$(BIN)/interplay serve --data $(DATA) --port $(PORT)
@@ -16,7 +18,19 @@ run: $(VENV)/installed-run
 test: $(VENV)/installed-test node_modules/.package-lock.json
 	@bash tools/ensure-chromium.sh
 	$(MAKE) check
-	$(BIN)/python -m pytest $(PYTEST)
+	$(BIN)/interplay compile
+	$(RUN_TESTS) --numprocesses $(JOBS) $(PYTEST)
+
+# Whole files go to each process, because the tests of a file share servers and data. Compiled tests are kept for the next run.
+RUN_TESTS := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest --dist loadfile --no-loadscope-reorder
+
+# What one changes most, in 90 seconds: lint, the house, the browser modules, rules and arithmetic; more with PYTEST="tests/judge".
+QUICK := tests/test_house.py tests/test_words.py tests/test_tables.py tests/test_files.py tests/rank tests/tasks tests/world
+quick: $(VENV)/installed-test
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	npm run --silent test
+	$(RUN_TESTS) --numprocesses $(JOBS) -q -m "not (alone or browser or slow)" $(QUICK) $(PYTEST)
 
 # Format, lint and types: seconds, run them before every commit.
 check: $(VENV)/installed-test node_modules/.package-lock.json
@@ -30,16 +44,24 @@ format: $(VENV)/installed-test
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
+PIP := $(BIN)/pip install --disable-pip-version-check --constraint constraints.txt
+
 # torch comes first and by its exact name, so that nothing later pulls another build of it.
 $(VENV)/installed-run: pyproject.toml constraints.txt
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt torch
-	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[all]'
-	touch $@
+	@echo "Installing, once: 1 of 4, a Python environment in $(VENV)/"
+	@$(PYTHON) -m venv $(VENV)
+	@echo "Installing, once: 2 of 4, PyTorch, the largest part"
+	@$(PIP) torch
+	@echo "Installing, once: 3 of 4, Interplay and what it needs"
+	@$(PIP) --editable '.[all]'
+	@echo "Installing, once: 4 of 4, the block world"
+	@$(BIN)/interplay compile
+	@touch $@
 
 $(VENV)/installed-test: $(VENV)/installed-run
-	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[test]'
-	touch $@
+	@echo "Installing, once: what the tests need"
+	@$(PIP) --editable '.[test]'
+	@touch $@
 
 node_modules/.package-lock.json: package.json package-lock.json
 	npm ci --silent --no-audit --no-fund

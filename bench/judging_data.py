@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
 
 import interplay.record
-from interplay.store import EpisodeRow, TaskRow, studies
-from interplay.store.agents import admit
+from interplay import testing
+from interplay.store import studies
+from interplay.store.entrants import admit
 from interplay.store.episodes import UPLOADED
 from interplay.study.definition import parse_study
 from interplay.tasks import find
@@ -38,6 +39,7 @@ instructions = "Watch both videos, then answer."
 [channels.open]
 [judging]
 min_viewing_s = 0
+min_watched_share = 0
 attention_every = 10
 repeat_every = 10
 """
@@ -78,12 +80,12 @@ def fill(
     """
     archive = interplay.record.open(data, database=database)
     video = small_video()
+    sha256 = hashlib.sha256(video).hexdigest()
     now = datetime.now(UTC)
     num_episodes = 0
     with archive.database.write() as session:
         for task_id in tasks:
             task = find(task_id)
-            session.add(TaskRow(content_hash=task.content_hash, task=task.id, definition=task.to_json(), created_at=now))
             for number in range(num_agents):
                 agent = f"agent-{number:02}"
                 admit(session, name=agent, task=task.id, kind="agent", now=now)
@@ -92,28 +94,8 @@ def fill(
                     path = archive.video_path(episode_id)
                     path.write_bytes(video)
                     num_episodes += 1
-                    session.add(
-                        EpisodeRow(
-                            id=episode_id,
-                            task=task.id,
-                            task_hash=task.content_hash,
-                            env=task.env.id,
-                            seed=seed,
-                            actor=agent,
-                            actor_kind="agent",
-                            num_steps=1000,
-                            duration_s=50.0,
-                            total_reward=0.0,
-                            terminated=True,
-                            truncated=False,
-                            outcome="terminated",
-                            frames=UPLOADED,
-                            created_at=now,
-                            path=f"media/{path.name}",
-                            size_bytes=len(video),
-                            sha256=sha256(video).hexdigest(),
-                        )
-                    )
+                    film = {"frames": UPLOADED, "path": f"media/{path.name}", "size_bytes": len(video), "sha256": sha256}
+                    testing.add_episode(session, task, agent, seed, id=episode_id, **film)
         study = parse_study(_STUDY_FILE)
         studies.open_study(session, study=STUDY, content_hash=study.content_hash, definition=study.to_json(), now=now)
     archive.close()

@@ -239,7 +239,7 @@ class Person:
                 responses[question["id"]] = str(self._rng.choice(["left", "draw", "right", "na"]))
         outcome = str(self._rng.choice(["left", "right", "draw"], p=[0.45, 0.45, 0.1]))
         viewing = {
-            side: {"watched_s": 40.0, "duration_s": 50.0, "events": [["play", 0.0], ["pause", 40.0]]}
+            side: {"length_s": 50.0, "watched_s": 0.0, "stretches": []}  # nothing was played, and this server asks for nothing
             for side in ("left", "right")
         }
         return {"outcome": outcome, "responses": responses, "reason": REASON, "viewing": viewing}

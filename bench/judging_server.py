@@ -110,18 +110,18 @@ def main() -> None:
     from interplay.judge import Judging, Rules
     from interplay.web import app
 
-    app.Judging = partial(Judging, rules=Rules(min_viewing_s=0))  # type: ignore[assignment]
+    app.Judging = partial(Judging, rules=Rules(min_viewing_s=0, min_watched_share=0))  # type: ignore[assignment]
     if kind == "forgetful":
         _forget_everything()
-    interplay(["serve", "--no-warm-up", "--workers", "1", *arguments])
+    interplay(["serve", "--empty", "--workers", "1", *arguments])
 
 
 def _forget_everything() -> None:
     """Let each request compute what it needs from the database."""
+    from interplay.judge.candidates import Candidates
     from interplay.judge.carried import CarriedOn
-    from interplay.judge.pool import Pool
 
-    current, candidates = CarriedOn.current, Pool.candidates
+    current, of_task = CarriedOn.current, Candidates.of_task
 
     def made_anew(self: CarriedOn[Any], session: Any) -> Any:
         self.forget()
@@ -130,13 +130,13 @@ def _forget_everything() -> None:
     def nothing_kept(self: CarriedOn[Any], session: Any) -> None:
         return None
 
-    def read_anew(self: Pool, session: Any, task: str) -> Any:
+    def read_anew(self: Candidates, session: Any, task: str) -> Any:
         self._candidates.clear()
-        return candidates(self, session, task)
+        return of_task(self, session, task)
 
     CarriedOn.news = nothing_kept
     CarriedOn.current = made_anew
-    Pool.candidates = read_anew
+    Candidates.of_task = read_anew
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from interplay.judge.policies import POLICIES, Evidence, policy
+from interplay.judge.pairing import PAIRING_RULES, Evidence, pairing_rule
 from interplay.rank import Outcome
 
 MAX_MS = {17: 5.0, 60: 30.0}
@@ -61,8 +61,8 @@ def measure(num_agents: int, num_answers: int, repeats: int, seed: int) -> list[
     add_us = (time.process_time() - begin) / num_answers * 1e6
     awaited = [(names[a], names[b]) for a, b in (draw() for _ in range(_NUM_AWAITED))]
     rows = []
-    for name in POLICIES:
-        one = policy(name, agents=names[:1]) if name == "focus" else policy(name)
+    for name in PAIRING_RULES:
+        one = pairing_rule(name, agents=names[:1]) if name == "focus" else pairing_rule(name)
         one.order(names, evidence, awaited, rng)  # rates the log, which is done once
         took_ms = []
         for _ in range(repeats):

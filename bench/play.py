@@ -1,6 +1,7 @@
 """How many people can play at once: real server, real sockets, every frame decoded and checked.
 
     python -m bench.play --sessions 60 --seconds 20 --json
+    python -m bench.play --task basalt/find_cave --sessions 2 --baseline-sessions 0 --json
 
 A server is started as its own process on a fresh data folder; the players are WebSocket clients in another process. Each
 holds random buttons for a third of a second at a time, decodes every frame and takes its hash; a player whose game ends opens
@@ -8,7 +9,9 @@ another one. Afterwards the hashes are compared with the sealed recordings, so d
 
 fps of a player: frames over the time spent in games, within the window that starts when all play; every player counts.
 Lateness: a frame's arrival against a grid of exact frame times through that player's earliest frame.
-Exit status 1 unless the bars are met.
+Players per core: as many as one core's time is enough for, all server processes together.
+Exit status 1 unless the bars are met. Pictures of the block world travel as JPEG, which is not exact, so those are not hashed;
+its bar is nine tenths of its rate, and how large its pictures stayed is said beside it.
 """
 
 from __future__ import annotations
@@ -40,6 +43,10 @@ from interplay.tasks import find
 
 MIN_FPS = 59.9
 MAX_LATENESS_P99_MS = 8.0
+MIN_SHARE_OF_RATE = 0.9
+"""Of the block world's frames."""
+NUM_WALKING_MASKS = 32
+"""The first five buttons of the block world walk and jump."""
 HELD_FRAMES = 20
 HEARTBEAT_FRAMES = 15
 _CROWDPLAY_SERVER = ["--role", "crowdplay-server"]
@@ -131,8 +138,11 @@ def _bench(options: argparse.Namespace) -> None:
 
 
 def _meets_bars(measured: dict[str, Any]) -> bool:
+    fps = measured["fps"]["min"]
+    if measured["is_composed"]:
+        return bool(fps >= MIN_SHARE_OF_RATE * measured["frame_rate_hz"])
     late = measured["lateness_ms"]["p99"]
-    return bool(measured["fps"]["min"] >= MIN_FPS and late <= MAX_LATENESS_P99_MS and measured["frames_wrong"] == 0)
+    return bool(fps >= MIN_FPS and late <= MAX_LATENESS_P99_MS and measured["frames_wrong"] == 0)
 
 
 def _search(options: argparse.Namespace, *, crowdplay: bool) -> int:
@@ -155,7 +165,7 @@ def measure(options: argparse.Namespace, sessions: int, seconds: float, *, crowd
         data, out = Path(folder, "data"), Path(folder, "players")
         out.mkdir()
         command = ["-m", "bench.play", *_CROWDPLAY_SERVER] if crowdplay else ["-m", "interplay.cli", "serve"]
-        command += ["--port", "0", "--data", str(data), "--no-warm-up"]
+        command += ["--port", "0", "--data", str(data), "--empty"]
         if options.workers:
             command += ["--workers", str(options.workers)]
         with subprocess.Popen([sys.executable, *command], stdout=subprocess.PIPE, text=True) as server:
@@ -169,7 +179,7 @@ def measure(options: argparse.Namespace, sessions: int, seconds: float, *, crowd
             finally:
                 server.terminate()
                 server.wait(60)
-        return _report(data, out, check=not crowdplay)
+        return _report(data, out, check=not crowdplay and not find(options.task).keys.compose)
 
 
 def _report(data: Path, out: Path, *, check: bool) -> dict[str, Any]:
@@ -205,8 +215,11 @@ def _report(data: Path, out: Path, *, check: bool) -> dict[str, Any]:
     late = np.concatenate(lateness)
     fps = np.divide(played[:, 0], played[:, 1], out=np.zeros(len(played)), where=played[:, 1] > 0)
     frames = facts["frames"]
+    cpu_us = facts["server_cpu_s"] * 1e6 / frames
     return {
         "sessions": facts["sessions"],
+        "frame_rate_hz": facts["frame_rate_hz"],
+        "is_composed": facts["is_composed"],
         "episodes": len(list(out.glob("*.npz"))),
         "window_s": round(end_s - begin_s, 2),
         "load": facts["load"],
@@ -215,7 +228,9 @@ def _report(data: Path, out: Path, *, check: bool) -> dict[str, Any]:
         "tick_lateness_ms": facts["tick_lateness_ms"],
         "stalls": facts["stalls"],
         "bytes_per_frame": round(facts["bytes"] / frames, 1),
-        "server_cpu_us_per_frame": round(facts["server_cpu_s"] * 1e6 / frames, 1),
+        "server_cpu_us_per_frame": round(cpu_us, 1),
+        "players_per_core": round(1e6 / facts["frame_rate_hz"] / cpu_us, 2),
+        "picture_heights": facts["picture_heights"],
         "client_cpu_us_per_frame": round(facts["client_cpu_s"] * 1e6 / frames, 1),
         "cpu_percent": {name: round(100 * value / facts["elapsed_s"], 1) for name, value in facts["cpu_s"].items()},
         "frames_skipped": skipped,
@@ -234,7 +249,9 @@ class _Player(WSListener):
     times a second what it has seen.
     """
 
-    def __init__(self, grant: dict[str, Any], crowdplay: bool, rng: np.random.Generator, num_masks: int) -> None:
+    def __init__(
+        self, grant: dict[str, Any], crowdplay: bool, rng: np.random.Generator, num_masks: int, *, exact: bool = True
+    ) -> None:
         loop = asyncio.get_running_loop()
         self.welcomed: asyncio.Future[None] = loop.create_future()
         self.ended: asyncio.Future[dict[str, Any]] = loop.create_future()
@@ -246,7 +263,8 @@ class _Player(WSListener):
         self._crowdplay = crowdplay
         self._rng, self._num_masks, self._buttons = rng, num_masks, 0
         self._decoder: Any = None
-        self._hash = frame_hash if not crowdplay else lambda pixels: 0
+        self.heights: dict[int, int] = {}  # of its pictures, and how many there were
+        self._hash = frame_hash if exact and not crowdplay else lambda pixels: 0
 
     async def connect(self, address: str) -> None:
         """Take the seat and wait for the welcome."""
@@ -297,6 +315,8 @@ class _Player(WSListener):
             return
         self.arrivals_s.append(time.perf_counter())
         self.steps.append(header.step)
+        height = self._decoder.pixels.shape[0]
+        self.heights[height] = self.heights.get(height, 0) + 1
         self.hashes.append(self._hash(self._decoder.pixels))
         self.num_bytes += len(message)
         if len(self.steps) % HELD_FRAMES == 0:
@@ -309,6 +329,7 @@ async def _players(options: argparse.Namespace) -> None:
     """Play until the time is over; write what was seen to files."""
     token = operator_token(options.data)
     task = find(options.task)
+    composed = task.keys.compose
     rng = np.random.default_rng(options.seed)
     ready = asyncio.Event()
     over = asyncio.Event()
@@ -327,10 +348,11 @@ async def _players(options: argparse.Namespace) -> None:
                 options.task,
                 operator=token,
                 actor=f"bench-{index}",
-                actor_kind="agent",
+                actor_kind="human" if composed else "agent",  # the picture that people see
                 countdown_s=0,
             )
-            one = _Player(grant, options.crowdplay, rng, len(task.keys.table))
+            num_masks = NUM_WALKING_MASKS if composed else len(task.keys.table)
+            one = _Player(grant, options.crowdplay, rng, num_masks, exact=not composed)
             address = "ws" + options.address.removeprefix("http") + grant["socket"]
             await one.connect(address)
             if first:
@@ -383,11 +405,17 @@ async def _players(options: argparse.Namespace) -> None:
     workers = sum(w["cpu_s"] for w in after["workers"]) - sum(w["cpu_s"] for w in before["workers"])
     web = after["cpu_s"] - before["cpu_s"]
     sealer = after["sealer"]["cpu_s"] - before["sealer"]["cpu_s"]
+    heights: dict[int, int] = {}
+    for _, one in seen.values():
+        for height, count in one.heights.items():
+            heights[height] = heights.get(height, 0) + count
     facts = {
         "sessions": options.sessions,
         "window_s": [begin, end],
         "elapsed_s": end - begin,
         "frame_rate_hz": task.frame_rate_hz,
+        "is_composed": composed,
+        "picture_heights": heights,
         "load": round(load, 2),
         "frames": counted_after["frames"] - counted["frames"],
         "bytes": counted_after["bytes"] - counted["bytes"],

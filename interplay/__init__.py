@@ -5,4 +5,4 @@ The rooms follow the story of the data: `tasks` (what is asked) -> `play` (someo
 Start with `interplay.tasks.load`, `interplay.envs.make` and `interplay.record.open`.
 """
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"

@@ -1,4 +1,4 @@
-"""The whole loop with nobody at the keyboard, on real parts.
+"""The whole loop with scripted players and judges, on real parts.
 
 Programs take the seats people would take: scripted players at the real server's sockets, scripted judges at its HTTP interface.
 Everything in between is what a study would run: recording, behaviour cloning, rollouts on held-out seeds, matchmaking, ratings.
@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -54,8 +55,8 @@ class DemoSettings:
     Attributes:
         task: What is played.
         num_players: Scripted players at once.
-        play_s: How long each of them plays, seconds of real time.
-        train_s: Training time, seconds.
+        play_s: How long each of them plays, seconds of game time.
+        updates: Gradient steps of the training.
         num_seeds: Held-out seeds each agent plays.
         rollout_s: Longest rollout, seconds of play.
         num_judges, num_answers: Scripted judges, and how many answers they give together.
@@ -65,7 +66,7 @@ class DemoSettings:
     task: str = "atari/space_invaders"
     num_players: int = 16
     play_s: float = 180.0
-    train_s: float = 240.0
+    updates: int = 8000
     num_seeds: int = 11
     rollout_s: float = 300.0
     num_judges: int = 8
@@ -74,8 +75,8 @@ class DemoSettings:
 
     @classmethod
     def fast(cls, seed: int = 0) -> DemoSettings:
-        """Within three minutes on two cores."""
-        return cls(play_s=45, train_s=45, num_seeds=5, rollout_s=60, num_answers=60, seed=seed)
+        """Within three minutes on two cores that have nothing else to do; elsewhere the same work takes longer."""
+        return cls(play_s=45, updates=2000, num_seeds=5, rollout_s=60, num_answers=60, seed=seed)
 
 
 @dataclass
@@ -87,6 +88,7 @@ class DemoResult:
     mean_returns: dict[str, float] = field(default_factory=dict)
     demonstrations: int = 0
     demonstration_steps: int = 0
+    updates: int = 0
     episodes: int = 0
     answers: int = 0
     stages_s: dict[str, float] = field(default_factory=dict)
@@ -131,8 +133,10 @@ def run_demo(data: Path, settings: DemoSettings, report: Reporter = lambda stage
         raise DemoError("the scripted players recorded nothing; see server.log in the data folder")
 
     with stage("learn"):
-        config = BCConfig.fast(task.id, actor=PLAYER, seed=settings.seed, max_seconds=settings.train_s)
-        train(archive, config, MODEL, on_update=lambda done, total: report("learn", done, total))
+        # By updates, never by time: on a busy machine the same policy takes longer.
+        config = BCConfig.fast(task.id, actor=PLAYER, seed=settings.seed, updates=settings.updates, max_seconds=0)
+        trained = train(archive, config, MODEL, on_update=lambda done, total: report("learn", done, total))
+        result.updates = trained.updates
     with stage("roll out"):
         result.mean_returns = _roll_out(archive, task, settings, report)
 
@@ -140,7 +144,13 @@ def run_demo(data: Path, settings: DemoSettings, report: Reporter = lambda stage
         try:
             with stage("judge"):
                 _judge(address, operator_token(data), archive, task, settings, report)
-            board = httpx.get(f"{address}/api/leaderboard", params={"task": task.id}, timeout=30).raise_for_status().json()
+            answer = httpx.get(  # as an operator: others see it in steps of several answers
+                f"{address}/api/leaderboard",
+                params={"task": task.id},
+                headers={"Authorization": f"Bearer {operator_token(data)}"},
+                timeout=30,
+            )
+            board = answer.raise_for_status().json()
         except httpx.HTTPError as error:
             raise DemoError(f"judging over HTTP failed: {error}; see server.log in the data folder") from error
     result.leaderboard = board["rows"]
@@ -159,7 +169,7 @@ def serving(data: Path) -> Iterator[str]:
     """
     port = _free_port()
     address = f"http://127.0.0.1:{port}"
-    command = [sys.executable, "-m", "interplay.cli", "serve", "--data", str(data), "--port", str(port), "--no-warm-up"]
+    command = [sys.executable, "-m", "interplay.cli", "serve", "--data", str(data), "--port", str(port), "--empty"]
     with (data / "server.log").open("ab") as log:
         server = subprocess.Popen(command, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
     try:
@@ -197,48 +207,67 @@ def _all_play(address: str, operator: str, task: Task, settings: DemoSettings, r
 
 
 async def _play(address: str, operator: str, task: Task, settings: DemoSettings, report: Reporter) -> None:
-    """All players at once, for as long as the settings say after the last of them has sat down."""
-    seated = asyncio.Barrier(settings.num_players + 1)
+    """All players at once, each for its share of game time: a busy machine needs longer for the same demonstrations."""
+    steps = round(settings.play_s * task.frame_rate_hz)
+    played = [0] * settings.num_players
 
-    async def tell() -> None:
-        await seated.wait()
-        begin = time.monotonic()
-        while (played := time.monotonic() - begin) < settings.play_s:
-            report("play", played, settings.play_s)
-            await asyncio.sleep(0.5)
-        report("play", settings.play_s, settings.play_s)
+    def tell(number: int, num_steps: int) -> None:
+        played[number] = num_steps
+        report("play", sum(played), steps * settings.num_players)
 
     async with asyncio.TaskGroup() as group:
-        group.create_task(tell())
         for number in range(settings.num_players):
             rng = np.random.default_rng((settings.seed, number))
-            group.create_task(_player(address, operator, task, settings.play_s, seated, rng))
+            group.create_task(_player(address, operator, task, steps, rng, partial(tell, number)))
 
 
 async def _player(
-    address: str, operator: str, task: Task, play_s: float, seated: asyncio.Barrier, rng: np.random.Generator
+    address: str, operator: str, task: Task, steps: int, rng: np.random.Generator, tell: Callable[[int], None]
 ) -> None:
     """One scripted player at one socket: sees decoded frames, presses buttons, plays again when the game is over."""
-    deadline = None
-    while deadline is None or time.monotonic() < deadline:
+    played = 0
+    while played < steps:
         seed = int(rng.integers(2**31))
         if seed in task.held_out_seeds:
             continue
         player = agents.ScriptedPlayer(task, rng=rng)
         wanted = {"actor": PLAYER, "actor_kind": "agent", "seed": seed, "countdown_s": 0}
         async with await PlayClient.open(address, task.id, operator=operator, **wanted) as client:
-            if deadline is None:
-                await seated.wait()
-                deadline = time.monotonic() + play_s
             await client.start()
-            leaving = False
-            async for frame in client.frames():  # until the server says that the episode has ended and is on disk
-                if leaving:
-                    continue
-                await client.press(task.keys.mask_of_action(player.act(frame.pixels)))
-                if time.monotonic() >= deadline:
-                    await client.quit()
-                    leaving = True
+            played += await _one_game(client, task, player, steps - played, lambda step, before=played: tell(before + step))
+        tell(min(played, steps))
+
+
+async def _one_game(
+    client: PlayClient, task: Task, player: agents.ScriptedPlayer, steps: int, tell: Callable[[int], None]
+) -> int:
+    """Play until the game is over, or for `steps`; returns how many were made.
+
+    The player always looks at the newest frame: on a busy machine frames arrive in bursts, and who took them one by one would
+    act on ever older ones.
+    """
+    newest = asyncio.Event()
+
+    async def watch() -> None:  # until the server says that the episode has ended and is on disk
+        async for _ in client.frames():
+            newest.set()
+
+    watching = asyncio.create_task(watch())
+    watching.add_done_callback(lambda _: newest.set())
+    leaving = False
+    while not watching.done():
+        await newest.wait()
+        newest.clear()
+        if leaving or client.header is None or watching.done():
+            continue
+        await client.press(task.keys.mask_of_action(player.act(client.decoder.pixels)))
+        tell(min(client.header.step, steps))
+        if client.header.step >= steps:
+            await client.quit()
+            leaving = True
+    await watching
+    assert client.ended is not None
+    return client.ended["num_steps"]
 
 
 def _roll_out(archive: interplay.record.Archive, task: Task, settings: DemoSettings, report: Reporter) -> dict[str, float]:

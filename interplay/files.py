@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import glob
 import json
 import os
+import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -66,3 +68,32 @@ def write_json(path: Path, document: Any, *, indent: int | None = 1) -> None:
         TypeError: If something in it is no JSON value. The file is as it was.
     """
     write_bytes(path, (json.dumps(document, indent=indent, ensure_ascii=False) + "\n").encode())
+
+
+def is_disk_full(error: BaseException | None) -> bool:
+    """Whether an error, or one it came of, says that a disk, a quota or a file's limit leaves no room for what was written."""
+    while error is not None:
+        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            return True
+        # SQLite names a full disk; a full quota is to it a write that failed.
+        if getattr(error, "sqlite_errorcode", None) in _SQLITE_FULL or getattr(error, "sqlstate", None) == _POSTGRES_FULL:
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
+_SQLITE_FULL = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_SHMSIZE)
+_POSTGRES_FULL = "53100"
+"""disk_full (PostgreSQL, appendix A)."""
+
+
+def keep_to_owner(path: Path) -> bool:
+    """Let nobody but its owner read or write a file, if it is ours; returns whether anybody else could before."""
+    try:
+        found = path.stat()
+        if not found.st_mode & 0o077 or found.st_uid != os.geteuid():
+            return False
+        path.chmod(found.st_mode & 0o700)
+    except OSError:  # not there
+        return False
+    return True

@@ -1,4 +1,4 @@
-"""Work in other processes: pools that end when the one that started them does, however it ends, and work in the background."""
+"""Work in other processes: pools that end when the one that started them does, however it ends, and processes that give way."""
 
 from __future__ import annotations
 
@@ -8,15 +8,14 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import connection, get_context, parent_process
 
 
-def stay_in_the_background() -> None:
-    """Let this process run only while nothing else wants to.
+def give_way() -> None:
+    """Let this process run after others that want to at the same moment, but always a little: somebody waits for what it does.
 
-    On Linux that takes more than niceness: a nice process that runs keeps its core for some milliseconds after another wakes
-    up, one of `SCHED_IDLE` gives it up at once.
+    On a machine whose every core is busy, one of `SCHED_IDLE` waits for seconds; this one gets a quarter of a core.
     """
-    os.nice(19)
-    if hasattr(os, "SCHED_IDLE"):
-        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+    os.nice(5)
+    if hasattr(os, "SCHED_BATCH"):  # waking up, it takes no core from another
+        os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
 
 
 def process_pool(processes: int) -> ProcessPoolExecutor:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 import tomllib
+import unicodedata
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,8 @@ from typing import Any
 from interplay.errors import InterplayError
 
 MAX_NAME_CHARS = 64
+_OVERRIDES = "\u202d\u202e"
+"""Characters that turn the order of what follows, so that a text reads otherwise than it is."""
 _NAME = re.compile(r"[a-z0-9][a-z0-9_\-]*")
 _TYPE_NAMES = {str: "a text", int: "a whole number", float: "a number", list: "a list", dict: "a table", bool: "true or false"}
 
@@ -29,12 +32,14 @@ def read_text(file: Path, refuse: type[InterplayError], *, hint: str) -> str:
     """What a text file says; `hint` tells what to do where there is none.
 
     Raises:
-        InterplayError: As `refuse`, if it is missing or no UTF-8 text.
+        InterplayError: As `refuse`, if it is missing, a folder, or no UTF-8 text.
     """
     try:
         return file.read_text(encoding="utf-8")
     except FileNotFoundError:
         raise refuse(f"{file}: no such file\n{hint}") from None
+    except IsADirectoryError:
+        raise refuse(f"{file}: is a folder; name a file in it\n{hint}") from None
     except (OSError, UnicodeDecodeError) as error:
         raise refuse(f"{file}: cannot be read as UTF-8 text: {error}") from None
 
@@ -139,6 +144,14 @@ class Table:
         value = self.raw(key, str, default).strip()
         if not value and default is ...:
             raise self.error(key, "is empty", f"write what {key} should say")
+        return value
+
+    def line(self, key: str) -> str:
+        """A text of one line, for lists and headings: without control characters, which can hide what it says."""
+        value = self.text(key)
+        if hidden := [char for char in value if unicodedata.category(char) == "Cc" or char in _OVERRIDES]:
+            problem = f"holds the control character U+{ord(hidden[0]):04X}, which nobody can see"
+            raise self.error(key, problem, "take it out, and write one line")
         return value
 
     def texts(self, key: str, default: Any = ...) -> tuple[str, ...]:

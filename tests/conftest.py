@@ -1,7 +1,9 @@
-"""What the tests of several rooms stand on: an empty data folder in a moment, and one PostgreSQL server."""
+"""What the tests of several rooms stand on: an empty data folder in a moment, one PostgreSQL server, and who runs alone."""
 
 from __future__ import annotations
 
+import fcntl
+import os
 import secrets
 import shutil
 import tempfile
@@ -9,9 +11,45 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 import interplay.record
 from interplay.record import Archive
+
+CHROMIUM = os.environ.get("INTERPLAY_CHROMIUM") or shutil.which("chromium") or "/usr/bin/chromium"
+CHROMIUM_ARGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+
+for name in ("COLUMNS", "LINES"):  # commands lay out their tables as in a pipe; readline gives these to the processes of xdist
+    os.environ.pop(name, None)
+
+settings.register_profile("patient", deadline=None)  # an example may take its time on a busy machine
+settings.load_profile("patient")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests that run alone come last."""
+    items.sort(key=lambda item: item.get_closest_marker("alone") is not None)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item):
+    """Where several processes run the tests, one that is marked `alone` waits for all others, and they for it."""
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        return (yield)
+    with open(__file__) as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX if item.get_closest_marker("alone") else fcntl.LOCK_SH)
+        try:
+            return (yield)
+        finally:
+            fcntl.flock(lock, fcntl.LOCK_UN)  # not by closing: a process forked meanwhile has the file open too
 
 
 @pytest.fixture(scope="session")
@@ -22,7 +60,7 @@ def new_archive(tmp_path_factory) -> Callable[[Path], Archive]:
 
     def new(folder: Path) -> Archive:
         folder.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(empty / "interplay.db", folder / "interplay.db")
+        shutil.copy(empty / "interplay.db", folder / "interplay.db")
         return interplay.record.open(folder)
 
     return new
@@ -52,3 +90,16 @@ def new_postgres_url():
 def postgres_url(new_postgres_url) -> str:
     """An empty PostgreSQL database."""
     return new_postgres_url()
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    """A headless browser; for one module only, because Playwright keeps an event loop running while it has one open."""
+    if not Path(CHROMIUM).exists():
+        pytest.skip("no Chromium: install it (apt-get install chromium) or name it in INTERPLAY_CHROMIUM")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(CHROMIUM_ARGS))
+        yield browser
+        browser.close()

@@ -1,5 +1,7 @@
 """The command's frame: help, misuse, errors and exit status."""
 
+import io
+import json
 import os
 import subprocess
 import sys
@@ -7,9 +9,11 @@ import time
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from interplay.cli import _VERBS, main
 from interplay.cli.bench import benches
+from interplay.cli.common import table
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess:
@@ -33,6 +37,12 @@ def test_every_verb_has_help_with_an_example(verb):
     assert "Try:" in result.stdout
 
 
+@pytest.mark.parametrize("verb", list(_VERBS))
+def test_help_speaks_of_commands_only_where_there_are_some(verb):
+    result = run(verb, "--help")
+    assert ("COMMAND [ARGS]" in result.stdout) == ("Commands" in result.stdout)
+
+
 def test_an_unknown_verb_is_misuse_and_offers_the_nearest(capsys):
     with pytest.raises(SystemExit, match="2"):
         main(["raank"])
@@ -51,9 +61,7 @@ def test_an_error_for_people_has_no_traceback_and_exits_1():
 
 
 def test_json_is_one_document_on_standard_output():
-    import json
-
-    assert len(json.loads(run("tasks", "list", "--json").stdout)) == 12
+    assert len(json.loads(run("tasks", "list", "--json").stdout)) == 13
 
 
 @pytest.mark.parametrize(
@@ -141,6 +149,25 @@ def test_names_are_printed_as_they_are_whatever_brackets_they_hold(tmp_path):
     assert result.returncode == 0, result.stderr
     assert "[/x]" in result.stdout
     assert "[bold]bob" in result.stdout
+
+
+def test_bench_without_a_name_lists_what_can_be_measured():
+    result = run("bench")
+    assert result.returncode == 0, result.stderr
+    lines = result.stdout.splitlines()
+    assert len(lines) == 8
+    assert any(line.startswith("record       What recording costs: time a step") for line in lines)
+    assert [one["bench"] for one in json.loads(run("bench", "--json").stdout)][:2] == ["dataset", "judging"]
+
+
+def test_a_long_table_is_laid_out_like_a_short_one():
+    rows = [(f"name {number}", number, "\u6f22\u5b57" if number % 2 else "") for number in range(201)]
+    long = table(["what", "#count", "note"], rows, title="all")
+    assert isinstance(long, str)
+    capture = Console(width=200, file=io.StringIO(), markup=False, highlight=False)
+    capture.print(table(["what", "#count", "note"], rows[:200], title="all"))
+    short = [line.rstrip() for line in capture.file.getvalue().splitlines()]
+    assert long.splitlines()[:-1] == short
 
 
 def test_bench_offers_what_measures_and_not_the_modules_beside_it(tmp_path):

@@ -3,6 +3,9 @@
 import ast
 import subprocess
 import sys
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -18,13 +21,15 @@ MAY_USE = {
     "tasks": {"errors", "tables"},
     "rank": {"errors"},
     "world": {"errors"},
-    "store": {"errors"},
+    "store": {"errors", "files"},
     "envs": {"errors", "tasks", "world"},
     "record": {"errors", "files", "tasks", "envs", "store"},
     "agents": {"errors", "files", "parallel", "tasks", "envs", "store", "record", "world"},
-    "play": {"errors", "parallel", "tasks", "envs", "store", "record", "agents"},
+    "starter": {"files", "tasks", "store", "record"},
+    "play": {"errors", "files", "parallel", "tasks", "envs", "store", "record", "agents"},
     "learn": {"errors", "files", "tasks", "envs", "store", "record", "agents"},
     "judge": {"errors", "files", "tables", "tasks", "store", "record", "rank"},
+    "model_judges": {"errors", "files", "tables", "tasks", "store", "record", "rank", "judge"},
     "study": {"errors", "tables", "tasks", "store"},
     "report": {"errors", "tasks", "envs", "store", "record", "agents", "learn", "judge", "rank", "study"},
     "web": {
@@ -37,17 +42,61 @@ MAY_USE = {
         "store",
         "record",
         "agents",
+        "starter",
         "play",
         "judge",
+        "model_judges",
         "rank",
         "study",
     },
     "demo": {"errors", "tasks", "envs", "store", "record", "agents", "play", "learn", "judge", "rank"},
     "cli": {"errors", "parallel", "tasks", "envs", "store", "record", "agents", "play", "learn", "judge", "rank", "report"}
-    | {"study", "web", "demo"},
+    | {"model_judges", "starter", "study", "tables", "web", "world", "demo"},
+    "testing": {"store", "tasks"},
     "__main__": {"cli"},
 }
 """Room -> the rooms it may import (the story of the data, read from left to right)."""
+
+CIRCLES = {}
+"""Modules that import each other, directly or by way of others, and why. This list may only become shorter."""
+
+_TORCH = "brings torch, which takes seconds"
+_FILMS = "brings PyAV, which only films and stored videos need"
+_OF_SEVERAL = "one of several that are alike; only the one asked for is loaded"
+HIDDEN_IMPORTS = {
+    ("agents.find", "agents.policy"): _TORCH,
+    ("agents.policy", "agents.networks"): _TORCH,
+    ("learn.train", "learn.bc"): _TORCH,
+    ("learn.train", "learn.demonstrations"): _TORCH,
+    ("learn.train", "learn.plots"): "brings matplotlib",
+    ("record.archive", "record.export"): _FILMS,
+    ("record.seal", "record.video"): _FILMS,
+    ("record.sealed", "record.video"): _FILMS,
+    ("record.verify", "record.video"): _FILMS,
+    ("report.write", "report.html"): "brings matplotlib",
+    ("report.write", "report.pdf"): "brings reportlab",
+    ("cli.__init__", "cli.common"): "brings rich; `interplay --help` answers in a tenth of a second",
+    ("cli.rank", "cli.rank_document"): "brings the arithmetic, which `--help` need not load",
+    ("cli.rank", "cli.rank_tables"): "brings the arithmetic, which `--help` need not load",
+    ("envs.gymnasium_ids", "envs.base"): "runs in every program that imports gymnasium",
+    ("envs.gymnasium_ids", "envs.voxel.__init__"): "runs in every program that imports gymnasium",
+    **{
+        ("agents.scripted.blocks.player", f"agents.scripted.blocks.{task}"): _OF_SEVERAL
+        for task in (
+            "find_cave",
+            "make_waterfall",
+            "create_village_animal_pen",
+            "build_village_house",
+            "obtain_diamond_shovel",
+        )
+    },
+    (
+        "agents.scripted.blocks.body",
+        "agents.scripted.blocks.crafts",
+    ): "a circle: crafts move the body, and the body holds tools",
+    ("web.errors", "web.pages"): "could stand at the top once the templates have a module of their own",
+}
+"""(module, sibling in the same room) of imports inside functions, and why. This list may only become shorter."""
 
 
 def room_of(path: Path) -> str:
@@ -55,10 +104,16 @@ def room_of(path: Path) -> str:
     return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
 
 
-def imported_rooms(tree: ast.AST) -> set[str]:
+@cache
+def tree(path: Path) -> ast.Module:
+    """A module, parsed."""
+    return ast.parse(path.read_text())
+
+
+def imported_rooms(module: ast.AST) -> set[str]:
     """Rooms of the package that a module imports, wherever in the module."""
     rooms = set()
-    for node in ast.walk(tree):
+    for node in ast.walk(module):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.level == 0:
@@ -78,7 +133,7 @@ def test_imports_run_one_way(path):
     if room == "__init__":
         return
     assert room in MAY_USE, f"the room {room!r} is not in the plan of the house; say here what it may import"
-    strangers = imported_rooms(ast.parse(path.read_text())) - MAY_USE[room] - {room}
+    strangers = imported_rooms(tree(path)) - MAY_USE[room] - {room}
     assert not strangers, f"{path.relative_to(ROOT)} imports {sorted(strangers)}; {room} may use {sorted(MAY_USE[room])}"
 
 
@@ -88,9 +143,77 @@ def test_the_import_test_sees_every_form_of_import():
     assert imported_rooms(ast.parse(text)) == {"web", "judge", "rank", "learn"}
 
 
+def name_of(path: Path) -> str:
+    """A module's name without the package's: `play.seat`, `play.__init__`."""
+    return ".".join(path.relative_to(PACKAGE).with_suffix("").parts)
+
+
+NAMES = {name_of(path): path for path in MODULES}
+
+
+def imports_in(node: ast.AST, names: set[str], *, hidden: bool = False) -> Iterator[tuple[str, bool]]:
+    """Which of these modules are imported below a node, also those imported only for types, and whether in a function."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Import | ast.ImportFrom):
+            start = getattr(child, "module", None)
+            full = [f"{start}.{alias.name}" if start else alias.name for alias in child.names]
+            for name in [one.removeprefix("interplay.") for one in full if one.startswith("interplay.")]:
+                parent = name.rpartition(".")[0]
+                candidates = (name, f"{name}.__init__", parent, f"{parent}.__init__")
+                yield from [(one, hidden) for one in candidates if one in names][:1]
+        else:
+            in_function = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef)
+            yield from imports_in(child, names, hidden=hidden or in_function)
+
+
+def circles(imports: dict[str, set[str]]) -> set[tuple[str, ...]]:
+    """Groups of modules that reach each other by their imports, each sorted."""
+
+    def reached(name: str) -> set[str]:
+        found, ahead = set(), [name]
+        while ahead:
+            new = imports.get(ahead.pop(), set()) - found
+            found |= new
+            ahead.extend(new)
+        return found
+
+    reach = {name: reached(name) for name in imports}
+    return {tuple(sorted(other for other in reach[name] if name in reach[other])) for name in imports if name in reach[name]}
+
+
+@pytest.fixture(scope="module")
+def imports() -> dict[str, list[tuple[str, bool]]]:
+    """Module -> what it imports of ours, and whether in a function; without the inside of the world."""
+    return {name: list(imports_in(tree(path), set(NAMES))) for name, path in NAMES.items() if room_of(path) != "world"}
+
+
+def test_no_modules_import_each_other_in_a_circle(imports):
+    found = circles({name: {other for other, hidden in found if not hidden} - {name} for name, found in imports.items()})
+    assert not found - CIRCLES.keys(), "these import each other: let one know only a protocol, or move down what both need"
+    assert not CIRCLES.keys() - found, "these are no circles any more: take them off the list"
+
+
+def test_imports_of_a_sibling_stand_at_the_top_of_a_module(imports):
+    found = {
+        (name, other)
+        for name, found in imports.items()
+        for other, hidden in found
+        if hidden and other.startswith(f"{name.partition('.')[0]}.")
+    }
+    assert not found - HIDDEN_IMPORTS.keys(), "move these to the top of the module, or what is heavy to a module of its own"
+    assert not HIDDEN_IMPORTS.keys() - found, "these are not hidden any more: take them off the list"
+
+
+def test_circles_are_found_in_every_form_of_import():
+    text = "import interplay.a.b\nif TYPE_CHECKING:\n    from interplay.c import d\ndef f():\n    from interplay.a import e"
+    found = set(imports_in(ast.parse(text), {"a.__init__", "a.b", "a.e", "c.__init__"}))
+    assert found == {("a.b", False), ("c.__init__", False), ("a.e", True)}
+    assert circles({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}, "e": set()}) == {("a", "b", "c")}
+
+
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_no_module_uses_pickle_or_eval(path):
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(tree(path)):
         if isinstance(node, ast.Import | ast.ImportFrom):
             names = {alias.name.split(".")[0] for alias in node.names} | {(getattr(node, "module", "") or "").split(".")[0]}
             assert not names & {"pickle", "dill", "cloudpickle", "shelve", "marshal", "joblib"}
@@ -114,10 +237,20 @@ def test_heavy_packages_are_imported_only_where_they_are_used(statement, unwante
     assert result.stdout.strip() == "[]"
 
 
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_nothing_is_defined_twice_under_one_name(path):
+    for scope in ast.walk(tree(path)):
+        if isinstance(scope, ast.Module | ast.ClassDef):
+            functions = [node for node in scope.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+            names = [node.name for node in functions if not node.decorator_list]  # setters and overloads are decorated
+            assert len(names) == len(set(names)), sorted(names)
+
+
 def test_every_module_says_what_it_is():
-    silent = [
-        str(path.relative_to(ROOT))
-        for path in MODULES
-        if path.read_text().strip() and not ast.get_docstring(ast.parse(path.read_text()))
-    ]
+    silent = [str(path.relative_to(ROOT)) for path in MODULES if path.read_text().strip() and not ast.get_docstring(tree(path))]
     assert silent == []
+
+
+def test_modules_of_tests_have_names_of_their_own():
+    names = Counter(path.name for path in (ROOT / "tests").rglob("*.py") if path.name != "conftest.py")
+    assert [name for name, number in names.items() if number > 1] == [], "pytest loads these as one module: rename one"

@@ -71,6 +71,8 @@ def test_a_value_of_the_defaults_is_named_there_at_every_depth():
 def test_files_that_cannot_be_read_are_refused(tmp_path):
     with pytest.raises(OddError, match=r"none.toml: no such file\nBegin with another\.$"):
         read_text(tmp_path / "none.toml", OddError, hint="Begin with another.")
+    with pytest.raises(OddError, match=r"is a folder; name a file in it\nBegin with another\.$"):
+        read_text(tmp_path, OddError, hint="Begin with another.")
     (tmp_path / "binary.toml").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(OddError, match=r"binary.toml: cannot be read as UTF-8 text"):
         read_text(tmp_path / "binary.toml", OddError, hint="")

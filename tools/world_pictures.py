@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 import simplejpeg
 
-from interplay.world import Action, Renderer, Stack, World, run, screens
-from interplay.world.blocks import BLOCK_OF, BLOCKS, BY_NAME
+from interplay.world import Action, Renderer, Stack, World, run
+from interplay.world.player import screens
+from interplay.world.registry.blocks import BLOCK_OF, BLOCKS, BY_NAME
 
 OUT = Path(__file__).parent.parent / "docs" / "images" / "world"
 SIZE = (640, 360)

@@ -1,10 +1,11 @@
 """Everything that acts: random, no-op and scripted players, trained policies, and your own.
 
-An agent is told that an episode of a task begins, then asked for an action at each decision (`Agent`). `find("scripted")`
+An agent is told that a game of a task begins, then asked for a decision at each observation: in the short form (`SimpleAgent`)
+for one game at a time from pictures, in the full form (`Agent`) for any number of games from mappings. `find("scripted")`
 builds one by name, `check_agent` says whether one keeps the protocol, and `rollout` lets one play and records it.
 """
 
-from interplay.agents.base import Agent, AgentError, check_agent
+from interplay.agents.base import Agent, AgentError, Decision, SeatedAgent, SimpleAgent, check_agent, decide
 from interplay.agents.find import AgentName, find, names
 from interplay.agents.rollout import rollout
 from interplay.agents.scripted import ScriptedPlayer
@@ -14,10 +15,14 @@ __all__ = [
     "Agent",
     "AgentError",
     "AgentName",
+    "Decision",
     "NoopAgent",
     "RandomAgent",
     "ScriptedPlayer",
+    "SeatedAgent",
+    "SimpleAgent",
     "check_agent",
+    "decide",
     "find",
     "names",
     "rollout",

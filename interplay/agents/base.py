@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Protocol, runtime_checkable
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
+import gymnasium
 import numpy as np
 
-from interplay.envs import PlayableEnv, make, pipeline, pipeline_names
+from interplay.envs import Observer, PlayableEnv, make, pipeline
 from interplay.errors import InterplayError
+from interplay.record import RecordedEpisode
+from interplay.record.schema import seat_spaces
 from interplay.tasks import Task
 
 
@@ -16,14 +20,53 @@ class AgentError(InterplayError):
     """An agent that cannot be built or does not keep the protocol; the text says what to change."""
 
 
+class Decision(NamedTuple):
+    """What an agent does.
+
+    Attributes:
+        action: A member of the seat's action space.
+        hold_steps: For how many steps the action holds, at least; the agent is asked again at the first observation after them.
+            A pipeline that gives an observation every fourth step holds every action for four.
+    """
+
+    action: Any
+    hold_steps: int = 1
+
+
 @runtime_checkable
 class Agent(Protocol):
-    """Whoever sits in a seat: told when an episode begins, asked for an action at every decision.
+    """Who acts in any number of games at once: the full form of an agent, for which `SimpleAgent` is the short one.
 
     Attributes:
         name: How recordings, matches and leaderboards call it.
-        observation: Name of the pipeline it sees the world through (`interplay.envs.pipeline_names()`). The pipeline also
-            says how often it decides; in between, its last action is held.
+        observation: Name of the pipeline it sees the world through (`interplay.envs.pipeline_names()`): which parts its
+            observations have, with which shapes, and how often there is one.
+    """
+
+    name: str
+    observation: str
+
+    def begin(self, task: Task, *, rng: np.random.Generator) -> Any:
+        """Begin a game of `task` and return its state, a mutable object of the agent's own, such as a recurrent state; every
+        random draw in this game comes from `rng`.
+
+        Raises:
+            AgentError: If it cannot play this task.
+        """
+        ...
+
+    def decide(self, observations: Sequence[Mapping[str, Any]], states: Sequence[Any]) -> Sequence[Decision]:
+        """One decision for each of some games, from their observations and their states, which it may change. Observations
+        are not kept or changed."""
+        ...
+
+
+@runtime_checkable
+class SimpleAgent(Protocol):
+    """The short form of an agent: it sees pictures, answers with actions, and plays one game at a time.
+
+    Attributes:
+        name, observation: As `Agent`.
     """
 
     name: str
@@ -38,15 +81,15 @@ class Agent(Protocol):
         ...
 
     def act(self, observation: np.ndarray) -> Any:
-        """The action for one observation: a member of the action space. The observation is not kept or changed."""
+        """The action for one picture: a member of the action space. The picture is not kept or changed."""
         ...
 
 
 @runtime_checkable
 class Insider(Protocol):
-    """An agent that also looks into its world: a program that shows how a task is done, no learner.
+    """A simple agent that also looks into its world: a program that shows how a task is done, no learner.
 
-    `rollout` calls `attach` once for each episode, after `Agent.reset` and before the first `act`.
+    `attach` is called once for each episode, after `SimpleAgent.reset` and before the first `act`.
     """
 
     def attach(self, env: PlayableEnv) -> None:
@@ -54,38 +97,159 @@ class Insider(Protocol):
         ...
 
 
-def require_agent(agent: object, *, where: str) -> Agent:
+class OneGame:
+    """A simple agent in the full form."""
+
+    def __init__(self, agent: SimpleAgent) -> None:
+        self.name = agent.name
+        self.observation = agent.observation
+        self._agent = agent
+        self._game: object = None
+
+    def begin(self, task: Task, *, rng: np.random.Generator) -> Any:
+        """Reset the agent; the game before is over."""
+        self._agent.reset(task, rng=rng)
+        self._game = object()
+        return self._game
+
+    def attach(self, env: PlayableEnv) -> None:
+        """Show the world to an agent that looks into it."""
+        if isinstance(self._agent, Insider):
+            self._agent.attach(env)
+
+    def decide(self, observations: Sequence[Mapping[str, Any]], states: Sequence[Any]) -> list[Decision]:
+        """What the agent does at one picture.
+
+        Raises:
+            AgentError: For several games, or one that is over.
+        """
+        if len(states) != 1 or states[0] is not self._game:
+            raise AgentError(f"agent {self.name!r} plays one game at a time; build another one for each game")
+        return [Decision(self._agent.act(observations[0]["picture"]))]
+
+
+def as_agent(agent: Agent | SimpleAgent) -> Agent:
+    """An agent in the full form."""
+    return agent if isinstance(agent, Agent) else OneGame(agent)
+
+
+class SeatedAgent:
+    """An agent in one seat of one game: it decides when there is an observation and its last action has been held long enough.
+
+    Args:
+        agent: Begins a game of `task`.
+        rng: Its generator in this game.
+    Raises:
+        AgentError: If it cannot play this task.
+    """
+
+    def __init__(self, agent: Agent | SimpleAgent, task: Task, *, rng: np.random.Generator) -> None:
+        self.agent = as_agent(agent)
+        self.observation: dict[str, Any] | None = None
+        """What it will decide on; None while its action is held."""
+        self.state = self.agent.begin(task, rng=rng)
+        self._action: Any = None
+        self._num_steps = self._held_until = 0
+
+    def sit(self, world: PlayableEnv, seat: str, info: Mapping[str, Any]) -> None:
+        """Take a seat of a world that was just reset; `info` is what its reset gave."""
+        if isinstance(self.agent, OneGame):
+            self.agent.attach(world)
+        self._space = seat_spaces(world)[seat]
+        self._observer = Observer(self.agent.observation, world, seat)
+        self.observation = self._observer.reset(info)
+
+    def space(self) -> gymnasium.spaces.Dict:
+        """What its observations are, part by part."""
+        return self._observer.space()
+
+    def act(self) -> Any:
+        """The action for the next step, a member of the seat's action space.
+
+        Raises:
+            AgentError: If the agent answers with anything else.
+        """
+        if self.observation is not None:
+            decide([self])
+        self._num_steps += 1
+        return self._action
+
+    def take(self, decision: Decision) -> None:
+        """From now on, act as decided.
+
+        Raises:
+            AgentError: If the action is not in the seat's action space, or is held for no whole number of steps.
+        """
+        name, where = self.agent.name, f"at step {self._num_steps}"
+        if not isinstance(decision, Decision):
+            raise AgentError(f"agent {name!r} answered {decision!r} {where}, expected a Decision(action, hold_steps)")
+        action, hold_steps = decision
+        if not self._space.contains(action):
+            raise AgentError(f"agent {name!r} chose {action!r} {where}, which is not in {self._space}")
+        if not isinstance(hold_steps, int) or isinstance(hold_steps, bool) or hold_steps < 1:
+            raise AgentError(f"agent {name!r} holds its action for {hold_steps!r} steps {where}; expected 1 or more")
+        self._action = action
+        self._held_until = self._num_steps + hold_steps
+        self.observation = None
+
+    def see(self, info: Mapping[str, Any]) -> None:
+        """Look at the world after a step that did not end the episode; `info` is what the step gave."""
+        observation = self._observer.push(info, ended=False)
+        self.observation = observation if self._num_steps >= self._held_until else None
+
+
+def decide(seated: Sequence[SeatedAgent]) -> None:
+    """Let an agent decide for several games in one call, for all of `seated` that have an observation; `act` then finds their
+    actions.
+
+    Raises:
+        AgentError: If they are of several agents, or an answer is wrong.
+    """
+    waiting = [(one, one.observation) for one in seated if one.observation is not None]
+    if not waiting:
+        return
+    agent = waiting[0][0].agent
+    if any(one.agent is not agent for one, _ in waiting):
+        raise AgentError("one call decides for one agent; call it for each agent")
+    decisions = agent.decide([observation for _, observation in waiting], [one.state for one, _ in waiting])
+    if len(decisions) != len(waiting):
+        raise AgentError(f"agent {agent.name!r} made {len(decisions)} decisions for {len(waiting)} games")
+    for (one, _), decision in zip(waiting, decisions, strict=True):
+        one.take(decision)
+
+
+def require_agent(agent: object, *, where: str) -> Agent | SimpleAgent:
     """`agent` itself, if it has what the protocol names.
 
     Raises:
         AgentError: Naming the first missing or wrong part; `where` says where the object came from.
     """
+    has = (
+        "An agent has name, observation, reset(task, *, rng) and act(observation), or begin(task, *, rng) and "
+        "decide(observations, states); docs/agents.md has one of each to copy."
+    )
     for attribute in ("name", "observation"):
         value = getattr(agent, attribute, None)
         if not isinstance(value, str) or not value:
-            raise AgentError(
-                f"{where}: {type(agent).__name__}.{attribute} must be a text, got {value!r}\n"
-                "An agent has name, observation, reset(task, *, rng) and act(observation); docs/agents.md has one to copy."
-            )
-    for method in ("reset", "act"):
+            raise AgentError(f"{where}: {type(agent).__name__}.{attribute} must be a text, got {value!r}\n{has}")
+    is_full = callable(getattr(agent, "decide", None))
+    for method in ("begin", "decide") if is_full else ("reset", "act"):
         if not callable(getattr(agent, method, None)):
-            raise AgentError(
-                f"{where}: {type(agent).__name__} has no method {method!r}\n"
-                "An agent has name, observation, reset(task, *, rng) and act(observation); docs/agents.md has one to copy."
-            )
+            raise AgentError(f"{where}: {type(agent).__name__} has no method {method!r}\n{has}")
     pipeline(agent.observation)  # type: ignore[attr-defined]  (refuses an unknown name, offering the nearest)
-    assert isinstance(agent, Agent)
+    assert isinstance(agent, Agent | SimpleAgent)
     return agent
 
 
-def check_agent(agent: Agent, task: Task, *, num_decisions: int = 40, seed: int = 0) -> None:
+def check_agent(agent: Agent | SimpleAgent, task: Task, *, num_decisions: int = 40, seed: int = 0) -> None:
     """Play a little of a task and refuse an agent that breaks the protocol: the contract test of every implementation.
 
-    Checked: name, pipeline and methods; every action lies in the action space; observations are left unchanged; the same
-    generator gives the same actions again, so a rollout can be repeated.
+    Checked: name, pipeline and methods; its observations have the declared shapes; every action lies in the action space and is
+    held for a whole number of steps; observations are left unchanged; the same generator gives the same decisions again, so a
+    rollout can be repeated. Of an agent in the full form also: another game that it plays beside this one changes nothing.
 
     Args:
-        agent: The agent; it is reset.
+        agent: The agent; it begins games.
         task: What it plays.
         num_decisions: How many decisions are played, twice.
         seed: Seed of the environment and of the agent's generator.
@@ -94,15 +258,26 @@ def check_agent(agent: Agent, task: Task, *, num_decisions: int = 40, seed: int 
         NotFoundError: If its pipeline does not exist.
     """
     require_agent(agent, where="check_agent")
-    if agent.observation not in pipeline_names():
-        raise AgentError(f"agent {agent.name!r} sees through {agent.observation!r}; known: {', '.join(pipeline_names())}")
-    first = _few_actions(agent, task, num_decisions, seed)
-    second = _few_actions(agent, task, num_decisions, seed)
-    for decision, (one, other) in enumerate(zip(first, second, strict=True)):
-        if not _same(one, other):
+    first = _few_decisions(agent, task, num_decisions, seed)
+    second = _few_decisions(agent, task, num_decisions, seed)
+    _compare(
+        agent,
+        first,
+        second,
+        "with the same rng\nDraw only from the generator that the game begins with, and forget the last game.",
+    )
+    if isinstance(agent, Agent):
+        beside = _few_decisions(agent, task, num_decisions, seed, another=seed + 1)
+        advice = "beside another game\nKeep what belongs to a game in the state that begin() returns."
+        _compare(agent, first, beside, advice)
+
+
+def _compare(agent: Agent | SimpleAgent, first: Sequence[Decision], second: Sequence[Decision], advice: str) -> None:
+    """Refuse decisions that differ."""
+    for number, (one, other) in enumerate(zip(first, second, strict=True)):
+        if one.hold_steps != other.hold_steps or not _same(one.action, other.action):
             raise AgentError(
-                f"agent {agent.name!r} is not repeatable: decision {decision} was {one!r}, then {other!r} with the same rng\n"
-                "Draw only from the generator that reset() gives, and forget the last episode in reset()."
+                f"agent {agent.name!r} is not repeatable: decision {number} was {one.action!r}, then {other.action!r} {advice}"
             )
 
 
@@ -113,35 +288,73 @@ def _same(one: Any, other: Any) -> bool:
     return np.array_equal(np.asarray(one), np.asarray(other))
 
 
-def _few_actions(agent: Agent, task: Task, num_decisions: int, seed: int) -> list[Any]:
-    """The first actions of an episode, each checked."""
-    env = make(task)
+class _Watched:
+    """An agent in its full form, and what it decided in one game: refuses one that changes what it is shown."""
+
+    def __init__(self, agent: Agent) -> None:
+        self.name, self.observation = agent.name, agent.observation
+        self.decisions: list[Decision] = []
+        self.watched: Any = None
+        self._agent = agent
+
+    def begin(self, task: Task, *, rng: np.random.Generator) -> Any:
+        """As the agent's."""
+        return self._agent.begin(task, rng=rng)
+
+    def decide(self, observations: Sequence[Mapping[str, Any]], states: Sequence[Any]) -> Sequence[Decision]:
+        """As the agent's, remembered for the watched game."""
+        before = deepcopy(observations)
+        decisions = self._agent.decide(observations, states)
+        if not all(map(_same_parts, before, observations)):
+            raise AgentError(f"agent {self.name!r} changed its observation at decision {len(self.decisions)}; work on a copy")
+        self.decisions += [one for one, state in zip(decisions, states, strict=False) if state is self.watched]
+        return decisions
+
+
+def _same_parts(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Whether two observations are equal."""
+    return one.keys() == other.keys() and all(
+        _same_parts(value, other[name]) if isinstance(value, Mapping) else np.array_equal(value, other[name])
+        for name, value in one.items()
+    )
+
+
+def _few_decisions(
+    agent: Agent | SimpleAgent, task: Task, num_decisions: int, seed: int, *, another: int | None = None
+) -> list[Decision]:
+    """The first decisions in a game in which the agent has the first seat and nobody else does anything; with `another`, it
+    plays a game of that seed at the same time."""
+    watched = _Watched(as_agent(agent))
+    games: list[tuple[RecordedEpisode, SeatedAgent]] = []
+    first, *others = task.seats
     try:
-        view = pipeline(agent.observation)
-        env.reset(seed=seed)
-        observation = view.reset(env.view())
-        agent.reset(task, rng=np.random.default_rng(seed))
-        if isinstance(agent, Insider):
-            agent.attach(env)
-        actions: list[Any] = []
-        while len(actions) < num_decisions:
-            before = observation.copy()
-            action = agent.act(observation)
-            if not np.array_equal(before, observation):
-                raise AgentError(f"agent {agent.name!r} changed its observation at decision {len(actions)}; work on a copy")
-            if not env.action_space.contains(action):
-                raise AgentError(
-                    f"agent {agent.name!r} chose {action!r} at decision {len(actions)}, which is not in {env.action_space}"
-                )
-            actions.append(action)
-            upcoming, ended = None, False
-            while upcoming is None:
-                _, _, terminated, truncated, _ = env.step(action)
-                ended = terminated or truncated
-                upcoming = view.push(env.view(), ended=ended)
-            if ended:
-                break
-            observation = upcoming
-        return actions
+        for own in (seed, another):
+            if own is None:
+                continue
+            episode = RecordedEpisode(make(task))
+            seated = SeatedAgent(watched, task, rng=np.random.default_rng(own))
+            games.append((episode, seated))
+            _, info = episode.start(own)
+            if isinstance(watched._agent, OneGame):
+                watched._agent.attach(episode.env)
+            seated.sit(episode.env, first, info)
+        watched.watched = games[0][1].state
+        _check_parts(games[0][1])
+        main = games[0][0]
+        while len(watched.decisions) < num_decisions and main.outcome is None:
+            running = [(episode, seated) for episode, seated in games if episode.outcome is None]
+            decide([seated for _, seated in running])
+            for episode, seated in running:
+                step = episode.step({first: seated.act()} | dict.fromkeys(others, task.keys.noop))
+                if episode.outcome is None:
+                    seated.see(step.info)
+        return watched.decisions
     finally:
-        env.close()
+        for episode, _ in games:
+            episode.env.close()
+
+
+def _check_parts(seated: SeatedAgent) -> None:
+    """Refuse a world or pipeline whose first observation is not what it declares."""
+    if not seated.space().contains(seated.observation):
+        raise AgentError(f"observations of {seated.agent.observation!r} are not as declared: {seated.space()}")

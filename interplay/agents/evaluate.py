@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
@@ -15,11 +15,11 @@ import numpy as np
 
 from interplay.agents.base import AgentError
 from interplay.agents.find import find
-from interplay.agents.rollout import rollout
-from interplay.envs.make import check_playable
+from interplay.agents.rollout import check_seats, rollout
+from interplay.envs.backends import check_playable
 from interplay.errors import InterplayError
 from interplay.parallel import process_pool
-from interplay.store import agents as store
+from interplay.store import entrants as store
 from interplay.tasks import Task
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class Job:
         data: The archive's folder.
         database: Its database's address.
         task: `Task.to_json()`.
-        agent: A name that `agents.find` takes.
+        agents: Seat -> a name that `agents.find` takes.
         seed: Seed of the environment.
         draw: Seeds the agent's generator.
         max_steps: Cut the episode there, or None.
@@ -44,17 +44,23 @@ class Job:
     data: str
     database: str
     task: dict[str, Any]
-    agent: str
+    agents: dict[str, str]
     seed: int
     draw: tuple[int, ...]
     max_steps: int | None
     video: bool
 
+    def who(self) -> str:
+        """Who plays, in words."""
+        if len(self.agents) == 1:
+            return "agent " + "".join(map(repr, self.agents.values()))
+        return "agents " + " ".join(f"{seat}={name}" for seat, name in self.agents.items())
+
 
 def evaluate(
     archive: Archive,
     task: Task,
-    agent: str,
+    agent: str | Mapping[str, str],
     seeds: Sequence[int],
     *,
     num_episodes: int = 1,
@@ -68,11 +74,12 @@ def evaluate(
     """Let an agent play each seed, and admit it to judging in this task if it played held-out ones with video.
 
     Whole episodes that this agent has already recorded on a seed count, so a run that was interrupted is finished by calling
-    again. Each rollout draws from a generator of its own, so the result does not depend on the number of processes.
+    again. Each rollout draws from a generator of its own, so the result does not depend on the number of processes. Games in
+    which different agents sit are recorded and filmed, and admit nobody.
 
     Args:
         archive: Where the episodes go.
-        agent: A name that `agents.find` takes.
+        agent: A name that `agents.find` takes, for every seat of the task; or a mapping seat -> name.
         seeds: Seeds of the environment.
         num_episodes: Episodes per seed.
         seed: Of the agents' draws.
@@ -86,10 +93,10 @@ def evaluate(
     Raises:
         NotFoundError, AgentError: If there is no such agent or it cannot play this task.
     """
-    name, found, jobs = _plan(
+    names, found, jobs = _plan(
         archive,
         task,
-        agent,
+        dict.fromkeys(task.seats, agent) if isinstance(agent, str) else agent,
         seeds,
         num_episodes=num_episodes,
         seed=seed,
@@ -103,55 +110,18 @@ def evaluate(
     for episode_id in _run(archive, jobs, processes):
         episodes.append(archive.get(episode_id))
         report(len(episodes), total)
-    if video and set(seeds) & set(task.held_out_seeds):
-        _admit(archive, [(name, task)])
+    if video and set(seeds) & set(task.held_out_seeds) and len(names) == 1:
+        (name,) = names
+        with archive.database.write() as session:
+            store.admit(session, name=name, task=task.id, kind="agent", now=datetime.now(UTC))
     order = {env_seed: place for place, env_seed in enumerate(seeds)}
     return sorted(episodes, key=lambda episode: (order[episode.seed], episode.created_at))
-
-
-def first_rollouts(
-    archive: Archive,
-    tasks: Sequence[Task],
-    *,
-    agents: Sequence[str] = ("random", "scripted"),
-    num_seeds: int = 2,
-    max_seconds: float = 30.0,
-    processes: int = 1,
-    report: Callable[[int, int], None] = lambda done, total: None,
-) -> int:
-    """Give a new archive something to judge: a few short filmed rollouts of each task by built-in agents.
-
-    Args:
-        tasks: Those that have agents already are left alone.
-        num_seeds: The first held-out seeds of each task.
-        max_seconds: Length of play.
-        report: As in `evaluate`.
-    Returns:
-        How many rollouts were made.
-    """
-    new = [task for task in tasks if not has_agents(archive, task)]
-    jobs: list[Job] = []
-    for task in new:
-        for agent in agents:
-            steps = round(max_seconds * task.frame_rate_hz)
-            jobs += _plan(archive, task, agent, task.held_out_seeds[:num_seeds], max_steps=steps)[2]
-    report(0, len(jobs))
-    for done, _ in enumerate(_run(archive, jobs, processes), start=1):
-        report(done, len(jobs))
-    _admit(archive, [(agent, task) for task in new for agent in agents])
-    return len(jobs)
-
-
-def has_agents(archive: Archive, task: Task) -> bool:
-    """Whether any agent may be judged in a task."""
-    with archive.database.read() as session:
-        return bool(store.agents(session, task.id))
 
 
 def _plan(
     archive: Archive,
     task: Task,
-    agent: str,
+    agents: Mapping[str, str],
     seeds: Sequence[int],
     *,
     num_episodes: int = 1,
@@ -159,13 +129,17 @@ def _plan(
     max_steps: int | None = None,
     video: bool = True,
     again: bool = False,
-) -> tuple[str, list[Episode], list[Job]]:
-    """The agent's own name, the episodes that are there already (filmed, if wanted), and the rollouts that are missing."""
+) -> tuple[set[str], list[Episode], list[Job]]:
+    """The agents' own names, the episodes that are there already (filmed, if wanted), and the rollouts that are missing."""
     check_playable(task)
-    name = find(agent, archive).name
+    check_seats(task, agents)
+    names = {seat: find(agents[seat], archive).name for seat in task.seats}
+    first = names[task.seats[0]]
     limit = task.max_steps if max_steps is None else min(max_steps, task.max_steps)
     kept: dict[int, list[Episode]] = {}
-    for known in [] if again else archive.episodes(task=task, task_hash=task.content_hash, agent=name, seeds=seeds):
+    for known in [] if again else archive.episodes(task=task, task_hash=task.content_hash, agent=first, seeds=seeds):
+        if [(held.seat, held.actor) for held in known.seats] != [*names.items()]:
+            continue  # others played too
         if known.terminated or known.num_steps >= limit:
             kept.setdefault(known.seed, []).append(known)
     found, jobs = [], []
@@ -180,7 +154,7 @@ def _plan(
                 data=str(archive.root.resolve()),
                 database=archive.database.address,
                 task=task.to_json(),
-                agent=agent,
+                agents={seat: agents[seat] for seat in task.seats},
                 seed=env_seed,
                 draw=(seed, env_seed, number),
                 max_steps=max_steps,
@@ -188,14 +162,7 @@ def _plan(
             )
             for number in range(len(there), num_episodes)
         ]
-    return name, found, jobs
-
-
-def _admit(archive: Archive, admitted: Sequence[tuple[str, Task]]) -> None:
-    """These agents may be judged in these tasks."""
-    with archive.database.write() as session:
-        for name, task in admitted:
-            store.admit(session, name=name, task=task.id, kind="agent", now=datetime.now(UTC))
+    return set(names.values()), found, jobs
 
 
 def _run(archive: Archive, jobs: Sequence[Job], processes: int) -> Iterator[str]:
@@ -214,7 +181,7 @@ def _run(archive: Archive, jobs: Sequence[Job], processes: int) -> Iterator[str]
                     yield future.result()
                 except BrokenProcessPool:
                     raise AgentError(
-                        f"a process in which agent {job.agent!r} played ended without a word, perhaps at seed {job.seed}\n"
+                        f"a process in which {job.who()} played ended without a word, perhaps at seed {job.seed}\n"
                         f"What it had recorded is kept; seal it with:  interplay episodes repair --data {job.data}\n"
                         "Run the same command again to go on with what is missing."
                     ) from None
@@ -236,16 +203,16 @@ def _play_apart(job: Job) -> str:
 
 def _play(archive: Archive, job: Job) -> str:
     """Play, record and film; returns the episode's id."""
-    agent = find(job.agent, archive)
+    agents = {seat: find(name, archive) for seat, name in job.agents.items()}
     task = Task.from_json(job.task)
     try:
-        episode = rollout(archive, task, agent, job.seed, rng=np.random.default_rng(job.draw), max_steps=job.max_steps)
+        episode = rollout(archive, task, agents, job.seed, rng=np.random.default_rng(job.draw), max_steps=job.max_steps)
     except InterplayError:
         raise
     except Exception as error:
         where = traceback.extract_tb(error.__traceback__)[-1]
         raise AgentError(
-            f"agent {job.agent!r} failed on seed {job.seed}: {type(error).__name__}: {error}\n"
+            f"{job.who()} failed on seed {job.seed}: {type(error).__name__}: {error}\n"
             f"It happened in {where.filename}, line {where.lineno}. What was recorded until then is sealed."
         ) from error
     if job.video:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from interplay.agents.base import Agent, AgentError, require_agent
+from interplay.agents.base import Agent, AgentError, SimpleAgent, require_agent
 from interplay.agents.scripted import ScriptedAgent
 from interplay.agents.simple import NoopAgent, RandomAgent
 from interplay.errors import unknown_name
@@ -15,7 +15,7 @@ from interplay.errors import unknown_name
 if TYPE_CHECKING:
     from interplay.record import Archive
 
-BUILTIN: dict[str, tuple[Callable[[], Agent], str]] = {
+BUILTIN: dict[str, tuple[Callable[[], SimpleAgent], str]] = {
     "random": (RandomAgent, "draws its actions, a new one every four frames"),
     "noop": (NoopAgent, "never touches a key"),
     "scripted": (ScriptedAgent, "a hand-written player for each built-in Atari game and each task of the block world"),
@@ -49,7 +49,7 @@ def names(archive: Archive | None = None) -> list[AgentName]:
     return found
 
 
-def find(name: str, archive: Archive | None = None) -> Agent:
+def find(name: str, archive: Archive | None = None) -> Agent | SimpleAgent:
     """Build an agent.
 
     Args:
@@ -75,7 +75,7 @@ def find(name: str, archive: Archive | None = None) -> Agent:
     raise unknown_name("agent", name, [known.name for known in names(archive)], hint=hint)
 
 
-def _from_module(name: str) -> Agent:
+def _from_module(name: str) -> Agent | SimpleAgent:
     """The agent that `module:factory` makes."""
     module_name, _, attribute = name.partition(":")
     try:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from interplay.agents.base import AgentError
+from interplay.agents.base import AgentError, Decision
 from interplay.envs import make
 from interplay.errors import InterplayError
 from interplay.files import write_bytes
@@ -54,10 +54,9 @@ class Policy:
         self.observation: str = description["observation"]
         self.temperature = float(description["temperature"])
         self._network = network
-        self._rng = np.random.default_rng(0)
 
-    def reset(self, task: Task, *, rng: np.random.Generator) -> None:
-        """Begin an episode.
+    def begin(self, task: Task, *, rng: np.random.Generator) -> np.random.Generator:
+        """Begin a game; all that it needs to remember is its generator.
 
         Raises:
             PolicyError: If the policy was trained in another world.
@@ -69,15 +68,18 @@ class Policy:
                 f"and cannot play {task.id} ({env['id']})\n"
                 f"Train one for it:  interplay learn bc --task {task.id} --out NAME"
             )
-        self._rng = rng
+        return rng
 
-    def act(self, observation: np.ndarray) -> int:
-        """Draw an action for one observation: uint8, shape (4, 84, 84)."""
-        logits = self.logits(observation[None])[0]
+    def decide(self, observations: Sequence[Mapping[str, Any]], states: Sequence[np.random.Generator]) -> list[Decision]:
+        """Draw an action for each game; pictures are uint8, shape (4, 84, 84), and pass the network together."""
+        logits = self.logits(np.stack([observation["picture"] for observation in observations]))
+        return [Decision(self._draw(row, rng)) for row, rng in zip(logits, states, strict=True)]
+
+    def _draw(self, logits: np.ndarray, rng: np.random.Generator) -> int:
         if self.temperature == 0:
             return int(np.argmax(logits))
         # Drawing by Gumbel noise (argmax of logits / T + G) needs no normalisation.
-        return int(np.argmax(logits / self.temperature + self._rng.gumbel(size=logits.shape)))
+        return int(np.argmax(logits / self.temperature + rng.gumbel(size=logits.shape)))
 
     def logits(self, observations: np.ndarray) -> np.ndarray:
         """Logits, float32, shape (B, num_actions), of a batch of observations."""

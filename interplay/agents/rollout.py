@@ -2,58 +2,68 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from itertools import count
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from interplay.agents.base import Agent, AgentError, Insider
-from interplay.envs import make, pipeline
-from interplay.record import RecordingError
+from interplay.agents.base import Agent, AgentError, SeatedAgent, SimpleAgent
+from interplay.envs import Frame, FramePolicy, make
+from interplay.errors import unknown_name
+from interplay.record import Owner, RecordedEpisode, RecordingError
 from interplay.tasks import Task
 
 if TYPE_CHECKING:
-    from interplay.envs import PlayableEnv
-    from interplay.record import Archive, Episode, Recorder
+    from interplay.record import Archive, Episode
 
 
 def rollout(
     archive: Archive,
     task: Task,
-    agent: Agent,
+    agent: Agent | SimpleAgent | Mapping[str, Agent | SimpleAgent],
     seed: int,
     *,
     rng: np.random.Generator,
     max_steps: int | None = None,
+    frames: FramePolicy | None = None,
+    episode_id: str | None = None,
+    created_at: datetime | None = None,
+    watch: Callable[[Frame], None] = lambda frame: None,
 ) -> Episode:
     """Play one episode, recorded in native frames, and seal it.
 
-    The agent decides when its pipeline says so and its action is held in between; every native step is recorded, with a
+    The agent decides when there is an observation, and its action is held in between; every native step is recorded, with a
     clock that runs as if the game were played at its own frame rate. The same seed and generator give the same episode.
 
     Args:
         archive: Where the episode goes.
         task: What is played.
-        agent: Who plays; it is reset with `rng`.
+        agent: Who plays; it begins a game with `rng`. In a task of several seats a mapping seat -> agent, an object for
+            each; they draw from generators of their own that `rng` spawns.
         seed: Seed of the environment.
         rng: The agent's generator.
         max_steps: Stop earlier than the task does: the last step is then marked truncated, the outcome is `time_limit`.
+        frames: How the recording keeps its frames; the environment's own way when not given.
+        episode_id, created_at: Of the recording; a fresh id and the time now when not given.
+        watch: Called with each of its frames, good until the next.
     Raises:
-        AgentError: If the agent cannot play this task or returns what is no action. Steps already recorded are sealed, with
-            outcome `interrupted`.
+        AgentError: If an agent cannot play this task or returns what is no action, if nobody sits in a seat, or if one simple
+            agent sits in two. Steps already recorded are sealed, with outcome `interrupted`.
     """
-    if max_steps is not None and max_steps < 1:
-        raise ValueError(f"max_steps must be at least 1, got {max_steps}")
-    limit = task.max_steps if max_steps is None else min(max_steps, task.max_steps)
-    agent.reset(task, rng=rng)  # first: an agent that cannot play this task should leave no trace
-    world = make(task)
-    if isinstance(agent, Insider):
-        agent.attach(world)
+    agents = agent if isinstance(agent, Mapping) else {task.seats[0]: agent}
+    check_seats(task, agents)
+    _check_own_objects(agents)
+    generators = [rng] if len(agents) == 1 else rng.spawn(len(agents))
+    # First: an agent that cannot play this task should leave no trace.
+    seated = {seat: SeatedAgent(agents[seat], task, rng=own) for seat, own in zip(task.seats, generators, strict=True)}
+    world = make(task, frames=frames)
     try:
-        recorder = archive.recorder(task, world, seed=seed, actor=agent.name, actor_kind="agent")
+        owners = {seat: Owner(each.name, "agent") for seat, each in agents.items()}
+        recorder = archive.recorder(task, world, seed=seed, owners=owners, episode_id=episode_id, created_at=created_at)
         try:
-            outcome = _play(recorder, task, world, agent, seed, limit)
+            outcome = _play(RecordedEpisode(world, recorder, max_steps=max_steps), seated, seed, watch)
         except BaseException:
             with suppress(RecordingError):  # the first error is the one to tell; what is on disk stays either way
                 archive.seal(recorder.finish("interrupted"))
@@ -63,22 +73,46 @@ def rollout(
         world.close()
 
 
-def _play(recorder: Recorder, task: Task, world: PlayableEnv, agent: Agent, seed: int, limit: int) -> str:
+def check_seats(task: Task, given: Iterable[str]) -> None:
+    """Refuse agents that do not fill the seats of a task, one each.
+
+    Raises:
+        NotFoundError: For a seat that the task lacks; the nearest is offered.
+        AgentError: If nobody sits in one of them.
+    """
+    given = set(given)
+    for seat in sorted(given - set(task.seats)):
+        raise unknown_name("seat", seat, task.seats, hint=f"Seats of {task.id}: {', '.join(task.seats)}")
+    if empty := [seat for seat in task.seats if seat not in given]:
+        raise AgentError(
+            f"task {task.id} has the seats {', '.join(task.seats)}, and nobody sits in {', '.join(empty)}\n"
+            f"Name an agent for each:  interplay play {task.id} {' '.join(f'--seat {seat}=random' for seat in task.seats)}"
+        )
+
+
+def _check_own_objects(agents: Mapping[str, Agent | SimpleAgent]) -> None:
+    """Refuse a simple agent in two seats: it keeps the state of one game in itself."""
+    seat_of: dict[int, str] = {}
+    for seat, agent in agents.items():
+        other = seat_of.setdefault(id(agent), seat)
+        if other != seat and not isinstance(agent, Agent):
+            raise AgentError(
+                f"agent {agent.name!r} sits in {other} and in {seat}, and plays one game at a time\n"
+                "Build another one for each seat, or give it the full form, `begin` and `decide`."
+            )
+
+
+def _play(episode: RecordedEpisode, seated: Mapping[str, SeatedAgent], seed: int, watch: Callable[[Frame], None]) -> str:
     """Play to the end or the limit; returns the outcome."""
-    view = pipeline(agent.observation)
-    recorder.start(*world.reset(seed=seed))
-    observation: np.ndarray | None = view.reset(world.view())
-    action = None
-    for num_steps in count(1):
-        if observation is not None:
-            action = agent.act(observation)
-            if not world.action_space.contains(action):
-                raise AgentError(f"agent {agent.name!r} chose {action!r} at step {num_steps - 1}, not in {world.action_space}")
-        result = world.step(action)
-        if num_steps >= limit and not result[2]:
-            result = (*result[:3], True, result[4])
-        recorder.step(action, result, clock_us=round(num_steps / task.frame_rate_hz * 1e6))
-        if result[2] or result[3]:
-            return "terminated" if result[2] else "time_limit"
-        observation = view.push(world.view(), ended=False)
-    raise AssertionError("unreachable: count() does not end")
+    world = episode.env
+    _, info = episode.start(seed)
+    watch(world.view())
+    for seat, each in seated.items():
+        each.sit(world, seat, info)
+    while True:
+        step = episode.step({seat: each.act() for seat, each in seated.items()})
+        watch(world.view())
+        if episode.outcome is not None:
+            return episode.outcome
+        for each in seated.values():
+            each.see(step.info)

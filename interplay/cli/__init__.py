@@ -14,15 +14,16 @@ if TYPE_CHECKING:
     import typer
 
 _VERBS = {
-    "demo": ("interplay.cli.demo", "The whole loop with nobody at the keyboard: play, learn, roll out, judge, rank."),
+    "demo": ("interplay.cli.demo", "The whole loop with scripted players and judges: play, learn, roll out, judge, rank."),
     "serve": ("interplay.cli.serve", "Start the web server: play, judge, leaderboard."),
+    "compile": ("interplay.cli.compile", "Compile the block world, once; the first game does it otherwise."),
     "tasks": ("interplay.cli.tasks", "List, show and check tasks."),
     "agents": ("interplay.cli.agents", "List what can act."),
     "play": ("interplay.cli.play", "Let an agent play a task and record it."),
     "episodes": ("interplay.cli.episodes", "List, show, verify, replay, export and repair recorded episodes."),
     "learn": ("interplay.cli.learn", "Train an agent on recorded episodes."),
-    "judge": ("interplay.cli.judge", "Agents to be judged, tokens, bans, quizzes, published answers, automatic judges."),
-    "study": ("interplay.cli.study", "Check, open and close studies; who took part, and their pay."),
+    "judge": ("interplay.cli.judge", "Agents to be judged, tokens, bans, quizzes, published answers, model judges."),
+    "study": ("interplay.cli.study", "Check, open and close studies; list and pay participants."),
     "rank": ("interplay.cli.rank", "Compute the leaderboard from answers."),
     "report": ("interplay.cli.report", "Tables and figures of everything recorded."),
     "bench": ("interplay.cli.bench", "Measure against a baseline in the same run."),

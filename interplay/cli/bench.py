@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import runpy
 import sys
@@ -10,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from interplay.cli.common import JsonOption, emit, table
 from interplay.errors import InterplayError, unknown_name
 
 app = typer.Typer(add_completion=False)
@@ -18,21 +20,47 @@ _ROOT = Path(__file__).parent.parent.parent
 
 
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
-def bench(context: typer.Context, name: Annotated[str, typer.Argument(help="record, play, rank, ...")]) -> None:
-    """Measure something against its baseline in the same run.  Try:  interplay bench record --json"""
+def bench(
+    context: typer.Context,
+    name: Annotated[str | None, typer.Argument(help="record, play, rank, ...; without one they are listed.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Measure something against its baseline in the same run; without a name, list what can be measured.
+
+    Try:  interplay bench record --json
+    """
     folder = _ROOT / "bench"
     if not folder.is_dir():
         raise InterplayError(
             "measurements live in the `bench` folder of a checkout, and this is an installed package.\n"
             "Clone the repository and run it there."
         )
+    if name is None:
+        _list(folder, as_json=as_json)
+        return
     names = benches(folder)
     if name not in names:
         raise unknown_name("bench", name, names)
     if importlib.util.find_spec("bench") is None:
         sys.path.insert(0, str(_ROOT))
-    sys.argv = [f"bench.{name}", *context.args]
+    sys.argv = [f"bench.{name}", *context.args, *(["--json"] if as_json else [])]
     runpy.run_module(f"bench.{name}", run_name="__main__")
+
+
+def _list(folder: Path, *, as_json: bool) -> None:
+    """Every measurement with the first line of what it says about itself."""
+    found = {name: _first_line(folder / f"{name}.py") for name in benches(folder)}
+    emit(
+        [{"bench": name, "measures": line} for name, line in found.items()],
+        as_json=as_json,
+        text=table(["bench", "what it measures"], found.items()),
+    )
+
+
+def _first_line(path: Path) -> str:
+    """Of a module's docstring."""
+    docstring = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+    return docstring.partition("\n")[0]
 
 
 def benches(folder: Path) -> list[str]:

@@ -8,12 +8,15 @@ import os
 import secrets
 import shlex
 import sys
+import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
+from rich.cells import cell_len
 from rich.console import Console
 from rich.progress import (
     BarColumn,
@@ -41,7 +44,11 @@ SeedOption = Annotated[
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document on standard output.")]
 
+T = TypeVar("T")
+
 DEFAULT_DATA = Path("interplay-data")
+SERVER_FILE = "serve.lock"
+"""File of a data folder that its server holds locked; it says the server's process and port."""
 _PIPE_WIDTH = 1000
 
 progress_console = Console(stderr=True)
@@ -115,6 +122,8 @@ def printable(text: str) -> str:
     >>> printable("a\\x1b[31mb")
     'a\\\\x1b[31mb'
     """
+    if text.isascii() and text.isprintable():
+        return text
     return "".join(
         char if char in "\n\t" or ord(char) >= 160 or 32 <= ord(char) < 127 else f"\\x{ord(char):02x}" for char in text
     )
@@ -134,8 +143,15 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"cannot write {type(value).__name__} as JSON")
 
 
-def table(headers: Sequence[str], rows: Iterable[Sequence[Any]], *, title: str | None = None) -> Table:
-    """A plain table; columns whose name starts with '#' are right-aligned numbers."""
+_LONG_TABLE = 200
+"""Rows from which on a table is laid out here: rich takes five milliseconds a row."""
+
+
+def table(headers: Sequence[str], rows: Iterable[Sequence[Any]], *, title: str | None = None) -> Table | str:
+    """A plain table; columns whose name starts with '#' are right-aligned numbers. A long one is text, a line a row."""
+    rows = list(rows)
+    if len(rows) > _LONG_TABLE:
+        return _long_table(headers, rows, title)
     result = Table(title=title, title_justify="left", box=None, header_style="bold", pad_edge=False)
     for index, header in enumerate(headers):
         result.add_column(header.lstrip("#"), justify="right" if header.startswith("#") else "left", no_wrap=index == 0)
@@ -144,9 +160,132 @@ def table(headers: Sequence[str], rows: Iterable[Sequence[Any]], *, title: str |
     return result
 
 
+def _long_table(headers: Sequence[str], rows: Sequence[Sequence[Any]], title: str | None) -> str:
+    """As rich draws it where there is room for every column."""
+    cells = [
+        [name.lstrip("#") for name in headers],
+        *([printable(str(cell)).replace("\n", " ") for cell in row] for row in rows),
+    ]
+    widths = [max(map(cell_len, column)) for column in zip(*cells, strict=True)]
+    is_number = [name.startswith("#") for name in headers]
+
+    def line(row: list[str]) -> str:
+        parts = []
+        for cell, width, right in zip(row, widths, is_number, strict=True):
+            room = " " * (width - cell_len(cell))
+            parts.append(room + cell if right else cell + room)
+        return "  ".join(parts).rstrip()
+
+    return "\n".join(([title] if title else []) + [line(row) for row in cells])
+
+
+_FIRST_LINE_S, _NEXT_LINE_S = 2.0, 5.0
+"""Off a terminal: what takes less than the first says nothing; after that a line in so many seconds."""
+
+
+@dataclasses.dataclass
+class _Job:
+    """One thing that is done, as `Lines` tells of it."""
+
+    description: str
+    total: float | None
+    completed: float
+    visible: bool
+    begun_s: float
+    is_told: bool = False
+    """Whether its last line said that it is done."""
+
+
+class Lines:
+    """What of rich's `Progress` the commands use, told in lines: for a standard error that is no terminal.
+
+    A thread writes them, so that a step that takes long is no silence.
+
+    Args:
+        counts: Whether "12 of 340 (3 %)" is said, or "3 %" alone.
+    """
+
+    def __init__(self, *, counts: bool) -> None:
+        self._counts = counts
+        self._jobs: list[_Job] = []
+        self._lock = threading.Lock()
+        self._end = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def __enter__(self) -> Lines:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._end.set()
+        self._thread.join()
+
+    def add_task(
+        self, description: str, *, total: float | None = 100.0, completed: float = 0.0, visible: bool = True
+    ) -> TaskID:
+        """One more thing that is done."""
+        with self._lock:
+            self._jobs.append(_Job(description, total, completed, visible, time.monotonic()))
+            return TaskID(len(self._jobs) - 1)
+
+    def update(self, task: TaskID, **changes: Any) -> None:
+        """Change its `description`, `completed`, `total` or `visible`."""
+        with self._lock:
+            job = self._jobs[task]
+            if changes.get("visible") and not job.visible:
+                job.begun_s = time.monotonic()
+            for name, value in changes.items():
+                setattr(job, name, value)
+
+    def advance(self, task: TaskID, advance: float = 1) -> None:
+        """So much more is done."""
+        with self._lock:
+            self._jobs[task].completed += advance
+
+    def track(self, sequence: Sequence[T], *, description: str) -> Iterator[T]:
+        """Go through a sequence; each of it counts one."""
+        task = self.add_task(description, total=len(sequence))
+        for item in sequence:
+            yield item
+            self.advance(task)
+
+    def _run(self) -> None:
+        if self._end.wait(_FIRST_LINE_S):
+            return
+        self._tell()
+        while not self._end.wait(_NEXT_LINE_S):
+            self._tell()
+        self._tell()
+
+    def _tell(self) -> None:
+        """A line for each thing that goes on, or was done since the last time."""
+        with self._lock:
+            jobs = [job for job in self._jobs if job.visible and not job.is_told]
+            lines = [self._line(job) for job in jobs]
+            for job in jobs:
+                job.is_told = job.total is not None and job.completed >= job.total
+        with suppress(OSError, ValueError):  # whoever read this has gone
+            for line in lines:
+                print(line, file=sys.stderr, flush=True)
+
+    def _line(self, job: _Job) -> str:
+        seconds = int(time.monotonic() - job.begun_s)
+        clock = f"{seconds // 60}:{seconds % 60:02d}"
+        text = printable(job.description)
+        if not job.total:
+            return f"{text}, {clock}"
+        done = min(job.completed, job.total)
+        share = f"{done / job.total:.0%}".replace("%", " %")
+        return f"{text}: {done:,.0f} of {job.total:,.0f} ({share}), {clock}" if self._counts else f"{text}: {share}, {clock}"
+
+
 @contextmanager
-def progress(*, counts: bool = True) -> Iterator[Progress]:
-    """A progress bar on standard error, with counts or with a percentage; silent when that is no terminal."""
+def progress(*, counts: bool = True) -> Iterator[Progress | Lines]:
+    """A progress bar on standard error, with counts or with a percentage; a line every few seconds when that is no terminal."""
+    if not progress_console.is_terminal:
+        with Lines(counts=counts) as lines:
+            yield lines
+        return
     with Progress(
         TextColumn("{task.description}"),
         BarColumn(),
@@ -154,9 +293,20 @@ def progress(*, counts: bool = True) -> Iterator[Progress]:
         TimeElapsedColumn(),
         TimeRemainingColumn(),
         console=progress_console,
-        disable=not progress_console.is_terminal,
     ) as bar:
         yield bar
+
+
+@contextmanager
+def working(what: str) -> Iterator[None]:
+    """Says what goes on where nobody knows how much of it there is; gone from a terminal when it is done."""
+    if progress_console.is_terminal:
+        with progress_console.status(what):
+            yield
+        return
+    with Lines(counts=False) as lines:
+        lines.add_task(what, total=None)
+        yield
 
 
 @contextmanager

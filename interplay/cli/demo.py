@@ -19,7 +19,7 @@ def demo(
     seed: Annotated[int, typer.Option("--seed", help="Seed of every random draw.")] = 0,
     as_json: JsonOption = False,
 ) -> None:
-    """Run the whole loop with nobody at the keyboard: play, learn, roll out, judge, rank.
+    """Run the whole loop with scripted players and judges: play, learn, roll out, judge, rank.
 
     Try:  interplay demo --fast
     """
@@ -53,9 +53,10 @@ def demo(
     )
     if not as_json:
         stages = ", ".join(f"{name} {seconds:.0f} s" for name, seconds in result.stages_s.items())
+        work = f"{result.demonstrations} demonstrations ({minutes:.0f} minutes of play), {result.updates:,} updates"
         emit(
             None,
             as_json=False,
-            text=f"\n{result.demonstrations} demonstrations ({minutes:.0f} minutes of play), {result.answers} answers, "
-            f"{result.wall_s:.0f} s in all ({stages}).\nSee it in the browser:  interplay serve --data {data}",
+            text=f"\n{work}, {result.answers} answers, {result.wall_s:.0f} s in all ({stages}).\n"
+            f"See it in the browser:  interplay serve --data {data}",
         )

@@ -20,6 +20,7 @@ from interplay.cli.common import (
     place_options,
     progress,
     table,
+    working,
 )
 from interplay.parallel import process_pool
 from interplay.tasks import find
@@ -59,7 +60,7 @@ def list_episodes(
         (
             episode.id,
             episode.task_id,
-            episode.actor,
+            _who(episode),
             episode.seed,
             episode.num_steps,
             f"{episode.total_reward:g}",
@@ -90,15 +91,30 @@ def show(
     header = episode.header
     document = _document(episode) | {
         "env_versions": dict(header.env_versions),
-        "seats": list(header.seats),
         "session_id": header.session_id,
+        "seats": list(header.seats),
         "columns": {field.name: str(field.type) for field in episode.schema},
     }
     lines = [f"{episode.id}  {episode.path} ({(episode.size_bytes or 0) / 1e3:,.0f} kB)", ""]
-    lines += [f"{name:15} {value}" for name, value in document.items() if name not in ("id", "path", "columns", "statistics")]
+    apart = ("id", "path", "columns", "statistics", "seats", "held")
+    lines += [f"{name:15} {value}" for name, value in document.items() if name not in apart]
+    lines += ["", "seats"] + [
+        f"  {held.seat:13} {held.actor} ({held.actor_kind}), {held.num_steps} steps, return {held.total_reward:g}"
+        for held in episode.seats
+    ]
     lines += ["", "statistics"] + [f"  {name:13} {value}" for name, value in sorted(episode.statistics.items())]
     lines += ["", f"See it:  interplay episodes replay {episode.id} --out {episode.id}.mp4{place}"]
     emit(document, as_json=as_json, text="\n".join(lines))
+
+
+def _who(episode: Episode) -> str:
+    """Who acted: of one seat their names, one after the other; of several seats `left=ada right=bob,random`."""
+    by_seat: dict[str, list[str]] = {}
+    for held in episode.seats:
+        by_seat.setdefault(held.seat, []).append(held.actor)
+    if len(by_seat) == 1:
+        return ",".join(*by_seat.values())
+    return " ".join(f"{seat}={','.join(names)}" for seat, names in by_seat.items())
 
 
 def _show_video(episode: Episode, place: str, *, as_json: bool) -> None:
@@ -135,7 +151,7 @@ def verify(
     }
     lines = [f"{verdict.episode} differs from step {verdict.step} on: {verdict.reason}" for verdict in different]
     lines.append(f"{document['num_equal']} equal, {document['num_different']} different.")
-    if different:
+    if any(not verdict.intact for verdict in different):
         lines.append("Restore those files from a backup; the other episodes are not affected.")
     emit(document, as_json=as_json, text="\n".join(lines))
     if different:
@@ -199,7 +215,8 @@ def replay(
                 f"episode {episode.id}: {episode.env} is not deterministic, so its actions cannot be played again.\n"
                 f"See what was recorded:  interplay episodes replay {episode.id} --out {episode.id}.mp4{place}"
             )
-        document["replayed_reward"] = play_again(episode)
+        with working(f"playing {episode.num_steps:,} steps again"):
+            document["replayed_reward"] = play_again(episode)
     document["wall_s"] = time.perf_counter() - start
     document["frames_per_s"] = (episode.num_steps + 1) / document["wall_s"]
     text = f"{episode.num_steps} steps, return {document.get('replayed_reward', episode.total_reward):g}"
@@ -218,6 +235,10 @@ def _write_video(episode: Episode, path: Path) -> None:
     with progress() as bar:
         done = bar.add_task(path.name, total=episode.num_steps + 1)
         write_mp4(episode, path, advance=lambda frames: bar.advance(done, frames))
+
+
+def _num_frames(episode: Episode) -> int:
+    return episode.num_steps + 1
 
 
 @app.command()
@@ -249,13 +270,17 @@ def export(
     out.mkdir(parents=True, exist_ok=True)
     written, kept = [], []
     with progress() as bar:
-        for episode in bar.track(episodes, description="exporting"):
+        new = [episode for episode in episodes if not (out / f"{episode.id}{suffix}").exists()]
+        done = bar.add_task("exporting frames", total=sum(map(_num_frames, new)))
+        for episode in episodes:
             path = out / f"{episode.id}{suffix}"
             if path.exists():
                 kept.append(str(path))
-            else:
-                write(episode, path)
-                written.append(str(path))
+                continue
+            write(episode, path, advance=lambda frames: bar.advance(done, frames))
+            if episode.is_video_only:  # copied as it is
+                bar.advance(done, _num_frames(episode))
+            written.append(str(path))
     emit(
         {"written": written, "kept": kept},
         as_json=as_json,
@@ -267,10 +292,11 @@ def export(
 def repair(data: DataOption = DEFAULT_DATA, database: DatabaseOption = None, as_json: JsonOption = False) -> None:
     """After a crash, a full disk or a lost database: seal what was being recorded, and enter forgotten files again.
 
-    Deletes nothing. Exit 1 when something could not be repaired.
+    Deletes nothing, and goes on after a file that cannot be repaired. Exit 1 when there was one.
     """
     archive: Archive = open_archive(data, database, must_exist=True)
-    result = archive.repair()
+    with working("sealing journals and looking through the episodes folder"):
+        result = archive.repair()
     document = {
         "sealed": [_document(episode) for episode in result.sealed],
         "catalogued": [episode.id for episode in result.catalogued],
@@ -283,7 +309,7 @@ def repair(data: DataOption = DEFAULT_DATA, database: DatabaseOption = None, as_
     ]
     lines += [f"entered {item.id} into the catalogue" for item in result.catalogued]
     lines += [f"set aside {name}: {reason.splitlines()[0]}" for name, reason in result.set_aside.items()]
-    lines += [f"FAILED {name}: {reason.splitlines()[0]}" for name, reason in result.failed.items()]
+    lines += ["FAILED " + f"{name}: {reason}".replace("\n", "\n  ") for name, reason in result.failed.items()]
     lines += [f"MISSING {name}: its file is gone; restore it from a backup" for name in result.missing]
     lines += [] if lines else ["Nothing to repair."]
     lines.append(f"Prove what is there:  interplay episodes verify --all{place_options(data, database)}")
@@ -293,5 +319,7 @@ def repair(data: DataOption = DEFAULT_DATA, database: DatabaseOption = None, as_
 
 
 def _document(episode: Episode) -> dict[str, Any]:
-    """An episode in JSON answers."""
-    return episode.to_json() | {"path": str(episode.path), "size_bytes": episode.size_bytes, "sha256": episode.sha256}
+    """An episode in JSON answers; `held` says who held which seat."""
+    facts = episode.to_json()
+    facts["held"] = facts.pop("seats")
+    return facts | {"path": str(episode.path), "size_bytes": episode.size_bytes, "sha256": episode.sha256}

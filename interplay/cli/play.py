@@ -1,4 +1,4 @@
-"""`interplay play TASK --agent A --seeds heldout`."""
+"""`interplay play TASK --agent A --seeds heldout`, or with `--seat NAME=A` for each seat."""
 
 from __future__ import annotations
 
@@ -31,7 +31,13 @@ app = typer.Typer(add_completion=False)
 @app.command()
 def play(
     task_id: Annotated[str, typer.Argument(metavar="TASK", help="Id of a task, or my.toml:name.")],
-    agent: Annotated[str, typer.Option(help="An agent's name, a policy's folder, or module:factory.")],
+    agent: Annotated[
+        str | None, typer.Option(help="An agent's name, a policy's folder, or module:factory; it takes every seat of the task.")
+    ] = None,
+    seats: Annotated[
+        list[str] | None,
+        typer.Option("--seat", metavar="NAME=AGENT", help="Who sits in one seat of the task; once for each seat."),
+    ] = None,
     seeds: Annotated[str, typer.Option(help="'heldout', or numbers with commas.")] = "heldout",
     num_episodes: Annotated[int, typer.Option("--episodes", min=1, help="Episodes per seed.")] = 1,
     max_seconds: Annotated[float | None, typer.Option(min=0.1, help="Cut episodes after so many seconds of play.")] = None,
@@ -54,11 +60,13 @@ def play(
     drawn = choose_seed(seed)
     chosen = _seeds(seeds, task)
     begun = datetime.now(UTC)
-    with progress_bar(f"{agent} plays {task.id}") as report:
+    playing = _seats(agent, seats)
+    who = playing if isinstance(playing, str) else " and ".join(playing.values())
+    with progress_bar(f"{who} {'plays' if isinstance(playing, str) else 'play'} {task.id}") as report:
         episodes = evaluate(
             archive,
             task,
-            agent,
+            playing,
             chosen,
             num_episodes=num_episodes,
             seed=drawn,
@@ -69,12 +77,15 @@ def play(
             report=report,
         )
     mean_return = sum(episode.total_reward for episode in episodes) / len(episodes)
+    returns = [{held.seat: held.total_reward for held in episode.seats} for episode in episodes]
+    several = len(task.seats) > 1
     passed = [episode.statistics.get(AUTOMATIC_SUCCESS) for episode in episodes]  # None where nothing can tell
     checked = any(one is not None for one in passed)
     emit(
         {
             "task": task.id,
             "agent": agent,
+            "seats": dict.fromkeys(task.seats, playing) if isinstance(playing, str) else playing,
             "seed": drawn,
             "mean_return": mean_return,
             "episodes": [
@@ -82,27 +93,35 @@ def play(
                     "episode": episode.id,
                     "seed": episode.seed,
                     "total_reward": episode.total_reward,
+                    "returns": earned,
                     "num_steps": episode.num_steps,
                     "outcome": episode.outcome,
                     "automatic": episode.automatic,
                     "video": str(archive.video_path(episode.id)) if video else None,
                 }
-                for episode in episodes
+                for episode, earned in zip(episodes, returns, strict=True)
             ],
         },
         as_json=as_json,
         text=table(
-            ["episode", "#seed", "#return", "#steps", "outcome", *(["check"] if checked else [])],
+            [
+                "episode",
+                "#seed",
+                *(f"#return {seat}" if several else "#return" for seat in task.seats),
+                "#steps",
+                "outcome",
+                *(["check"] if checked else []),
+            ],
             [
                 (
                     episode.id,
                     episode.seed,
-                    f"{episode.total_reward:g}",
+                    *(f"{earned[seat]:g}" for seat in task.seats),
                     episode.num_steps,
                     episode.outcome,
                     *(["" if one is None else "passed" if one else "failed"] if checked else []),
                 )
-                for episode, one in zip(episodes, passed, strict=True)
+                for episode, earned, one in zip(episodes, returns, passed, strict=True)
             ],
         ),
     )
@@ -110,16 +129,37 @@ def play(
         where = f", videos in {archive.root / 'media'}" if video else ""
         place = place_options(data, database)
         next_command = f"interplay episodes list{place}"
-        if video and set(chosen) <= set(task.held_out_seeds):
+        if video and set(chosen) <= set(task.held_out_seeds) and (isinstance(playing, str) or len({*playing.values()}) == 1):
             path, colon, _ = task_id.rpartition(":")
             suite = suite_options([Path(path)] if colon else None)
             next_command = f"interplay serve{place}{suite}   (judge it in the browser)"
-        emit(None, as_json=False, text=f"\nMean return {mean_return:g} over {len(episodes)} episodes (--seed {drawn}){where}.")
+        means = ", ".join(
+            f"{seat} {sum(earned[seat] for earned in returns) / len(returns):g}" if several else f"{mean_return:g}"
+            for seat in task.seats
+        )
+        emit(None, as_json=False, text=f"\nMean return {means} over {len(episodes)} episodes (--seed {drawn}){where}.")
         if checked:
-            emit(None, as_json=False, text=f"Automatic evaluation: {sum(map(bool, passed))} of {len(episodes)} passed.")
+            emit(None, as_json=False, text=f"Outcome check: {sum(map(bool, passed))} of {len(episodes)} passed.")
         if num_kept := sum(episode.created_at < begun for episode in episodes):
             emit(None, as_json=False, text=f"{num_kept} of them were there already; --again plays their seeds anew.")
         emit(None, as_json=False, text=f"Next:  {next_command}")
+
+
+def _seats(agent: str | None, seats: list[str] | None) -> str | dict[str, str]:
+    """Who plays: one agent in every seat, or seat -> agent."""
+    if (agent is None) == (not seats):
+        raise typer.BadParameter("give --agent A, or --seat NAME=A for each seat of the task")
+    if agent is not None:
+        return agent
+    chosen: dict[str, str] = {}
+    for text in seats or []:
+        seat, equals, name = text.partition("=")
+        if not (seat and equals and name):
+            raise typer.BadParameter(f"--seat takes NAME=AGENT, such as --seat left=random; got {text!r}")
+        if seat in chosen:
+            raise typer.BadParameter(f"--seat {seat} is given twice: {chosen[seat]} and {name}")
+        chosen[seat] = name
+    return chosen
 
 
 def _seeds(text: str, task: Task) -> list[int]:

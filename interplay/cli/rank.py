@@ -22,6 +22,7 @@ from interplay.cli.common import (
     progress,
     progress_bar,
     progress_console,
+    working,
 )
 from interplay.errors import InterplayError, unknown_name
 from interplay.rank import Comparison, read_answers
@@ -29,7 +30,7 @@ from interplay.rank import Comparison, read_answers
 if TYPE_CHECKING:
     from interplay.rank.boards import Boards, Resampling
     from interplay.rank.judgements import Judgement
-    from interplay.rank.methods import Options
+    from interplay.rank.ranking import Options
 
 app = typer.Typer(add_completion=False)
 
@@ -125,16 +126,17 @@ def rank(
     if as_csv:
         rank_document.print_csv(result, task, normalised)
         return
-    judgements = _judgements(answers, data, database, task) if agreement or bias else []
-    document = rank_document.leaderboards(result, task, method.value, draws, normalised=normalised)
-    if extras.matrix:
-        document["probabilities"] = rank_document.probabilities(result.overall, options)
-    if extras.agreement:
-        document["agreement"] = rank_document.agreement_by_question(judgements, draws)
-    if extras.bias:
-        document["bias"] = rank_document.bias(judgements)
-    if extras.transitivity:
-        document["transitivity"] = rank_document.triads(result.overall, seed or 0)
+    with working("comparing answers"):
+        judgements = _judgements(answers, data, database, task) if agreement or bias else []
+        document = rank_document.leaderboards(result, task, method.value, draws, normalised=normalised)
+        if extras.matrix:
+            document["probabilities"] = rank_document.probabilities(result.overall, options)
+        if extras.agreement:
+            document["agreement"] = rank_document.agreement_by_question(judgements, draws)
+        if extras.bias:
+            document["bias"] = rank_document.bias(judgements)
+        if extras.transitivity:
+            document["transitivity"] = rank_document.triads(result.overall, seed or 0)
     from interplay.cli.rank_tables import text
 
     emit(document, as_json=as_json, text=None if as_json else text(document, result, task))
@@ -164,7 +166,7 @@ def _check(
 def _options(drift: float, step_days: float | None) -> Options:
     from datetime import timedelta
 
-    from interplay.rank.methods import Options
+    from interplay.rank.ranking import Options
 
     return Options(drift=drift, step=timedelta(days=step_days or 7.0) if drift else None)
 
@@ -182,36 +184,22 @@ def _from_database(data: Path, database: str | None) -> list[Comparison]:
             f"no answers in {data}: it holds no interplay.db\n"
             "Name the folder with --data, rank a file with --answers, or begin with:  interplay demo --fast"
         )
-    from interplay.judge.ratings import comparison
-    from interplay.store import judging as store
+    from interplay.judge.answered import comparisons
 
-    with closing(open_archive(data, database)) as archive, archive.database.read() as session:
-        return [comparison(answer) for answer in store.answers(session)]
+    with working("reading answers"), closing(open_archive(data, database)) as archive:
+        return comparisons(archive.database)
 
 
 def _judgements(answers: Path | None, data: Path, database: str | None, task: str | None) -> list[Judgement]:
     """The same answers, as agreement and bias see them."""
     from interplay.rank.answers_file import read_judgements
-    from interplay.rank.judgements import Judgement
 
     if answers is not None:
         return [judgement for judgement in read_judgements(answers) if task is None or judgement.task == task]
-    from interplay.store.answers import full_answers
+    from interplay.judge.answered import judgements
 
-    with closing(open_archive(data, database)) as archive, archive.database.read() as session:
-        return [
-            Judgement(
-                judge=answer.judge,
-                left=answer.left_episode,
-                right=answer.right_episode,
-                outcome=answer.outcome,
-                task=answer.task,
-                responses=answer.responses,
-                num_reason_chars=len(answer.reason),
-                duration_s=answer.duration_s,
-            )
-            for answer in full_answers(session, task)
-        ]
+    with closing(open_archive(data, database)) as archive:
+        return judgements(archive.database, task)
 
 
 def _rank(comparisons: list[Comparison], method: MethodName, options: Options, draws: Resampling | None) -> Boards:

@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from interplay.rank import LeaderboardRow
 from interplay.rank.agreement import METRICS, agreement, questions
 from interplay.rank.bias import judges, length_bias, side_bias
-from interplay.rank.boards import Board, BoardRow, Boards, Resampling
+from interplay.rank.boards import Board, Boards, Resampling
 from interplay.rank.compare import above, beats
 from interplay.rank.judgements import Judgement
-from interplay.rank.methods import Method, Options
+from interplay.rank.ranking import Method, Options
 from interplay.rank.transitivity import expected, transitivity
 
 
@@ -23,10 +24,10 @@ def leaderboards(
 ) -> dict[str, Any]:
     """The result as JSON: the asked task's leaderboard, or the overall one and, where there are several, each task's."""
     document: dict[str, Any] = {"task": task, **_leaderboard(result.overall), "method": method}
-    notes = [*result.overall.ranking.notes]
+    notes = [*result.overall.notes]
     if task is None and len(result.tasks) > 1:
         document["tasks"] = {name: _leaderboard(board) for name, board in sorted(result.tasks.items())}
-        notes += [f"{name}: {note}" for name, board in sorted(result.tasks.items()) for note in board.ranking.notes]
+        notes += [f"{name}: {note}" for name, board in sorted(result.tasks.items()) for note in board.notes]
     if notes:
         document["notes"] = notes
     if draws is not None:
@@ -85,7 +86,6 @@ def agreement_by_question(judgements: list[Judgement], draws: Resampling | None)
 
 def bias(judgements: list[Judgement]) -> dict[str, Any]:
     """How judges lean: side, draws, length of reasons, and each judge."""
-
     return {
         "side": dataclasses.asdict(side_bias(judgements)),
         "length": dataclasses.asdict(length_bias(judgements)),
@@ -108,8 +108,8 @@ def triads(board: Board, seed: int) -> dict[str, Any]:
 
 def print_csv(result: Boards, task: str | None, normalised: bool) -> None:
     """Leaderboards as one table with a column `board`: `overall`, `task` or `normalised`."""
-    columns = [field.name for field in dataclasses.fields(BoardRow)]
-    writer = csv.DictWriter(sys.stdout, ["board", "task", *columns, "num_tasks"], lineterminator="\n")
+    columns = [field.name for field in dataclasses.fields(LeaderboardRow)]
+    writer = csv.DictWriter(sys.stdout, ["board", "task", *columns], lineterminator="\n")
     writer.writeheader()
 
     def write(board: str, name: str, rows: list[Any]) -> None:

@@ -48,7 +48,14 @@ def text(document: dict[str, Any], result: Boards, task: str | None) -> Any:
     if "bootstrap" in document:
         draws = document["bootstrap"]
         what = f"{draws['num_resamples']:,} resamples of {draws['unit']} (seed {draws['seed']})"
-        parts.append(f"Intervals hold {draws['level']:.0%} of {what}.")
+        boards = [document, *document.get("tasks", {}).values()]
+        empty = any("score_low" not in row for board in boards for row in board["leaderboard"])
+        why = (
+            f" None where one of the {draws['unit']}, or {draws['unit']} that all say the same, is all there is."
+            if empty
+            else ""
+        )
+        parts.append(f"Intervals hold {draws['level']:.0%} of {what}.{why}")
     parts += [f"Note: {note}." for note in document.get("notes", ())]
     return Group(*parts)
 
@@ -57,8 +64,9 @@ def _board(board: dict[str, Any], title: str | None, method: str) -> Any:
     """One leaderboard."""
     is_skill = method in ("trueskill", "through-time")
     rows = board["leaderboard"]
-    has_interval = bool(rows) and "score_low" in rows[0]
-    headers = ["#rank", "agent"]
+    has_interval = any("score_low" in row for row in rows)
+    has_groups = any(row["group"] > 1 for row in rows)
+    headers = [*(["#group"] if has_groups else []), "#rank", "agent"]
     headers += ["#mu", "#sigma", "#mu - 3 sigma"] if is_skill else ["#log strength", "#std. error"]
     headers += ["#score interval", "#rank interval"] if has_interval else []
     headers += ["#won", "#drew", "#lost", "#answers"]
@@ -67,6 +75,7 @@ def _board(board: dict[str, Any], title: str | None, method: str) -> Any:
         line = [row["rank"], row["agent"], f"{row['mu']:.3f}", f"{row['sigma']:.3f}"]
         line += [f"{row['score']:.3f}"] if is_skill else []
         line += _interval(row) if has_interval else []
+        line = [row["group"], *line] if has_groups else line
         cells.append([*line, row["won"], row["drew"], row["lost"], row["num_answers"]])
     num = board["num_answers"]
     answers = f"{num:,} answer{'' if num == 1 else 's'}"
@@ -74,14 +83,25 @@ def _board(board: dict[str, Any], title: str | None, method: str) -> Any:
 
 
 def _interval(row: dict[str, Any]) -> list[str]:
+    """Both intervals; none where the answers leave nothing to draw anew."""
+    if "score_low" not in row:
+        return ["", ""]
     return [f"{row['score_low']:.2f} to {row['score_high']:.2f}", f"{row['rank_low']} to {row['rank_high']}"]
 
 
 def _normalised(rows: list[dict[str, Any]]) -> Any:
-    has_interval = "score_low" in rows[0]
-    headers = ["#rank", "agent", "#normalised", *(["#interval", "#rank interval"] if has_interval else []), "#tasks"]
+    has_interval = any("score_low" in row for row in rows)
+    headers = ["#rank", "agent", "#normalised", "#std. error"]
+    headers += [*(["#interval", "#rank interval"] if has_interval else []), "#tasks"]
     cells = [
-        [row["rank"], row["agent"], f"{row['score']:.3f}", *(_interval(row) if has_interval else []), row["num_tasks"]]
+        [
+            row["rank"],
+            row["agent"],
+            f"{row['score']:.3f}",
+            f"{row['sigma']:.3f}",
+            *(_interval(row) if has_interval else []),
+            row["num_tasks"],
+        ]
         for row in rows
     ]
     return table(headers, cells)

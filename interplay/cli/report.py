@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -18,6 +19,7 @@ from interplay.cli.common import (
     progress,
     progress_bar,
     table,
+    working,
 )
 from interplay.errors import InterplayError
 
@@ -98,27 +100,23 @@ def _bedd_report(data: Path, database: str | None, agents: list[str] | None, rec
             f"no answers in {data}: it holds no interplay.db\n"
             "Name the folder with --data, test counts with --counts, or begin with:  interplay judge import --help"
         )
-    from interplay.report.bedd import bedd_report, forms
-    from interplay.store import answers as store
+    from interplay.report.bedd import database_report
 
-    with closing(open_archive(data, database)) as archive:
+    with closing(open_archive(data, database)) as archive, ExitStack() as stack:
+
+        def begin(total: int) -> Callable[[], None]:
+            if total <= 10_000:  # less than two seconds' reading
+                stack.enter_context(working("making tables"))
+                return lambda: None
+            bar = stack.enter_context(progress())
+            reading = bar.add_task("reading reasons", total=total)
+            bar.add_task("making tables", total=None)
+            return lambda: bar.advance(reading)
+
         efforts, source = _efforts(archive, recordings)
-        with archive.database.read() as session, ExitStack() as stack:
-            on_answer = lambda: None  # noqa: E731
-            total = store.num_full_answers(session)
-            if total > 10_000:  # two seconds' reading and more
-                bar = stack.enter_context(progress())
-                reading = bar.add_task("reading reasons", total=total)
-                on_answer = lambda: bar.advance(reading)  # noqa: E731
-            return bedd_report(
-                store.full_answers(session),
-                forms(session),
-                agents=agents,
-                efforts=efforts,
-                effort_source=source,
-                seed=seed,
-                on_answer=on_answer,
-            )
+        return database_report(
+            archive.database, agents=agents, efforts=efforts, effort_source=source, seed=seed, on_begin=begin
+        )
 
 
 def _efforts(archive: Archive, recordings: Path | None) -> tuple[list[Effort], str]:

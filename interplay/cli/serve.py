@@ -1,34 +1,33 @@
-"""`interplay serve`: the web server, live play, judging and the leaderboard in one process, its workers and its sealer."""
+"""`interplay serve`: the web server, live play, judging and the leaderboard in one process; beside it, processes that step
+worlds, seal episodes, make films and draw replays."""
 
 from __future__ import annotations
 
 import contextlib
 import fcntl
 import gc
-import json
 import logging
 import os
 import re
 import signal
-import subprocess
 import sys
-import time
+import threading
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from interplay.cli.common import DEFAULT_DATA, DatabaseOption, DataOption, open_archive, progress_bar, suites_with
+from interplay.cli.common import DEFAULT_DATA, SERVER_FILE, DatabaseOption, DataOption, open_archive, suites_with
 from interplay.errors import InterplayError
 
 if TYPE_CHECKING:
+    from interplay.judge import Rules
     from interplay.record import Archive
-    from interplay.tasks import Task
+    from interplay.tasks import Suite
+    from interplay.web.security import Hosts
 
-RECOVERY_WAIT_S = 3.0
-LOCK_FILE = "serve.lock"
+log = logging.getLogger("interplay.cli")
 DEFAULT_MAX_VIDEO_MB = 500
 _ENROLMENT = re.compile(r"(enrolment(?:=|%3D))[^&\s]+", re.IGNORECASE)
 
@@ -37,56 +36,105 @@ class ServedAlreadyError(InterplayError):
     """A data folder another server holds."""
 
 
-app = typer.Typer(help="Start the web server.  Try:  interplay serve --port 8000")
+app = typer.Typer(add_completion=False)
 
 
-@app.callback(invoke_without_command=True)
+@app.command()
 def serve(
     host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 lets other machines in.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 takes any free one.")] = 8000,
     workers: Annotated[int | None, typer.Option(min=1, help="Environment workers; default: one per core.")] = None,
     suite: Annotated[list[Path] | None, typer.Option("--suite", help="A task file to offer as well; may be repeated.")] = None,
-    warm: Annotated[
-        bool,
-        typer.Option(
-            "--warm-up/--no-warm-up", help="On first start, let the built-in agents play, so there are pairs to judge."
-        ),
-    ] = True,
+    empty: Annotated[
+        bool, typer.Option("--empty", help="Add no episodes of the built-in agents to a new data folder.")
+    ] = False,
     max_video_mb: Annotated[
         int, typer.Option("--max-video-mb", help="The largest video that may be uploaded, in units of 1,048,576 bytes.")
     ] = DEFAULT_MAX_VIDEO_MB,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option("--allow-host", help="A further name people open this server by, as through a proxy; may be repeated."),
+    ] = None,
+    max_worlds: Annotated[
+        int | None,
+        typer.Option(
+            "--max-worlds", min=1, help="Block worlds at once, each a process; default: two per core, in half of the memory."
+        ),
+    ] = None,
+    max_seats: Annotated[
+        int | None, typer.Option("--max-seats", min=1, help="Games that one address may have open at once; default: 64.")
+    ] = None,
+    held_out_share: Annotated[
+        float | None,
+        typer.Option(
+            "--held-out-share",
+            min=0.0,
+            max=1.0,
+            help="Share of people's games on held-out seeds, which may be compared if the player agrees; default: 0.25.",
+        ),
+    ] = None,
+    open_room: Annotated[
+        Path | None, typer.Option("--open-room", help="A TOML file whose table [judging] rules the open room at /judge.")
+    ] = None,
     verbose: Annotated[bool, typer.Option("--verbose", help="Log every request.")] = False,
     data: DataOption = DEFAULT_DATA,
     database: DatabaseOption = None,
 ) -> None:
     """Serve play, judging, replays and the leaderboard until Ctrl-C.
 
-    Example:  interplay serve --port 8000 --data interplay-data
+    Try:  interplay serve --port 8000 --data interplay-data
     """
     from interplay.play.sockets import listen
+    from interplay.web.agent_uploads import remove_unfinished
+    from interplay.web.security import Hosts
 
+    try:
+        hosts = Hosts.of(host, allow_host or ())
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
     if max_video_mb < 1:
         raise typer.BadParameter(
             f"--max-video-mb takes a whole number from 1 on, got {max_video_mb}; leave it out for {DEFAULT_MAX_VIDEO_MB}"
         )
     suites = suites_with(suite)
-    listener = listen(host, port)  # first of all: a taken port must not cost the time of a warm-up
+    rules = None if open_room is None else _open_room(open_room)
+    listener = listen(host, port)  # first of all: a taken port must be told at once
     logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s", level=logging.INFO if verbose else logging.WARNING)
     archive = open_archive(data, database)
     with _only_server(archive.root, port=listener.getsockname()[1]):
-        _recover(archive)
-        quick, slow = _tasks_to_warm_up() if warm else ([], [])
-        warm_up(archive, quick)
-        with _warm_up_beside(archive, slow):
-            _serve(
-                archive,
-                listener,
-                suites=suites,
-                num_workers=workers,
-                host=host,
-                max_video_bytes=max_video_mb * 2**20,
-                verbose=verbose,
-            )
+        remove_unfinished(archive.root)
+        if not empty:
+            _enter_starter_set(archive, suites)
+        _serve(
+            archive,
+            listener,
+            suites=suites,
+            num_workers=workers,
+            host=host,
+            hosts=hosts,
+            max_worlds=max_worlds,
+            max_seats=max_seats,
+            held_out_share=held_out_share,
+            max_video_bytes=max_video_mb * 2**20,
+            open_room=rules,
+            verbose=verbose,
+        )
+
+
+def _open_room(file: Path) -> Rules:
+    """The rules of the open room: its own, changed by the table [judging] of a file.
+
+    Raises:
+        RulesError: Naming the file and what is wrong with it.
+    """
+    from interplay.judge.rules import OPEN_ROOM, Rules, RulesError
+    from interplay.tables import parse_toml, read_text
+
+    text = read_text(file, RulesError, hint="Write one with a table [judging], see docs/judging.md.")
+    document = parse_toml(text, str(file), RulesError)
+    if set(document) != {"judging"}:
+        raise RulesError(f"{file} must hold one table, [judging]; got {', '.join(map(repr, document)) or 'nothing'}")
+    return Rules.from_mapping(document["judging"], f"{file}: [judging]", base=OPEN_ROOM)
 
 
 @contextlib.contextmanager
@@ -96,7 +144,7 @@ def _only_server(root: Path, *, port: int) -> Iterator[None]:
     Raises:
         ServedAlreadyError: If a server holds it.
     """
-    with (root / LOCK_FILE).open("a+") as file:
+    with (root / SERVER_FILE).open("a+") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -112,78 +160,17 @@ def _only_server(root: Path, *, port: int) -> Iterator[None]:
         yield
 
 
-def _tasks_to_warm_up() -> tuple[list[Task], list[Task]]:
-    """The built-in tasks that somebody wrote a player for: those played in a moment, and those that take minutes."""
-    from interplay.agents.scripted import has_player
-    from interplay.tasks import builtin_suites
+def _enter_starter_set(archive: Archive, suites: Sequence[Suite]) -> None:
+    """Fill what is empty of a data folder, so that there is something to watch and to judge from the first second."""
+    from interplay import starter
 
-    tasks = [task for suite in builtin_suites() for task in suite.tasks if has_player(task)]
-    return [task for task in tasks if task.env.door != "voxel"], [task for task in tasks if task.env.door == "voxel"]
-
-
-def warm_up(archive: Archive, tasks: Sequence[Task]) -> None:
-    """On a new data folder, let the built-in agents play, so that the judge page has pairs from the beginning."""
-    from interplay.agents.evaluate import first_rollouts, has_agents
-
-    if all(has_agents(archive, task) for task in tasks):
+    try:
+        num_episodes = starter.enter(archive, suites)
+    except OSError as error:
+        log.warning("the starter set was not entered: %s. The next start tries again.", error)
         return
-    print(
-        "First start: the built-in agents play each game, about a minute (--no-warm-up skips it).", file=sys.stderr, flush=True
-    )
-    with progress_bar("First start: built-in agents play") as report:
-        first_rollouts(archive, tasks, processes=len(os.sched_getaffinity(0)), report=report)
-
-
-@contextlib.contextmanager
-def _warm_up_beside(archive: Archive, tasks: Sequence[Task]) -> Iterator[None]:
-    """While the server runs, let the built-in agents play tasks that take them minutes, in a process of low priority."""
-    from interplay.agents.evaluate import has_agents
-
-    new = [task.id for task in tasks if not has_agents(archive, task)]
-    if not new:
-        yield
-        return
-    print(
-        "In the background the built-in agents play the block world, for some minutes; it can be judged after that.",
-        file=sys.stderr,
-    )
-    command = [sys.executable, "-m", "interplay.agents.first", *new]
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, start_new_session=True, text=True
-    ) as players:
-        assert players.stdin is not None
-        players.stdin.write(json.dumps({"data": str(archive.root), "database": archive.database.address}) + "\n")
-        players.stdin.flush()
-        try:
-            yield
-        finally:
-            players.terminate()
-
-
-def _recover(archive: Archive) -> None:
-    """Seal what a server that died has left, and remove the parts of videos it was sent."""
-    from interplay.record import RecordingError
-    from interplay.record.journal import is_live, read_header, segments
-    from interplay.store import sessions
-    from interplay.web.agent_uploads import remove_unfinished
-
-    # Workers of a server that was killed a moment ago are just writing their last steps.
-    deadline = time.monotonic() + RECOVERY_WAIT_S
-    while time.monotonic() < deadline and any(map(is_live, archive.journal_folder.glob("*.arrows"))):
-        time.sleep(0.05)
-    session_of = {}
-    for name in archive.abandoned():
-        with contextlib.suppress(RecordingError):  # what cannot be read is reported by `interplay episodes repair`
-            for first in segments(archive.journal_folder, name)[:1]:
-                session_of[name] = read_header(first).session_id
-    recovered = archive.recover()
-    episodes = {session_of[episode.id]: episode.id for episode in recovered if session_of.get(episode.id)}
-    with archive.database.write() as database:
-        sessions.interrupt_open_sessions(database, datetime.now(UTC), episodes=episodes)
-    if recovered:
-        steps = sum(episode.num_steps for episode in recovered)
-        print(f"Recovered {len(recovered)} interrupted episodes ({steps} steps) of an earlier run.", file=sys.stderr)
-    remove_unfinished(archive.root)
+    if num_episodes:
+        print(f"Added {num_episodes} short episodes of the built-in agents, to watch and to compare.", file=sys.stderr)
 
 
 def hide_enrolments(record: logging.LogRecord) -> bool:
@@ -193,8 +180,37 @@ def hide_enrolments(record: logging.LogRecord) -> bool:
     return True
 
 
+def _say_who_gets_in(host: str, port: int, hosts: Hosts, token: Path) -> None:
+    """Beyond this machine a server is another matter: say what that means, and what to do."""
+    shown = ", ".join(sorted(hosts.names)) + (", and every IP address of this machine" if hosts.any_address else "")
+    print(
+        f"""
+*** THIS SERVER IS OPEN TO OTHER MACHINES ***
+Whoever reaches port {port} of this machine may play, judge and take part in studies.
+Nothing is encrypted (no https): others on the way can read and change it. For people outside your own network put a proxy
+with a certificate before it, let this server listen on 127.0.0.1 alone, and name the proxy:  --host 127.0.0.1 --allow-host NAME
+Whoever has the token in {token} is the operator and may do everything: keep that file to yourself.
+It answers to these names only: {shown}. More of them: --allow-host NAME
+""",
+        file=sys.stderr,
+        flush=True,
+    )
+
+
 def _serve(
-    archive: Archive, listener, *, suites, num_workers: int | None, host: str, max_video_bytes: int, verbose: bool
+    archive: Archive,
+    listener,
+    *,
+    suites,
+    num_workers: int | None,
+    host: str,
+    hosts: Hosts,
+    max_worlds: int | None,
+    max_seats: int | None,
+    held_out_share: float | None,
+    max_video_bytes: int,
+    open_room: Rules | None,
+    verbose: bool,
 ) -> None:
     """Run until a signal comes."""
     import asyncio
@@ -203,14 +219,28 @@ def _serve(
     import uvloop
 
     from interplay.play import PlayServer
+    from interplay.play.connections import GuardedHttpProtocol
+    from interplay.play.limits import MAX_SEATS_OF_ADDRESS
+    from interplay.play.seeds import HELD_OUT_SHARE
     from interplay.play.sockets import PlaySocketProtocol
-    from interplay.play.tokens import operator_token, server_secret
+    from interplay.play.tokens import OPERATOR_FILE, operator_token, server_secret
     from interplay.web.app import create_app
+    from interplay.web.security import is_loopback
 
     secret = server_secret(archive.root)
     operator_token(archive.root)
-    play = PlayServer(archive, secret=secret, num_workers=num_workers, suites=suites)
-    application = create_app(archive, play=play, suites=suites, secret=secret, max_video_bytes=max_video_bytes)
+    play = PlayServer(
+        archive,
+        secret=secret,
+        num_workers=num_workers,
+        suites=suites,
+        max_worlds=max_worlds,
+        max_seats_of_address=max_seats or MAX_SEATS_OF_ADDRESS,
+        held_out_share=HELD_OUT_SHARE if held_out_share is None else held_out_share,
+    )
+    application = create_app(
+        archive, play=play, suites=suites, secret=secret, max_video_bytes=max_video_bytes, hosts=hosts, open_room=open_room
+    )
     port = listener.getsockname()[1]
     shown = f"[{host}]" if ":" in host else host
 
@@ -220,7 +250,10 @@ def _serve(
         async def startup(self, sockets=None) -> None:
             await super().startup(sockets)
             if not self.should_exit:
+                threading.Thread(target=application.state.judging.warm_up, name="ratings", daemon=True).start()
                 print(f"Interplay is at http://{shown}:{port}  (data: {archive.root}; stop with Ctrl-C)", flush=True)
+                if not is_loopback(host):
+                    _say_who_gets_in(host, port, hosts, archive.root / OPERATOR_FILE)
 
         async def shutdown(self, sockets=None) -> None:
             for server in self.servers:
@@ -240,6 +273,7 @@ def _serve(
 
     config = uvicorn.Config(
         application,
+        http=GuardedHttpProtocol,
         ws=PlaySocketProtocol,
         ws_per_message_deflate=False,
         ws_ping_interval=20.0,
@@ -255,7 +289,6 @@ def _serve(
     logging.getLogger("uvicorn.error").addFilter(
         lambda record: not (record.exc_info and isinstance(record.exc_info[1], asyncio.CancelledError))
     )
-    application.state.judging.warm_up()
     sys.setswitchinterval(0.001)  # pages are made in threads beside the sockets
     gc.collect()
     gc.freeze()  # what is loaded now stays: a collection that looked at all of it would hold frames up

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
-from datetime import UTC, datetime
+from collections.abc import Mapping
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -22,36 +23,38 @@ from interplay.cli.common import (
     suites_with,
     table,
 )
-from interplay.cli.study_hit import hit, hit_lines, hits_made
-from interplay.cli.study_opened import row_of, version_of
+from interplay.cli.study_hit import hit, hit_lines
+from interplay.cli.study_opened import NO_SERVER, local_address, opened_hint
 from interplay.cli.study_pay import pay
 from interplay.errors import unknown_name
 
 if TYPE_CHECKING:
-    from sqlalchemy.orm import Session
-
     from interplay.record import Archive
     from interplay.study.definition import Study
+    from interplay.study.studies import Part
 
 app = typer.Typer(
     add_completion=False,
-    help="Studies: who takes part, how they come and go, what they are paid.  Try:  interplay study open atari",
+    help="Open and close studies, list their participants, pay them.  Try:  interplay study open atari",
     no_args_is_help=True,
 )
 app.command("hit")(hit)
 app.command("pay")(pay)
 
 NameArgument = Annotated[
-    str, typer.Argument(metavar="STUDY", help="A study file (my_study.toml), or the id of one that ships.")
+    str, typer.Argument(metavar="STUDY", help="A study file (my_study.toml), or the id of a built-in study.")
 ]
 IdArgument = Annotated[str, typer.Argument(metavar="ID", help="Id of a study that was opened in this data folder.")]
-SuiteOption = Annotated[list[Path] | None, typer.Option("--suite", help="A task file the study is about; may be repeated.")]
-AddressOption = Annotated[str, typer.Option("--address", help="Where people reach this server, for the links to paste.")]
+SuiteOption = Annotated[list[Path] | None, typer.Option("--suite", help="A file with tasks of the study; may be repeated.")]
+AddressOption = Annotated[
+    str | None,
+    typer.Option("--address", help="Address at which people reach the server; default: the server that runs here."),
+]
 
 
 @app.command()
 def check(name: NameArgument, suite: SuiteOption = None, as_json: JsonOption = False) -> None:
-    """Check a study file: text, quiz, channels, pay, the rules of judging, and that its tasks exist.
+    """Check a study file: texts, quiz, channels, pay, judging rules, and that its tasks exist.
 
     Example:  interplay study check my_study.toml
     """
@@ -65,39 +68,39 @@ def check(name: NameArgument, suite: SuiteOption = None, as_json: JsonOption = F
 def open_study(
     name: NameArgument,
     suite: SuiteOption = None,
-    address: AddressOption = "https://YOUR-SERVER",
+    address: AddressOption = None,
     data: DataOption = DEFAULT_DATA,
     database: DatabaseOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Let people in; opening a changed file again makes a new version, and those inside keep the one they agreed to.
+    """Open a study to participants. A changed file becomes a new version; people keep the version they agreed to.
 
     Example:  interplay study open my_study.toml --address https://lab.example
     """
-    from interplay.store import studies
+    from interplay.study.hits import Hits
+    from interplay.study.studies import Studies
 
     study = _checked(name, suite)
     archive = open_archive(data, database)
+    local = local_address(archive.root) if address is None else None
+    address = address or local or NO_SERVER
     _look_for_examples(archive, study)
-    with archive.database.write() as session:
-        before = studies.study_row(session, study.id)
-        same = before is not None and before.content_hash == study.content_hash
-        was_open = before is not None and before.closed_at is None
-        studies.open_study(
-            session, study=study.id, content_hash=study.content_hash, definition=study.to_json(), now=datetime.now(UTC)
-        )
-        hits = hits_made(session, study.id)
-    deed = "is open already" if same and was_open else "is open again" if same else "is open"
+    before = Studies(archive.database).open(study)
+    same = before is not None and before.study.content_hash == study.content_hash
+    deed = "is open" if before is None or not same else "is open already" if before.is_open else "is open again"
     deed += "" if same or before is None else " with a new version"
     links = _links(study, address.rstrip("/"))
     preview = f"{address.rstrip('/')}/judge?study={study.id}&preview=1"
-    lines = [f"{study.id} {deed} ({study.content_hash[:12]}).", *(f"{name:9} {link}" for name, link in links.items())]
+    lines = [f"{study.id} {deed} ({study.content_hash[:12]}).", *_link_lines(study, links)]
     lines.append(f"{'preview':9} {preview}   (the form and two videos; nothing is stored)")
-    lines += [f"Note on {channel.name}: {channel.notice}" for channel in study.channels.values() if channel.notice]
-    if older := sum(one["version"] != study.content_hash for one in hits):
+    if older := sum(one.version != study.content_hash for one in Hits(archive.database).made(study.id)):
         which = f"{older} HIT{'s' if older > 1 else ''} of other versions"
-        lines.append(f"Note: {which} may still be on Mechanical Turk and promise what those say; end them there.")
-    lines.append(f"Who came:  interplay study participants {study.id}{place_options(data, database)}")
+        lines.append(f"Note: {which} may still be on Mechanical Turk, with the old texts; end them there.")
+    if local is not None:
+        lines.append("Note: these links work on this machine; for people elsewhere give --address.")
+    elif address == NO_SERVER:
+        lines.append(f"Note: no server runs on this data folder. Start one:  interplay serve{place_options(data, database)}")
+    lines.append(f"Participants:  interplay study participants {study.id}{place_options(data, database)}")
     document = {"study": study.id, "content_hash": study.content_hash, "links": links, "preview": preview}
     emit(document, as_json=as_json, text="\n".join(lines))
 
@@ -106,68 +109,63 @@ def open_study(
 def close(
     study: IdArgument, data: DataOption = DEFAULT_DATA, database: DatabaseOption = None, as_json: JsonOption = False
 ) -> None:
-    """Let nobody in any more; who is inside is sent home with what they did.
+    """Close the study to new participants; current participants finish early.
 
     Example:  interplay study close atari
     """
-    from interplay.store import studies
+    from interplay.study.studies import Studies
 
+    place = place_options(data, database)
     archive = open_archive(data, database, must_exist=True)
-    with archive.database.write() as session:
-        row_of(session, study, place_options(data, database))
-        row = studies.close_study(session, study, datetime.now(UTC))
-        assert row is not None
-        inside = studies.count_enrolments(session).get(study, {}).get("working", 0)
-        is_paid = version_of(session, row.content_hash).pay is not None
-    text = f"{study} is closed; {inside} {'person was' if inside == 1 else 'people were'} inside."
-    if is_paid:
-        text += f"\nTheir pay:  interplay study pay {study}{place_options(data, database)}"
-    emit({"study": study, "closed_at": row.closed_at, "inside": inside}, as_json=as_json, text=text)
+    closed, inside = Studies(archive.database).close(study, hint=opened_hint(place))
+    text = f"{study} is closed; {inside} {'person was' if inside == 1 else 'people were'} taking part."
+    if closed.study.pay is not None:
+        text += f"\nPay them:  interplay study pay {study}{place}"
+    emit({"study": study, "closed_at": closed.closed_at, "inside": inside}, as_json=as_json, text=text)
 
 
 @app.command("list")
 def list_studies(data: DataOption = DEFAULT_DATA, database: DatabaseOption = None, as_json: JsonOption = False) -> None:
-    """Studies of this data folder, and those that ship.
+    """List the studies of this data folder, and the built-in ones.
 
     Example:  interplay study list
     """
-    from interplay.store import studies
     from interplay.study.definition import builtin_studies
+    from interplay.study.studies import Studies
 
     found: dict[str, dict[str, Any]] = {}
     if data.is_dir() or database:
-        with open_archive(data, database).database.read() as session:
-            counts = studies.count_enrolments(session)
-            for row in studies.study_rows(session):
-                state = "open" if row.closed_at is None else "closed"
-                people = counts.get(row.id, {})
-                title = version_of(session, row.content_hash).title
-                found[row.id] = {"id": row.id, "title": title, "state": state, "people": people}
+        studies = Studies(open_archive(data, database).database)
+        counts = studies.counts()
+        for one in studies.all():
+            study, state = one.study, "open" if one.is_open else "closed"
+            found[study.id] = {"id": study.id, "title": study.title, "state": state, "people": counts.get(study.id, {})}
     for study in builtin_studies().values():
         found.setdefault(study.id, {"id": study.id, "title": study.title, "state": "ships, not opened", "people": {}})
     rows = [
-        (one["id"], one["state"], sum(one["people"].values()), one["people"].get("done", 0), one["title"])
-        for one in found.values()
+        (row["id"], row["state"], sum(row["people"].values()), row["people"].get("done", 0), row["title"])
+        for row in found.values()
     ]
     emit(list(found.values()), as_json=as_json, text=table(["study", "state", "#people", "#done", "title"], rows))
 
 
 @app.command()
 def show(
-    name: Annotated[str, typer.Argument(metavar="STUDY", help="Id of a study opened here or shipped, or a study file.")],
-    toml: Annotated[bool, typer.Option("--toml", help="The file of a study that ships, to copy and change.")] = False,
+    name: Annotated[str, typer.Argument(metavar="STUDY", help="Id of an opened or built-in study, or a study file.")],
+    toml: Annotated[bool, typer.Option("--toml", help="Print the file of a built-in study, to copy and change.")] = False,
     data: DataOption = DEFAULT_DATA,
     database: DatabaseOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show a study whole, as it was opened here; or one that ships, or a file.
+    """Show everything about a study: one that was opened here, a built-in one, or a file.
 
     Example:  interplay study show basalt --toml > my_study.toml
     """
     import sys
 
-    from interplay.store import studies
     from interplay.study.definition import builtin_text, find_study
+    from interplay.study.hits import Hits
+    from interplay.study.studies import Studies
 
     if toml:
         sys.stdout.write(builtin_text(name))
@@ -175,17 +173,17 @@ def show(
     document: dict[str, Any] = {}
     study = None
     if not name.endswith(".toml") and (data.is_dir() or database):
-        with open_archive(data, database).database.read() as session:
-            row = studies.study_row(session, name)
-            if row is not None:
-                study = version_of(session, row.content_hash)
-                document = {
-                    "opened_at": row.opened_at,
-                    "closed_at": row.closed_at,
-                    "people": studies.count_enrolments(session).get(name, {}),
-                    "versions": [one.content_hash for one in studies.study_versions(session, name)],
-                    "hits": hits_made(session, name),
-                }
+        archive = open_archive(data, database)
+        studies = Studies(archive.database)
+        if (opened := studies.find(name)) is not None:
+            study = opened.study
+            document = {
+                "opened_at": opened.opened_at,
+                "closed_at": opened.closed_at,
+                "people": studies.counts().get(name, {}),
+                "versions": studies.versions(name),
+                "hits": Hits(archive.database).made(name),
+            }
     study = study or find_study(name)
     lines = [f"{study.title}  {study.id}  ({study.content_hash[:12]})", study.summary, "", *study.instructions, ""]
     if document:
@@ -204,19 +202,20 @@ def participants(
     database: DatabaseOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Everybody who agreed to take part, in the order they came.
+    """List everybody who agreed to take part, in the order they came.
 
-    Worker and assignment are what the platform calls them; keep such a list to yourself.
+    The list holds people's ids on their platform: keep it private.
 
     Example:  interplay study participants atari --csv > people.csv
     """
-    archive = open_archive(data, database, must_exist=True)
-    with archive.database.read() as session:
-        row_of(session, study, place_options(data, database))
-        rows = _people(session, study)
+    from interplay.study.studies import Part, Studies
+
+    studies = Studies(open_archive(data, database, must_exist=True).database)
+    studies.get(study, hint=opened_hint(place_options(data, database)))
+    rows = [_row(one) for one in studies.parts(study)]
     if as_csv and not as_json:
         text = io.StringIO()
-        writer = csv.DictWriter(text, list(rows[0]) if rows else _COLUMNS, lineterminator="\n")
+        writer = csv.DictWriter(text, [field.name for field in fields(Part)], lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
         print(text.getvalue(), end="")
@@ -226,36 +225,10 @@ def participants(
     emit(rows, as_json=as_json, text=table(shown, cells) if rows else f"Nobody has agreed to take part in {study} yet.")
 
 
-_COLUMNS = [
-    "enrolment", "participant", "channel", "worker", "assignment", "hit", "version", "arrived_at", "ended_at", "outcome",
-    "minutes", "quiz", "attempts", "answers", "banned",
-]  # fmt: skip
-
-
-def _people(session: Session, study: str) -> list[dict[str, Any]]:
-    """One row an enrolment; `quiz` is the best share of right boxes, `answers` those given between arriving and the end."""
-    from interplay.store import bans, studies
-    from interplay.store.participants import judge_name
-
-    banned = bans.banned(session)
-    attempts: dict[str, list[Any]] = {}
-    for attempt in studies.quiz_attempts_of_study(session, study):
-        attempts.setdefault(attempt.enrolment_id, []).append(attempt)
-    answers = studies.answers_by_judge(session, study)
-    rows = []
-    for one in studies.enrolments_of_study(session, study):
-        tried = attempts.get(one.id, [])
-        given = answers.get(judge_name(one.participant_id), [])
-        minutes = None if one.ended_at is None else round((one.ended_at - one.arrived_at).total_seconds() / 60, 2)
-        values = (
-            one.id, judge_name(one.participant_id), one.channel, one.worker, one.assignment, one.arrival.get("hit", ""),
-            one.study_hash[:12], one.arrived_at.isoformat(), one.ended_at and one.ended_at.isoformat(),
-            one.outcome or "working", minutes, max((round(attempt.share, 4) for attempt in tried), default=None), len(tried),
-            sum(one.arrived_at <= at and (one.ended_at is None or at <= one.ended_at) for at, _ in given),
-            judge_name(one.participant_id) in banned,
-        )  # fmt: skip
-        rows.append(dict(zip(_COLUMNS, values, strict=True)))
-    return rows
+def _row(part: Part) -> dict[str, Any]:
+    """A part in a study as it goes out to programs."""
+    ended = None if part.ended_at is None else part.ended_at.isoformat()
+    return asdict(part) | {"arrived_at": part.arrived_at.isoformat(), "ended_at": ended}
 
 
 def _cell(value: Any) -> str:
@@ -300,7 +273,7 @@ def _look_for_examples(archive: Archive, study: Study) -> None:
             continue
         raise StudyError(
             f"examples[{number}]: there is no video {path}\n"
-            "Make it first (`interplay episodes export` writes an episode's video), or take the example out."
+            "Make it first (`interplay episodes export` writes an episode's video), or remove the example."
         )
 
 
@@ -314,6 +287,12 @@ def _links(study: Study, address: str) -> dict[str, str]:
     if isinstance(prolific, ProlificChannel) and address.startswith("https://"):
         links["prolific"] = prolific.study_url(home)
     return links
+
+
+def _link_lines(study: Study, links: Mapping[str, str]) -> list[str]:
+    """The links for people, one line each; of a channel that nobody can come through, why there is none."""
+    notices = {name: channel.notice for name, channel in study.channels.items()}
+    return [f"{name:9} {f'no link: {notices[name]}' if notices[name] else link}" for name, link in links.items()]
 
 
 def _document(study: Study) -> dict[str, Any]:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from datetime import UTC, datetime
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -22,16 +20,13 @@ from interplay.cli.common import (
     progress_console,
     table,
 )
-from interplay.cli.study_opened import row_of, version_of
+from interplay.cli.study_opened import opened_hint
 from interplay.errors import InterplayError
 
 if TYPE_CHECKING:
-    from sqlalchemy.orm import Session
-
-    from interplay.record import Archive
-    from interplay.study.channels.mturk_api import MTurkApi
     from interplay.study.definition import Study
-    from interplay.study.hit_plan import Event, Order, Service, State
+    from interplay.study.hit_plan import Order, Service
+    from interplay.study.hits import MadeHit
 
 _OPERATIONS = {"hit": "CreateHIT", "qualification": "CreateQualificationType"}
 
@@ -40,55 +35,56 @@ def hit(
     study: Annotated[str, typer.Argument(metavar="ID", help="Id of a study that was opened in this data folder.")],
     address: Annotated[str, typer.Option("--address", help="Where people reach this server: https://lab.example")],
     hits: Annotated[
-        int, typer.Option("--hits", min=1, max=1000, help="HITs there are to be with these settings; those made before count.")
+        int,
+        typer.Option("--hits", min=1, max=1000, help="How many HITs there should be, earlier ones included."),
     ] = 1,
     qualification: Annotated[
-        bool, typer.Option("--qualification", help="Make the quiz a qualification that the HIT asks for.")
+        bool, typer.Option("--qualification", help="Make the quiz a qualification that the HIT requires.")
     ] = False,
     picture_base: Annotated[
         str | None, typer.Option("--picture-base", help="https address of the quiz's pictures, for --qualification.")
     ] = None,
-    send: Annotated[bool, typer.Option("--send", help="Really make them, through Mechanical Turk's API.")] = False,
+    send: Annotated[bool, typer.Option("--send", help="Make them, through Mechanical Turk's API.")] = False,
     production: Annotated[
         bool, typer.Option("--production/--sandbox", help="The sandbox has no workers and pays nobody.")
     ] = False,
-    endpoint: Annotated[str | None, typer.Option(help="Another address of the API, such as a stand-in.")] = None,
+    endpoint: Annotated[str | None, typer.Option(help="Another address of the API, such as a test server.")] = None,
     data: DataOption = DEFAULT_DATA,
     database: DatabaseOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Put a study on Mechanical Turk: shows what would be sent and what it costs, and sends nothing without --send.
+    """Put a study on Mechanical Turk. Shows what would be sent and what it costs; sends nothing without --send.
 
-    Title, minutes and reward are the study's. The ledger keeps every step, so that running this twice, even at the same time,
-    makes one HIT.
+    Title, minutes and reward are the study's. The ledger keeps every step: two runs, even at the same time, make one HIT.
 
     Example:  interplay study hit basalt --address https://lab.example --send
     """
     from interplay.study.channels.aws import Credentials
     from interplay.study.channels.mturk_api import PRODUCTION, SANDBOX, MTurkApi
     from interplay.study.hit_plan import Service, plan, quiz_request
+    from interplay.study.hits import Hits
+    from interplay.study.studies import Studies
 
     if picture_base is not None and not qualification:
-        raise typer.BadParameter("--picture-base is of the quiz's pictures at Amazon; give --qualification, too")
+        raise typer.BadParameter("--picture-base is where Amazon finds the quiz's pictures; it needs --qualification")
     archive = open_archive(data, database, must_exist=True)
-    with archive.database.read() as session:
-        row = row_of(session, study, place_options(data, database))
-        version = version_of(session, row.content_hash)
-        events = _events(session, study)
-    if row.closed_at is not None:
-        raise InterplayError(f"{study} is closed, so workers would find nothing to do\nRemedy: open its file again.")
+    opened, ledger = (
+        Studies(archive.database).get(study, hint=opened_hint(place_options(data, database))),
+        Hits(archive.database),
+    )
+    version = opened.study
+    if not opened.is_open:
+        raise InterplayError(f"{study} is closed, so workers would find nothing to do\nRemedy: open it again.")
     service = Service(not production, endpoint.rstrip("/") if endpoint else PRODUCTION if production else SANDBOX)
     test = quiz_request(version, picture_base) if qualification else None
-    orders = plan(version, address, service, num_hits=hits, test=test, events=events)
+    orders = plan(version, address, service, num_hits=hits, test=test, events=ledger.events(study))
     document = _document(version, orders, service)
     if send and (missing := document["cost"]["hits"]):
         api = MTurkApi(Credentials.from_environment(), is_sandbox=service.is_sandbox, endpoint=service.endpoint)
         total = f"{document['cost']['total_cents'] / 100:.2f} USD with fees"
-        progress_console.print(f"Making {missing} HIT{'s' if missing > 1 else ''} ({_place(document)}), {total} ...")
-        orders = _send(archive, version, orders, service, api)
-    document |= {"is_sent": send, "orders": [_order(order) for order in orders]}
-    with archive.database.read() as session:
-        document["hits"] = hits_made(session, study)
+        progress_console.print(f"Making {missing} HIT{'s' if missing > 1 else ''} ({_place(service)}), {total} ...")
+        orders = ledger.send(version, orders, service, api)
+    document |= {"is_sent": send, "orders": [_order(order) for order in orders], "hits": ledger.made(study)}
     again = f"interplay study hit {study} --address {shlex.quote(address)} --send"
     again += "" if hits == 1 else f" --hits {hits}"
     again += " --qualification" if qualification else ""
@@ -102,47 +98,20 @@ def hit(
         raise typer.Exit(1)
 
 
-def hits_made(session: Session, study: str) -> list[dict[str, Any]]:
-    """Every HIT that a study has, oldest first, with the address workers find it at."""
-    from interplay.store.hits import hit_events
-    from interplay.study.channels.mturk_api import CreatedHit
-
+def hit_lines(hits: Sequence[MadeHit]) -> list[str]:
+    """HITs for people, one line each."""
     return [
-        {
-            **one.made,
-            "is_sandbox": one.is_sandbox,
-            "endpoint": one.endpoint,
-            "version": one.study_hash,
-            "made_at": one.created_at,
-            "link": CreatedHit(**one.made).preview_url(is_sandbox=one.is_sandbox),
-        }
-        for one in hit_events(session, study)
-        if one.kind == "hit" and one.state == "made"
-    ]
-
-
-def hit_lines(hits: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The same for people, one line each."""
-    return [
-        f"HIT        {one['hit']}, {_place(one)}, {one['made_at']:%Y-%m-%d %H:%M} UTC, version "
-        f"{one['version'][:12]}: {one['link']}"
+        f"HIT        {one.hit}, {_place(one)}, {one.made_at:%Y-%m-%d %H:%M} UTC, version {one.version[:12]}: {one.link}"
         for one in hits
     ]
 
 
-def _place(what: Mapping[str, Any]) -> str:
+def _place(what: MadeHit | Service) -> str:
     """Where a HIT is or is to be; the address only of a stand-in."""
     from interplay.study.channels.mturk_api import PRODUCTION, SANDBOX
 
-    stand_in = "" if what["endpoint"] in (PRODUCTION, SANDBOX) else f" at {what['endpoint']}"
-    return ("sandbox" if what["is_sandbox"] else "production") + stand_in
-
-
-def _events(session: Session, study: str) -> list[Event]:
-    from interplay.store.hits import hit_events
-    from interplay.study.hit_plan import Event
-
-    return [Event(one.request, one.state, one.made, one.detail) for one in hit_events(session, study)]
+    stand_in = "" if what.endpoint in (PRODUCTION, SANDBOX) else f" at {what.endpoint}"
+    return ("sandbox" if what.is_sandbox else "production") + stand_in
 
 
 def _document(study: Study, orders: Sequence[Order], service: Service) -> dict[str, Any]:
@@ -169,55 +138,6 @@ def _document(study: Study, orders: Sequence[Order], service: Service) -> dict[s
             "hourly_target_cents": study.pay.hourly_target_cents,
         },
     }
-
-
-def _send(archive: Archive, study: Study, orders: Sequence[Order], service: Service, api: MTurkApi) -> list[Order]:
-    """Make one after the other; every line of the ledger is committed before the next step."""
-    from interplay.study.hit_plan import make, with_qualification
-
-    def claim(order: Order) -> Order:
-        return _claim(archive, study, order, service)
-
-    def write(order: Order, state: State, made: Mapping[str, str], detail: str) -> None:
-        with archive.database.write() as session:
-            _add(session, study, order, service, state, made, detail)
-
-    done: list[Order] = []
-    for order in orders:
-        if done and done[0].kind == "qualification":
-            if done[0].state != "made":  # nobody could take a HIT that asks for it
-                return [*done, *orders[len(done) :]]
-            order = with_qualification(order, done[0].made["qualification"])
-        done.append(make(order, api, claim=claim, write=write))
-    return done
-
-
-def _claim(archive: Archive, study: Study, order: Order, service: Service) -> Order:
-    """An order as it stands now; unless it was made, in one step with writing down that it goes out."""
-    from interplay.store.judging import lock
-
-    with archive.database.write() as session:
-        lock(session)  # another run, too, may be making it
-        held = replace(order, state="new", made={}).known(_events(session, study.id))
-        if held.state != "made":
-            _add(session, study, order, service, "planned", {}, "")
-        return held
-
-
-def _add(
-    session: Session, study: Study, order: Order, service: Service, state: State, made: Mapping[str, str], detail: str
-) -> None:
-    """One line of the ledger; what two runs at once have found to be made is written once."""
-    from interplay.store.hits import add_hit_event
-    from interplay.store.judging import lock
-
-    lock(session)
-    if state == "made" and order.known(_events(session, study.id)).made == made:
-        return
-    add_hit_event(
-        session, study=study.id, study_hash=study.content_hash, kind=order.kind, state=state, is_sandbox=service.is_sandbox,
-        endpoint=service.endpoint, request=order.request, made=made, detail=detail, now=datetime.now(UTC),
-    )  # fmt: skip
 
 
 def _order(order: Order) -> dict[str, Any]:
@@ -250,14 +170,14 @@ def _text(document: dict[str, Any], study: Study, again: str, next_one: str) -> 
     parts += [table(["what", "made", "state", ""], rows), "", *_cost_lines(document, study)]
     parts += hit_lines(document["hits"])
     ours = [one["made"].get("hit") for one in document["orders"]]
-    if others := sum(one["hit"] not in ours for one in document["hits"]):
-        parts.append(f"{others} of them with other settings or of another version; they stay beside what is asked for here.")
+    if others := sum(one.hit not in ours for one in document["hits"]):
+        parts.append(f"{others} of them with other settings or of another version; these stay as they are.")
     if any(one["operation"] == "CreateQualificationType" for one in document["orders"]):
-        parts.append("The study's own page asks its quiz, too: it cannot know who holds a qualification.")
+        parts.append("The study's own page asks the quiz again: it cannot know who holds a qualification.")
     parts.append(f"Note on mturk: {CLOSED}")
     is_all_there = all(one["state"] == "made" for one in document["orders"])
     if is_all_there:
-        parts.append(f"Who came:  {next_one}")
+        parts.append(f"Participants:  {next_one}")
     else:
         parts.append(f"{'Not all was made. To try again' if document['is_sent'] else 'Nothing was sent. To make it'}:  {again}")
     return Group(*parts)

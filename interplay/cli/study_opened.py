@@ -1,40 +1,27 @@
-"""Studies that were opened in a data folder, as every command finds them."""
+"""Studies that were opened in a data folder, as every command finds them, and the server that runs there."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from pathlib import Path
 
-from interplay.errors import unknown_name
+from interplay.cli.common import SERVER_FILE
+from interplay.record.journal import is_live
 
-if TYPE_CHECKING:
-    from sqlalchemy.orm import Session
-
-    from interplay.store import StudyRow
-    from interplay.study.definition import Study
+NO_SERVER = "https://YOUR-SERVER"
+"""Stands in links for an address that nobody has said, where no server runs."""
 
 
-def row_of(session: Session, study: str, place: str) -> StudyRow:
-    """The row of a study that was opened here; `place` are the options that name the place.
+def local_address(root: Path) -> str | None:
+    """Where the server of a data folder answers on this machine; None where none runs.
 
-    Raises:
-        NotFoundError: With the nearest id.
+    `interplay serve` holds a lock on a file that says its port: what a killed one left behind is not locked.
     """
-    from interplay.store import studies
-
-    row = studies.study_row(session, study)
-    if row is None:
-        known = [one.id for one in studies.study_rows(session)]
-        raise unknown_name(
-            "study", study, known, hint=f"Only studies opened in this data folder count:  interplay study list{place}"
-        )
-    return row
+    file = root / SERVER_FILE
+    port = re.search(r"on port (\d+)", file.read_text()) if file.exists() and is_live(file) else None
+    return None if port is None else f"http://127.0.0.1:{port[1]}"
 
 
-def version_of(session: Session, content_hash: str) -> Study:
-    """A version of a study that was opened here."""
-    from interplay.store import studies
-    from interplay.study.definition import Study
-
-    version = studies.study_version(session, content_hash)
-    assert version is not None  # a foreign key says so
-    return Study.from_json(version.definition)
+def opened_hint(place: str) -> str:
+    """What the error of an unknown study adds; `place` are the options that name the place."""
+    return f"Only studies opened in this data folder count:  interplay study list{place}"

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -22,74 +20,61 @@ from interplay.cli.common import (
     progress,
     table,
 )
-from interplay.cli.study_opened import row_of, version_of
-from interplay.errors import InterplayError, unknown_name
+from interplay.cli.study_opened import opened_hint
 
 if TYPE_CHECKING:
-    from sqlalchemy.orm import Session
-
-    from interplay.record import Archive
-    from interplay.store import Enrolment, PayEvent
-    from interplay.study.definition import Study
-    from interplay.study.ledger import Event, Payer, Payment, Sent, State, Visit
+    from interplay.study.ledger import Payer, Payment, Sent, Visit
 
 REASON = "The task took you longer than we estimated."
 
 
 def pay(
     study: Annotated[str, typer.Argument(metavar="ID", help="Id of a study that was opened in this data folder.")],
-    channel: Annotated[str | None, typer.Option(help="mturk or prolific; where the study has both.")] = None,
-    send: Annotated[bool, typer.Option("--send", help="Really approve and pay, through the platform's API.")] = False,
-    bonuses: Annotated[bool, typer.Option("--bonuses/--no-bonuses", help="Top people up to the hourly target.")] = True,
+    channel: Annotated[str | None, typer.Option(help="mturk or prolific; needed if the study has both.")] = None,
+    send: Annotated[bool, typer.Option("--send", help="Approve and pay, through the platform's API.")] = False,
+    bonuses: Annotated[bool, typer.Option("--bonuses/--no-bonuses", help="Pay bonuses up to the hourly target.")] = True,
     longest: Annotated[
-        float | None, typer.Option("--longest", min=0.1, help="Minutes of a visit that count at most; default: 3 x estimated.")
+        float | None, typer.Option("--longest", min=0.1, help="Most minutes of a visit that count; default: 3 x the estimate.")
     ] = None,
-    reason: Annotated[str, typer.Option(help="Read by who gets a bonus.")] = REASON,
+    reason: Annotated[str, typer.Option(help="Message to people who get a bonus.")] = REASON,
     production: Annotated[
         bool, typer.Option("--production/--sandbox", help="Of Mechanical Turk; the sandbox pays nobody.")
     ] = False,
-    endpoint: Annotated[str | None, typer.Option(help="Another address of the platform's API, such as a stand-in.")] = None,
+    endpoint: Annotated[str | None, typer.Option(help="Another address of the platform's API, such as a test server.")] = None,
     settle: Annotated[
         list[str] | None,
-        typer.Option("--settle", metavar="REQUEST=sent|failed", help="Write down the end of a payment nobody knew the end of."),
+        typer.Option("--settle", metavar="REQUEST=sent|failed", help="Record how a payment with an unknown end did end."),
     ] = None,
     data: DataOption = DEFAULT_DATA,
     database: DatabaseOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """What people's time was worth, and what is still to be paid. Sends nothing without --send.
+    """Show what people's time was worth, and what is still to be paid. Pays nothing without --send.
 
-    Who is paid: finished visits (`done`), each as the version of the study said that the person agreed to. The ledger keeps
-    every step, so that running this twice, even at the same time, pays once.
+    Finished visits (`done`) are paid, each on the terms of the version that the person agreed to. The ledger keeps every step:
+    two runs, even at the same time, pay once.
 
     Example:  interplay study pay basalt --channel prolific --send
     """
-    from interplay.store import studies
-    from interplay.study.ledger import plan
+    from interplay.study.payroll import Payroll
 
     archive = open_archive(data, database, must_exist=True)
-    with archive.database.read() as session:
-        row = row_of(session, study, place_options(data, database))
+    payroll, hint = Payroll(archive.database), opened_hint(place_options(data, database))
     if settle:
-        _settle(archive, study, settle)
-    with archive.database.read() as session:
-        done = [one for one in studies.enrolments_of_study(session, study) if one.outcome == "done"]
-        books = _Books(longest_min=longest)
-        hashes = dict.fromkeys([row.content_hash, *(one.study_hash for one in done)])
-        versions = [books.version(session, content_hash) for content_hash in hashes]
-        if all(version.pay is None for version in versions):
-            raise InterplayError(f"{study} pays nobody\nRemedy: add [pay] with reward and currency, and open it again.")
-        books.channel = _channel(versions[0], done, channel)
-        visits = books.visits(session, done)
-        payments = plan(visits, _events(studies.pay_events(session, study)), with_bonuses=bonuses)
-    document: dict[str, Any] = {"study": study, "channel": books.channel, "is_sent": send}
-    document["estimates"] = _estimates(visits, books.channel)
-    sent: Sequence[Sent] = []
+        payroll.settle(study, settle, hint=hint)
+    bill = payroll.plan(study, channel=channel, longest_min=longest, with_bonuses=bonuses, hint=hint)
+    document: dict[str, Any] = {"study": study, "channel": bill.channel, "is_sent": send}
+    document["estimates"] = _estimates(bill.visits, bill.channel)
+    sent: list[Sent] = []
     if send:
-        payer = _payer(books.channel, production=production, endpoint=endpoint)
-        sent = _send(archive, payments, payer, books, reason)
-    document["payments"] = _rows(payments, sent)
-    again = f"interplay study pay {study} --channel {books.channel} --send"
+        payer = _payer(bill.channel, production=production, endpoint=endpoint)
+        with progress() as bar:
+            paying = bar.add_task("Paying", total=len(bill.payments))
+            for one in payroll.send(bill, payer, reason=reason):
+                sent.append(one)
+                bar.advance(paying)
+    document["payments"] = _rows(bill.payments, sent)
+    again = f"interplay study pay {study} --channel {bill.channel} --send"
     again += "" if bonuses else " --no-bonuses"
     again += "" if longest is None else f" --longest {longest:g}"
     again += "" if reason == REASON else f" --reason {shlex.quote(reason)}"
@@ -99,66 +84,6 @@ def pay(
     emit(document, as_json=as_json, text=None if as_json else _text(document, again))
     if any(one.state != "sent" for one in sent):
         raise typer.Exit(1)
-
-
-@dataclass
-class _Books:
-    """What a visit is worth, by the version its person agreed to.
-
-    Attributes:
-        longest_min: Minutes of a visit that count at most; None: three times what its version estimates.
-        channel: The paying channel; visits through others are left out.
-    """
-
-    longest_min: float | None
-    channel: str = ""
-    _versions: dict[str, Study] = field(default_factory=dict)
-
-    def version(self, session: Session, content_hash: str) -> Study:
-        """A version of the study."""
-        if content_hash not in self._versions:
-            self._versions[content_hash] = version_of(session, content_hash)
-        return self._versions[content_hash]
-
-    def visits(self, session: Session, enrolments: Iterable[Enrolment]) -> list[Visit]:
-        """The finished visits among these enrolments that are paid for."""
-        from interplay.study.ledger import Visit
-
-        found = []
-        for one in enrolments:
-            if one.outcome != "done" or one.ended_at is None or one.channel != self.channel:
-                continue
-            version = self.version(session, one.study_hash)
-            wage = version.pay
-            if wage is None:
-                continue
-            time_s = max(1.0, (one.ended_at - one.arrived_at).total_seconds())
-            visit = Visit(
-                one.id, one.worker, one.assignment, hit=str(one.arrival.get("hit", "")),
-                time_s=min(time_s, 60 * (self.longest_min or 3 * version.minutes)),
-                reward_cents=wage.reward_cents, hourly_cents=wage.hourly_target_cents, currency=wage.currency,
-            )  # fmt: skip
-            found.append(visit)
-        return found
-
-
-def _channel(newest: Study, enrolments: Iterable[Enrolment], channel: str | None) -> str:
-    """The paying channel: of the study as it is now, or through which people came before."""
-    paying = [name for name in dict.fromkeys([*newest.channels, *(one.channel for one in enrolments)]) if name != "open"]
-    if channel is None and len(paying) == 1:
-        return paying[0]
-    if channel is None:
-        what = "recruits through no platform" if not paying else f"recruits through {' and '.join(paying)}"
-        raise InterplayError(f"{newest.id} {what}\nRemedy: " + ("name one with --channel." if paying else "add a channel."))
-    if channel not in paying:
-        raise unknown_name("channel", channel, paying)
-    return channel
-
-
-def _events(rows: Iterable[PayEvent]) -> list[Event]:
-    from interplay.study.ledger import Event
-
-    return [Event(one.enrolment_id, one.kind, one.state, one.amount_cents, one.request) for one in rows]
 
 
 def _estimates(visits: Sequence[Visit], channel: str) -> list[dict[str, Any]]:
@@ -201,78 +126,6 @@ def _payer(channel: str, *, production: bool, endpoint: str | None) -> Payer:
     from interplay.study.channels.prolific_api import ENDPOINT, ProlificApi
 
     return ProlificPayer(ProlificApi.from_environment(endpoint=endpoint or ENDPOINT))
-
-
-def _send(archive: Archive, payments: Sequence[Payment], payer: Payer, books: _Books, reason: str) -> list[Sent]:
-    """Send one after the other; every line of the ledger is committed before the next step."""
-    from interplay.study.ledger import send
-
-    def claim(payment: Payment) -> Sent | None:
-        return _claim(archive, payment, books, repeats_safely=payer.repeats_safely)
-
-    def write(payment: Payment, state: State, detail: str) -> None:
-        with archive.database.write() as session:
-            _add(session, payment, state, detail)
-
-    sent = []
-    with progress() as bar:
-        for payment in bar.track(payments, description="Paying"):
-            sent.append(send(payment, payer, reason=reason, claim=claim, write=write))
-    return sent
-
-
-def _claim(archive: Archive, payment: Payment, books: _Books, *, repeats_safely: bool) -> Sent | None:
-    """Write down that a payment goes out now, in one step with looking whether it still may; else why it may not."""
-    from interplay.store import studies
-    from interplay.store.judging import lock
-    from interplay.study.ledger import refusal
-
-    with archive.database.write() as session:
-        lock(session)  # another run, too, may be paying this person
-        enrolment = studies.enrolment_by_id(session, payment.visit.enrolment)
-        assert enrolment is not None  # it was planned from
-        theirs = studies.enrolments_of_participant(session, enrolment.study, enrolment.participant_id)
-        events = _events(studies.pay_events_of(session, [one.id for one in theirs]))
-        refused = refusal(payment, books.visits(session, theirs), events, repeats_safely=repeats_safely)
-        if refused is None:
-            _add(session, payment, "planned", "")
-        return refused
-
-
-def _add(session: Session, payment: Payment, state: State, detail: str) -> None:
-    from interplay.store import studies
-
-    studies.add_pay_event(
-        session, enrolment_id=payment.visit.enrolment, kind=payment.kind, state=state, amount_cents=payment.amount_cents,
-        currency=payment.visit.currency, request=payment.request, detail=detail, now=datetime.now(UTC),
-    )  # fmt: skip
-
-
-def _settle(archive: Archive, study: str, settle: Sequence[str]) -> None:
-    """Lines for payments whose end somebody has looked up: all of them, or none.
-
-    Raises:
-        InterplayError: If one is no payment of the ledger, or its end is known.
-    """
-    from interplay.store import studies
-    from interplay.store.judging import lock
-
-    with archive.database.write() as session:
-        lock(session)
-        last = {event.request: event for event in studies.pay_events(session, study)}
-        unknown = {request: event for request, event in last.items() if event.state == "planned"}
-        for one in settle:
-            request, _, state = one.rpartition("=")
-            if state not in ("sent", "failed") or request not in unknown:
-                known = ", ".join(unknown) or "none"
-                raise InterplayError(
-                    f"--settle {one}: write REQUEST=sent or REQUEST=failed, for a payment whose end is unknown: {known}"
-                )
-            event = unknown.pop(request)
-            studies.add_pay_event(
-                session, enrolment_id=event.enrolment_id, kind=event.kind, state=state, amount_cents=event.amount_cents,
-                currency=event.currency, request=request, detail="settled by hand", now=datetime.now(UTC),
-            )  # fmt: skip
 
 
 def _rows(payments: Sequence[Payment], sent: Sequence[Sent]) -> list[dict[str, Any]]:

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import difflib
+import logging
+import tempfile
+from collections.abc import Sequence
+from contextlib import closing, suppress
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import gymnasium
 import numpy as np
 import typer
 
-from interplay.cli.common import JsonOption, emit, table
+from interplay.cli.common import JsonOption, emit, progress, table
 from interplay.errors import InterplayError
 from interplay.tasks import Task, TaskError, builtin_suites, find, index, load_suite
 from interplay.tasks.keys import MAX_TURN
+
+if TYPE_CHECKING:
+    from interplay.record.rehearsal import Rehearsal, Verdict
 
 app = typer.Typer(
     add_completion=False,
@@ -56,11 +64,32 @@ def show(
 
 
 @app.command()
-def check(file: Annotated[Path, typer.Argument(help="A task file (TOML).")], as_json: JsonOption = False) -> None:
-    """Check a task file: read it, build every environment, compare every key's action, play one step.
+def check(
+    file: Annotated[Path | None, typer.Argument(help="A task file (TOML).")] = None,
+    env_id: Annotated[list[str] | None, typer.Option("--env", metavar="ID", help="A Gymnasium id instead; repeatable.")] = None,
+    every_env: Annotated[
+        bool, typer.Option("--every-env", help="Every id that the installed packages register, instead.")
+    ] = False,
+    steps: Annotated[int, typer.Option(min=1, help="Steps recorded of each.")] = 60,
+    as_json: JsonOption = False,
+) -> None:
+    """Check a task file: read it, build every environment, compare every key's action, then record, seal, verify and replay.
 
-    Tasks that are videos only have no environment; they are read.
+    The recording is made in a temporary folder, of random actions. Tasks that are videos only have no environment; they
+    are read. Exit 1 when something cannot be recorded or replayed.
+
+    Try:  interplay tasks check my.toml      interplay tasks check --env Taxi-v4 --steps 200
     """
+    if (file is not None) + bool(env_id) + every_env != 1:
+        raise typer.BadParameter("give a task file, or --env ID, or --every-env")
+    if file is not None:
+        _check_file(file, steps, as_json=as_json)
+    else:
+        _check_ids(env_id, steps, as_json=as_json)
+
+
+def _check_file(file: Path, steps: int, *, as_json: bool) -> None:
+    """All tasks of a file."""
     suite = load_suite(file)
     index([*builtin_suites(), suite])  # refuses ids that stand in a built-in suite
     playable = [task for task in suite.tasks if task.env.is_playable]
@@ -69,16 +98,92 @@ def check(file: Annotated[Path, typer.Argument(help="A task file (TOML).")], as_
             _try_out(task)
         except InterplayError as error:
             raise TaskError(f"{file}: task {task.name}: {error}") from error
-    emit(
-        {"suite": suite.id, "tasks": [task.id for task in suite.tasks]},
-        as_json=as_json,
-        text=f"{file}: {len(suite.tasks)} {'task' if len(suite.tasks) == 1 else 'tasks'}, all good.\n"
-        + (
-            f"Play one:  interplay play {file}:{playable[0].name} --agent random"
-            if playable
-            else f"Add videos to judge:  interplay judge add-agent NAME DIR --suite {file}"
-        ),
+    found = _rehearse(playable, steps)
+    for task, rehearsal in zip(playable, found, strict=True):
+        if rehearsal.verdict != "good":
+            raise TaskError(f"{file}: task {task.name}: {_WORDS[rehearsal.verdict]}: {rehearsal.reason}")
+    lines = [f"{file}: {len(suite.tasks)} {'task' if len(suite.tasks) == 1 else 'tasks'}, all good."]
+    lines += [f"{task.name}: {_line(rehearsal)}" for task, rehearsal in zip(playable, found, strict=True)]
+    lines.append(
+        f"Play one:  interplay play {file}:{playable[0].name} --agent random"
+        if playable
+        else f"Add videos to judge:  interplay judge add-agent NAME DIR --suite {file}"
     )
+    document = {
+        "suite": suite.id,
+        "tasks": [task.id for task in suite.tasks],
+        "rehearsals": [asdict(rehearsal) for rehearsal in found],
+    }
+    emit(document, as_json=as_json, text="\n".join(lines))
+
+
+def _check_ids(ids: list[str] | None, steps: int, *, as_json: bool) -> None:
+    """Gymnasium ids, or all there are."""
+    from interplay.record.rehearsal import task_of
+
+    chosen = registered_ids() if ids is None else ids
+    found = _rehearse([task_of(env_id) for env_id in chosen], steps)
+    counts: dict[Verdict, int] = {verdict: sum(one.verdict == verdict for one in found) for verdict in _WORDS}
+    lines = [f"{env_id}: {_line(one)}" for env_id, one in zip(chosen, found, strict=True)]
+    lines.append(", ".join(f"{count} {_WORDS[verdict]}" for verdict, count in counts.items() if count) + ".")
+    document = {"environments": [asdict(one) for one in found], "counts": counts}
+    emit(document, as_json=as_json, text="\n".join(lines))
+    # Of every id, some need packages that nobody asked for.
+    if counts["not recorded"] or counts["not replayed"] or (counts["not made"] and ids is not None):
+        raise typer.Exit(1)
+
+
+def registered_ids() -> list[str]:
+    """Every environment id that the installed packages register with Gymnasium."""
+    import interplay.envs  # noqa: F401
+
+    with suppress(ImportError):
+        import ale_py  # noqa: F401
+    return sorted(gymnasium.registry)
+
+
+_WORDS: dict[Verdict, str] = {
+    "good": "recorded, verified and replayed",
+    "not replayed": "recorded but not replayed",
+    "not recorded": "cannot be recorded",
+    "not made": "cannot be made here",
+}
+
+
+def _rehearse(tasks: Sequence[Task], steps: int) -> list[Rehearsal]:
+    """Record a little of each, for real, in a folder that goes away again."""
+    import interplay.record
+    from interplay.record.rehearsal import rehearse
+
+    if not tasks:
+        return []
+    log = logging.getLogger("interplay.record")
+    level = log.level
+    log.setLevel(logging.ERROR)  # what is left out of infos is in the answer
+    try:
+        with (
+            tempfile.TemporaryDirectory(prefix="interplay-check-") as folder,
+            closing(interplay.record.open(folder)) as archive,
+            progress() as bar,
+        ):
+            return [
+                rehearse(archive, task, num_steps=steps) for task in bar.track(tasks, description="recording and replaying")
+            ]
+    finally:
+        log.setLevel(level)
+
+
+def _line(found: Rehearsal) -> str:
+    """What a rehearsal found, in a line; the reason, where there is one, with all its lines."""
+    if found.verdict != "good":
+        return f"{_WORDS[found.verdict]}: {found.reason}".replace("\n", "\n  ")
+    episodes = f" in {found.num_episodes} episodes" if found.num_episodes > 1 else ""
+    text = f"{found.num_steps} steps{episodes} {_WORDS['good']}"
+    if found.num_nonfinite:
+        text += f"; {found.num_nonfinite} rewards are NaN or infinite and count for nothing in totals"
+    if found.left_out:
+        text += f"; not recorded of info: {', '.join(found.left_out)}"
+    return text
 
 
 def _try_out(task: Task) -> None:

@@ -7,9 +7,20 @@ the tasks of the block world known to Gymnasium: `gymnasium.make("interplay/Find
 
 from interplay.envs import gymnasium_ids
 from interplay.envs.base import EnvError, Frame, FramePolicy, PlayableEnv
-from interplay.envs.make import make
-from interplay.envs.observation import Pipeline, pipeline, pipeline_names
+from interplay.envs.make import make, prepare
+from interplay.envs.observation import Observer, Pipeline, pipeline, pipeline_names
 
 gymnasium_ids.register()
 
-__all__ = ["EnvError", "Frame", "FramePolicy", "Pipeline", "PlayableEnv", "make", "pipeline", "pipeline_names"]
+__all__ = [
+    "EnvError",
+    "Frame",
+    "FramePolicy",
+    "Observer",
+    "Pipeline",
+    "PlayableEnv",
+    "make",
+    "pipeline",
+    "pipeline_names",
+    "prepare",
+]

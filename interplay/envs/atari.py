@@ -8,6 +8,7 @@ the applied action is in `info["applied_action"]`.
 from __future__ import annotations
 
 import json
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 import gymnasium
@@ -48,7 +49,8 @@ class AtariEnv(PlayableEnv):
         EnvError: If the ROM or an option is unknown.
     """
 
-    observes_view: ClassVar[bool] = True
+    observes_view = True
+    shown_info = MappingProxyType({"lives": gymnasium.spaces.Box(0, 255, (), np.int64)})
     deterministic = True
     frame_policy: FramePolicy = "indexed"
     metadata: ClassVar[dict[str, Any]] = {"render_modes": ["rgb_array"], "render_fps": 60}  # type: ignore[misc]

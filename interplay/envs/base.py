@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import gymnasium
 import numpy as np
 
+from interplay.envs.info import recordable
 from interplay.errors import InterplayError
 from interplay.tasks import Task
 
@@ -38,19 +41,58 @@ class PlayableEnv(gymnasium.Env[Any, Any]):
     """A Gymnasium environment with what recording and live play need.
 
     Class attributes:
-        observes_view: The observation *is* `view().pixels`, so episodes keep it once.
+        observes_view: The observation is `view().pixels`, alone or beside what a replay gives again (the block world's
+            `inventory`), so episodes keep it once.
         deterministic: Seed and actions decide everything, so a replay equals the recording.
         frame_policy: How episodes of it keep frames unless told otherwise.
+        snapshot_steps: Steps between the snapshots of a recording: what a resumed game, or a replay that jumps, plays again at
+            most. 1,200 of an Atari game take 0.2 s.
+        people_see: How its picture is drawn for people who play live, as `draw_for` takes it; None where they see what agents
+            see. A matter of drawing, never of the world's state.
+        heights: Rows of the pictures it can draw for people, the full size first; empty where there is one size only.
+        drawn_for, drawn_height: What `draw_for` was given last.
+        shown_info: What of the infos a player can read off the screen, name -> space: an agent may be given that as numbers.
     """
 
-    observes_view: ClassVar[bool] = False
+    observes_view: bool = False
     deterministic: bool = False
     frame_policy: FramePolicy = "video"
+    snapshot_steps: ClassVar[int] = 1200
+    people_see: Mapping[str, Any] | None = None
+    heights: tuple[int, ...] = ()
+    drawn_for: Mapping[str, Any] | None = None
+    drawn_height: int | None = None
+    shown_info: Mapping[str, gymnasium.spaces.Box] = MappingProxyType({})
     task: Task
 
     def view(self) -> Frame:
         """What the player sees now; valid after `reset`. The array may be reused by the next step."""
         raise NotImplementedError
+
+    def view_of(self, seat: str) -> Frame:
+        """What the player in this seat sees; the same for all of them unless a world of several seats says otherwise."""
+        return self.view()
+
+    def step_unseen(self, action: Any) -> None:
+        """As `step`, when nobody looks at what it returns: a world that draws its observation leaves that out."""
+        self.step(action)
+
+    def draw_for(self, view: Mapping[str, Any] | None, height: int | None = None) -> None:
+        """From now on, draw pictures in this way, until told otherwise.
+
+        Args:
+            view: As `people_see`; None as agents see it.
+            height: Rows of the picture, one of `heights`; None for the full size.
+        Raises:
+            EnvError: If it cannot draw so.
+        """
+        if view is not None or height is not None:
+            raise EnvError(f"{self.task.env.id} draws one kind of picture, so it cannot draw {view} with {height} rows")
+
+    def action_of_person(self, action: Any) -> Any:
+        """What a person's input means in the picture they see, as the action to take and to record; only the seen cursor of a
+        screen makes a difference."""
+        return action
 
     def snapshot(self) -> bytes | None:
         """The whole state, for `restore` in another process; None where the world has no such thing."""
@@ -65,17 +107,17 @@ class PlayableEnv(gymnasium.Env[Any, Any]):
         raise EnvError(f"{self.task.env.id} cannot restore snapshots")
 
     def info_to_record(self, info: dict[str, Any]) -> dict[str, Any]:
-        """The part of `info` worth keeping with each step: JSON scalars that change rarely."""
-        return {
-            key: value.item() if isinstance(value, np.generic) else value
-            for key, value in info.items()
-            if isinstance(value, bool | int | float | str | np.generic)
-        }
+        """The part of `info` worth keeping with each step, as JSON values; `envs.info` states the rule."""
+        return recordable(info)
 
-    def automatic(self) -> dict[str, bool | int | float | str]:
-        """What can be said about the episode without a judge, from the world as it is at its end; `success` if it can tell
-        whether the task was done. Nothing by default. It stands beside judges' answers; agents never get it."""
+    def outcome_check(self) -> dict[str, bool | int | float | str]:
+        """What a rule says about the episode from the world as it is at its end; `success` if it can tell whether the task was
+        done. Nothing by default. It stands beside judges' answers; agents never get it."""
         return {}
+
+    def draws_as(self, versions: Mapping[str, str]) -> bool:
+        """Whether its pictures equal those of an environment with these `versions()`, bit by bit, when the states are equal."""
+        return True
 
     def versions(self) -> dict[str, str]:
         """Name -> version of everything that could change what a replay shows."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from typing import Any
 
 import gymnasium
@@ -32,6 +33,9 @@ class GymEnv(PlayableEnv):
         self.frame_policy = "replay" if self.deterministic else "video"
         kwargs = dict(task.env.options.get("kwargs", {}))
         env_id = task.env.name
+        if env_id not in gymnasium.registry:
+            with suppress(ImportError):
+                import ale_py  # registers the Atari ids  # noqa: F401
         if ":" not in env_id and env_id not in gymnasium.registry:
             raise unknown_name("Gymnasium environment", env_id, gymnasium.registry.keys())
         try:
@@ -49,19 +53,23 @@ class GymEnv(PlayableEnv):
         super().reset(seed=seed)
         if seed is not None:  # environments that draw starts from their action space would differ otherwise
             self._env.action_space.seed(seed)
-        self._picture = None
-        return self._env.reset(seed=seed, options=options)
+        result = self._env.reset(seed=seed, options=options)
+        self._picture = self.render()
+        return result
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """One step; the reward becomes a Python float."""
-        self._picture = None
+        """One step; the reward becomes a Python float.
+
+        The picture is drawn at once, whether somebody looks or not: of some worlds (Taxi) it depends on the pictures before.
+        """
         observation, reward, terminated, truncated, info = self._env.step(action)
+        self._picture = self.render()
         return observation, float(reward), bool(terminated), bool(truncated), info
 
     def view(self) -> Frame:
-        """What `render` draws, uint8, shape (H, W, 3); drawn once a step, whoever asks."""
+        """What `render` drew, uint8, shape (H, W, 3); drawn once a step, whoever asks."""
         if self._picture is None:
-            self._picture = self.render()
+            raise EnvError(f"{self.task.env.id} has no picture before its first reset")
         return Frame(self._picture)
 
     def render(self) -> np.ndarray:  # type: ignore[override]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from interplay.envs import backends
 from interplay.envs.base import EnvError, FramePolicy, PlayableEnv
 from interplay.tasks import Task, find
 
@@ -14,42 +15,21 @@ def make(task: Task | str, *, frames: FramePolicy | None = None) -> PlayableEnv:
         frames: Overrides the world's own frame policy for episodes recorded from it.
     Raises:
         NotFoundError: If no task has that id; the nearest is offered.
-        EnvError: If the world cannot be built: an extra is not installed, a ROM or id does not exist, an option is wrong.
+        EnvError: If the world cannot be built: its backend or an extra is not installed, a ROM or id does not exist, an option
+            is wrong.
     """
     if isinstance(task, str):
         task = find(task)
-    check_playable(task)
-    match task.env.door:
-        case "ale":
-            from interplay.envs.atari import AtariEnv
-
-            env: PlayableEnv = AtariEnv(task)
-        case "gym":
-            from interplay.envs.gym import GymEnv
-
-            env = GymEnv(task)
-        case "voxel":
-            try:
-                from interplay.envs.voxel import VoxelEnv
-            except ModuleNotFoundError as error:
-                raise EnvError(
-                    f"task {task.id} is played in the block world, which needs {error.name}; it is not installed\n"
-                    "Install it with:  pip install 'interplay[world]'"
-                ) from None
-            env = VoxelEnv(task)
-        case "minerl":
-            from interplay.envs.minerl import MinerlEnv
-
-            env = MinerlEnv(task)
-        case "minestudio":
-            from interplay.envs.minestudio import MinestudioEnv
-
-            env = MinestudioEnv(task)
-        case door:
-            raise EnvError(
-                f"task {task.id}: no door leads to {door!r}; environments are 'ale:<rom>', 'voxel:<name>', "
-                "'gym:<registered id>', 'minerl:<MineRL id>' or 'minestudio:MinecraftSim'"
-            )
+    backend = backends.of(task)
+    try:
+        env = backend.make(task)
+    except ModuleNotFoundError as error:
+        if not backend.install:
+            raise
+        raise EnvError(
+            f"task {task.id} is played with the backend {backend.name!r}, which needs {error.name}; it is not installed\n"
+            f"Install it with:  {backend.install}"
+        ) from None
     if frames is not None:
         if frames == "replay" and not env.deterministic:
             raise EnvError(f"task {task.id} is not deterministic, so frames='replay' cannot rebuild it; use 'video'")
@@ -57,14 +37,13 @@ def make(task: Task | str, *, frames: FramePolicy | None = None) -> PlayableEnv:
     return env
 
 
-def check_playable(task: Task) -> None:
-    """Refuse a task that has no world.
+def prepare(task: Task, report: backends.Report | None = None, *, load: bool = False) -> None:
+    """Do what the first `make` of a task would wait for: compile the block world; most other worlds need nothing.
 
-    Raises:
-        EnvError: If there are videos only.
+    Args:
+        report: Called with the share that is done, 0 to 1, while there is something to wait for.
+        load: Load what is compiled into this process too, which the first steps would wait for: 3 s for the block world.
     """
-    if not task.env.is_playable:
-        raise EnvError(
-            f"task {task.id} has no world: there are videos only, and nobody can play it\n"
-            "Add videos of an agent, to be judged:  interplay judge add-agent NAME DIR"
-        )
+    backend = backends.of(task)
+    if backend.prepare is not None:
+        backend.prepare(report, load)

@@ -1,21 +1,33 @@
 """What an agent sees: observation pipelines over native frames, the same code live and over recordings.
 
-A pipeline is fed every native frame and says when it is time to act: `reset(frame)` gives the first observation, `push(frame,
-ended)` gives the next one on the frames where the agent decides and None in between (the last action is then repeated).
+A pipeline is fed every native frame and says when it is time to act: `reset(frame)` gives the first picture, `push(frame,
+ended)` gives the next one on the frames where the agent decides and None in between (the last action is then repeated). In a
+running world an `Observer` puts the picture beside the other parts that the pipeline names.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from typing import Protocol
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Protocol
 
 import gymnasium
 import numpy as np
 
-from interplay.envs.base import EnvError, Frame
+from interplay.envs.base import EnvError, Frame, PlayableEnv
 from interplay.envs.palette import LUMA, PALETTE
 from interplay.errors import unknown_name
+
+MAX_TEXT = 16_384
+"""Characters of an observation's text, at most."""
+
+
+class AnyText(gymnasium.spaces.Text):
+    """Every text that is not too long, in any script."""
+
+    def contains(self, x: Any) -> bool:
+        """Whether it is such a text."""
+        return isinstance(x, str) and self.min_length <= len(x) <= self.max_length
 
 
 class Pipeline(Protocol):
@@ -25,8 +37,13 @@ class Pipeline(Protocol):
     frame_skip: int
     """Native frames per decision."""
 
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """What an observation has: `picture`, `info`, `text`."""
+        ...
+
     def space(self) -> gymnasium.Space:
-        """The space of the observations."""
+        """The space of the pictures."""
         ...
 
     def reset(self, frame: Frame) -> np.ndarray:
@@ -50,6 +67,7 @@ class DQN:
     """
 
     name = "dqn"
+    parts = ("picture",)
     frame_skip = 4
     stack = 4
     size = 84
@@ -97,10 +115,11 @@ class DQN:
 class Native:
     """Every native frame as it is, in RGB: uint8, shape (H, W, 3)."""
 
-    name = "native"
     frame_skip = 1
 
-    def __init__(self) -> None:
+    def __init__(self, name: str, parts: tuple[str, ...] = ("picture",)) -> None:
+        self.name = name
+        self.parts = parts
         self._shape: tuple[int, ...] = (0, 0, 3)
 
     def space(self) -> gymnasium.Space:
@@ -123,6 +142,7 @@ class Pixels:
     palette. What scripted players look at: an Atari sprite is one index."""
 
     name = "pixels"
+    parts = ("picture",)
     frame_skip = 1
 
     def __init__(self) -> None:
@@ -142,7 +162,61 @@ class Pixels:
         return frame.pixels.copy()
 
 
-_PIPELINES: dict[str, Callable[[], Pipeline]] = {"dqn": DQN, "native": Native, "pixels": Pixels}
+class Observer:
+    """What an agent in one seat of a running world is shown: a mapping with the parts that its pipeline names.
+
+    `picture` is the pipeline's. `info` holds the numbers of `PlayableEnv.shown_info`, which a player reads off the screen.
+    `text` is the task's instructions, to which a world adds what its infos say as `text`.
+
+    Args:
+        name: Of the pipeline.
+        world: Just reset.
+        seat: Whose view it is.
+    Raises:
+        NotFoundError: For an unknown name; the nearest is offered.
+    """
+
+    def __init__(self, name: str, world: PlayableEnv, seat: str) -> None:
+        self.pipeline = pipeline(name)
+        self._world = world
+        self._seat = seat
+
+    def space(self) -> gymnasium.spaces.Dict:
+        """The parts with their shapes and dtypes; known after `reset`."""
+        spaces: dict[str, gymnasium.Space] = {
+            "picture": self.pipeline.space(),
+            "info": gymnasium.spaces.Dict(dict(self._world.shown_info)),
+            "text": AnyText(MAX_TEXT, min_length=0),
+        }
+        return gymnasium.spaces.Dict({part: spaces[part] for part in self.pipeline.parts})
+
+    def reset(self, info: Mapping[str, Any]) -> dict[str, Any]:
+        """The first observation, with the info that the world's reset gave."""
+        return self._with_parts(self.pipeline.reset(self._world.view_of(self._seat)), info)
+
+    def push(self, info: Mapping[str, Any], *, ended: bool) -> dict[str, Any] | None:
+        """After a step: an observation when it is time to decide, else None."""
+        picture = self.pipeline.push(self._world.view_of(self._seat), ended=ended)
+        return None if picture is None else self._with_parts(picture, info)
+
+    def _with_parts(self, picture: np.ndarray, info: Mapping[str, Any]) -> dict[str, Any]:
+        observation: dict[str, Any] = {"picture": picture}
+        if "info" in self.pipeline.parts:
+            shown = self._world.shown_info.items()
+            observation["info"] = {name: np.asarray(info[name], space.dtype) for name, space in shown}
+        if "text" in self.pipeline.parts:
+            said = info.get("text")
+            texts = [self._world.task.instructions, *([said] if isinstance(said, str) else [])]
+            observation["text"] = "\n\n".join(texts)[:MAX_TEXT]
+        return observation
+
+
+_PIPELINES: dict[str, Callable[[], Pipeline]] = {
+    "dqn": DQN,
+    "native": lambda: Native("native"),
+    "pixels": Pixels,
+    "scene": lambda: Native("scene", ("picture", "info", "text")),
+}
 
 
 def pipeline_names() -> list[str]:

@@ -2,12 +2,14 @@
 
 `Judging(archive, rng=...)` is the room: `serve` gives a judge the match expected to tell most, `answer` adds to the
 append-only log, `leaderboard` shows what the log says. `matchmaking.py` and `form.py` are the rules, without a database.
+Three smaller services stand beside it: `roster.py` (who may be judged), `banning.py` (whose answers count) and `api_tokens.py`.
 """
 
 from interplay.judge.board import NextPair
 from interplay.judge.errors import (
     AlreadyAnsweredError,
     BannedError,
+    DailyLimitError,
     EveryPairTakenError,
     FieldError,
     ForeignMatchError,
@@ -20,18 +22,21 @@ from interplay.judge.errors import (
     SupersededError,
     TooEarlyError,
     UnknownMatchError,
+    VideosBeingMadeError,
 )
 from interplay.judge.form import MIN_REASON_CHARS, check_form
 from interplay.judge.judging import AcceptedAnswer, JudgeKind, Judging
-from interplay.judge.rules import Rules, RulesError
+from interplay.judge.rules import OPEN_ROOM, Rules, RulesError
 from interplay.judge.scripted import ScriptedJudge
 from interplay.judge.served import ServedMatch
 
 __all__ = [
     "MIN_REASON_CHARS",
+    "OPEN_ROOM",
     "AcceptedAnswer",
     "AlreadyAnsweredError",
     "BannedError",
+    "DailyLimitError",
     "EveryPairTakenError",
     "FieldError",
     "ForeignMatchError",
@@ -51,5 +56,6 @@ __all__ = [
     "SupersededError",
     "TooEarlyError",
     "UnknownMatchError",
+    "VideosBeingMadeError",
     "check_form",
 ]

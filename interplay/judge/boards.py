@@ -1,37 +1,40 @@
-"""Leaderboards by every rating method, of people's answers or of automatic judges', kept until the log changes."""
+"""Leaderboards by every rating method, of people's answers or of model judges', kept until the log changes."""
 
 from __future__ import annotations
 
 import threading
 from collections import defaultdict
 from collections.abc import Callable
+from concurrent.futures import Future
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeVar, get_args
+from typing import Any, Literal, get_args
 
-import numpy as np
 from sqlalchemy.orm import Session
 
+from interplay.judge.board import agreement
 from interplay.judge.carried import CarriedOn
 from interplay.judge.judging import Judging
 from interplay.judge.ratings import comparison
-from interplay.rank import Comparison, Standings
-from interplay.rank.compare import above, beats, normalised
+from interplay.rank import Comparison, TaskStandings
+from interplay.rank.compare import normalised_over
+from interplay.rank.leaderboard import notes, rows
 from interplay.rank.log import Log
-from interplay.rank.methods import METHODS, Ranking, ranks, rate
-from interplay.rank.normal import Z95
+from interplay.rank.methods import rate
+from interplay.rank.ranking import Method, Ranking
 from interplay.store import boards as board_store
 from interplay.store import judging as store
 
 BoardMethod = Literal["trueskill", "bradley-terry", "davidson", "through-time", "normalised"]
 BOARD_METHODS: tuple[BoardMethod, ...] = get_args(BoardMethod)
-Judges = Literal["people", "automatic"]
+Judges = Literal["people", "models"]
 COLUMNS = (
-    "rank", "agent", "kind", "mu", "sigma", "low", "high", "score", "beats_next", "above_next",
+    "rank", "group", "agent", "kind", "mu", "sigma", "low", "high", "score", "beats_next", "above_next",
     "num_answers", "won", "drew", "lost", "num_checked", "num_passed",
 )  # fmt: skip
 """What a row says, in JSON and as the columns of the CSV."""
-
-_Value = TypeVar("_Value")
+_FACTS = ("kind", "withdrawn", "num_checked", "num_passed")
+_ROW = tuple(name for name in COLUMNS if name not in _FACTS)
+"""What `rank.leaderboard` knows of it."""
 
 
 @dataclass
@@ -49,22 +52,34 @@ class Track:
 
 
 class _Kept:
-    """The answers of one kind of judges, and what was computed from them."""
+    """The answers of one kind of judges, and what was computed from them; those of an unfinished step wait."""
 
-    def __init__(self) -> None:
+    def __init__(self, publish_every: int = 1) -> None:
+        self.publish_every = publish_every
+        self.waiting: list[store.LoggedAnswer] = []
+        self.last_sequence = 0
         self.by_task: dict[str | None, list[Comparison]] = {}
-        self.standings: dict[str | None, Standings] = {}
+        self.standings = TaskStandings()
         self.tracks: dict[str | None, dict[str, Track]] = {}
-        self.computed: dict[Any, Any] = {}
+        self.computed: dict[Any, Future[_Rows]] = {}
 
     def add(self, logged: store.LoggedAnswer) -> None:
-        """Take one more answer into account, overall and in its task."""
+        """Take one more answer into account, once its step is full."""
+        self.waiting.append(logged)
+        if len(self.waiting) < self.publish_every:
+            return
+        for one in self.waiting:
+            self._show(one)
+        self.last_sequence = logged.sequence
+        self.waiting.clear()
+
+    def _show(self, logged: store.LoggedAnswer) -> None:
+        """Take one answer into account, overall and in its task."""
         answer = comparison(logged)
         self.computed.clear()
-        for board in (None, answer.task):
+        self.standings.add(answer)
+        for board, standings in ((None, self.standings.overall), (answer.task, self.standings.task(answer.task))):
             self.by_task.setdefault(board, []).append(answer)
-            standings = self.standings.setdefault(board, Standings())
-            standings.add(answer.left, answer.right, answer.outcome)
             tracks = self.tracks.setdefault(board, defaultdict(Track))
             for agent in (answer.left, answer.right):
                 rating, track = standings.rating(agent), tracks[agent]
@@ -72,27 +87,49 @@ class _Kept:
                 track.mu.append(rating.mu)
                 track.sigma.append(rating.sigma)
 
+    def fit(self, task: str | None, method: BoardMethod) -> Callable[[], _Rows]:
+        """What makes the rows of a board as the log is now, whatever is added meanwhile."""
+        answers = self.by_task.get(task, [])[:]
+        if not answers:
+            return lambda: _Rows([], ())
+        if method == "trueskill":
+            ranking = (self.standings.overall if task is None else self.standings.task(task)).ranking()
+            return lambda: _rows(Log.of(answers), ranking)
+        if method == "normalised":
+            tasks = [task] if task is not None else sorted(self.standings.by_task)
+            rankings = [self.standings.task(one).ranking() for one in tasks]
+            return lambda: _normalised_rows(Log.of(answers), rankings)
+        return lambda: _fitted_rows(Log.of(answers), method)
+
 
 class Boards:
     """Leaderboards over one judging room; safe to share between threads.
 
     Everything follows from the log: as long as nobody answers and no ban is made or lifted, nothing is computed twice.
+
+    Args:
+        judging: The room.
+        publish_every: People's answers are shown in steps of so many, in the order of the log. Whoever looks before and after
+            an answer of their own then learns nothing about it: neither whose it was, nor whether it was a check.
     """
 
-    def __init__(self, judging: Judging) -> None:
+    def __init__(self, judging: Judging, publish_every: int = 1) -> None:
         self._judging = judging
+        self.publish_every = publish_every
         self._lock = threading.Lock()
-        self._people = CarriedOn(_Kept, _Kept.add)
-        self._automatic: tuple[store.LogState | None, _Kept] = (None, _Kept())
+        self._people = CarriedOn(lambda: _Kept(publish_every), _Kept.add)
+        self._models: tuple[store.LogState | None, _Kept] = (None, _Kept())
 
     def board(self, task: str | None = None, method: BoardMethod = "trueskill", judges: Judges = "people") -> dict[str, Any]:
         """Agents by score, of one task or over all tasks.
 
         Returns:
-            What `Judging.leaderboard` says, and: `method`, `judges`, `notes` (what a reader must know about this fit), and
-            in each row `low` and `high`, the 95 % interval of mu; `beats_next`, the probability that the next answer about
-            this agent and the one in the row below names this one, if it names any (None where the method cannot say);
-            `above_next`, the probability that its skill is higher than that one's. The last row has None in both.
+            What `Judging.leaderboard` says, and: `publish_every`, `method`, `judges`, `notes` (what a reader must know about
+            this fit), and in each row `low` and `high`, the 95 % interval of mu; `beats_next`, the probability that the next
+            answer about this agent and the one in the row below names this one, if it names any (None where the method cannot
+            say); `above_next`, the probability that its skill is higher than that one's. The last row of a group has None in
+            both: agents of two groups (`group`, from 1 on) were never compared, directly or through third ones, and are ranked
+            apart.
             For Bradley-Terry and Davidson `mu` is a log strength, `score` the same; for `normalised` it is the mean z-score.
         Raises:
             NotFoundError: If no such task is known.
@@ -104,14 +141,46 @@ class Boards:
         facts = {row["agent"]: row for row in document["rows"]}
         with self._judging.database.read() as session, self._lock:
             kept = self._current(session, judges)
-            rows = _once(kept, (task, method), lambda: _rows(kept, task, method))
-            answers = kept.by_task.get(task, [])
-            num_judges = _once(kept, (task, "judges"), lambda: len({answer.judge for answer in answers}))
-        if judges == "automatic":
-            document |= {"num_answers": len(answers), "num_judges": num_judges, "next_pair": None, "unrated": []}
+            num_answers, num_judges = len(kept.by_task.get(task, [])), kept.standings.num_judges(task)
+            last_sequence = kept.last_sequence
+            made, fit = kept.computed.get((task, method)), None
+            if made is None:
+                fit = kept.fit(task, method)
+                made = kept.computed[task, method] = Future()  # the last thing here: nothing may fail before it is set
+        if fit is not None:  # outside every lock: answers and other boards go on; who asks for this board waits for it
+            try:
+                made.set_result(fit())
+            except BaseException as error:
+                made.set_exception(error)
+                with self._lock:
+                    if kept.computed.get((task, method)) is made:
+                        del kept.computed[task, method]
+        found = made.result()
+        if judges == "people" and self.publish_every > 1:
+            rated = {row["agent"] for row in found.rows}
+            waiting = [name for name in facts if not facts[name]["withdrawn"] and name not in rated]
+            document |= {"num_answers": num_answers, "num_judges": num_judges}
+            document["unrated"] = sorted({*document["unrated"], *waiting})
+            if document["automatic"] is not None:
+                with self._judging.database.read() as session:
+                    document["automatic"] = agreement(session, task, last_sequence)
+        if judges == "models":
+            document |= {"num_answers": num_answers, "num_judges": num_judges, "next_pair": None, "unrated": []}
         unknown = {"kind": "agent", "withdrawn": False, "num_checked": 0, "num_passed": 0}
-        document["rows"] = [{**unknown, **_kept_facts(facts.get(row["agent"], {})), **row} for row in rows.rows]
-        return document | {"method": method, "judges": judges, "notes": list(rows.notes)}
+        document["rows"] = [{**unknown, **_kept_facts(facts.get(row["agent"], {})), **row} for row in found.rows]
+        return document | {
+            "method": method,
+            "judges": judges,
+            "notes": list(found.notes),
+            "publish_every": self.publish_every if judges == "people" else 1,
+        }
+
+    def published_sequence(self) -> int | None:
+        """The last answer of people that is shown; None where all are."""
+        if self.publish_every == 1:
+            return None
+        with self._judging.database.read() as session, self._lock:
+            return self._people.current(session).last_sequence
 
     def tracks(self, task: str | None = None, judges: Judges = "people") -> dict[str, Track]:
         """How ratings moved, answer by answer: agent -> its track, by TrueSkill in the order of the log."""
@@ -123,12 +192,12 @@ class Boards:
         """What is kept, up to the last answer `session` can see."""
         if judges == "people":
             return self._people.current(session)
-        state, (known_state, kept) = store.log_state(session), self._automatic
+        state, (known_state, kept) = store.log_state(session), self._models
         if state != known_state:  # made anew: there are few, and they are rarely added
             kept = _Kept()
-            for answer in board_store.automatic_answers(session):
+            for answer in board_store.model_answers(session):
                 kept.add(answer)
-            self._automatic = (state, kept)
+            self._models = (state, kept)
         return kept
 
 
@@ -138,82 +207,19 @@ class _Rows:
     notes: tuple[str, ...]
 
 
-def _once(kept: _Kept, key: Any, compute: Callable[[], _Value]) -> _Value:
-    """What was computed since the log last changed, or now."""
-    if key not in kept.computed:
-        kept.computed[key] = compute()
-    return kept.computed[key]
-
-
 def _kept_facts(row: dict[str, Any]) -> dict[str, Any]:
-    return {name: row[name] for name in ("kind", "withdrawn", "num_checked", "num_passed") if name in row}
+    return {name: row[name] for name in _FACTS if name in row}
 
 
-def _rows(kept: _Kept, task: str | None, method: BoardMethod) -> _Rows:
-    """Rows by score, then by mu, then by name."""
-    answers = kept.by_task.get(task, [])
-    if not answers:
-        return _Rows([], ())
-    log = Log.of(answers)
-    ranking = _normalised(kept, task, log.agents) if method == "normalised" else _ranking(kept, task, log, method)
-    counts = log.won_drew_lost()
-    better = None if method == "normalised" else beats(ranking)
-    higher = above(ranking)
-    place = ranks(ranking.score)
-    order = sorted(range(len(log.agents)), key=lambda n: (-ranking.score[n], -ranking.mu[n], log.agents[n]))
-    rows = []
-    for n, following in zip(order, [*order[1:], None], strict=True):
-        won, drew, lost = (int(count) for count in counts[n])
-        mu, sigma = float(ranking.mu[n]), float(ranking.sigma[n])
-        rows.append(
-            {
-                "rank": int(place[n]),
-                "agent": log.agents[n],
-                "mu": mu,
-                "sigma": sigma,
-                "low": mu - Z95 * sigma,
-                "high": mu + Z95 * sigma,
-                "score": float(ranking.score[n]),
-                "beats_next": None if following is None or better is None else float(better[n, following]),
-                "above_next": None if following is None else float(higher[n, following]),
-                "num_answers": won + drew + lost,
-                "won": won,
-                "drew": drew,
-                "lost": lost,
-            }
-        )
-    return _Rows(rows, ranking.notes)
+def _rows(log: Log, ranking: Ranking) -> _Rows:
+    """A ranking of the agents of a log as rows."""
+    made = rows(ranking, log.won_drew_lost(), log.groups())
+    return _Rows([{name: getattr(row, name) for name in _ROW} for row in made], notes(ranking, made))
 
 
-def _ranking(kept: _Kept, task: str | None, log: Log, method: BoardMethod) -> Ranking:
-    if method != "trueskill":
-        assert method in METHODS
-        return rate(log, method)
-    standings = kept.standings[task]
-    ratings = [standings.rating(agent) for agent in log.agents]
-    mu, sigma = np.array([rating.mu for rating in ratings]), np.array([rating.sigma for rating in ratings])
-    return Ranking("trueskill", log.agents, mu, sigma, mu - 3 * sigma, np.diag(sigma**2))
+def _fitted_rows(log: Log, method: Method) -> _Rows:
+    return _rows(log, rate(log, method))
 
 
-NORMALISED_NOTE = (
-    "mean over tasks of how many standard deviations an agent's mu is above the mean of all agents in that task; the interval "
-    "takes that mean and that deviation for known"
-)
-
-
-def _normalised(kept: _Kept, task: str | None, agents: tuple[str, ...]) -> Ranking:
-    """The normalised score over the tasks with answers, or in one of them; see `rank.compare.normalised`."""
-    tasks = [task] if task is not None else [one for one in kept.standings if one is not None]
-    mu, sigma = np.zeros((len(tasks), len(agents))), np.zeros((len(tasks), len(agents)))
-    played = np.zeros((len(tasks), len(agents)), bool)
-    for row, one in enumerate(tasks):
-        for column, agent in enumerate(agents):
-            if agent in kept.tracks[one]:
-                rating = kept.standings[one].rating(agent)
-                mu[row, column], sigma[row, column], played[row, column] = rating.mu, rating.sigma, True
-    score = normalised(mu, played)
-    deviation = np.array([values[there].std() for values, there in zip(mu, played, strict=True)])
-    scaled = np.where(played, sigma / np.where(deviation > 0, deviation, 1)[:, None], 0)
-    error = np.sqrt((scaled**2).sum(axis=0)) / np.maximum(played.sum(axis=0), 1)
-    # The method of a Ranking names how pairs are compared; `beats` is not asked for here.
-    return Ranking("trueskill", agents, score, error, score, np.diag(error**2), (NORMALISED_NOTE,))
+def _normalised_rows(log: Log, tasks: list[Ranking]) -> _Rows:
+    return _rows(log, normalised_over(log.agents, tasks))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from statistics import median
+from statistics import fmean, median
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -66,7 +66,25 @@ class CheckedAnswer(NamedTuple):
     purpose: str
     outcome: str
     expected: str | None
-    duration_s: float
+    duration_s: float | None
+    left_watched_s: str | None = None
+    left_length_s: str | None = None
+    right_watched_s: str | None = None
+    right_length_s: str | None = None
+
+    @property
+    def watched_share(self) -> float | None:
+        """Share of the video that was played less, by the page's report; None where it says nothing of it."""
+        shares = []
+        for watched, length in ((self.left_watched_s, self.left_length_s), (self.right_watched_s, self.right_length_s)):
+            try:
+                share = float(watched or "nan") / float(length or "nan")
+            except (ValueError, ZeroDivisionError, OverflowError):
+                return None
+            if not share >= 0:
+                return None
+            shares.append(min(1.0, share))
+        return min(shares)
 
 
 @dataclass(frozen=True)
@@ -80,8 +98,9 @@ class JudgeSummary:
         num_attention, attention_passed: Attention checks answered, and answered right.
         num_repeats, repeats_consistent: Repeated pairs, and those answered the same way again.
         left_share: Of the answers that name a side, checks left out, how many name the left one; None without any.
-        median_duration_s: From serving to answering, seconds.
+        median_duration_s: From serving to answering, seconds; None where no time is known.
         minimum_time_share: How many were given within `HURRY_S` of the first moment allowed; None where there is no minimum.
+        watched_share: Mean over answers of how much was played of the video that was played less; None where no report says.
     """
 
     judge: str
@@ -93,8 +112,9 @@ class JudgeSummary:
     num_repeats: int
     repeats_consistent: int
     left_share: float | None
-    median_duration_s: float
+    median_duration_s: float | None
     minimum_time_share: float | None
+    watched_share: float | None = None
 
 
 def summarise(
@@ -120,7 +140,9 @@ def _summary(
     attention = [answer.outcome == answer.expected for answer in answers if answer.purpose == "attention"]
     repeats = [answer.outcome == answer.expected for answer in answers if answer.purpose == "repeat"]
     sides = [answer.outcome == "left" for answer in answers if answer.purpose == "rating" and answer.outcome != "draw"]
-    limits = [(answer.duration_s, min_viewing_s(answer.study)) for answer in answers if answer.judge_kind == "person"]
+    timed = [(answer, answer.duration_s) for answer in answers if answer.duration_s is not None]
+    limits = [(seconds, min_viewing_s(answer.study)) for answer, seconds in timed if answer.judge_kind == "person"]
+    shares = [share for answer in answers if (share := answer.watched_share) is not None]
     hurried = [duration_s <= limit + HURRY_S for duration_s, limit in limits if limit > 0]
     return JudgeSummary(
         judge=judge,
@@ -132,6 +154,7 @@ def _summary(
         num_repeats=len(repeats),
         repeats_consistent=sum(repeats),
         left_share=sum(sides) / len(sides) if sides else None,
-        median_duration_s=median(answer.duration_s for answer in answers),
+        median_duration_s=median(seconds for _, seconds in timed) if timed else None,
+        watched_share=fmean(shares) if shares else None,
         minimum_time_share=sum(hurried) / len(hurried) if hurried else None,
     )

@@ -25,6 +25,12 @@ class EveryPairTakenError(NothingToJudgeError):
     code = "every_pair_taken"
 
 
+class VideosBeingMadeError(NothingToJudgeError):
+    """There are episodes to compare, and their videos are not made yet."""
+
+    code = "videos_being_made"
+
+
 class UnknownMatchError(JudgingError):
     """No match has this id."""
 
@@ -53,6 +59,16 @@ class BannedError(JudgingError):
     """Answers of this judge are not accepted."""
 
     code = "banned"
+
+
+class DailyLimitError(JudgingError):
+    """This judge, or everybody at their address, has given all answers of one day; `retry_after_s` says when to come back."""
+
+    code = "daily_limit"
+
+    def __init__(self, message: str, retry_after_s: float) -> None:
+        self.retry_after_s = retry_after_s
+        super().__init__(message)
 
 
 class StudyClosedError(JudgingError):

@@ -6,10 +6,11 @@ import json
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from interplay.judge.errors import FieldError, InvalidAnswerError
+from interplay.judge.watched import Lengths, implausible, watched_shares
 from interplay.rank import OUTCOMES, Outcome
 from interplay.tasks import Question
 
@@ -40,6 +41,21 @@ class Form:
     viewing: dict[str, Any]
 
 
+@dataclass(frozen=True)
+class Watching:
+    """What is asked of watching, and what the server knows about it.
+
+    Attributes:
+        min_share: How much of each video must have been played, from 0 to 1.
+        elapsed_s: Since the match was served, seconds.
+        lengths: Of both videos.
+    """
+
+    min_share: float
+    elapsed_s: float
+    lengths: Lengths = field(default_factory=Lengths)
+
+
 def check_form(
     questions: Sequence[Question],
     *,
@@ -48,7 +64,7 @@ def check_form(
     reason: Any,
     viewing: Any,
     min_reason_chars: int = MIN_REASON_CHARS,
-    min_watched_share: float = 0.0,
+    watching: Watching | None = None,
 ) -> Form:
     """The form, if every field is in order.
 
@@ -58,7 +74,7 @@ def check_form(
         questions: All questions of the task.
         outcome, responses, reason, viewing: As they came in; any JSON value.
         min_reason_chars: The shortest reason, in characters one can see.
-        min_watched_share: How much of each video must have been played, from 0 to 1, going by `viewing`.
+        watching: How much of each video must have been played, going by `viewing`; nothing if None.
     Raises:
         InvalidAnswerError: Listing every fault at once.
     """
@@ -69,8 +85,8 @@ def check_form(
     checked_responses = _check_responses(questions, outcome, responses, errors)
     checked_reason = _check_reason(reason, min_reason_chars, errors)
     checked_viewing = _check_viewing(viewing, errors)
-    if min_watched_share > 0:
-        _check_watched(checked_viewing, min_watched_share, errors)
+    if watching is not None and watching.min_share > 0:
+        _check_watched(checked_viewing, watching, errors)
     if errors or checked_outcome is None:
         raise InvalidAnswerError(errors)
     return Form(checked_outcome, checked_responses, checked_reason, checked_viewing)
@@ -103,6 +119,16 @@ def num_visible_chars(text: str) -> int:
         num += not (is_mark and was_mark)
         was_mark = is_mark
     return num
+
+
+def says_nothing(text: str) -> bool:
+    """Whether a text holds no letter, or no letter but one over and over.
+
+    >>> says_nothing("x" * 100), says_nothing("!! 12 !!"), says_nothing("Left was better."), says_nothing("I")
+    (True, True, False, False)
+    """
+    letters = [char for char in _BLANK.sub("", unicodedata.normalize("NFC", text)).casefold() if char.isalpha()]
+    return len(set(letters)) == 0 or (len(set(letters)) == 1 and num_visible_chars(text) > 1)
 
 
 def _check_responses(questions: Sequence[Question], outcome: Any, responses: Any, errors: list[FieldError]) -> dict[str, Any]:
@@ -159,7 +185,9 @@ def _check_reason(reason: Any, min_chars: int, errors: list[FieldError]) -> str:
         errors.append(FieldError("reason", f"please keep it under {MAX_REASON_CHARS:,} characters; there are {len(reason):,}"))
     elif (num_visible := num_visible_chars(reason)) < min_chars:
         errors.append(FieldError("reason", f"please write at least {min_chars} characters; there are {num_visible} so far"))
-    elif not _can_be_stored(reason):
+    elif min_chars and says_nothing(reason):
+        errors.append(FieldError("reason", "please say it in words; one letter over and over, or none at all, is no reason"))
+    elif not can_be_stored(reason):
         errors.append(FieldError("reason", "it holds characters that are no text (a zero byte or half of a character pair)"))
     return reason
 
@@ -169,22 +197,17 @@ def _check_viewing(viewing: Any, errors: list[FieldError]) -> dict[str, Any]:
     return {} if viewing is None else _plain_object("viewing", viewing, MAX_VIEWING_BYTES, errors)
 
 
-def _check_watched(viewing: Mapping[str, Any], share: float, errors: list[FieldError]) -> None:
-    """Whether enough of each video was played. The page says so itself: this reminds the hasty, it does not convict."""
-    seen = {side: _watched_share(viewing.get(side)) for side in ("left", "right")}
-    if min(seen.values()) < share:
-        found = ", ".join(f"{side} {value:.0%}" for side, value in seen.items())
-        errors.append(FieldError("viewing", f"please watch at least {share:.0%} of each video; so far: {found}"))
-
-
-def _watched_share(side: Any) -> float:
-    """Seconds watched of the seconds there are, from 0 to 1."""
-    if not isinstance(side, Mapping):
-        return 0.0
-    length, watched = side.get("length_s"), side.get("watched_s")
-    if not isinstance(length, int | float) or not isinstance(watched, int | float) or not length > 0:
-        return 0.0
-    return min(1.0, max(0.0, watched / length))
+def _check_watched(viewing: Mapping[str, Any], watching: Watching, errors: list[FieldError]) -> None:
+    """Whether enough of each video was played. The page says so itself, so no more is believed than can be."""
+    problem = implausible(viewing, watching.elapsed_s)
+    if problem:
+        errors.append(FieldError("viewing", f"{problem}; play both videos, then answer"))
+        return
+    left, right = watched_shares(viewing, watching.lengths)
+    # A page counts in pieces of half a second, the last of which is seldom whole.
+    if min(left, right) < watching.min_share - 0.005:
+        found = f"left {left:.0%}, right {right:.0%}"
+        errors.append(FieldError("viewing", f"please watch at least {watching.min_share:.0%} of each video; so far: {found}"))
 
 
 def _plain_object(field: str, value: Any, max_bytes: int, errors: list[FieldError]) -> dict[str, Any]:
@@ -197,7 +220,7 @@ def _plain_object(field: str, value: Any, max_bytes: int, errors: list[FieldErro
     except (TypeError, ValueError, RecursionError):
         errors.append(FieldError(field, "it is not plain JSON (infinite numbers and bottomless nesting are not)"))
         return {}
-    if not _can_be_stored(written) or "\\u0000" in written:
+    if not can_be_stored(written) or "\\u0000" in written:
         errors.append(FieldError(field, "it holds characters that are no text (a zero byte or half of a character pair)"))
     elif len(written.encode()) > max_bytes:
         errors.append(FieldError(field, f"at most {max_bytes // 1024} KiB; got {len(written.encode()) // 1024} KiB"))
@@ -206,7 +229,7 @@ def _plain_object(field: str, value: Any, max_bytes: int, errors: list[FieldErro
     return {}
 
 
-def _can_be_stored(value: str) -> bool:
+def can_be_stored(value: str) -> bool:
     """Whether both databases take this text: PostgreSQL refuses zero bytes, UTF-8 refuses lone surrogates."""
     try:
         value.encode()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import functools
 import logging
+import math
+import time
 from collections.abc import Callable, Iterable
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
@@ -15,9 +17,12 @@ from sqlalchemy.orm import Session
 
 from interplay.errors import InterplayError
 from interplay.judge.board import leaderboard
+from interplay.judge.candidates import Candidates
 from interplay.judge.checks import CheckedAnswer, JudgeSummary, summarise
+from interplay.judge.daily import DAY_S, AnswersByAddress
 from interplay.judge.errors import (
     AlreadyAnsweredError,
+    DailyLimitError,
     ForeignMatchError,
     NothingToJudgeError,
     StudyClosedError,
@@ -26,14 +31,18 @@ from interplay.judge.errors import (
     TooEarlyError,
     UnknownMatchError,
 )
-from interplay.judge.form import check_draft, check_form
-from interplay.judge.pool import Pool
+from interplay.judge.form import Watching, check_draft, check_form
+from interplay.judge.problems import check_problem
 from interplay.judge.ratings import Ratings
-from interplay.judge.rules import Rules
+from interplay.judge.rules import OPEN_ROOM, Rules
 from interplay.judge.served import MatchState, ServedMatch
 from interplay.judge.serving import Matchmaker, Plan, Request
+from interplay.judge.stopwatch import Elapsed, Stopwatch
 from interplay.judge.study_rules import StudyRules, check_judge
-from interplay.store import Database, Match, bans
+from interplay.judge.twins import Twins, twin_path
+from interplay.judge.watched import Lengths
+from interplay.record.disguise import stated_length_s
+from interplay.store import Database, Match, Problem, bans
 from interplay.store import judging as store
 from interplay.tasks import Suite
 
@@ -48,7 +57,7 @@ MATCHES_REMEMBERED = 4096
 
 Side = Literal["left", "right"]
 JudgeKind = Literal["person", "program", "model"]
-"""Who judges: a person, a script the operator runs, or an automatic judge, whose answers are kept apart from the others'."""
+"""Who judges: a person, a script the operator runs, or a model judge, whose answers are kept apart from the others'."""
 
 
 class VideoArchive(Protocol):
@@ -88,16 +97,28 @@ class AcceptedAnswer(NamedTuple):
     num_by_judge: int
 
 
+def video_length_s(path: Path) -> float | None:
+    """How long an mp4 is by its index, seconds; None if it is gone, or states nothing."""
+    try:
+        return stated_length_s(path)
+    except OSError:
+        return None
+
+
 class Judging:
     """The judging room over one archive; safe to share between threads, and with other processes on the same database.
 
     Args:
         archive: Episodes' videos and the database.
         rng: Draws tasks, checks, sides and ties.
-        clock: The time now, UTC.
+        clock: The time now, UTC; the machine's if not given.
+        monotonic: Seconds that only go on, which is what judges are timed by; those of `clock` if only that is given.
         release_after_s: A match whose page has been silent for so long is released.
         suites: Tasks on offer, known even before anyone has played them; the built-in ones when not given.
-        rules: Of the open room; studies have their own.
+        rules: Of the open room, `OPEN_ROOM` if not given; studies have their own.
+        want_video: Called with the id of each episode that might be shown next and has no video yet, may be called often;
+            returns whether it is being made.
+        length_s: Video -> how long it is, seconds, None where that is not known; what the page says is believed then.
     """
 
     def __init__(
@@ -105,10 +126,13 @@ class Judging:
         archive: VideoArchive,
         *,
         rng: np.random.Generator,
-        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        clock: Callable[[], datetime] | None = None,
+        monotonic: Callable[[], float] | None = None,
         release_after_s: float = RELEASE_AFTER_S,
         suites: Iterable[Suite] | None = None,
         rules: Rules | None = None,
+        want_video: Callable[[str], bool] = lambda episode_id: False,
+        length_s: Callable[[Path], float | None] = video_length_s,
     ) -> None:
         if not release_after_s > 0:
             raise ValueError(f"release_after_s must be positive, got {release_after_s!r}")
@@ -116,10 +140,19 @@ class Judging:
         self.database = archive.database
         self.ratings = Ratings()
         self.release_after_s = release_after_s
-        self.rules = Rules() if rules is None else rules
-        self._clock = clock
-        self._pool = Pool(suites)
-        self._matchmaker = Matchmaker(self._pool, self.ratings, rng, self._has_video)
+        self.rules = OPEN_ROOM if rules is None else rules
+        self._want_video = want_video
+        if clock is not None and monotonic is None:
+            monotonic = lambda: clock().timestamp()  # noqa: E731
+        self._clock = clock or (lambda: datetime.now(UTC))
+        self._stopwatch = Stopwatch(monotonic or time.monotonic)
+        self._by_address = AnswersByAddress(monotonic or time.monotonic)
+        self._length_s = length_s
+        self.twins = Twins()
+        self._candidates = Candidates(suites)
+        self._matchmaker = Matchmaker(
+            self._candidates, self.ratings, rng, self._has_video, self.archive.video_path, want_video, self.twins
+        )
         self._study_rules = StudyRules(self.rules)
         self._last_release: datetime | None = None
         # A page asks for its videos part by part.
@@ -140,7 +173,13 @@ class Judging:
     # Serving
 
     def serve(
-        self, judge: str, task: str | None = None, *, study: str | None = None, judge_kind: JudgeKind = "person"
+        self,
+        judge: str,
+        task: str | None = None,
+        *,
+        study: str | None = None,
+        judge_kind: JudgeKind = "person",
+        address: str = "",
     ) -> ServedMatch:
         """The match this judge has open, the one they last wrote something for if its pair is free, or a new one.
 
@@ -150,9 +189,11 @@ class Judging:
                 that of the open match releases the open one. People in a study are not asked: its rules draw the task.
             study: Study id, whose rules then hold; None for the open room.
             judge_kind: What the judge is.
+            address: Network address the request came from; empty where that does not matter.
         Raises:
             NotFoundError: If no such task or study is known.
             BannedError, StudyClosedError, StudyFullError, QuotaReachedError: If this judge, or nobody, may answer any more.
+            DailyLimitError: If a person, or everybody at their address, has given all answers of one day.
             NothingToJudgeError: If nothing can be shown now.
         """
         if judge_kind == "person" and study is not None:
@@ -162,6 +203,7 @@ class Judging:
             rules, closed_at = self._study_rules.of(session, study)
             state = store.judge_state(session, judge, study)
             check_judge(state, rules)
+            self._check_day(session, judge, study, judge_kind, address, rules)
             request = Request(judge, judge_kind, task, study, rules)
             plan = None
             if not state.has_open:
@@ -180,6 +222,34 @@ class Judging:
                 match = self._new_match(session, self._plan(session, request, closed_at) if plan is None else plan)
             return self._served(session, match, rules, state.num_answers)
 
+    def _check_day(self, session: Session, judge: str, study: str | None, judge_kind: str, address: str, rules: Rules) -> None:
+        """Refuse a person who has given all answers of one day, or at whose address that many were given.
+
+        Raises:
+            DailyLimitError: Saying how many those are, and when there may be more.
+        """
+        if judge_kind != "person":
+            return
+        limit, where = rules.max_answers_per_day, "in the open room" if study is None else "in this study"
+        if limit is not None:
+            now = self._clock()
+            given = store.answered_since(session, judge, now - timedelta(seconds=DAY_S), study)
+            if len(given) >= limit:
+                wait_s = DAY_S - (now - given[limit - 1]).total_seconds()
+                raise DailyLimitError(
+                    f"you have given {limit} answers in 24 hours, which is all that one person may give {where}; "
+                    f"thank you. You can go on in {_in_words(wait_s)}",
+                    wait_s,
+                )
+        limit = rules.max_answers_per_address
+        wait_s = 0.0 if limit is None or not address else self._by_address.wait_s(address, limit)
+        if wait_s > 0:
+            raise DailyLimitError(
+                f"{limit} answers came from your network address in 24 hours, which is all that is taken from one address "
+                f"{where}; thank you. It goes on in {_in_words(wait_s)}",
+                wait_s,
+            )
+
     def _plan(self, session: Session, request: Request, closed_at: datetime | None) -> Plan:
         """A new match, as far as it can be planned without the lock; errors as `serve`."""
         if closed_at is not None:
@@ -197,6 +267,7 @@ class Judging:
                 raise
             match = self._matchmaker.next_match(session, plan, self._clock())
         store.add_match(session, match)
+        self._stopwatch.start(match.id)
         return match
 
     def _release_unseen_at_times(self, session: Session) -> None:
@@ -245,16 +316,20 @@ class Judging:
         """Whether a match still has its videos and its form, and would take an answer."""
         if store.has_answered_since(session, match):
             return False
-        has_form = self._pool.task(session, match.task, match.task_hash) is not None
+        has_form = self._candidates.task(session, match.task, match.task_hash) is not None
         return has_form and self._has_video(match.left_episode_id) and self._has_video(match.right_episode_id)
 
     def _is_in_pool(self, session: Session, match: Match) -> bool:
         """Whether both agents of a match may still be shown; what is before a judge is finished whatever became of them."""
         sides = (match.left_episode_id, match.right_episode_id)
-        return all(store.pool_episode(session, match.task, episode_id) is not None for episode_id in sides)
+        return all(store.candidate_episode(session, match.task, episode_id) is not None for episode_id in sides)
 
     def _has_video(self, episode_id: str) -> bool:
-        return self.archive.video_path(episode_id).exists()
+        """Whether a video can be shown now; one that cannot is asked for."""
+        if self.archive.video_path(episode_id).exists():
+            return True
+        self._want_video(episode_id)
+        return False
 
     def preview(self, task: str | None = None, study: str | None = None) -> Preview:
         """A pair to look at before judging, the same at every look; nothing is reserved or stored.
@@ -269,7 +344,7 @@ class Judging:
             now = datetime(2000, 1, 1, tzinfo=UTC)  # of no meaning; the same at every look, so that videos can be kept
             match = Match(
                 id="",
-                task=self._pool.name_of(left.task_hash),
+                task=self._candidates.name_of(left.task_hash),
                 task_hash=left.task_hash,
                 seed=left.seed,
                 left_episode_id=left.episode_id,
@@ -281,8 +356,8 @@ class Judging:
                 seen_at=now,
                 study=study,
             )
-            version = self._pool.task(session, match.task, match.task_hash)
-            served = ServedMatch.of(match, version, rules, num_answered=0, now=now)
+            version = self._candidates.task(session, match.task, match.task_hash)
+            served = ServedMatch.of(match, version, rules, num_answered=0, elapsed_s=0.0)
             return Preview(served, self.archive.video_path(left.episode_id), self.archive.video_path(right.episode_id))
 
     # A match and its judge
@@ -312,6 +387,10 @@ class Judging:
         with self.database.look() as session:
             match = self._known(session, match_id)
             left, right = (self.archive.video_path(one) for one in (match.left_episode_id, match.right_episode_id))
+            if (
+                left == right and twin_path(left).exists()
+            ):  # one episode on both sides is two files; the id decides which is which
+                left, right = (twin_path(left), right) if int(match.id, 16) % 2 else (left, twin_path(left))
             return _Videos(match.judge, left, right, match.served_at)
 
     def heartbeat(self, match_id: str, judge: str, draft: Any = None, *, study: str | None = None) -> MatchState:
@@ -358,16 +437,28 @@ class Judging:
             match.seen_at = now
             return "open"
 
-    def release(self, match_id: str, judge: str) -> None:
+    def release(self, match_id: str, judge: str, problem: Any = None) -> None:
         """Give a match back; its pair may be shown to others at once. Twice is as good as once.
 
+        Args:
+            problem: What is wrong with the pair, kept with the match: `{"kind", "words"}`, see `problems.check_problem`; None
+                if nothing is.
         Raises:
             UnknownMatchError, ForeignMatchError, AlreadyAnsweredError: As `heartbeat`.
+            InvalidAnswerError: If the problem is none.
         """
+        reported = None if problem is None else check_problem(problem)
         with self.database.write() as session:
             store.lock(session)
             match = self._unanswered(session, match_id, judge)
             store.release(session, match, self._clock())
+            if reported is not None:
+                store.add_problem(session, match, now=self._clock(), **reported._asdict())
+
+    def last_problems(self, limit: int) -> list[tuple[Problem, Match]]:
+        """What was last said to be wrong with matches, the newest first."""
+        with self.database.read() as session:
+            return store.last_problems(session, limit)
 
     def answer(
         self,
@@ -379,6 +470,7 @@ class Judging:
         reason: Any,
         viewing: Any = None,
         study: str | None = None,
+        address: str = "",
     ) -> AcceptedAnswer:
         """Check an answer and add it to the log.
 
@@ -391,11 +483,13 @@ class Judging:
             outcome, responses, reason, viewing: The form as it came in, see `form.check_form`.
             study: The study a person works in, None for the open room; whoever calls has seen to it that they may. A match
                 of another one takes no answer. Programs need not say.
+            address: As in `serve`.
         Raises:
             UnknownMatchError, ForeignMatchError, AlreadyAnsweredError: As `heartbeat`.
             BannedError, QuotaReachedError: If this judge may not answer any more. A study that was closed since still takes
                 the answers to what it served.
             SupersededError: If this judge has answered about these two videos since the match was served.
+            DailyLimitError: As `serve`.
             TooEarlyError: If a person cannot have watched the videos yet. What is kept of the form stays.
             InvalidAnswerError: If the form has faults; lists every one.
         """
@@ -405,15 +499,15 @@ class Judging:
             rules, _ = self._study_rules.of(session, match.study)
             check_judge(store.judge_state(session, judge, match.study), rules)
             _check_not_superseded(session, match)
-            duration_s = (self._clock() - match.served_at).total_seconds()
+            self._check_day(session, judge, match.study, match.judge_kind, address, rules)
+            elapsed = self._stopwatch.elapsed(match.id, match.served_at, self._clock())
             is_person = match.judge_kind == "person"
-            if is_person and duration_s < rules.min_viewing_s:
+            if is_person and elapsed.seconds < rules.min_viewing_s:
+                left_s = rules.min_viewing_s - elapsed.seconds
                 raise TooEarlyError(
-                    f"please take at least {rules.min_viewing_s:g} seconds to watch both videos; "
-                    f"{rules.min_viewing_s - duration_s:.0f} are left",
-                    rules.min_viewing_s - duration_s,
+                    f"please take at least {rules.min_viewing_s:g} seconds to watch both videos; {left_s:.0f} are left", left_s
                 )
-            task = self._pool.task(session, match.task, match.task_hash)
+            task = self._candidates.task(session, match.task, match.task_hash)
             form = check_form(
                 task.questions if task else (),
                 outcome=outcome,
@@ -421,7 +515,7 @@ class Judging:
                 reason=reason,
                 viewing=viewing,
                 min_reason_chars=rules.min_reason_chars,
-                min_watched_share=rules.min_watched_share if is_person else 0.0,
+                watching=self._watching(match, rules, elapsed) if is_person else None,
             )
         with self.database.write() as session:
             store.lock(session)
@@ -429,12 +523,23 @@ class Judging:
             state = store.judge_state(session, judge, match.study)
             check_judge(state, rules)
             now = self._clock()  # in the order of the log
-            duration_s = (now - match.served_at).total_seconds()
+            taken = self._stopwatch.elapsed(match.id, match.served_at, now)
+            duration_s = taken.seconds if taken.is_known else None
             sequence = store.append_answer(session, match, created_at=now, duration_s=duration_s, **asdict(form))
             if sequence is None:
                 _check_not_superseded(session, self._unanswered(session, match_id, judge))
                 raise AssertionError(f"match {match_id} takes no answer")  # one of the two has raised
+            if is_person and address and match.study is None:
+                self._by_address.add(address)
             return AcceptedAnswer(sequence, state.num_answers + 1)
+
+    def _watching(self, match: Match, rules: Rules, elapsed: Elapsed) -> Watching | None:
+        """What is asked of watching, and how long the videos are."""
+        if rules.min_watched_share <= 0:
+            return None
+        elapsed_s = elapsed.seconds if elapsed.is_known else math.inf  # where nobody knows it, everything can be
+        videos = self._videos(match.id)
+        return Watching(rules.min_watched_share, elapsed_s, Lengths(self._length_s(videos.left), self._length_s(videos.right)))
 
     def _known(self, session: Session, match_id: str) -> Match:
         match = store.match_to_read(session, match_id)
@@ -456,15 +561,16 @@ class Judging:
         return match
 
     def _served(self, session: Session, match: Match, rules: Rules, num_answered: int) -> ServedMatch:
-        task = self._pool.task(session, match.task, match.task_hash)
-        return ServedMatch.of(match, task, rules, num_answered=num_answered, now=self._clock())
+        task = self._candidates.task(session, match.task, match.task_hash)
+        elapsed_s = self._stopwatch.elapsed(match.id, match.served_at, self._clock()).seconds
+        return ServedMatch.of(match, task, rules, num_answered=num_answered, elapsed_s=elapsed_s)
 
     # The leaderboard
 
     def leaderboard(self, task: str | None = None) -> dict[str, Any]:
         """Agents by score, of one task or over all tasks; see `board.leaderboard`."""
         with self.database.read() as session:
-            return leaderboard(session, self._pool, self.ratings, self.rules, task)
+            return leaderboard(session, self._candidates, self.ratings, self.rules, task)
 
     # The judges
 
@@ -488,6 +594,16 @@ class Judging:
                 banned=bans.banned(session),
                 min_viewing_s=min_viewing_s,
             )
+
+
+def _in_words(seconds: float) -> str:
+    """A time to wait.
+
+    >>> _in_words(50), _in_words(3700), _in_words(86_000)
+    ('1 minute', '1 hour', '23 hours')
+    """
+    number, unit = (int(seconds // 3600), "hour") if seconds >= 3600 else (max(1, round(seconds / 60)), "minute")
+    return f"{number} {unit}{'' if number == 1 else 's'}"
 
 
 def _check_owner(match_id: str, owner: str, judge: str) -> None:

@@ -1,4 +1,4 @@
-"""Which two episodes to show next, given the order in which a policy wants pairs of agents. Pure rules; no database."""
+"""Which two episodes to show next, given the order in which a rule wants pairs of agents. Pure rules; no database."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from interplay.judge.policies.policy import AgentPair
+from interplay.judge.pairing.rule import AgentPair
 
 EpisodePair = frozenset[str]
 """Ids of two episodes, in no order."""
@@ -21,6 +21,8 @@ class Candidate(NamedTuple):
     Attributes:
         num_steps: Its length.
         was_cut: The time limit ended it, so its length is the limit it was played under.
+        has_people: A person held a seat of it; they are not shown their own game.
+        seat: Which seat the entrant held; empty for the first one.
     """
 
     agent: str
@@ -29,9 +31,11 @@ class Candidate(NamedTuple):
     episode_id: str
     num_steps: int
     was_cut: bool
+    has_people: bool = False
+    seat: str = ""
 
 
-class Pairing(NamedTuple):
+class ChosenEpisodes(NamedTuple):
     """Two episodes of one task version and one seed, sides drawn."""
 
     left: Candidate
@@ -52,7 +56,7 @@ class JudgeHistory(NamedTuple):
 
 
 def choose(
-    pool: Iterable[Candidate],
+    candidates: Iterable[Candidate],
     pairs: Sequence[AgentPair],
     *,
     taken: frozenset[EpisodePair],
@@ -60,7 +64,7 @@ def choose(
     times_shown: Callable[[str, str], Mapping[EpisodePair, int]],
     can_show: Callable[[Candidate], bool],
     rng: np.random.Generator,
-) -> Pairing | None:
+) -> ChosenEpisodes | None:
     """The next two episodes for one judge, or None when nothing is left to show.
 
     Pairs of agents are tried in the order given; the first one with episodes this judge has not seen together wins. Only
@@ -68,8 +72,8 @@ def choose(
     judge has met least come first, then pairs shown least to anyone, then chance.
 
     Args:
-        pool: Episodes that may be shown; several task versions may be mixed, they are never paired.
-        pairs: From `Policy.order`.
+        candidates: Episodes that may be shown; several task versions may be mixed, they are never paired.
+        pairs: From `PairingRule.order`.
         taken: Episode pairs that are before a judge now.
         history: What this judge was shown in this task.
         times_shown: Two agents -> how often each of their episode pairs was served.
@@ -77,7 +81,7 @@ def choose(
         rng: Breaks ties and draws the sides.
     """
     by_agent: dict[str, dict[tuple[str, int], list[Candidate]]] = defaultdict(lambda: defaultdict(list))
-    for candidate in pool:
+    for candidate in candidates:
         by_agent[candidate.agent][candidate.task_hash, candidate.seed].append(candidate)
     for again in (False, True):
         for pair in pairs:
@@ -100,19 +104,21 @@ def choose(
             )
             for place in ranked:
                 option = options[place]
-                if can_show(option.left) and can_show(option.right):
+                if all([can_show(option.left), can_show(option.right)]):  # both are asked: what is missing is made
                     # Sides are drawn given the pair: judges prefer one side slightly (docs/judging.md, "Sides").
-                    return option if rng.random() < 0.5 else Pairing(option.right, option.left)
+                    return option if rng.random() < 0.5 else ChosenEpisodes(option.right, option.left)
     return None
 
 
-def _options(a: Mapping[tuple[str, int], list[Candidate]], b: Mapping[tuple[str, int], list[Candidate]]) -> list[Pairing]:
-    """All pairs of episodes of two agents that share task version and seed, and may be compared."""
+def _options(
+    a: Mapping[tuple[str, int], list[Candidate]], b: Mapping[tuple[str, int], list[Candidate]]
+) -> list[ChosenEpisodes]:
+    """All pairs of episodes of two entrants that share task version and seed, and may be compared. One game may be of both."""
     return [
-        Pairing(one, other)
+        ChosenEpisodes(one, other)
         for key in sorted(a.keys() & b.keys())
         for one, other in itertools.product(a[key], b[key])
-        if comparable(one, other)
+        if one.episode_id != other.episode_id and one.seat == other.seat and comparable(one, other)
     ]
 
 
@@ -135,6 +141,6 @@ def comparable(one: Candidate, other: Candidate) -> bool:
     return True
 
 
-def _ids(pairing: Pairing) -> EpisodePair:
+def _ids(pairing: ChosenEpisodes) -> EpisodePair:
     """The two episodes, in no order."""
     return frozenset((pairing.left.episode_id, pairing.right.episode_id))

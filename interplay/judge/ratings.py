@@ -11,9 +11,21 @@ from dataclasses import dataclass, field
 from sqlalchemy.orm import Session
 
 from interplay.judge.carried import CarriedOn
-from interplay.judge.policies import Evidence
+from interplay.judge.pairing import Evidence
 from interplay.rank import Comparison, TaskStandings
 from interplay.store import judging as store
+
+
+class _EvidenceByTask(defaultdict[str, Evidence]):
+    """Evidence of each task, which takes its ratings from the one folding of the log."""
+
+    def __init__(self, standings: TaskStandings) -> None:
+        super().__init__()
+        self._standings = standings
+
+    def __missing__(self, task: str) -> Evidence:
+        self[task] = Evidence(standings=lambda: self._standings.task(task))
+        return self[task]
 
 
 @dataclass
@@ -27,8 +39,11 @@ class _Rated:
     """
 
     standings: TaskStandings = field(default_factory=TaskStandings)
-    evidence: defaultdict[str, Evidence] = field(default_factory=lambda: defaultdict(Evidence))
+    evidence: defaultdict[str, Evidence] = field(init=False)
     num_in_study: Counter[str] = field(default_factory=Counter)
+
+    def __post_init__(self) -> None:
+        self.evidence = _EvidenceByTask(self.standings)
 
     def add(self, answer: store.LoggedAnswer) -> None:
         """Take one more answer into account."""

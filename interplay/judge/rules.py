@@ -6,12 +6,12 @@ A study's file says it in its table `[judging]`; without a study, the defaults h
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, cast, get_args
 
 from interplay.errors import InterplayError
 from interplay.judge.form import MAX_REASON_CHARS, MIN_REASON_CHARS
-from interplay.judge.policies import policy as make_policy
+from interplay.judge.pairing import pairing_rule
 from interplay.rank import OUTCOMES, Outcome
 from interplay.tables import Table
 
@@ -61,18 +61,22 @@ class Rules:
         tasks: Task ids to judge; None for all that have agents to compare.
         task_choice: `random` draws a task for every match, `fixed` once for every judge; people in a study cannot choose.
         min_viewing_s: How long after serving an answer is accepted from a person, seconds.
-        min_watched_share: How much of each video a person must have played, from 0 to 1.
+        min_watched_share: How much of each video a person must have played before an answer counts, from 0 to 1.
         min_reason_chars: The shortest reason.
         max_answers_per_judge: How many answers one judge may give, checks included; None for no limit.
+        max_answers_per_day: How many of them a person may give in 24 hours; None for no limit.
+        max_answers_per_address: How many answers people at one network address may give in 24 hours; None for no limit.
         target_answers: The study is full with so many answers that count; None for no limit.
         max_shows_of_pair: How often one judge may be shown the same two videos; None for again when all was seen.
         max_answers_of_agents: How many answers one judge may give about the same two agents in one task; None for no limit.
         attention_every: One match of every so many is an attention check, at a place drawn by chance; None for none.
         attention_checks: What attention checks show; without one for a task, the same video stands on both sides.
         repeat_every: One match of every so many is a pair this judge has answered before, sides swapped; None for none.
-        policy: Which pair of agents comes next: a name of `judge.policies`, `default` for the one measured best.
+        policy: Which pair of agents comes next: a name of `judge.pairing`, `default` for the one measured best.
         policy_options: Its options.
         examples: Shown above the match.
+        publish_every: What everybody sees of boards and counts moves when so many answers more count; 1 for at once. Of the
+            open room's rules alone, and for the whole server.
     Raises:
         RulesError: If a value is outside its range, or checks are more than half of all matches; the text names it.
     """
@@ -80,9 +84,11 @@ class Rules:
     tasks: tuple[str, ...] | None = None
     task_choice: TaskChoice = "random"
     min_viewing_s: float = 10.0
-    min_watched_share: float = 0.0
+    min_watched_share: float = 0.5
     min_reason_chars: int = MIN_REASON_CHARS
     max_answers_per_judge: int | None = None
+    max_answers_per_day: int | None = None
+    max_answers_per_address: int | None = None
     target_answers: int | None = None
     max_shows_of_pair: int | None = None
     max_answers_of_agents: int | None = None
@@ -92,6 +98,7 @@ class Rules:
     policy: str = "default"
     policy_options: Mapping[str, Any] = field(default_factory=dict)
     examples: tuple[Example, ...] = ()
+    publish_every: int = 1
 
     def __post_init__(self) -> None:
         """Check every range."""
@@ -100,6 +107,7 @@ class Rules:
             ("task_choice", self.task_choice in ("random", "fixed"), "'random' or 'fixed'"),
             ("min_viewing_s", 0 <= self.min_viewing_s <= 3600, "a number of seconds from 0 to 3600"),
             ("min_watched_share", 0 <= self.min_watched_share <= 1, "a number from 0 to 1"),
+            ("publish_every", self.publish_every >= 1, "1 or more"),
             ("min_reason_chars", 0 <= self.min_reason_chars <= MAX_REASON_CHARS, f"from 0 to {MAX_REASON_CHARS}"),
             *(
                 (
@@ -119,35 +127,39 @@ class Rules:
                 f"1/{attention} + 1/{repeat}; make one of them larger"
             )
         try:
-            make_policy(self.policy, **self.policy_options)
+            pairing_rule(self.policy, **self.policy_options)
         except InterplayError as error:
             raise RulesError(f"policy: {error}") from None
 
     @classmethod
-    def from_mapping(cls, mapping: Any, where: str = "[judging]") -> Rules:
+    def from_mapping(cls, mapping: Any, where: str = "[judging]", *, base: Rules | None = None) -> Rules:
         """The rules a study's table says.
 
         Args:
             mapping: The table `[judging]`, as TOML or JSON gives it; empty or None for the defaults.
             where: What to call it in errors.
+            base: What holds where the table says nothing; the rules of a study if None. The open room's may set more.
         Raises:
             RulesError: Naming the key, what it holds, and what it may hold.
         """
         if mapping is None:
-            return cls()
+            return base or cls()
         if not isinstance(mapping, Mapping):
             raise RulesError(f"{where} must be a table of settings; got {mapping!r}")
         table = Table(mapping, where, refuse=RulesError)
-        table.nothing_else(*_READERS)
+        table.nothing_else(*(key for key in _READERS if base is not None or key not in _OPEN_ROOM_ONLY))
         settings = {key: _READERS[key](table, key) for key, value in mapping.items() if value is not None}
         try:
-            return cls(**settings)
+            return replace(base or cls(), **settings)
         except RulesError as error:
             raise RulesError(f"{where}: {error}") from None
 
 
+_OPEN_ROOM_ONLY = frozenset({"publish_every", "max_answers_per_address"})
 _SMALLEST = {
     "max_answers_per_judge": 1,
+    "max_answers_per_day": 1,
+    "max_answers_per_address": 1,
     "target_answers": 1,
     "max_shows_of_pair": 1,
     "max_answers_of_agents": 1,
@@ -196,5 +208,9 @@ _READERS: dict[str, Callable[[Table, str], Any]] = {
     "policy": lambda table, key: table.text(key),
     "policy_options": lambda table, key: dict(table.raw(key, dict)),
     "examples": _examples,
+    "publish_every": _whole,
 }
 """Setting -> how it is read."""
+
+OPEN_ROOM = Rules(max_answers_per_day=50, max_answers_per_address=200, publish_every=10)
+"""Of the open room, where anybody may come by: how much one visitor can move, and how much they can see of it."""

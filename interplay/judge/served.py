@@ -23,7 +23,7 @@ class ServedMatch:
         frame_rate_hz: Frames per second of both videos.
         questions: The form, in order.
         served_at: UTC.
-        elapsed_s: From serving until now, by the server's clock, seconds.
+        elapsed_s: From serving until now, as the server times it, seconds.
         state: `open`, `released` (still answerable, but others may be shown the pair) or `answered`.
         num_answered: How many matches this judge has answered so far, in this study if it is one.
         num_wanted: How many one judge may answer; None for no limit.
@@ -54,7 +54,7 @@ class ServedMatch:
     draft: dict[str, Any] | None
 
     @classmethod
-    def of(cls, match: Match, task: Task | None, rules: Rules, *, num_answered: int, now: datetime) -> ServedMatch:
+    def of(cls, match: Match, task: Task | None, rules: Rules, *, num_answered: int, elapsed_s: float) -> ServedMatch:
         """What `match` shows under these rules; `task` is the version it was recorded under, None if nobody knows it."""
         is_person = match.judge_kind == "person"
         return cls(
@@ -65,7 +65,7 @@ class ServedMatch:
             frame_rate_hz=task.frame_rate_hz if task else 60.0,
             questions=task.questions if task else (),
             served_at=match.served_at,
-            elapsed_s=(now - match.served_at).total_seconds(),
+            elapsed_s=elapsed_s,
             state="answered" if match.answered_at else "released" if match.released_at else "open",
             num_answered=num_answered,
             num_wanted=rules.max_answers_per_judge,

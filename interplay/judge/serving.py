@@ -9,20 +9,23 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from sqlalchemy.orm import Session
 
+from interplay.judge.candidates import Candidates
 from interplay.judge.checks import SWAPPED, Purpose, checks_due
-from interplay.judge.errors import EveryPairTakenError, NothingToJudgeError
-from interplay.judge.matchmaking import Candidate, EpisodePair, JudgeHistory, Pairing, choose
-from interplay.judge.policies import AgentPair, Awaited, Evidence, Policy, policy
-from interplay.judge.pool import Pool
+from interplay.judge.errors import EveryPairTakenError, NothingToJudgeError, VideosBeingMadeError
+from interplay.judge.matchmaking import Candidate, ChosenEpisodes, EpisodePair, JudgeHistory, choose
+from interplay.judge.pairing import AgentPair, Awaited, Evidence, PairingRule, pairing_rule
 from interplay.judge.ratings import Ratings
 from interplay.judge.rules import Rules
+from interplay.judge.twins import NUM_OF_TASK, Twins, twin_path
 from interplay.store import Match
 from interplay.store import judging as store
+from interplay.store.participants import participant_number
 
 NUM_BETWEEN = 2
 """A pair is not repeated before its judge has answered about so many others."""
@@ -61,14 +64,14 @@ class Offer(NamedTuple):
     """What one task has to show to one judge.
 
     Attributes:
-        pool: Episodes that may be shown.
+        candidates: Episodes that may be shown.
         awaited: Agents of the matches whose answers are on their way.
         pairs: Agents to compare, the pair whose answer would tell most first.
         shown: Seed and episodes of every match this judge was served in this task.
     """
 
     task: str
-    pool: tuple[Candidate, ...]
+    candidates: tuple[Candidate, ...]
     awaited: list[tuple[str, str]]
     pairs: list[AgentPair]
     shown: list[tuple[int, EpisodePair]]
@@ -81,6 +84,7 @@ class Plan:
     Attributes:
         tasks: Those to try, in this order.
         checks_due: Purposes of the checks to try before any of them.
+        must_check: Whether a check that is due can wait no longer: its block ends.
         offer: Of the first task; None if it has nothing to compare, or was not looked at because a check is due.
         rng: Draws what is still to be drawn.
     """
@@ -88,6 +92,7 @@ class Plan:
     request: Request
     tasks: list[str]
     checks_due: Sequence[Purpose]
+    must_check: bool
     offer: Offer | None
     rng: np.random.Generator
 
@@ -96,18 +101,33 @@ class Matchmaker:
     """Chooses matches; safe to share between threads.
 
     Args:
-        pool: What may be shown.
+        candidates: What may be shown.
         ratings: What is known about it.
         rng: Draws tasks, checks, sides and ties.
         has_video: Episode id -> whether its video is there.
+        video_path: Episode id -> where its video is or would be.
+        is_being_made: Episode id -> whether a video that is not there is being made.
+        twins: Makes the second encodes that some checks show.
     """
 
-    def __init__(self, pool: Pool, ratings: Ratings, rng: np.random.Generator, has_video: Callable[[str], bool]) -> None:
-        self._pool = pool
+    def __init__(
+        self,
+        candidates: Candidates,
+        ratings: Ratings,
+        rng: np.random.Generator,
+        has_video: Callable[[str], bool],
+        video_path: Callable[[str], Path],
+        is_being_made: Callable[[str], bool],
+        twins: Twins,
+    ) -> None:
+        self._candidates = candidates
         self._ratings = ratings
         self._rng = rng
         self._rng_lock = threading.Lock()
         self._has_video = has_video
+        self._video_path = video_path
+        self._is_being_made = is_being_made
+        self._twins = twins
 
     def plan(self, session: Session, request: Request) -> Plan:
         """What `next_match` needs and no other judge can take away; needs no lock.
@@ -118,9 +138,11 @@ class Matchmaker:
         """
         rng = self._own_rng()
         tasks = self._tasks_to_try(session, request, rng)
-        due = self._checks_due(session, request, rng)
+        due, must_check = self._checks_due(session, request, rng)
+        if request.study is not None and request.rules.attention_every is not None:
+            self._prepare_twins(session, tasks)
         offer = self._offer(session, request, tasks[0], rng) if tasks and not due else None
-        return Plan(request, tasks, due, offer, rng)
+        return Plan(request, tasks, due, must_check, offer, rng)
 
     def next_match(self, session: Session, plan: Plan, now: datetime) -> Match:
         """A new match, not entered yet. The transaction must hold `store.lock`.
@@ -148,7 +170,7 @@ class Matchmaker:
         """The asked task, or those the rules allow and that have agents to compare, in random order."""
         rules = request.rules
         if request.task is not None:
-            self._pool.check_task(session, request.task)
+            self._candidates.check_task(session, request.task)
             if rules.tasks is not None and request.task not in rules.tasks:
                 raise NothingToJudgeError(
                     f"this study does not ask about {request.task}; it asks about {', '.join(rules.tasks)}"
@@ -165,26 +187,35 @@ class Matchmaker:
 
     def _offer(self, session: Session, request: Request, task: str, rng: np.random.Generator) -> Offer | None:
         """What a task has for this judge; None if there are no two agents to compare."""
-        pool = self._pool.candidates(session, task)
-        if len({candidate.agent for candidate in pool}) < 2:
+        candidates = self._not_own(session, task, request.judge)
+        if len({candidate.agent for candidate in candidates}) < 2:
             return None
         awaited = _awaited(store.open_pairs(session, task))
         with self._ratings.evidence(session) as evidence:
-            pairs = _ordered(pool, request.rules, evidence[task], awaited, rng)
+            pairs = _ordered(candidates, request.rules, evidence[task], awaited, rng)
         pairs = self._within_limit(session, request, task, pairs)
-        return Offer(task, pool, awaited, pairs, store.pairs_shown_to(session, request.judge, task))
+        return Offer(task, candidates, awaited, pairs, store.pairs_shown_to(session, request.judge, task))
 
-    def _pairing(self, session: Session, plan: Plan, offer: Offer) -> Pairing | None:
+    def _not_own(self, session: Session, task: str, judge: str) -> tuple[Candidate, ...]:
+        """Episodes of a task that may be shown to a judge: nobody compares a game of their own."""
+        candidates = self._candidates.of_task(session, task)
+        person = participant_number(judge)
+        if person is None or not any(one.has_people for one in candidates):
+            return candidates
+        own = store.games_of(session, person)
+        return tuple(one for one in candidates if one.episode_id not in own)
+
+    def _pairing(self, session: Session, plan: Plan, offer: Offer) -> ChosenEpisodes | None:
         """The next two episodes of one task for this judge, no other judge having them now."""
         open_pairs = store.open_pairs(session, offer.task)
         taken, awaited = frozenset(one.episodes for one in open_pairs), _awaited(open_pairs)
         pairs = offer.pairs
         if awaited != offer.awaited:  # others were served or answered meanwhile: the best pair may be on its way now
             with self._ratings.evidence(session) as evidence:
-                pairs = _ordered(offer.pool, plan.request.rules, evidence[offer.task], awaited, plan.rng)
+                pairs = _ordered(offer.candidates, plan.request.rules, evidence[offer.task], awaited, plan.rng)
             pairs = self._within_limit(session, plan.request, offer.task, pairs)
         return choose(
-            offer.pool,
+            offer.candidates,
             pairs,
             taken=taken | _shown_too_often(offer.shown, plan.request.rules.max_shows_of_pair),
             history=JudgeHistory.of(offer.shown),
@@ -201,32 +232,46 @@ class Matchmaker:
         times = store.times_answered_about(session, request.judge, task)
         return [pair for pair in pairs if times[frozenset((pair.a, pair.b))] < limit]
 
-    def example_pair(self, session: Session, request: Request) -> Pairing:
+    def example_pair(self, session: Session, request: Request) -> ChosenEpisodes:
         """Two episodes to look at: of the first task and in an order that tell nothing, the same whenever asked.
 
         Raises:
             NotFoundError, NothingToJudgeError: As `next_match`.
         """
         for task in sorted(self._tasks_to_try(session, request, self._own_rng())):
-            pool = sorted(self._pool.candidates(session, task), key=lambda one: sha256(one.episode_id.encode()).digest())
-            shown = [candidate for candidate in pool if self._has_video(candidate.episode_id)]
+            candidates = sorted(
+                self._candidates.of_task(session, task), key=lambda one: sha256(one.episode_id.encode()).digest()
+            )
+            shown = [candidate for candidate in candidates if self._has_video(candidate.episode_id)]
             for left, right in itertools.combinations(shown, 2):
                 if left.agent != right.agent and (left.task_hash, left.seed) == (right.task_hash, right.seed):
-                    return Pairing(left, right)
+                    return ChosenEpisodes(left, right)
         raise NothingToJudgeError("there are no two videos to look at yet")
 
     # Checks
 
-    def _checks_due(self, session: Session, request: Request, rng: np.random.Generator) -> Sequence[Purpose]:
-        """Checks it is time for, the one to try first first. Only studies have checks."""
+    def _checks_due(self, session: Session, request: Request, rng: np.random.Generator) -> tuple[Sequence[Purpose], bool]:
+        """Checks it is time for, the one to try first first, and whether they can wait no longer. Only studies have checks."""
         rules, study = request.rules, request.study
         if study is None or (rules.attention_every is None and rules.repeat_every is None):
-            return ()
+            return (), False
         begun = store.unanswered_purpose(session, request.judge, study)
         if begun in ("attention", "repeat"):
-            return (begun,)  # giving a check back is no way round it
+            return (begun,), True  # giving a check back is no way round it
         answered = store.purposes_answered(session, request.judge, study)
-        return checks_due(rules.attention_every, rules.repeat_every, answered, rng)
+        ends = any(
+            every is not None and (len(answered) + 1) % every == 0 for every in (rules.attention_every, rules.repeat_every)
+        )
+        return checks_due(rules.attention_every, rules.repeat_every, answered, rng), ends
+
+    def _prepare_twins(self, session: Session, tasks: Iterable[str]) -> None:
+        """Have second encodes made of a few episodes of each task, the same at every look."""
+        for task in tasks:
+            candidates = sorted(
+                self._candidates.of_task(session, task), key=lambda one: sha256(one.episode_id.encode()).digest()
+            )
+            videos = [self._video_path(candidate.episode_id) for candidate in candidates]
+            self._twins.want([video for video in videos if video.exists()][:NUM_OF_TASK])
 
     def _check(self, session: Session, plan: Plan) -> Shown | None:
         """The first check that is due and has something to show."""
@@ -253,16 +298,25 @@ class Matchmaker:
                     if rng.random() < 0.5:
                         return Shown(task, left, right, "attention", check.expected)
                     return Shown(task, right, left, "attention", SWAPPED[check.expected])
-            pool = self._pool.candidates(session, task)
-            for place in rng.permutation(len(pool)):
-                if self._has_video(pool[place].episode_id) and frozenset((pool[place].episode_id,)) not in seen:
-                    return Shown(task, pool[place], pool[place], "attention", "draw")
+            candidates = [one for one in self._not_own(session, task, request.judge) if self._has_video(one.episode_id)]
+            fresh = [
+                candidates[place]
+                for place in rng.permutation(len(candidates))
+                if frozenset((candidates[place].episode_id,)) not in seen
+            ]
+            # One file on both sides would be seen by its pictures' bytes: an episode with a second encode comes first, and
+            # where one is being made the check waits for it as long as its block allows.
+            fresh.sort(key=lambda one: not twin_path(self._video_path(one.episode_id)).exists())
+            if fresh:
+                has_twin = twin_path(self._video_path(fresh[0].episode_id)).exists()
+                if has_twin or plan.must_check or not self._twins.is_busy:
+                    return Shown(task, fresh[0], fresh[0], "attention", "draw")
         return None
 
     def _candidate(self, session: Session, task: str, episode_id: str) -> Candidate | None:
         """An episode of a task by its id, if it can be shown; none of an agent that waits or was withdrawn can."""
-        row = store.pool_episode(session, task, episode_id)
-        if row is None or not self._has_video(episode_id) or self._pool.task(session, task, row.task_hash) is None:
+        row = store.candidate_episode(session, task, episode_id)
+        if row is None or not self._has_video(episode_id) or self._candidates.task(session, task, row.task_hash) is None:
             return None
         return Candidate(*row)
 
@@ -287,6 +341,9 @@ class Matchmaker:
         """Why nothing can be shown, and what to do."""
         request, tasks = plan.request, plan.tasks
         what = request.task or "any task"
+        candidates = (one.episode_id for task in tasks for one in self._candidates.of_task(session, task))
+        if any(not self._has_video(one) and self._is_being_made(one) for one in candidates):
+            return VideosBeingMadeError(f"the videos of {what} are being made; try again in a minute")
         if any(store.open_pairs(session, one) for one in tasks):
             return EveryPairTakenError(
                 f"every pair of videos of {what} is before a judge right now; try again in a few minutes"
@@ -305,9 +362,9 @@ def _awaited(open_pairs: Sequence[store.OpenPair]) -> list[tuple[str, str]]:
     return [(one.left, one.right) for one in open_pairs if one.informs]
 
 
-def _policy(rules: Rules) -> Policy:
+def _rule(rules: Rules) -> PairingRule:
     """Which pair of agents is asked about next."""
-    return policy(rules.policy, **rules.policy_options)
+    return pairing_rule(rules.policy, **rules.policy_options)
 
 
 def _shown_too_often(shown: Sequence[tuple[int, EpisodePair]], limit: int | None) -> frozenset[EpisodePair]:
@@ -319,10 +376,10 @@ def _shown_too_often(shown: Sequence[tuple[int, EpisodePair]], limit: int | None
 
 
 def _ordered(
-    pool: Iterable[Candidate], rules: Rules, evidence: Evidence, awaited: Awaited, rng: np.random.Generator
+    candidates: Iterable[Candidate], rules: Rules, evidence: Evidence, awaited: Awaited, rng: np.random.Generator
 ) -> list[AgentPair]:
-    """Pairs of the agents of a pool, in the order the policy wants them."""
-    return _policy(rules).order(sorted({candidate.agent for candidate in pool}), evidence, awaited, rng)
+    """Pairs of the agents of candidates, in the order the rule wants them."""
+    return _rule(rules).order(sorted({candidate.agent for candidate in candidates}), evidence, awaited, rng)
 
 
 def _match(request: Request, shown: Shown, now: datetime) -> Match:

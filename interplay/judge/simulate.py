@@ -1,6 +1,6 @@
-"""How many answers a matchmaking policy needs: judges who answer by chance around known skills, ranked again and again.
+"""How many answers a pairing rule needs: judges who answer by chance around known skills, ranked again and again.
 
-Skills are drawn from a profile, judges see performances scattered around them, a policy asks, a rating method ranks, and the
+Skills are drawn from a profile, judges see performances scattered around them, a rule asks, a rating method ranks, and the
 rank correlation with the truth is taken every few answers. Pure arithmetic; what runs where and what is kept is the caller's.
 """
 
@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from interplay.errors import InterplayError, unknown_name
-from interplay.judge.policies import Evidence, Policy, policy
-from interplay.judge.policies.policy import all_pairs
+from interplay.judge.pairing import Evidence, PairingRule, pairing_rule
+from interplay.judge.pairing.rule import all_pairs
 from interplay.rank import DEFAULTS, Outcome
 from interplay.rank.bradley_terry import fit
 from interplay.rank.compare import rank_correlation
@@ -84,7 +84,7 @@ class Simulation:
 
 
 class Run(NamedTuple):
-    """One policy and one seed.
+    """One rule and one seed.
 
     Attributes:
         policy, seed: Which.
@@ -156,7 +156,7 @@ def _share_of_draws(differences: Sequence[float], margin: float) -> float:
 
 
 def simulate(settings: Simulation, policy_name: str, seed: int, methods: Sequence[str] = METHODS[:2]) -> Run:
-    """One run. Truth and judges' chance depend on the seed alone, so that policies face the same agents.
+    """One run. Truth and judges' chance depend on the seed alone, so that rules face the same agents.
 
     Args:
         settings: What is simulated.
@@ -164,7 +164,7 @@ def simulate(settings: Simulation, policy_name: str, seed: int, methods: Sequenc
         seed: Of every draw.
         methods: Some of `METHODS`.
     Raises:
-        NotFoundError: If there is no such policy or method.
+        NotFoundError: If there is no such rule or method.
     """
     for method in methods:
         if method not in METHODS:
@@ -192,9 +192,9 @@ def simulate(settings: Simulation, policy_name: str, seed: int, methods: Sequenc
     return Run(policy_name, seed, answers, correlation)
 
 
-def make_policy(name: str, agents: Sequence[str]) -> Policy:
-    """A policy that can be simulated; agents lie in random places, so that the first is as good as any to focus on."""
-    return policy(name, agents=agents[:1]) if name == "focus" else policy(name)
+def make_policy(name: str, agents: Sequence[str]) -> PairingRule:
+    """A rule that can be simulated; agents lie in random places, so that the first is as good as any to focus on."""
+    return pairing_rule(name, agents=agents[:1]) if name == "focus" else pairing_rule(name)
 
 
 def _outcome(lead: float, margin: float) -> Outcome:

@@ -16,11 +16,11 @@ from interplay.judge.video_staging import Placed, Progress, StagedVideo, UploadE
 from interplay.record import Archive
 from interplay.record.mp4 import Mp4, probe
 from interplay.store import Database
-from interplay.store import agents as agent_store
+from interplay.store import entrants as entrant_store
 from interplay.store import uploads as store
 from interplay.store.episodes import UPLOADED
 from interplay.store.judging import lock
-from interplay.store.participants import GIVEN_NAME, is_given_name
+from interplay.store.participants import GIVEN_NAME, is_given_name, one_spelling
 from interplay.tasks import Suite, Task, builtin_suites, index
 
 __all__ = ["AddedAgent", "AddedTask", "UploadError", "add_agent", "add_video", "check_videos", "known_tasks"]
@@ -76,7 +76,7 @@ def add_agent(
     Raises:
         UploadError: If anything is wrong with the name, the folder or a video; lists all of it. Nothing was stored.
     """
-    _check_name(name)
+    name = _checked_name(name)
     tasks = known_tasks(archive.database, suites)
     with archive.database.read() as session:
         _refuse_taken_name(session, name, replace_missing=replace_missing)
@@ -96,10 +96,12 @@ def add_agent(
             lock(session)
             _refuse_taken_name(session, name, replace_missing=replace_missing)
             with placing(archive, session, name, kind, staged) as placed:
-                there = {agent.task for agent in agent_store.agents(session, name=name)}  # these keep their kind and state
+                there = {agent.task for agent in entrant_store.entrants(session, name=name)}  # these keep their kind and state
                 for task in sorted({video.task.id for video in staged} - there):
                     now = datetime.now(UTC)
-                    agent_store.admit(session, name=name, task=task, kind=kind, now=now, description=description)
+                    entrant_store.admit(
+                        session, name=name, task=task, kind=kind, now=now, description=description, origin="upload"
+                    )
         placed.finish()
     finally:
         for video in staged:
@@ -109,7 +111,7 @@ def add_agent(
 
 
 def add_video(archive: Archive, task: Task, agent: str, seed: int, path: Path) -> str:
-    """Add one video of an agent; whether the agent is in matchmaking is another matter, see `store.agents`.
+    """Add one video of an agent; whether the agent is in matchmaking is another matter, see `store.entrants`.
 
     Args:
         task: The version of the task it is entered under.
@@ -119,7 +121,7 @@ def add_video(archive: Archive, task: Task, agent: str, seed: int, path: Path) -
         UploadError: If the seed is not held out, the name cannot be one, or there is another video of this seed.
         RecordingError: If the video cannot be played by every browser.
     """
-    _check_name(agent)
+    agent = _checked_name(agent)
     if seed not in task.held_out_seeds:
         raise UploadError(
             f"{seed} is no held-out seed of {task.id}; those are {', '.join(map(str, task.held_out_seeds[:20]))}\n"
@@ -130,7 +132,7 @@ def add_video(archive: Archive, task: Task, agent: str, seed: int, path: Path) -
     try:
         with archive.database.write() as session:
             lock(session)
-            kinds = {row.kind for row in agent_store.agents(session, task.id, name=agent)}
+            kinds = {row.kind for row in entrant_store.entrants(session, task.id, name=agent)}
             with placing(archive, session, agent, kinds.pop() if kinds else "agent", staged) as placed:
                 if placed.kept and (task.id, seed) not in placed.episodes:
                     raise UploadError(
@@ -172,21 +174,23 @@ def check_videos(
     return checked, problems
 
 
-def _check_name(name: str) -> None:
+def _checked_name(name: str) -> str:
+    name = one_spelling(name)
     if not is_given_name(name):
         raise UploadError(f"{name!r} cannot be an agent's name\nUse {GIVEN_NAME}.")
+    return name
 
 
 def _refuse_taken_name(session: Session, name: str, *, replace_missing: bool) -> None:
-    taken = agent_store.is_name_taken(session, name)
-    is_same = bool(agent_store.agents(session, name=name)) or bool(store.episodes_of_agent(session, name))
+    taken = entrant_store.is_name_taken(session, name)
+    is_same = bool(entrant_store.entrants(session, name=name)) or bool(store.episodes_of_agent(session, name))
     if not taken or (replace_missing and is_same):
         return
     if not is_same:
         raise UploadError(
             f"there is an agent whose name differs from {name!r} in capitals only\nChoose a name one can tell apart."
         )
-    tasks = sorted({agent.task for agent in agent_store.agents(session, name=name)})
+    tasks = sorted({agent.task for agent in entrant_store.entrants(session, name=name)})
     where = f" in {', '.join(tasks[:6])}{', ...' if len(tasks) > 6 else ''}" if tasks else ""
     raise UploadError(
         f"there is an agent {name!r} already{where}; what it showed stays as it was judged\n"

@@ -214,6 +214,7 @@ def episode_row(name: str, video: StagedVideo, agent: str, kind: str) -> Episode
         task_hash=video.task.content_hash,
         env=NO_WORLD,
         seed=video.seed,
+        held_out=video.seed in video.task.held_out_seeds,
         actor=agent,
         actor_kind=kind,
         num_steps=facts.num_frames - 1,

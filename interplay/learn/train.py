@@ -88,8 +88,13 @@ def matching_episodes(archive: Archive, config: BCConfig, task: Task) -> list[Ep
     """The episodes that a run learns from, held-out seeds left out.
 
     Raises:
-        DemonstrationError: If there are none, saying what there is and how to record some.
+        DemonstrationError: If there are none, saying what there is and how to record some; or if the task has several seats.
     """
+    if len(task.seats) > 1:
+        raise DemonstrationError(
+            f"task {task.id} has {len(task.seats)} seats; behaviour cloning learns from games of one seat\n"
+            "Choose a task with one seat:  interplay tasks list"
+        )
     found = archive.episodes(task=task.id, actor=config.actor, where=list(config.where))
     usable = [episode for episode in found if episode.seed not in task.held_out_seeds and episode.num_steps > 0]
     if usable:

@@ -4,6 +4,7 @@
 The messages between them are in docs/protocol.md.
 """
 
-from interplay.play.server import PlayError, PlayServer, SeatGrant
+from interplay.play.limits import PlayError
+from interplay.play.server import PlayServer, SeatGrant
 
 __all__ = ["PlayError", "PlayServer", "SeatGrant"]

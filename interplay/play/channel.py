@@ -1,7 +1,8 @@
-"""The pipe between the web process and a child (a worker, the sealer): a Unix socket that carries (number, kind, payload).
+"""The pipe between the web process and a child (a worker, the sealer, the drawer): a Unix socket, and the messages on it.
 
 An encoded Atari frame is about 100 bytes, so frames travel in the same stream as everything else, many to a read: there is
-no shared memory to clean up after a process that was killed.
+no shared memory to clean up after a process that was killed. Each message says its game, its seat in the game and its kind;
+commands and events are JSON of the structs below, everything else is bytes.
 """
 
 from __future__ import annotations
@@ -13,53 +14,308 @@ from typing import Any
 
 import msgspec
 
-_HEAD = struct.Struct("<III")
+from interplay.record import Owner
+
+_HEAD = struct.Struct("<IHHI")
 _INPUT = struct.Struct("<IIdQff")
 
 pack_input = _INPUT.pack
 """(buttons, painted step, client ms, received us, pitch, yaw) -> payload of `ToWorker.INPUT`."""
 unpack_input = _INPUT.unpack
 
-encode = msgspec.json.Encoder().encode
-decode = msgspec.json.Decoder().decode
-
 
 class ToWorker(IntEnum):
     """Kinds of message the web process sends."""
 
     COMMAND = 1
-    """JSON: `{"do": ...}`."""
+    """A `Command`."""
     INPUT = 2
-    """What the player holds, packed by `pack_input`."""
+    """What the player of a seat holds, packed by `pack_input`."""
     HOLD = 3
-    """Stop encoding frames; go on stepping and recording."""
+    """Stop encoding a seat's frames; go on stepping and recording."""
     GO = 4
     """Encode again."""
     KEY = 5
-    """The next frame must be a key frame."""
+    """A seat's next frame must be a key frame."""
 
 
 class ToWeb(IntEnum):
-    """Kinds of message a worker sends."""
+    """Kinds of message a child sends."""
 
     FRAME = 1
-    """A frame message for the player, finished."""
+    """A frame message for the player of a seat, finished."""
     TEXT = 2
-    """A JSON message for the player, finished."""
+    """A JSON message for the player of a seat, finished."""
     EVENT = 3
-    """JSON for the web process: `{"event": ...}`."""
+    """An `Event`."""
     LAST_FRAME = 4
     """The frame an episode ended with: never skipped."""
 
 
-def pack(number: int, kind: int, payload: bytes) -> bytes:
-    """One message."""
-    return _HEAD.pack(number, kind, len(payload)) + payload
+class Command(msgspec.Struct, tag_field="do", tag=str.lower):
+    """What the web process wants of a child."""
 
 
-def pack_json(number: int, kind: int, document: Any) -> bytes:
-    """One message with a JSON payload."""
-    return pack(number, kind, encode(document))
+class Event(msgspec.Struct, tag_field="event", tag=str.lower):
+    """What a child has to say."""
+
+
+# To a worker; all but the first three are about one game
+
+
+class Configure(Command):
+    """The first command: where to record, and which of the shared workers this is.
+
+    Attributes:
+        data, database: The archive.
+        place: From 0; of a worker that is alone 0 of 1.
+    """
+
+    data: str
+    database: str
+    place: int
+    num_workers: int
+
+
+class Prepare(Command):
+    """Make a world ready before anybody asks for it."""
+
+    task: dict[str, Any]
+    seed: int
+
+
+class Stop(Command):
+    """End every game as interrupted, then the process."""
+
+
+class Open(Command):
+    """Build a world; the answer is `Opened`.
+
+    Attributes:
+        for_people: Whether a person will look at it.
+    """
+
+    task: dict[str, Any]
+    seed: int
+    for_people: bool
+
+
+class GoOn(Command):
+    """Rebuild a world from the journal of its episode; the answer is `Opened`.
+
+    Attributes:
+        owners: Seat -> name of who acts for it from here on.
+    """
+
+    task: dict[str, Any]
+    episode: str
+    owners: dict[str, str]
+
+
+class Welcome(Command):
+    """A player has come to a seat; the answer is `Welcomed` and a key frame."""
+
+
+class Start(Command):
+    """Turn the clock on; the first time this begins the recording.
+
+    Attributes:
+        episode, session: Its ids.
+        seed: Of its world.
+        owners: Seat -> who sits there.
+    """
+
+    episode: str
+    session: str
+    seed: int
+    owners: dict[str, Owner]
+
+
+class Pause(Command):
+    """Turn the clock off."""
+
+
+class Away(Command):
+    """The player of a seat looks away while others play on: let go of what they hold."""
+
+
+class Back(Command):
+    """The player of a seat looks again."""
+
+
+class Finish(Command):
+    """End the episode; the answer is `Ended`."""
+
+    outcome: str
+
+
+class Release(Command):
+    """Leave the episode to another worker; the answer is `Released`."""
+
+
+class Close(Command):
+    """Forget a world in which nothing was played."""
+
+
+WorkerCommand = Configure | Prepare | Stop | Open | GoOn | Welcome | Start | Pause | Away | Back | Finish | Release | Close
+
+
+# From a worker; the first two are about the worker itself
+
+
+class Statistics(Event):
+    """How it is doing, twice a second.
+
+    Attributes:
+        num_stalls: How often a clock of a running game skipped frame times.
+        late_0_1ms: Lateness of steps in tenths of a millisecond -> how many steps.
+        cpu_s: Processor time it has used.
+    """
+
+    num_steps: int
+    num_running: int
+    num_stalls: int
+    late_0_1ms: dict[str, int]
+    cpu_s: float
+
+
+class Ready(Event):
+    """The world that `Prepare` asked for stands ready."""
+
+    task: str
+    seed: int
+
+
+class Preparing(Event):
+    """Something takes long before a world can be built; `share` of it is done, 0 to 1."""
+
+    share: float
+
+
+class Opened(Event):
+    """The world is there."""
+
+
+class Welcomed(Event):
+    """What a player who has come to a seat will see."""
+
+    width: int
+    height: int
+    codec: str
+    palette: str | None
+    step: int
+
+
+class Slow(Event):
+    """The world turns out to be slow; `movable` says whether another worker can rebuild it."""
+
+    step_ms: float
+    movable: bool
+
+
+class Released(Event):
+    """The journal is free for another worker."""
+
+
+class Ended(Event):
+    """The episode is over and its journal closed.
+
+    Attributes:
+        path: The journal; None when nothing was played.
+        total_rewards: Of each seat.
+    """
+
+    outcome: str
+    path: str | None
+    total_rewards: tuple[float, ...]
+    num_steps: int
+
+
+class Failed(Event):
+    """The game cannot go on; `code` and `message` are for its players."""
+
+    code: str
+    message: str
+
+
+WorkerEvent = Statistics | Ready | Preparing | Opened | Welcomed | Slow | Released | Ended | Failed
+
+
+# The sealer
+
+
+class Seal(Command):
+    """Seal the journal that a segment belongs to; the answer is `Sealed`."""
+
+    path: str
+    data: str
+    database: str
+
+
+class Sealed(Event):
+    """What came of it: the id of the episode, or why it was not sealed."""
+
+    cpu_s: float
+    episode: str | None = None
+    error: str | None = None
+
+
+# The drawer
+
+
+class Draw(Command):
+    """Draw some frames of a sealed episode again; the answer is `Palette` and the frames, as one `ToWeb.FRAME`."""
+
+    path: str
+    start: int
+    stop: int
+    step: int
+
+
+class Drop(Command):
+    """Nobody wants these frames any more."""
+
+
+class Drawing(Event):
+    """Of the steps that are played again before the next picture, so many are done, 0 to 1."""
+
+    share: float
+
+
+class Palette(Event):
+    """The palette of the frames that come next, in base64, or None."""
+
+    palette: str | None
+
+
+class Undrawable(Event):
+    """Why the frames cannot be drawn."""
+
+    error: str
+
+
+encode = msgspec.json.Encoder().encode
+decode_command = msgspec.json.Decoder(WorkerCommand).decode
+decode_event = msgspec.json.Decoder(WorkerEvent).decode
+decode_seal = msgspec.json.Decoder(Seal).decode
+decode_sealed = msgspec.json.Decoder(Sealed).decode
+decode_draw = msgspec.json.Decoder(Draw | Drop).decode
+decode_drawn = msgspec.json.Decoder(Drawing | Palette | Undrawable).decode
+
+
+def pack(number: int, kind: int, payload: bytes, *, seat: int = 0) -> bytes:
+    """One message about a game, or about one of its seats."""
+    return _HEAD.pack(number, seat, kind, len(payload)) + payload
+
+
+def pack_command(number: int, command: Command, *, seat: int = 0) -> bytes:
+    """One message to a child."""
+    return pack(number, ToWorker.COMMAND, encode(command), seat=seat)
+
+
+def pack_event(number: int, event: Event, *, seat: int = 0) -> bytes:
+    """One message of a child."""
+    return pack(number, ToWeb.EVENT, encode(event), seat=seat)
 
 
 class Unpacker:
@@ -68,16 +324,16 @@ class Unpacker:
     def __init__(self) -> None:
         self._rest = b""
 
-    def feed(self, data: bytes) -> Iterator[tuple[int, int, bytes]]:
-        """The messages completed by `data`: (seat number, kind, payload)."""
+    def feed(self, data: bytes) -> Iterator[tuple[int, int, int, bytes]]:
+        """The messages completed by `data`: (game, seat, kind, payload)."""
         if self._rest:
             data = self._rest + data
         position, end = 0, len(data)
         while end - position >= 12:
-            number, kind, size = _HEAD.unpack_from(data, position)
+            number, seat, kind, size = _HEAD.unpack_from(data, position)
             stop = position + 12 + size
             if stop > end:
                 break
-            yield number, kind, data[position + 12 : stop]
+            yield number, seat, kind, data[position + 12 : stop]
             position = stop
         self._rest = data[position:]

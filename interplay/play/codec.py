@@ -8,7 +8,7 @@ colour later changes over to JPEG in the middle.
 from __future__ import annotations
 
 import base64
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from isal import isal_zlib
@@ -18,6 +18,7 @@ from interplay.play import wire
 
 Codec = Literal["palette", "jpeg"]
 JPEG_QUALITY = 85
+_MAX_REWARD = float(np.finfo(np.float32).max)
 _RAW_DEFLATE = -15
 _InflateError: type[Exception] = isal_zlib.error  # type: ignore[assignment] (its stub calls it a value)
 
@@ -27,17 +28,20 @@ class FrameEncoder:
 
     Args:
         first: The first frame, which decides the coding; it is not encoded yet.
+        size: (height, width) of the full picture, of a world whose pictures become smaller now and then; None where all have
+            the size of the first.
 
     Attributes:
         codec: How frames are coded now.
         palette: uint8, shape (256, 3), when the codec is `palette`.
-        height, width: Of every frame.
+        height, width: Of the full picture. Smaller ones go as JPEG, which says its own size.
     """
 
     codec: Codec
 
-    def __init__(self, first: Frame) -> None:
-        self.height, self.width = first.pixels.shape[:2]
+    def __init__(self, first: Frame, size: tuple[int, int] | None = None) -> None:
+        self.height, self.width = size or first.pixels.shape[:2]
+        self._resizes = size is not None
         self.palette: np.ndarray | None = None
         self._colours: ColourTable | None = None
         self._last = np.zeros((self.height, self.width), np.uint8)
@@ -49,12 +53,12 @@ class FrameEncoder:
             self.codec, self.palette = "palette", first.palette
             return
         self._colours = ColourTable(self.height, self.width)
-        if self._colours.indices(first.pixels) is None:
+        if first.pixels.shape[:2] != (self.height, self.width) or self._colours.indices(first.pixels) is None:
             self.codec = "jpeg"
         else:
             self.codec, self.palette = "palette", self._colours.palette
 
-    def welcome(self) -> dict[str, object]:
+    def welcome(self) -> dict[str, Any]:
         """What a client must know before the first frame."""
         return {"width": self.width, "height": self.height, "codec": self.codec, "palette": palette_text(self.palette)}
 
@@ -75,14 +79,17 @@ class FrameEncoder:
         Args:
             frame: What the player sees after `step` steps.
             time_ms: Milliseconds since the episode's clock started.
-            reward: Sum since the last frame encoded.
+            reward: Sum since the last frame encoded, finite; sent as the nearest float32 there is.
         Raises:
-            ValueError: If the frame has another size than the first.
+            ValueError: If the frame has another size than the first, and that was not to be expected.
         """
+        reward = max(-_MAX_REWARD, min(reward, _MAX_REWARD))
         pixels = frame.pixels
         if pixels.shape[:2] != (self.height, self.width):
-            height, width = pixels.shape[:2]
-            raise ValueError(f"the picture changed its size from {self.width}x{self.height} to {width}x{height}")
+            if not self._resizes:
+                height, width = pixels.shape[:2]
+                raise ValueError(f"the picture changed its size from {self.width}x{self.height} to {width}x{height}")
+            self._change_to_jpeg()
         if frame.palette is not None:
             if frame.palette is not self.palette:
                 self._change_palette(frame.palette)
@@ -125,14 +132,19 @@ class FrameEncoder:
             self._notices.append(wire.text("palette", palette=palette_text(palette)))
             self._needs_key = True
 
+    def _change_to_jpeg(self) -> None:
+        """From here on every picture is a JPEG."""
+        if self.codec != "jpeg":
+            self.codec, self.palette = "jpeg", None
+            self._notices.append(wire.text("codec", codec="jpeg"))
+
     def _indices(self, rgb: np.ndarray) -> np.ndarray | None:
         """Palette indices of an RGB picture; None, and a change to JPEG, when its colours are too many."""
         assert self._colours is not None
         known = self._colours.num_colours
         indices = self._colours.indices(rgb)
         if indices is None:
-            self.codec, self.palette = "jpeg", None
-            self._notices.append(wire.text("codec", codec="jpeg"))
+            self._change_to_jpeg()
             return None
         if self._colours.num_colours != known:
             self.palette = self._colours.palette

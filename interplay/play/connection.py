@@ -34,7 +34,7 @@ class Connection:
         self._closing: tuple[int, str] | None = None
         self._wake: asyncio.Future[None] | None = None
         self._closed = False
-        self._write_now: Callable[[bytes], bool] | None = websocket.scope.get("extensions", {}).get(WRITE_NOW)
+        self._write_now: Callable[..., bool] | None = websocket.scope.get("extensions", {}).get(WRITE_NOW)
 
     def send_frame(self, message: bytes, *, last: bool = False) -> None:
         """Queue a frame; one too many is dropped, and so are deltas after it, until a key frame comes."""
@@ -56,9 +56,12 @@ class Connection:
         self._put(message)
 
     def send_text(self, message: str) -> None:
-        """Queue a JSON message."""
-        if self._closing is None and not self._closed:
-            self._put(message)
+        """Queue a JSON message; with nothing before it, it goes at once, so that frames behind it do not count as waiting."""
+        if self._closing is not None or self._closed:
+            return
+        if self._idle and self._write_now is not None and self._write_now(message.encode(), is_text=True):
+            return
+        self._put(message)
 
     def close(self, code: int, reason: str = "") -> None:
         """Close once everything queued is sent; a client that reads nothing also misses its pings, which ends the socket."""

@@ -9,9 +9,10 @@ import socket
 import subprocess
 import sys
 import time
-from typing import Any, TypeVar, cast
+from pathlib import Path
+from typing import TypeVar, cast
 
-from interplay.play.channel import ToWorker, Unpacker, pack, pack_json
+from interplay.play.channel import Command, ToWorker, Unpacker, pack, pack_command
 
 L = TypeVar("L", bound="ProcessLink")
 
@@ -34,8 +35,8 @@ class ProcessLink(asyncio.Protocol):
         self._unpacker = Unpacker()
         self._transport: asyncio.Transport | None = None
 
-    def on_message(self, number: int, kind: int, payload: bytes) -> None:
-        """A message of the child."""
+    def on_message(self, number: int, seat: int, kind: int, payload: bytes) -> None:
+        """A message of the child, about a game or a request."""
         raise NotImplementedError
 
     def on_death(self) -> None:
@@ -48,8 +49,8 @@ class ProcessLink(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Cut what arrives into messages."""
-        for number, kind, payload in self._unpacker.feed(data):
-            self.on_message(number, kind, payload)
+        for number, seat, kind, payload in self._unpacker.feed(data):
+            self.on_message(number, seat, kind, payload)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The child ended, or was killed."""
@@ -59,15 +60,15 @@ class ProcessLink(asyncio.Protocol):
         asyncio.get_running_loop().run_in_executor(None, self.process.wait)
         self.on_death()
 
-    def send(self, number: int, kind: ToWorker, payload: bytes = b"") -> None:
+    def send(self, number: int, kind: ToWorker, payload: bytes = b"", *, seat: int = 0) -> None:
         """Send one message; silently nothing once the child is gone, since what it held moves away."""
         if self._transport is not None:
-            self._transport.write(pack(number, kind, payload))
+            self._transport.write(pack(number, kind, payload, seat=seat))
 
-    def command(self, number: int, do: str, **fields: Any) -> None:
-        """Send a JSON command."""
+    def command(self, number: int, command: Command, *, seat: int = 0) -> None:
+        """Send a command."""
         if self._transport is not None:
-            self._transport.write(pack_json(number, ToWorker.COMMAND, {"do": do, **fields}))
+            self._transport.write(pack_command(number, command, seat=seat))
 
     def close(self) -> None:
         """Let go of the socket; the child then ends by itself."""
@@ -117,6 +118,18 @@ async def connect(link: L, ours: socket.socket) -> L:
     """Let a link speak on our end."""
     await asyncio.get_running_loop().create_unix_connection(lambda: link, sock=ours)
     return link
+
+
+def state_of(pid: int) -> tuple[str, float]:
+    """How a process stands: the kernel's letter for its state (`T` is stopped), and the processor time it has used, seconds.
+
+    Where the kernel does not say, or the process is gone: an empty letter and zero.
+    """
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return "", 0.0
+    return fields[0], (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def shield_from_the_terminal() -> None:

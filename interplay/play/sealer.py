@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from interplay.play import processes
-from interplay.play.channel import decode
+from interplay.play.channel import Seal, Sealed, decode_sealed
 from interplay.record import RecordingError
 
 SEALER_MODULE = "interplay.play.sealing"
@@ -102,17 +102,17 @@ class Sealer:
             _fail(request, f"no process to seal it could be started: {error}")
             return
         assert self._link is not None
-        self._link.command(number, "seal", path=str(request.path), **self._place)
+        self._link.command(number, Seal(str(request.path), **self._place))
 
-    def on_answer(self, number: int, answer: dict[str, Any]) -> None:
+    def on_answer(self, number: int, answer: Sealed) -> None:
         """The process has sealed a journal, or could not."""
         request = self._requests.get(number)
         if request is None or request.answer.done():
             return
-        if "error" in answer:
-            request.answer.set_exception(RecordingError(answer["error"]))
+        if answer.episode is None:
+            request.answer.set_exception(RecordingError(answer.error))
         else:
-            request.answer.set_result(answer["episode"])
+            request.answer.set_result(answer.episode)
 
     def on_death(self, link: _Link) -> None:
         """The process is gone: what it had not answered goes to a new one."""
@@ -148,9 +148,9 @@ class _Link(processes.ProcessLink):
         self.cpu_s = 0.0
         self._sealer = sealer
 
-    def on_message(self, number: int, kind: int, payload: bytes) -> None:
-        answer = decode(payload)
-        self.cpu_s = answer["cpu_s"]
+    def on_message(self, number: int, seat: int, kind: int, payload: bytes) -> None:
+        answer = decode_sealed(payload)
+        self.cpu_s = answer.cpu_s
         self._sealer.on_answer(number, answer)
 
     def on_death(self) -> None:

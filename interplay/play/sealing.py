@@ -1,4 +1,4 @@
-"""The process that seals episodes beside the games, in the background: it takes one path after another, answers with the id or
+"""The process that seals episodes beside the games, giving way to them: it takes one path after another, answers with the id or
 the error, and ends when the web process is gone.
 
     python -m interplay.play.sealing FD        (started by `sealer.Sealer`, FD is its end of a socket pair)
@@ -11,13 +11,12 @@ import socket
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import interplay.record
 from interplay.errors import NotFoundError
-from interplay.parallel import stay_in_the_background
+from interplay.parallel import give_way
 from interplay.play import processes
-from interplay.play.channel import ToWeb, Unpacker, decode, pack_json
+from interplay.play.channel import Sealed, Unpacker, decode_seal, pack_event
 from interplay.record import RecordingError
 from interplay.record.journal import episode_of
 
@@ -27,23 +26,23 @@ log = logging.getLogger("interplay.play.sealing")
 def main(descriptor: int) -> None:
     """Seal what is asked for until the web process goes away."""
     processes.shield_from_the_terminal()
-    stay_in_the_background()
+    give_way()
     logging.basicConfig(format="%(asctime)s sealer %(process)d: %(message)s", level=logging.WARNING)
     channel = socket.socket(fileno=descriptor)
     unpacker = Unpacker()
     archive: interplay.record.Archive | None = None
     while data := _receive(channel):
-        for number, _, payload in unpacker.feed(data):
-            command = decode(payload)
+        for number, _, _, payload in unpacker.feed(data):
+            command = decode_seal(payload)
             try:
                 if archive is None:
-                    archive = interplay.record.open(Path(command["data"]), database=command["database"])
-                answer: dict[str, Any] = {"episode": _seal(archive, Path(command["path"]))}
+                    archive = interplay.record.open(Path(command.data), database=command.database)
+                episode, failure = _seal(archive, Path(command.path)), None
             except Exception as error:
-                log.exception("%s was not sealed", command["path"])
-                answer = {"error": str(error) if isinstance(error, RecordingError) else f"{type(error).__name__}: {error}"}
+                log.exception("%s was not sealed", command.path)
+                episode, failure = None, str(error) if isinstance(error, RecordingError) else f"{type(error).__name__}: {error}"
             try:
-                channel.sendall(pack_json(number, ToWeb.EVENT, answer | {"cpu_s": time.process_time()}))
+                channel.sendall(pack_event(number, Sealed(time.process_time(), episode, failure)))
             except ConnectionError:
                 return
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import itertools
 import logging
 import os
 import secrets
+import threading
 import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -15,37 +15,33 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
-from starlette.websockets import WebSocket, WebSocketDisconnect
+import msgspec
+from starlette.websockets import WebSocket
 
-from interplay.errors import InterplayError
-from interplay.play import wire
-from interplay.play.connection import Connection
-from interplay.play.pool import Seated, WorkerPool
+from interplay.envs import backends
+from interplay.files import is_disk_full
+from interplay.play import agreement, leftovers, player_socket, wire
+from interplay.play.films import LATER, SOON, Films
+from interplay.play.game import OVER, Game, State
+from interplay.play.leftovers import Leftovers
+from interplay.play.limits import MAX_SEATS_OF_ADDRESS, HeldSeat, Limits, PlayError, default_max_worlds
+from interplay.play.player_socket import GameOver, Place, Refusal
+from interplay.play.pool import Played, WorkerPool
 from interplay.play.sealer import Sealer
-from interplay.play.seat import Seat, State
+from interplay.play.seat import UNKNOWN_CLIENT, Seat
+from interplay.play.seeds import HELD_OUT_SHARE, draw_seed
 from interplay.play.tokens import ExpiredTokenError, SeatTokens, TokenError
-from interplay.record import Archive, journal
+from interplay.record import Archive, Owner, journal
 from interplay.record.archive import new_episode_id
-from interplay.store import sessions
+from interplay.store import PlaySession, sessions
 from interplay.tasks import Suite, Task, builtin_suites, index, lookup
 
 log = logging.getLogger("interplay.play")
 
 COUNTDOWN_S = 3
-MAX_SEATS = 1000
-SLOW_DOORS = ("voxel", "minerl", "minestudio")
-"""Kinds of world that draw their pictures for so long that none shares a worker."""
-MAX_UNTAKEN = 50
-"""Seats of one address that wait for their player: more than a class behind one address opens at once."""
 SEAL_TIMEOUT_S = 60.0
 """How long a server that stops waits for its last episodes to be sealed."""
-_SEEDS = 2**31
-
-
-class PlayError(InterplayError):
-    """A seat that cannot be granted."""
 
 
 @dataclass(frozen=True)
@@ -75,11 +71,22 @@ class PlayServer:
         num_workers: Environment workers; one per core by default.
         secret: Signs seat tokens.
         suites: Tasks on offer; the built-in ones by default.
+        max_worlds: Slow worlds at once, each a process of its own; by default as many as `default_max_worlds` says. One address
+            may hold half of them.
+        max_seats_of_address: Seats that one address may hold, whatever they are for.
+        held_out_share: How many of people's games are played on held-out seeds, 0 to 1: those may be compared with others, if
+            their players agree, and are no demonstrations.
         seat_ttl_s: How long a seat token is good for.
         untaken_s: How long a seat waits for its first socket.
         seat_kept_s: How long a seat waits for a socket that was lost.
         idle_s: How long it waits for a connected player who does not start or resume.
+        resume_s: How long a game that a killed server has left waits for its player to come back.
         clock: Seconds since the epoch, for tokens.
+
+    Attributes:
+        limits: What it may hold.
+        films: Makes films of what is played, when no game needs the core.
+        num_recovering: Journals that a killed server has left and that are not sealed yet.
     """
 
     def __init__(
@@ -89,23 +96,36 @@ class PlayServer:
         secret: bytes,
         num_workers: int | None = None,
         suites: Iterable[Suite] | None = None,
+        max_worlds: int | None = None,
+        max_seats_of_address: int = MAX_SEATS_OF_ADDRESS,
+        held_out_share: float = HELD_OUT_SHARE,
         seat_ttl_s: float = 6 * 3600,
         untaken_s: float = 120.0,
         seat_kept_s: float = 30.0,
         idle_s: float = 600.0,
+        resume_s: float = 600.0,
         clock: Callable[[], float] = time.time,
     ) -> None:
         if num_workers is not None and num_workers < 1:
             raise PlayError(f"the server needs at least one worker, got {num_workers}\nUse --workers 1 or more.")
         self.archive = archive
         self.tasks = index(builtin_suites() if suites is None else suites)
+        self.limits = Limits(
+            max_worlds=default_max_worlds() if max_worlds is None else max_worlds, max_seats_of_address=max_seats_of_address
+        )
+        self.granting = threading.Lock()
+        self._held_out_share = held_out_share
         self._untaken_s = untaken_s
         self.seat_kept_s = seat_kept_s
         self.idle_s = idle_s
+        self.resume_s = resume_s
+        self.num_recovering = 0
+        self._seat_ttl_s = seat_ttl_s
+        self._has_looked = asyncio.Event()
+        self._recovery: asyncio.Task[None] | None = None
         self._tokens = SeatTokens(secret, ttl_s=seat_ttl_s, clock=clock)
-        self._seats: dict[str, Seat] = {}
+        self._places: dict[str, Place] = {}
         self._numbers = itertools.count(1)
-        self._slow_tasks: set[str] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stopping = False
         self._notes = ThreadPoolExecutor(1, thread_name_prefix="session notes")  # one thread keeps them in order
@@ -114,13 +134,16 @@ class PlayServer:
             "database": archive.database.address,
         }
         self._sealer = Sealer(**place)
+        self.films = Films(archive, cores_needed=self.cores_needed)
         self.pool = WorkerPool(num_workers or len(os.sched_getaffinity(0)), **place, on_orphans=self._on_orphans)
 
     async def start(self) -> None:
-        """Start the workers and the sealer. A second call does nothing."""
+        """Start the workers and the sealer; what a killed server has left is recovered beside. A second call does nothing."""
         if self._loop is None:
             self._loop = asyncio.get_running_loop()
+            left_open = await asyncio.to_thread(leftovers.open_sessions, self.archive)  # before anybody opens a new one
             await asyncio.gather(self.pool.start(), self._sealer.start())
+            self._recovery = self._loop.create_task(self._recover(left_open))
 
     async def stop(self) -> None:
         """End every episode as `interrupted`, seal them, stop workers and sealer. A second call does nothing.
@@ -130,15 +153,74 @@ class PlayServer:
         if self._loop is None or self._stopping:
             return
         self._stopping = True
+        if self._recovery is not None:  # none where the start failed
+            await self._has_looked.wait()
+            self._recovery.cancel()
         await self.pool.stop()
-        pending = [task for seat in self._seats.values() for task in seat.pending]
+        for game in self.games:
+            if game.state is State.HELD:
+                game.give_up()
+        pending = [task for game in self.games for task in game.pending]
         if pending:
             await asyncio.wait(pending, timeout=SEAL_TIMEOUT_S)
-        for seat in list(self._seats.values()):
-            if seat.state is not State.ENDED:
-                seat.leave(wire.text("error", code="server_stopped", message="the server was stopped"))
+        for game in self.games:
+            if game.state is not State.ENDED:
+                game.leave(wire.text("error", code="server_stopped", message="the server was stopped"))
         await self._sealer.stop()
+        await asyncio.to_thread(self.films.close)
         await asyncio.to_thread(self._notes.shutdown)
+
+    @property
+    def games(self) -> list[Game]:
+        """Those in which somebody has a seat. From any thread."""
+        return list(dict.fromkeys(place.game for place in list(self._places.values())))
+
+    # What a killed server has left
+
+    async def _recover(self, left_open: dict[str, PlaySession]) -> None:
+        """Keep games whose players may come back, then seal everything else."""
+        try:
+            found = await asyncio.to_thread(
+                leftovers.find, self.archive, left_open, self.tasks, taken_within_s=self._seat_ttl_s
+            )
+            self._keep(found)
+        except Exception:
+            log.exception("what an earlier run has left was not recovered\nTry:  interplay episodes repair")
+            return
+        finally:
+            self._has_looked.set()
+        if found.games:
+            log.warning("games that were cut off and wait %g s for their players: %d", self.resume_s, len(found.games))
+        self.num_recovering = len(found.ended)
+        num_sealed = 0
+        for path in found.ended:
+            try:
+                await self.seal(path)
+                num_sealed += 1
+            except Exception as error:
+                log.error("%s was not sealed: %s\nTry:  interplay episodes repair", path.name, error)
+            self.num_recovering -= 1
+        if num_sealed:
+            log.warning("recovered %d interrupted episodes of an earlier run", num_sealed)
+
+    def _keep(self, found: Leftovers) -> None:
+        """Seats for everybody who may come back; a world is built when they do."""
+        for header, rows in found.games:
+            game = self._new_game(header.task, rows[0].seed, episode_id=header.episode, state=State.HELD)
+            for seat, row in zip(game.seats, rows, strict=True):
+                self._seat_again(game, seat, row)
+            game.hold_for(self.resume_s)
+        for row, task in found.untaken:
+            game = self._new_game(task, row.seed)
+            self._seat_again(game, game.seats[0], row)
+            asyncio.get_running_loop().call_later(self._untaken_s, self._drop_untaken, row.id)
+        for session, episode_id in found.lost.items():
+            self._set_states([session], "interrupted", episode_id)
+
+    def _seat_again(self, game: Game, seat: Seat, row: PlaySession) -> None:
+        seat.session, seat.client = row.id, UNKNOWN_CLIENT
+        seat.owner = Owner(row.actor, row.actor_kind, row.participant_id)
+        self._places[row.id] = Place(game, seat)
 
     # Seats
 
@@ -164,158 +246,181 @@ class PlayServer:
         """Grant a seat; its world is built when the player's socket comes. Call it from any thread: it writes the database.
 
         Args:
-            task: One on offer, or any other.
+            task: One on offer, or any other. Where it has several seats this is an open one in the oldest game that waits for
+                players, or the first of a new game.
             actor: Name under which the episode is recorded; `participant-<id>` by default.
-            seed: A fresh one, never one of the task's held-out seeds, when not given.
-            client: Address of who asks: it may have `MAX_UNTAKEN` seats that nobody has sat down in yet.
+            seed: When not given, that of the game that is joined, or a new one: now and then, and for participants only, one of
+                the task's held-out seeds.
+            client: Of who asks, `client_of` their address; None counts for nobody.
         Raises:
             NotFoundError: If there is no such task.
-            PlayError: If the server is full or is stopping, or the client asks for too many seats.
+            PlayError: If the server is full or is stopping, or the client holds too many seats.
         """
         if isinstance(task, str):
             task = self.task(task)
         if self._stopping:
-            raise PlayError("the server is stopping; try again in a moment")
-        if len(self._seats) >= MAX_SEATS:
-            raise PlayError(f"all {MAX_SEATS} seats of this server are taken; try again later")
-        waiting = [seat for seat in list(self._seats.values()) if seat.state is State.EMPTY and seat.client == client]
-        if client is not None and len(waiting) >= MAX_UNTAKEN:
-            raise PlayError(f"{len(waiting)} seats asked for from your address are still empty; take one, or wait two minutes")
-        if seed is None:
-            seed = secrets.randbelow(_SEEDS)
-            while seed in task.held_out_seeds:
-                seed = secrets.randbelow(_SEEDS)
+            raise PlayError("the server is stopping; try again in a moment", retry_after_s=10)
+        session = secrets.token_urlsafe(12)
+        token, expires_at = self._tokens.sign(session)
         if actor is None:
             actor = "anonymous" if participant_id is None else f"participant-{participant_id}"
-        session = secrets.token_urlsafe(12)
-        with self.archive.database.write() as database:
-            sessions.open_session(
-                database,
-                id=session,
-                task=task.id,
-                task_hash=task.content_hash,
-                seed=seed,
-                actor=actor,
-                actor_kind=actor_kind,
-                participant_id=participant_id,
-                now=datetime.now(UTC),
-            )
-        token, expires_at = self._tokens.sign(session)
-        self._seats[session] = Seat(
-            server=self,
-            session=session,
-            number=next(self._numbers),
-            episode_id=new_episode_id(),
-            task=task,
-            seed=seed,
-            actor=actor,
-            actor_kind=actor_kind,
-            participant_id=participant_id,
-            countdown_s=countdown_s,
-            client=client,
-        )
+        with self.granting:  # of two that ask at once, the second finds the seat of the first
+            place = self._open_place(task, seed, participant_id)
+            self.limits.check(task, client, self._held_seats, self.pool.num_alone, joins=place is not None)
+            if place is None:
+                game = self._new_game(task, self._seed(task, participant_id) if seed is None else seed, countdown_s=countdown_s)
+                place = Place(game, game.seats[0])
+            game, seat = place
+            seat.session, seat.client, seat.owner = session, client, Owner(actor, actor_kind, participant_id)
+            self._places[session] = place
+        try:
+            with self.archive.database.write() as database:
+                sessions.open_session(
+                    database,
+                    id=session,
+                    task=task.id,
+                    task_hash=task.content_hash,
+                    seed=game.seed,
+                    actor=actor,
+                    actor_kind=actor_kind,
+                    participant_id=participant_id,
+                    seat=seat.name,
+                    now=datetime.now(UTC),
+                )
+        except BaseException:
+            del self._places[session]
+            seat.session = seat.owner = None
+            raise
         if self._loop is not None:
             self._loop.call_soon_threadsafe(self._loop.call_later, self._untaken_s, self._drop_untaken, session)
+            self._loop.call_soon_threadsafe(game.tell_seats)
         return SeatGrant(session, token, expires_at)
+
+    def _open_place(self, task: Task, seed: int | None, participant_id: int | None) -> Place | None:
+        """A seat in the game of this task that waits longest for a player, where a task has several seats.
+
+        Nobody gets two seats in one game: a participant who has one is given another game.
+        """
+        if len(task.seats) == 1:
+            return None
+        alike = [game for game in self.games if game.task.content_hash == task.content_hash and seed in (None, game.seed)]
+        if participant_id is not None:
+            alike = [game for game in alike if not game.has_participant(participant_id)]
+        found = [Place(game, seat) for game in alike if (seat := game.open_seat) is not None]
+        return min(found, key=lambda place: place.game.number, default=None)
+
+    def _seed(self, task: Task, participant_id: int | None) -> int:
+        """Of a world that is ready, or a new one; only people play on held-out seeds."""
+        share = 0.0 if participant_id is None else self._held_out_share
+        ready = self.pool.take_seed(task, lambda seed: share > 0 or seed not in task.held_out_seeds)
+        return draw_seed(task, held_out_share=share) if ready is None else ready
+
+    def _new_game(
+        self,
+        task: Task,
+        seed: int,
+        *,
+        episode_id: str | None = None,
+        countdown_s: int = COUNTDOWN_S,
+        state: State = State.EMPTY,
+    ) -> Game:
+        return Game(
+            self,
+            next(self._numbers),
+            episode_id=episode_id or new_episode_id(),
+            task=task,
+            seed=seed,
+            countdown_s=countdown_s,
+            state=state,
+        )
+
+    @property
+    def _held_seats(self) -> list[HeldSeat]:
+        return [
+            HeldSeat(game.number, seat.client, game.holds_world)
+            for game, seat in list(self._places.values())
+            if game.state is not State.ENDED and seat.last_words is None
+        ]
+
+    def soon(self, task: Task) -> None:
+        """Somebody reads what this task is about, and may press Start in a moment. From any thread."""
+        if backends.of(task).must_load and self._loop is not None and not self._stopping:
+            asyncio.run_coroutine_threadsafe(self._prepare(task), self._loop)
+
+    async def _prepare(self, task: Task) -> None:
+        try:
+            await self.pool.prepare(task, lambda: draw_seed(task, held_out_share=self._held_out_share))
+        except OSError as error:
+            log.error("no worker could be started for %s: %s", task.id, error)
 
     def _drop_untaken(self, session: str) -> None:
         """Free a seat nobody came for."""
-        seat = self._seats.get(session)
-        if seat is not None and seat.state is State.EMPTY and not self._stopping:
-            del self._seats[session]
-            self._set_state(seat, "ended")
+        place = self._places.get(session)
+        if place is None or self._stopping:
+            return
+        game, seat = place
+        if not seat.has_come and seat.last_words is None and game.state not in OVER:
+            game.free(seat)
+            del self._places[session]
+            self._set_states([session], "ended")
+
+    def agree(self, token: str, *, agreed: bool) -> bool:
+        """Keep whether a player lets their game be compared with others; returns whether it is from now on. From any thread.
+
+        Raises:
+            TokenError: If this server did not sign the token, or its time is over.
+            AgreementError: If there is nothing to agree to.
+        """
+        session = self._tokens.verify(token)
+        place = self._places.get(session)
+        if place is not None and place.seat.owner is not None:
+            episode_id, participant_id = place.game.sealed_id, place.seat.owner.participant_id
+        else:
+            episode_id, participant_id = self._played(session)
+        now = datetime.now(UTC)
+        is_shown = agreement.agree(
+            self.archive.database, episode_id=episode_id, participant_id=participant_id, agreed=agreed, now=now
+        )
+        if is_shown and episode_id is not None:
+            self.films.wanted(episode_id, SOON)
+        return is_shown
 
     # Sockets
 
     async def handle_socket(self, websocket: WebSocket) -> None:
         """Serve one player's socket until it closes."""
-        origin = websocket.headers.get("origin")
-        if origin is not None and urlsplit(origin).netloc != websocket.headers.get("host"):
-            await websocket.close()  # before accepting: the browser of another site's visitor gets 403
-            return
-        offered = wire.SUBPROTOCOL in websocket.scope.get("subprotocols", [])
-        await websocket.accept(subprotocol=wire.SUBPROTOCOL if offered else None)
-        try:
-            if not offered:
-                raise _Refusal(wire.CLOSE_GARBAGE, f"this server speaks {wire.SUBPROTOCOL}")
-            seat = await self._seat_of_hello(websocket)
-            await self._serve(websocket, seat)
-        except _Refusal as refusal:
-            await self._refuse(websocket, refusal)
-        except WebSocketDisconnect:
-            pass
+        await player_socket.serve(websocket, self._place_of)
 
-    async def _seat_of_hello(self, websocket: WebSocket) -> Seat:
-        """The seat the first message has the token of."""
-        try:
-            async with asyncio.timeout(wire.HELLO_TIMEOUT_S):
-                message = await websocket.receive()
-        except TimeoutError:
-            raise _Refusal(wire.CLOSE_UNSIGNED, f"no hello within {wire.HELLO_TIMEOUT_S:g} s") from None
-        command, token = _parse_text(message)
-        if command != "hello":
-            raise _Refusal(wire.CLOSE_UNSIGNED, "the first message must be a hello with the seat's token")
+    async def _place_of(self, token: str) -> Place:
+        """The seat a token is for."""
         try:
             session = self._tokens.verify(token)
         except ExpiredTokenError as error:
-            raise _Refusal(wire.CLOSE_EXPIRED, str(error)) from None
+            raise Refusal(wire.CLOSE_EXPIRED, str(error)) from None
         except TokenError as error:
-            raise _Refusal(wire.CLOSE_UNSIGNED, str(error)) from None
-        seat = self._seats.get(session)
-        if seat is None:
-            raise _Refusal(wire.CLOSE_EXPIRED, "the session of this seat has ended; open the task again")
-        return seat
+            raise Refusal(wire.CLOSE_UNSIGNED, str(error)) from None
+        await self._has_looked.wait()
+        place = self._places.get(session)
+        if place is None:
+            episode_id, _ = await asyncio.to_thread(self._played, session)
+            if episode_id is not None:
+                message = "this game is over, and what you played is saved"
+                raise GameOver(wire.text("error", code="interrupted", message=message, episode=episode_id))
+            raise Refusal(wire.CLOSE_EXPIRED, "the session of this seat has ended; open the task again")
+        return place
 
-    async def _serve(self, websocket: WebSocket, seat: Seat) -> None:
-        """Pass messages to the seat; a client that breaks the rules is closed, its seat treated as if the socket were lost."""
-        connection = Connection(websocket, on_hold=seat.hold, on_go=seat.go)
-        sender = asyncio.get_running_loop().create_task(connection.run())
-        seat.attach(connection)
-        window_end, num_messages = 0.0, 0
-        loop = asyncio.get_running_loop()
-        try:
-            while True:
-                message = await websocket.receive()
-                now = loop.time()
-                if now >= window_end:
-                    window_end, num_messages = now + 1.0, 0
-                num_messages += 1
-                if num_messages > wire.MAX_MESSAGES_PER_S:
-                    raise _Refusal(wire.CLOSE_TOO_MANY, f"more than {wire.MAX_MESSAGES_PER_S} messages in a second")
-                data = message.get("bytes")
-                if data is not None:
-                    _check_size(data)
-                    try:
-                        held = wire.parse_input(data)
-                    except wire.ProtocolError as error:
-                        raise _Refusal(wire.CLOSE_GARBAGE, str(error)) from None
-                    if connection is seat.connection:
-                        seat.on_input(held)
-                else:
-                    command, _ = _parse_text(message)
-                    if connection is seat.connection:
-                        seat.on_command(command)
-        finally:
-            seat.detach(connection)
-            sender.cancel()
+    def _played(self, session: str) -> tuple[str | None, int | None]:
+        """The episode of a session that is over, and whose it was."""
+        with self.archive.database.read() as database:
+            row = database.get(PlaySession, session)
+            return (None, None) if row is None else (row.episode_id, row.participant_id)
 
-    @staticmethod
-    async def _refuse(websocket: WebSocket, refusal: _Refusal) -> None:
-        # The client may have left first, or read nothing at all.
-        with contextlib.suppress(RuntimeError, WebSocketDisconnect, TimeoutError):
-            await asyncio.wait_for(websocket.close(refusal.code, refusal.reason[:120]), 5.0)
+    # What games need
 
-    # What seats need
-
-    def is_slow(self, task: Task) -> bool:
-        """Whether this task's world needs a worker to itself: what is known to be slow, and what was found to be."""
-        return task.env.door in SLOW_DOORS or task.content_hash in self._slow_tasks
-
-    def mark_slow(self, task: Task, step_ms: float) -> None:
-        """Remember that a task's world is slow."""
-        if not self.is_slow(task):
-            log.warning("task %s takes %.1f ms a step: each of its sessions gets a worker alone", task.id, step_ms)
-            self._slow_tasks.add(task.content_hash)
+    def cores_needed(self) -> float:
+        """How many cores the games that are played now need."""
+        states = (State.WAITING, State.COUNTDOWN, State.PLAYING, State.RECOVERING)
+        return self.limits.cores_needed(game.task for game in self.games if game.state in states)
 
     async def seal(self, path: Path) -> str:
         """Seal a finished journal; returns the episode's id.
@@ -323,7 +428,9 @@ class PlayServer:
         Raises:
             RecordingError: If it cannot be sealed; the journal then stays.
         """
-        return await self._sealer.seal(path)
+        episode_id = await self._sealer.seal(path)
+        self.films.wanted(episode_id, LATER)
+        return episode_id
 
     async def seal_what_is_left(self, episode_id: str) -> bool:
         """Seal the journal of an episode that failed; returns whether anything of it is kept, sealed or not."""
@@ -336,71 +443,62 @@ class PlayServer:
             log.exception("episode %s stays in the journal", episode_id)
         return True
 
-    def note_started(self, seat: Seat) -> None:
-        """Write down that a session plays."""
-        self._set_state(seat, "playing")
+    def note_started(self, game: Game) -> None:
+        """Write down that a game is played."""
+        # In a game for several the episode tells a server that is started again who belongs together.
+        episode_id = game.episode_id if len(game.seats) > 1 else None
+        self._set_states([seat.session for seat in game.seats if seat.session is not None], "playing", episode_id)
 
-    def note_ended(self, seat: Seat, *, state: str, episode_id: str | None = None) -> None:
-        """Write down that a session is over, and forget its seat after a while in which a late client may still ask."""
-        self._set_state(seat, state, episode_id)
-        asyncio.get_running_loop().call_later(self.seat_kept_s, self._seats.pop, seat.session, None)
+    def note_over(self, seat: Seat, *, state: str, episode_id: str | None = None) -> None:
+        """Write down that it is over for a seat, and forget it after a while in which a late client may still ask."""
+        assert seat.session is not None
+        self._set_states([seat.session], state, episode_id)
+        asyncio.get_running_loop().call_later(self.seat_kept_s, self._places.pop, seat.session, None)
 
-    def _set_state(self, seat: Seat, state: str, episode_id: str | None = None) -> None:
+    def _set_states(self, ids: list[str], state: str, episode_id: str | None = None) -> None:
+        """Of all these sessions or, if the server is killed just now, of none."""
+
         def write() -> None:
             try:
                 with self.archive.database.write() as database:
-                    sessions.set_session_state(database, seat.session, state, episode_id=episode_id, now=datetime.now(UTC))
-            except Exception:
-                log.exception("session %s: its state was not written", seat.session)
+                    for session in ids:
+                        sessions.set_session_state(database, session, state, episode_id=episode_id, now=datetime.now(UTC))
+            except Exception as error:
+                if is_disk_full(error):
+                    log.error("session %s: its state was not written: the disk is full", ", ".join(ids))
+                else:
+                    log.exception("session %s: its state was not written", ", ".join(ids))
 
         self._notes.submit(write)
 
-    def _on_orphans(self, orphans: list[Seated]) -> None:
-        for seat in orphans:
-            assert isinstance(seat, Seat)
-            seat.on_orphaned()
+    def _on_orphans(self, orphans: list[Played]) -> None:
+        for game in orphans:
+            assert isinstance(game, Game)
+            game.on_orphaned()
+
+    @property
+    def troubles(self) -> list[str]:
+        """What is wrong just now, in words: nothing, most of the time."""
+        recovering = sum(game.state is State.RECOVERING for game in self.games)
+        return self.pool.troubles + ([f"{recovering} games are being brought back"] if recovering else [])
 
     def statistics(self) -> dict[str, Any]:
         """How the server is doing: seats by state, and every worker's newest report."""
         states: dict[str, int] = {}
-        for seat in list(self._seats.values()):
-            states[seat.state] = states.get(seat.state, 0) + 1
+        for game, seat in list(self._places.values()):
+            state = game.state if seat.last_words is None else State.ENDED
+            states[state] = states.get(state, 0) + 1
         return {
             "seats": states,
+            "recovering": self.num_recovering,
             "worker_deaths": self.pool.num_deaths,
-            "slow_tasks": sorted(self._slow_tasks),
+            "slow_tasks": self.limits.slow_tasks,
             "cpu_s": round(time.process_time(), 3),
             "sealer": self._sealer.statistics(),
             "workers": [
-                {"pid": link.process.pid, "alone": link.alone, "seats": len(link.seats), **link.statistics}
+                {"pid": link.process.pid, "alone": link.alone, "seats": len(link.games)}
+                | {"ready_worlds": [task for task, seed in link.ready.items() if seed is not None]}
+                | ({} if link.statistics is None else msgspec.structs.asdict(link.statistics))
                 for link in self.pool.links
             ],
         }
-
-
-class _Refusal(Exception):
-    """Close the socket with this code."""
-
-    def __init__(self, code: int, reason: str) -> None:
-        super().__init__(reason)
-        self.code = code
-        self.reason = reason
-
-
-def _parse_text(message: Any) -> tuple[str, str]:
-    """The command of a text message of a client."""
-    if message["type"] == "websocket.disconnect":
-        raise WebSocketDisconnect(message.get("code", 1006))
-    text = message.get("text")
-    if text is None:
-        raise _Refusal(wire.CLOSE_GARBAGE, "expected a JSON message")
-    _check_size(text)
-    try:
-        return wire.parse_command(text)
-    except wire.ProtocolError as error:
-        raise _Refusal(wire.CLOSE_GARBAGE, str(error)) from None
-
-
-def _check_size(data: str | bytes) -> None:
-    if len(data) > wire.MAX_MESSAGE_BYTES:
-        raise _Refusal(wire.CLOSE_TOO_LONG, f"messages may have {wire.MAX_MESSAGE_BYTES} bytes")

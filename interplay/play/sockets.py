@@ -5,13 +5,18 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import errno
+import functools
+import ipaddress
 import logging
 import socket
+import time
 from http import HTTPStatus
 from typing import Any, cast
+from urllib.parse import urlsplit
 
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
-from websockets.frames import CloseCode
+from websockets.exceptions import ProtocolError
+from websockets.frames import CloseCode, Frame
 from websockets.http11 import Request
 from websockets.server import ServerProtocol
 
@@ -22,6 +27,7 @@ WRITE_NOW = "interplay.write_now"
 """Key of `PlaySocketProtocol.write_now` among the scope's extensions."""
 _NOT_SENT_BYTES = 16 * 1024
 _DRAIN_S = 1.0
+_TOO_MANY = f"more than {wire.MAX_MESSAGES_PER_S} messages in a second"
 _TCP_NOTSENT_LOWAT = getattr(socket, "TCP_NOTSENT_LOWAT", 25)  # Linux; Python names it only in newer versions
 
 
@@ -30,12 +36,27 @@ class ListenError(InterplayError):
 
 
 class _SmallMessages(ServerProtocol):
-    """Closes with this protocol's own code when a message is too long."""
+    """Closes with this protocol's own code when a message is too long, or there are too many frames: pings count, and so do the
+    pieces of a message."""
+
+    _window_end, _num_frames = 0.0, 0
+
+    def recv_frame(self, frame: Frame) -> None:
+        """Take a frame in."""
+        now = time.monotonic()
+        if now >= self._window_end:
+            self._window_end, self._num_frames = now + 1.0, 0
+        self._num_frames += 1
+        if self._num_frames > wire.MAX_MESSAGES_PER_S:
+            raise ProtocolError(_TOO_MANY)
+        super().recv_frame(frame)
 
     def fail(self, code: CloseCode | int, reason: str = "") -> None:
         """Fail the connection."""
         if code == CloseCode.MESSAGE_TOO_BIG:
             code, reason = wire.CLOSE_TOO_LONG, f"messages may have {wire.MAX_MESSAGE_BYTES} bytes"
+        elif reason == _TOO_MANY:
+            code = wire.CLOSE_TOO_MANY
         super().fail(code, reason)
 
 
@@ -71,8 +92,8 @@ class PlaySocketProtocol(WebSocketsSansIOProtocol):
         if self.response.status_code == HTTPStatus.SWITCHING_PROTOCOLS:
             cast(dict[str, Any], self.scope)["extensions"][WRITE_NOW] = self.write_now
 
-    def write_now(self, message: bytes) -> bool:
-        """Write one binary message at once, past the layers of events and tasks: a frame then costs half.
+    def write_now(self, message: bytes, *, is_text: bool = False) -> bool:
+        """Write one message at once, past the layers of events and tasks: a frame then costs half.
 
         Returns:
             False, with nothing written, if the transport has bytes left to send or the socket is closing.
@@ -80,19 +101,26 @@ class PlaySocketProtocol(WebSocketsSansIOProtocol):
         if not self.writable.is_set() or self.close_sent or self.disconnected or self.transport.is_closing():
             return False
         size = len(message)
+        kind = 0x81 if is_text else 0x82
         if size < 126:
-            head = bytes((0x82, size))
+            head = bytes((kind, size))
         elif size < 1 << 16:
-            head = b"\x82\x7e" + size.to_bytes(2, "big")
+            head = bytes((kind, 0x7E)) + size.to_bytes(2, "big")
         else:
-            head = b"\x82\x7f" + size.to_bytes(8, "big")
+            head = bytes((kind, 0x7F)) + size.to_bytes(8, "big")
         self.transport.write(head + message)
         return True
 
     def data_received(self, data: bytes) -> None:
         """Take bytes in."""
-        if not self._draining:
-            super().data_received(data)
+        if self._draining:
+            return
+        super().data_received(data)
+        if (
+            not self.handshake_initiated and not self.transport.is_closing()
+        ):  # the head comes whole: it is none that can be read
+            self.transport.write(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+            self.transport.close()
 
     def handle_parser_exception(self) -> None:
         """Close after a message that breaks the rules."""
@@ -106,6 +134,34 @@ class PlaySocketProtocol(WebSocketsSansIOProtocol):
             self.read_paused = False
             self.transport.resume_reading()
         self.close_timer = self.loop.call_later(_DRAIN_S, self.transport.close)
+
+
+def host_of_origin(origin: str) -> str | None:
+    """The host (and port) that an `Origin` header names; None of a page that hides where it is from (`null`).
+
+    >>> host_of_origin("https://lab.example"), host_of_origin("null"), host_of_origin("http://[")
+    ('lab.example', None, None)
+    """
+    try:
+        return urlsplit(origin).netloc or None
+    except ValueError:
+        return None
+
+
+@functools.lru_cache(4096)
+def client_of(address: str) -> str:
+    """Who counts as one: an IPv4 address, and of IPv6 the 64 bits of a network, all of which one subscriber has.
+
+    >>> client_of("192.0.2.7"), client_of("2001:db8::1:2:3:4")
+    ('192.0.2.7', '2001:db8::/64')
+    """
+    with contextlib.suppress(ValueError):
+        found = ipaddress.ip_address(address)
+        if isinstance(found, ipaddress.IPv6Address):
+            return (
+                client_of(str(found.ipv4_mapped)) if found.ipv4_mapped else str(ipaddress.ip_network((found, 64), strict=False))
+            )
+    return address
 
 
 def listen(host: str, port: int) -> socket.socket:

@@ -12,6 +12,8 @@ from pathlib import Path
 
 from itsdangerous import BadSignature, URLSafeSerializer
 
+from interplay.files import keep_to_owner
+
 SECRET_FILE = "secret.key"
 OPERATOR_FILE = "operator.token"
 
@@ -76,7 +78,7 @@ def is_operator(authorization: str | None, token: str) -> bool:
 
 
 def _kept(path: Path, make: Callable[[], bytes]) -> bytes:
-    """What a file holds; written whole under another name first, so that two processes starting at once agree."""
+    """What a file of its owner alone holds; written whole under another name first: two processes starting at once agree."""
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
         draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
@@ -89,4 +91,5 @@ def _kept(path: Path, make: Callable[[], bytes]) -> bytes:
             pass
         finally:
             draft.unlink()
+    keep_to_owner(path)
     return path.read_bytes()

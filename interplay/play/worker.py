@@ -24,14 +24,15 @@ import threading
 import time
 from collections import defaultdict, deque
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import interplay.record
-from interplay.envs import PlayableEnv, make
+from interplay.envs import PlayableEnv, make, prepare
 from interplay.errors import InterplayError
-from interplay.play import processes
-from interplay.play.channel import ToWeb, ToWorker, Unpacker, decode, pack_json, unpack_input
+from interplay.play import channel, processes
+from interplay.play.channel import ToWorker, Unpacker, decode_command, pack_event, unpack_input
 from interplay.play.clock import SLOTS, Lateness
 from interplay.play.live import NUM_TIMED_STEPS, LiveEpisode
 from interplay.tasks import Task
@@ -50,6 +51,9 @@ _WRITE_AFTER_US = 500_000
 """Steps that have waited so long are written in the next moment in which nothing is due ..."""
 _WRITE_TAKES_US = 1_500
 """... for so long. Later than `interplay.record.recorder.BATCH_US` they are written whatever is due."""
+_MAX_READY_WORLDS = 2
+"""Worlds made before anybody asks for them, one per task: 20 MB each."""
+_PREPARING_NICENESS = 10
 _MAX_BACKLOG_BYTES = 1 << 20
 """When the web process has not read so much, frames are skipped."""
 
@@ -73,6 +77,10 @@ class Worker:
         self._due: list[tuple[int, int]] = []
         self._idle_worlds: dict[str, list[PlayableEnv]] = defaultdict(list)
         self._cancelled: set[int] = set()
+        self._opening: set[int] = set()
+        self._ready_worlds: dict[str, tuple[int, PlayableEnv, tuple[Any, dict[str, Any]]]] = {}
+        self._preparing = threading.Lock()
+        self._loaded: set[str] = set()
         self._archive: interplay.record.Archive | None = None
         self._offset = 0.0
         self._lateness = Lateness()
@@ -131,7 +139,7 @@ class Worker:
             step_ms = statistics.median(episode.step_costs_us) / 1000
             if step_ms > SLOW_STEP_MS:
                 movable = episode.env.deterministic
-                self._event(episode.number, event="slow", step_ms=round(step_ms, 2), movable=movable)
+                self._event(episode.number, channel.Slow(round(step_ms, 2), movable))
 
     def _write_a_journal(self, next_us: int) -> None:
         """Use the time until the next step is due to write the journal that has waited longest."""
@@ -152,59 +160,69 @@ class Worker:
         if not data:
             self._open = False
             return
-        for number, kind, payload in self._unpacker.feed(data):
+        for number, index, kind, payload in self._unpacker.feed(data):
             if kind == ToWorker.COMMAND:
-                self._command(number, decode(payload))
+                self._command(number, index, decode_command(payload))
                 continue
             episode = self._episodes.get(number)
             if episode is None:
                 continue
+            seat = episode.seats[index]
             if kind == ToWorker.INPUT:
-                episode.input(*unpack_input(payload))
+                episode.input(seat, *unpack_input(payload))
             elif kind == ToWorker.HOLD:
-                episode.hold()
+                seat.hold()
             elif kind == ToWorker.GO:
-                episode.go(key=payload == b"\x01")
+                seat.go(key=payload == b"\x01")
             elif kind == ToWorker.KEY:
-                self._guard(number, lambda episode=episode: episode.show(_now_us()))
+                self._guard(number, partial(episode.show, seat, _now_us()))
 
-    def _command(self, number: int, command: dict[str, Any]) -> None:
-        """Do what a JSON message says."""
+    def _command(self, number: int, index: int, command: channel.WorkerCommand) -> None:
+        """Do what the web process wants."""
         episode = self._episodes.get(number)
-        match command["do"]:
-            case "configure":
-                self._archive = interplay.record.open(Path(command["data"]), database=command["database"])
-                self._take_place(command["place"], command["num_workers"])
+        match command:
+            case channel.Configure():
+                self._archive = interplay.record.open(Path(command.data), database=command.database)
+                self._take_place(command.place, command.num_workers)
                 gc.collect()
                 gc.freeze()  # what is loaded now stays: collections need not look at it again
-            case "open":
-                self._jobs.put(lambda: self._build(number, command))
-            case "go_on":
-                self._jobs.put(lambda: self._rebuild(number, command))
-            case "stop":
+            case channel.Prepare():
+                threading.Thread(target=self._make_ready, args=(command,), name="prepare", daemon=True).start()
+            case channel.Open():
+                self._opening.add(number)
+                self._jobs.put(partial(self._build, number, command))
+            case channel.GoOn():
+                self._opening.add(number)
+                self._jobs.put(partial(self._rebuild, number, command))
+            case channel.Stop():
                 self._stopping = True
                 for live in self._episodes.values():
                     self._finish(live, "interrupted")
-            case "close" if episode is None:
+            case channel.Close() if episode is None:
                 self._cancelled.add(number)
             case _ if episode is None:
                 return
-            case "welcome":
-                self._event(number, event="welcome", **episode.welcome())
-                self._guard(number, lambda: episode.show(_now_us()))
-            case "start" if episode.recorder is None:
+            case channel.Welcome():
+                seat = episode.seats[index]
+                self._event(number, seat.welcome(episode.step), seat=index)
+                self._guard(number, partial(episode.show, seat, _now_us()))
+            case channel.Start() if episode.recorder is None:
                 episode.wanted = True
-                self._jobs.put(lambda: self._open_journal(episode))
-            case "start":
+                self._jobs.put(partial(self._open_journal, episode, command))
+            case channel.Start():
                 episode.wanted = True
-                self._guard(number, lambda: self._start(episode))
-            case "pause":
-                self._guard(number, lambda: episode.pause(_now_us()))
-            case "finish":
-                self._finish(episode, command["outcome"])
-            case "release" if not episode.closing:
-                self._guard(number, lambda: self._release(episode))
-            case "close":
+                self._guard(number, partial(self._start, episode))
+            case channel.Pause():
+                self._guard(number, partial(episode.pause, _now_us()))
+            case channel.Away():
+                episode.seats[index].let_go()
+            case channel.Back():
+                self._guard(number, partial(episode.look_again, episode.seats[index], _now_us()))
+            case channel.Finish(outcome):
+                self._finish(episode, outcome)
+            case channel.Release() if not episode.closing:
+                self._guard(number, partial(self._release, episode))
+            case channel.Close():
                 self._drop(number, reusable=True)
 
     def _take_place(self, place: int, num_workers: int) -> None:
@@ -227,7 +245,7 @@ class Worker:
         heapq.heappush(self._due, (episode.clock.due_us, episode.number))
 
     def _guard(self, number: int, act: Callable[[], None]) -> None:
-        """Do something for one seat; if it fails, only that seat ends."""
+        """Do something for one game; if it fails, only that game ends."""
         try:
             act()
         except Exception as error:
@@ -240,18 +258,19 @@ class Worker:
         episode.closing = True
         episode.running = False
         if episode.recorder is not None:
-            episode.send_hud()
+            for seat in episode.seats:
+                episode.send_hud(seat)
         self._jobs.put(lambda: self._close_journal(episode, outcome))
 
     def _close_journal(self, episode: LiveEpisode, outcome: str) -> Callable[[], None]:
         try:
             event = episode.finish(outcome)
         except Exception as error:
-            path = _close_after_failure(episode)
-            return lambda failure=error: self._failed(episode.number, failure, path)
+            _close_after_failure(episode)
+            return lambda failure=error: self._failed(episode.number, failure)
 
         def finished() -> None:
-            self._event(episode.number, **event)
+            self._event(episode.number, event)
             self._drop(episode.number, reusable=True)
 
         return finished
@@ -259,14 +278,14 @@ class Worker:
     def _release(self, episode: LiveEpisode) -> None:
         """Let another worker go on with an episode."""
         episode.abandon()
-        self._event(episode.number, event="released")
+        self._event(episode.number, channel.Released())
         self._drop(episode.number, reusable=False)
 
     def _fail(self, number: int, error: Exception) -> None:
-        """End one seat after an error; what was recorded stays, closed by the second thread."""
+        """End one game after an error; what was recorded stays, closed by the second thread."""
         episode = self._episodes.get(number)
         if episode is None or episode.recorder is None:
-            self._failed(number, error, None)
+            self._failed(number, error)
             return
         if episode.closing:
             return
@@ -274,30 +293,29 @@ class Worker:
         episode.running = False
 
         def close() -> Callable[[], None]:
-            path = _close_after_failure(episode)
-            return lambda: self._failed(number, error, path)
+            _close_after_failure(episode)
+            return lambda: self._failed(number, error)
 
         self._jobs.put(close)
 
-    def _failed(self, number: int, error: Exception, path: str | None) -> None:
+    def _failed(self, number: int, error: Exception) -> None:
         """Report a failure. The log has all of it; what a player reads names no folders and no code."""
         episode = self._episodes.get(number)
         if episode is None:
-            log.error("seat %d could not be opened", number, exc_info=error)
+            log.error("game %d could not be opened", number, exc_info=error)
         else:
-            log.error("seat %d, task %s, step %d", number, episode.env.task.id, episode.step, exc_info=error)
+            log.error("game %d, task %s, step %d", number, episode.env.task.id, episode.step, exc_info=error)
         code, message = "world_failed", "the game's world met an error and had to stop"
         if isinstance(error, interplay.record.RecordingError):
             code, message = "recording_failed", "your play could no longer be recorded"
             if "the disk is full" in str(error):
                 message += ": the disk of the server is full"
-        recorder = None if episode is None else episode.recorder
-        episode_id = None if recorder is None else recorder.episode_id
-        self._event(number, event="failed", code=code, message=message, path=path, episode=episode_id)
+        self._event(number, channel.Failed(code, message))
         self._drop(number, reusable=False)
 
     def _drop(self, number: int, *, reusable: bool) -> None:
-        """Forget a seat, keep its world for the next."""
+        """Forget a game, keep its world for the next."""
+        self._opening.discard(number)
         episode = self._episodes.pop(number, None)
         if episode is None:
             return
@@ -308,68 +326,111 @@ class Worker:
             try:
                 episode.env.close()
             except Exception:
-                log.exception("seat %d: closing its world failed", number)
+                log.exception("game %d: closing its world failed", number)
 
     # The second thread: everything below it runs beside the ticks, and hands over by `_built`.
 
     def _do_jobs(self) -> None:
         while (job := self._jobs.get()) is not None:
-            self._built.append(job())
-            os.eventfd_write(self._wake, 1)
+            self._hand_over(job())
 
-    def _build(self, number: int, command: dict[str, Any]) -> Callable[[], None]:
+    def _build(self, number: int, command: channel.Open) -> Callable[[], None]:
         """Make or reuse a world and reset it."""
         try:
-            task = Task.from_json(command["task"])
-            idle = self._idle_worlds[task.content_hash]
-            env = idle.pop() if idle else make(task)
-            start = env.reset(seed=command["seed"])
-
-            def open_recorder() -> interplay.record.Recorder:
-                assert self._archive is not None
-                return self._archive.recorder(
-                    task,
-                    env,
-                    seed=command["seed"],
-                    actor=command["actor"],
-                    actor_kind=command["actor_kind"],
-                    participant_id=command["participant_id"],
-                    session_id=command["session"],
-                    episode_id=command["episode"],
-                )
-
-            live = LiveEpisode(
-                number, env, start=start, open_recorder=open_recorder, send=self._out.append, owner=command["actor"]
-            )
+            env, start = self._new_world(Task.from_json(command.task), command.seed, for_people=command.for_people)
+            live = LiveEpisode(number, env, start=start, send=self._out.append)
         except Exception as error:
             return lambda failure=error: self._fail(number, failure)
         return lambda: self._opened(live)
 
-    def _open_journal(self, episode: LiveEpisode) -> Callable[[], None]:
-        """Begin a recording; the clock starts when it is there, unless the player has paused meanwhile."""
+    def _new_world(self, task: Task, seed: int, *, for_people: bool) -> tuple[PlayableEnv, tuple[Any, dict[str, Any]]]:
+        """A world at its first moment, and what its reset returned: the one that was made before, where it has this seed."""
+        with self._preparing:
+            ready = self._ready_worlds.pop(task.content_hash, None)
+            self._ready_worlds.clear()  # they would take memory from the game
+            if ready is not None and ready[0] == seed and for_people:
+                return ready[1:]
+            self._prepare(task)
+        idle = self._idle_worlds[task.content_hash]
+        env = idle.pop() if idle else make(task)
+        env.draw_for(env.people_see if for_people else None)
+        return env, env.reset(seed=seed)
+
+    def _make_ready(self, command: channel.Prepare) -> None:
+        """Load what a game needs and make its world, in a thread of low priority, while its player reads the instructions."""
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _PREPARING_NICENESS)  # of this thread alone
+        task, seed = Task.from_json(command.task), command.seed
+        try:
+            with self._preparing:
+                self._prepare(task, load=True)
+                env = make(task)
+                env.draw_for(env.people_see)
+                start = env.reset(seed=seed)
+                env.view()
+                self._ready_worlds.pop(task.content_hash, None)
+                while len(self._ready_worlds) >= _MAX_READY_WORLDS:
+                    del self._ready_worlds[next(iter(self._ready_worlds))]
+                self._ready_worlds[task.content_hash] = seed, env, start
+        except Exception:
+            log.exception("no world of %s could be made ready", task.id)
+            return
+        self._hand_over(lambda: self._event(0, channel.Ready(task.content_hash, seed)))
+
+    def _prepare(self, task: Task, *, load: bool = False) -> None:
+        """Let what the world needs be there; players who wait are told how far it is."""
+        prepare(
+            task,
+            lambda share: self._hand_over(lambda: self._say_preparing(share)),
+            load=load and task.env.backend not in self._loaded,
+        )
+        if load:
+            self._loaded.add(task.env.backend)
+
+    def _say_preparing(self, share: float) -> None:
+        for number in self._opening:
+            self._event(number, channel.Preparing(share))
+
+    def _hand_over(self, act: Callable[[], None]) -> None:
+        """From another thread: let the first one do this."""
+        self._built.append(act)
+        os.eventfd_write(self._wake, 1)
+
+    def _open_journal(self, episode: LiveEpisode, command: channel.Start) -> Callable[[], None]:
+        """Begin a recording; the clock starts when it is there, unless the players have paused meanwhile."""
         try:
             if episode.recorder is None:
-                episode.open_journal()
+                assert self._archive is not None
+                recorder = self._archive.recorder(
+                    episode.env.task,
+                    episode.env,
+                    seed=command.seed,
+                    owners=command.owners,
+                    session_id=command.session,
+                    episode_id=command.episode,
+                )
+                episode.owners = {seat: owner.name for seat, owner in command.owners.items()}
+                episode.open_journal(recorder)
         except Exception as error:
             return lambda failure=error: self._fail(episode.number, failure)
         return lambda: self._guard(episode.number, lambda: self._start(episode))
 
-    def _rebuild(self, number: int, command: dict[str, Any]) -> Callable[[], None]:
+    def _rebuild(self, number: int, command: channel.GoOn) -> Callable[[], None]:
         """Rebuild a world from its journal."""
         try:
             assert self._archive is not None
-            resumed = interplay.record.resume(self._archive, command["episode"])
-            live = LiveEpisode(
-                number, resumed.env, start=None, open_recorder=None, send=self._out.append, owner=command["actor"]
-            )
-            state = resumed.state
-            live.go_on_from(resumed.recorder, state)
+            with self._preparing:
+                self._prepare(Task.from_json(command.task))
+            env, recorder, state = interplay.record.resume(self._archive, command.episode)
+            live = LiveEpisode(number, env, start=None, send=self._out.append)
+            live.owners = command.owners
+            live.go_on_from(recorder, state)
         except Exception as error:
             return lambda failure=error: self._fail(number, failure)
         return lambda: self._opened(live)
 
     def _opened(self, live: LiveEpisode) -> None:
         """Take a world over from the builder."""
+        self._opening.discard(live.number)
         if self._stopping:
             live.abandon()
             return
@@ -384,24 +445,23 @@ class Worker:
         if live.outcome is not None:
             self._finish(live, live.outcome)
             return
-        self._event(live.number, event="opened", step=live.step)
+        self._event(live.number, channel.Opened())
 
-    def _event(self, number: int, **fields: Any) -> None:
-        self._out.append(pack_json(number, ToWeb.EVENT, fields))
+    def _event(self, number: int, event: channel.WorkerEvent, *, seat: int = 0) -> None:
+        self._out.append(pack_event(number, event, seat=seat))
 
     def _report(self) -> None:
         """Tell the web process how this worker is doing."""
         counts = {str(index): count for index, count in enumerate(self._lateness.counts) if count}
         episodes = self._episodes.values()
-        self._event(
-            0,
-            event="statistics",
+        report = channel.Statistics(
             num_steps=self._num_steps,
             num_running=sum(episode.running for episode in episodes),
             num_stalls=sum(episode.clock.num_stalls for episode in episodes),
             late_0_1ms=counts,
             cpu_s=round(time.process_time(), 3),
         )
+        self._event(0, report)
 
     def _flush(self) -> None:
         """Write what is waiting, as much as the channel takes."""
@@ -430,7 +490,7 @@ class Worker:
                 if not episode.closing:
                     episode.abandon()
             except InterplayError as error:
-                log.error("seat %d: %s", episode.number, error)
+                log.error("game %d: %s", episode.number, error)
         self._channel.setblocking(True)
         self._channel.settimeout(5.0)
         with contextlib.suppress(OSError):
@@ -438,16 +498,15 @@ class Worker:
         self._channel.close()
 
 
-def _close_after_failure(episode: LiveEpisode) -> str | None:
-    """End the journal of an episode that failed; its path, or None where not even that can be written."""
+def _close_after_failure(episode: LiveEpisode) -> None:
+    """End the journal of an episode that failed, where even that can be written."""
     assert episode.recorder is not None
     try:
-        return str(episode.recorder.finish("interrupted"))
+        episode.recorder.finish("interrupted")
     except Exception:
-        log.exception("seat %d: its journal could not be ended", episode.number)
+        log.exception("game %d: its journal could not be ended", episode.number)
         with contextlib.suppress(Exception):
             episode.recorder.abandon()
-        return None
 
 
 def _now_us() -> int:

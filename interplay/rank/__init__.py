@@ -13,7 +13,8 @@ Modules that need NumPy are imported by name: `boards` (every leaderboard of a l
 """
 
 from interplay.rank.answers_file import AnswersError, read_answers
-from interplay.rank.leaderboard import Comparison, LeaderboardRow, Standings, TaskStandings, leaderboard, rate_all
+from interplay.rank.leaderboard import LeaderboardRow
+from interplay.rank.standings import Comparison, Standings, TaskStandings, leaderboard, rate_all
 from interplay.rank.trueskill import (
     DEFAULTS,
     OUTCOMES,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import codecs
 import csv
+import unicodedata
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import IO, TypeVar
 
 from interplay.errors import InterplayError
 from interplay.rank.judgements import Judgement
-from interplay.rank.leaderboard import Comparison
+from interplay.rank.standings import Comparison
 from interplay.rank.trueskill import OUTCOMES, Outcome
 
 _REQUIRED = ("left", "right", "outcome")
@@ -164,7 +165,8 @@ def _columns(path: Path, line: int, header: list[str]) -> dict[str, int]:
 
 def _comparison(path: Path, line: int, columns: dict[str, int], row: list[str], names: dict[str, str]) -> Comparison:
     """One checked row."""
-    cells = {name: row[place].strip() for name, place in columns.items()}
+    # A letter with its accent is written in two ways; both are one name.
+    cells = {name: unicodedata.normalize("NFC", row[place].strip()) for name, place in columns.items()}
     for name in ("left", "right"):
         if not cells[name]:
             raise AnswersError(f"{path}: line {line}: column {name!r} is empty\nRemedy: write the agent's name there.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -9,10 +10,12 @@ from typing import NamedTuple
 import numpy as np
 
 from interplay.rank.bootstrap import Bootstrap, Unit, bootstrap, bootstrap_tasks
-from interplay.rank.compare import normalised
-from interplay.rank.leaderboard import Comparison, LeaderboardRow
+from interplay.rank.compare import normalised_over
+from interplay.rank.leaderboard import LeaderboardRow, Resampled, notes, rows
 from interplay.rank.log import Log
-from interplay.rank.methods import Method, Options, Ranking, ranks, rate
+from interplay.rank.methods import rate
+from interplay.rank.ranking import Method, Options, Ranking
+from interplay.rank.standings import Comparison
 
 
 @dataclass(frozen=True)
@@ -25,41 +28,13 @@ class Resampling:
     seed: int = 0
 
 
-@dataclass(frozen=True)
-class BoardRow(LeaderboardRow):
-    """One agent's place, with percentile intervals of its score and its rank if there was a bootstrap.
-
-    `mu`, `sigma` and `score` are as `Ranking` has them: for Bradley-Terry the log strength, its standard error, and the log
-    strength again.
-    """
-
-    score_low: float | None = None
-    score_high: float | None = None
-    rank_low: int | None = None
-    rank_high: int | None = None
-
-
-@dataclass(frozen=True)
-class NormalisedRow:
-    """One agent's normalised score over `num_tasks` tasks, see `compare.normalised`."""
-
-    rank: int
-    agent: str
-    score: float
-    num_tasks: int
-    score_low: float | None = None
-    score_high: float | None = None
-    rank_low: int | None = None
-    rank_high: int | None = None
-
-
 @dataclass(frozen=True, eq=False)
 class Board:
     """One leaderboard.
 
     Attributes:
         task: Task id, or None for all answers.
-        rows: Highest score first, then higher mu, then name.
+        rows: By group, in each highest score first, then higher mu, then name.
         ranking: What the method said.
         resampled: The bootstrap, if there was one.
         log: The answers, with a place for each agent they name.
@@ -67,11 +42,16 @@ class Board:
     """
 
     task: str | None
-    rows: list[BoardRow]
+    rows: list[LeaderboardRow]
     ranking: Ranking
     resampled: Bootstrap | None
     log: Log
     num_judges: int
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader must know, see `leaderboard.notes`."""
+        return notes(self.ranking, self.rows)
 
 
 class Boards(NamedTuple):
@@ -79,7 +59,7 @@ class Boards(NamedTuple):
 
     overall: Board
     tasks: dict[str, Board]
-    normalised: list[NormalisedRow] | None
+    normalised: list[LeaderboardRow] | None
 
 
 def boards(
@@ -123,62 +103,35 @@ def boards(
         name: _board(name, one, method, options, resampled, level)
         for name, one, resampled in zip(names, logs, by_task, strict=True)
     }
-    return Boards(overall, tasks, _normalised(log.agents, list(tasks.values()), together, level))
+    return Boards(overall, tasks, _normalised(log, list(tasks.values()), together, level))
 
 
 def _board(
     task: str | None, log: Log, method: Method, options: Options | None, resampled: Bootstrap | None, level: float
 ) -> Board:
     ranking = rate(log, method, options)
-    rank, counts = ranking.rank.tolist(), log.won_drew_lost().tolist()
-    intervals = _intervals(resampled, len(log.agents), level)
-    rows = [
-        BoardRow(
-            rank=rank[number],
-            agent=agent,
-            mu=float(ranking.mu[number]),
-            sigma=float(ranking.sigma[number]),
-            score=float(ranking.score[number]),
-            won=counts[number][0],
-            drew=counts[number][1],
-            lost=counts[number][2],
-            num_answers=sum(counts[number]),
-            **intervals[number],
-        )
-        for number, agent in enumerate(log.agents)
-    ]
-    rows.sort(key=lambda row: (-row.score, -row.mu, row.agent))
+    made = rows(ranking, log.won_drew_lost(), log.groups(), options=options, resampled=_intervals(resampled, level))
     num_judges = len({log.judges[number] for number in np.unique(log.judge).tolist()} - {""})
-    return Board(task, rows, ranking, resampled, log, num_judges)
+    return Board(task, made, ranking, resampled, log, num_judges)
 
 
-def _normalised(agents: tuple[str, ...], tasks: list[Board], resampled: Bootstrap | None, level: float) -> list[NormalisedRow]:
-    mu = np.zeros((len(tasks), len(agents)))
-    played = np.zeros((len(tasks), len(agents)), bool)
-    for number, board in enumerate(tasks):
-        places = [agents.index(agent) for agent in board.ranking.agents]
-        mu[number, places], played[number, places] = board.ranking.mu, True
-    score = normalised(mu, played)
-    rank, num_tasks = ranks(score).tolist(), played.sum(axis=0).tolist()
-    intervals = _intervals(resampled, len(agents), level)
-    rows = [
-        NormalisedRow(rank[number], agent, float(score[number]), num_tasks[number], **intervals[number])
-        for number, agent in enumerate(agents)
-    ]
-    return sorted(rows, key=lambda row: (-row.score, row.agent))
+def _normalised(log: Log, tasks: list[Board], resampled: Bootstrap | None, level: float) -> list[LeaderboardRow]:
+    num_tasks = Counter(agent for board in tasks for agent in board.ranking.agents)
+    return rows(
+        normalised_over(log.agents, [board.ranking for board in tasks]),
+        log.won_drew_lost(),
+        log.groups(),
+        resampled=_intervals(resampled, level),
+        num_tasks=[num_tasks[agent] for agent in log.agents],
+    )
 
 
-def _intervals(resampled: Bootstrap | None, num_agents: int, level: float) -> list[dict]:
-    """Fields of the intervals for each agent, none without a bootstrap."""
+def _intervals(resampled: Bootstrap | None, level: float) -> list[Resampled | None]:
+    """Of each agent; None for one of which the bootstrap tells nothing."""
     if resampled is None:
-        return [{} for _ in range(num_agents)]
+        return []
     scores, places = resampled.score_interval(level), resampled.rank_interval(level)
-    return [
-        {
-            "score_low": float(scores.low[number]),
-            "score_high": float(scores.high[number]),
-            "rank_low": int(places.low[number]),
-            "rank_high": int(places.high[number]),
-        }
-        for number in range(num_agents)
-    ]
+    columns = zip(
+        scores.low.tolist(), scores.high.tolist(), map(int, places.low), map(int, places.high), resampled.is_known, strict=True
+    )
+    return [Resampled(*ends) if is_known else None for *ends, is_known in columns]

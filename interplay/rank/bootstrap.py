@@ -16,7 +16,9 @@ from numpy.typing import NDArray
 
 from interplay.rank.compare import normalised
 from interplay.rank.log import Log
-from interplay.rank.methods import Method, Options, ranks, rate_many
+from interplay.rank.methods import rate_many
+from interplay.rank.order import TOLERANCE, ranks
+from interplay.rank.ranking import Method, Options
 
 Array = NDArray[np.float64]
 Unit = Literal["answers", "judges"]
@@ -40,13 +42,17 @@ class Bootstrap:
     Attributes:
         agents: Names, sorted.
         score, mu: float64, shape (B, n). An agent that a resample happens to leave out has what an unjudged agent has.
-        rank: int64, shape (B, n); equal scores share the best place.
+        rank: int64, shape (B, n); equal scores share the best place, and groups of `rank.order` are ranked apart.
+        is_known: bool, shape (n,): whether the resamples tell anything about the agent. They do not where one answer (one
+            judge, if judges are drawn) is all there is, nor where every resample says the same: drawing again what cannot
+            differ would give an interval without width, a certainty that nobody has.
     """
 
     agents: tuple[str, ...]
     score: Array
     mu: Array
     rank: NDArray[np.int64]
+    is_known: NDArray[np.bool_]
 
     def score_interval(self, level: float = 0.95) -> Interval:
         """Interval of each agent's score that holds `level` of the resamples."""
@@ -95,7 +101,7 @@ def bootstrap(
         for times in resample(log, num_resamples, rng, unit)
     ]
     score = np.concatenate([part.score for part in parts])
-    return Bootstrap(log.agents, score, np.concatenate([part.mu for part in parts]), ranks(score))
+    return _made(log.agents, score, np.concatenate([part.mu for part in parts]), log.groups(), log.num_sources(unit))
 
 
 def bootstrap_tasks(
@@ -132,11 +138,18 @@ def bootstrap_tasks(
     played = np.zeros((num_tasks, len(log.agents)), bool)
     for number, one in enumerate(logs):
         score, mu = np.concatenate(scores[number]), np.concatenate(mus[number])
-        results.append(Bootstrap(one.agents, score, mu, ranks(score)))
+        results.append(_made(one.agents, score, mu, one.groups(), one.num_sources(unit)))
         places = [log.agents.index(agent) for agent in one.agents]
         everywhere[:, number, places], played[number, places] = mu, True
     overall = normalised(everywhere, played)
-    return results, Bootstrap(log.agents, overall, overall, ranks(overall))
+    return results, _made(log.agents, overall, overall, log.groups(), log.num_sources(unit))
+
+
+def _made(
+    agents: tuple[str, ...], score: Array, mu: Array, group: NDArray[np.int64], num_sources: NDArray[np.int64]
+) -> Bootstrap:
+    is_known = (num_sources > 1) & (np.ptp(score, axis=0) > TOLERANCE)
+    return Bootstrap(agents, score, mu, ranks(score, group), is_known)
 
 
 def resample(log: Log, num_resamples: int, rng: np.random.Generator, unit: Unit = "answers") -> Iterator[NDArray[np.int64]]:

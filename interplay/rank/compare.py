@@ -7,13 +7,14 @@ first stays where the better agent's luck leaves it.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from interplay.rank.bradley_terry import win_probabilities
-from interplay.rank.methods import Options, Ranking
 from interplay.rank.normal_arrays import cumulatives
+from interplay.rank.ranking import Options, Ranking
 
 Array = NDArray[np.float64]
 
@@ -26,9 +27,14 @@ def beats(ranking: Ranking, options: Options | None = None) -> Array:
     `win_probability`. Doubt about the skills is in it.
     Bradley-Terry: 1 / (1 + exp(s_j - s_i)) at the fitted strengths, a tie being half a win. Davidson: the same formula, which
     there is the probability given that it is no tie. Doubt about the strengths is not in these.
+
+    Raises:
+        ValueError: For a normalised score, which is about no answer.
     """
-    if ranking.method in ("bradley-terry", "davidson"):
+    if ranking.scale == "log-strength":
         return win_probabilities(ranking.mu)
+    if ranking.scale == "z-score":
+        raise ValueError("a mean of z-scores says nothing about the next answer")
     beta = (options or Options()).settings.beta
     spread = ranking.sigma[:, None] ** 2 + ranking.sigma[None, :] ** 2 + 2 * beta**2
     return cumulatives((ranking.mu[:, None] - ranking.mu[None, :]) / np.sqrt(spread))
@@ -75,6 +81,31 @@ def normalised(mu: Array, played: NDArray[np.bool_] | None = None) -> Array:
     z = np.where(deviation > 1e-12 * (1 + np.abs(mu).max(initial=0)), centred / np.where(deviation > 0, deviation, 1), 0.0)
     num_tasks = played.sum(axis=0)
     return np.where(num_tasks > 0, (z * played).sum(axis=-2) / np.maximum(num_tasks, 1), np.nan)
+
+
+NORMALISED_NOTE = (
+    "mean over tasks of how many standard deviations an agent's mu is above the mean of all agents in that task; the interval "
+    "takes that mean and that deviation for known"
+)
+
+
+def normalised_over(agents: tuple[str, ...], tasks: Sequence[Ranking]) -> Ranking:
+    """The normalised score over the rankings of several tasks, with its standard error, tasks taken for independent.
+
+    Args:
+        agents: n names, sorted; those of every task are among them.
+    """
+    shape = (len(tasks), len(agents))
+    mu, sigma, played = np.zeros(shape), np.zeros(shape), np.zeros(shape, bool)
+    place = {name: number for number, name in enumerate(agents)}
+    for number, ranking in enumerate(tasks):
+        there = [place[name] for name in ranking.agents]
+        mu[number, there], sigma[number, there], played[number, there] = ranking.mu, ranking.sigma, True
+    score = normalised(mu, played)
+    deviation = np.array([values[known].std() for values, known in zip(mu, played, strict=True)])
+    scaled = np.where(played, sigma / np.where(deviation > 0, deviation, 1)[:, None], 0)
+    error = np.sqrt((scaled**2).sum(axis=0)) / np.maximum(played.sum(axis=0), 1)
+    return Ranking("z-score", agents, score, error, score, np.diag(error**2), (NORMALISED_NOTE,))
 
 
 def rank_correlation(a: Array, b: Array) -> float:

@@ -1,30 +1,36 @@
-"""From a log of answers to a leaderboard: ratings replayed in order, nothing else remembered."""
+"""Rows of a leaderboard: the one place that makes them, for pages, programs, the command line and reports."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import NamedTuple
 
-from interplay.rank.trueskill import DEFAULTS, Outcome, Rating, Settings, rate_1vs1
+import numpy as np
+from numpy.typing import NDArray
 
-
-class Comparison(NamedTuple):
-    """One answer, as far as ratings care: which of two agents was better."""
-
-    left: str
-    right: str
-    outcome: Outcome
-    task: str = ""
-    judge: str = ""
-    time: datetime | None = None
+from interplay.rank.compare import above, beats
+from interplay.rank.normal import Z95
+from interplay.rank.order import GROUPS_NOTE, place_key, ranks
+from interplay.rank.ranking import Options, Ranking
 
 
 @dataclass(frozen=True)
 class LeaderboardRow:
-    """One agent's place. Agents with the same score share a rank; `score` is mu - 3 sigma."""
+    """One agent's place among those that answers connect it with. Agents with the same score share a rank.
+
+    Attributes:
+        rank: From 1 on, in its group.
+        mu, sigma, score: As in `Ranking`.
+        won, drew, lost, num_answers: How its answers ended, and how many there are.
+        group: From 1 on: agents of two groups were never compared, directly or through third ones.
+        score_low, score_high, rank_low, rank_high: Percentile intervals, if a bootstrap tells anything of them.
+        num_tasks: Of a normalised score, over how many tasks it is a mean.
+        low, high: The 95 % interval of mu, by the normal approximation of the fit.
+        beats_next: Probability that the next answer about this agent and the one in the row below names this one, if it names
+            any; None in the last row of a group, and where the method cannot say.
+        above_next: Probability that its skill is higher than that one's; None in the last row of a group.
+    """
 
     rank: int
     agent: str
@@ -35,132 +41,79 @@ class LeaderboardRow:
     drew: int
     lost: int
     num_answers: int
+    group: int = 1
+    score_low: float | None = None
+    score_high: float | None = None
+    rank_low: int | None = None
+    rank_high: int | None = None
+    num_tasks: int | None = None
+    low: float | None = None
+    high: float | None = None
+    beats_next: float | None = None
+    above_next: float | None = None
 
 
-class Standings:
-    """Ratings and counts after a log of answers, to be carried on as answers arrive.
+class Resampled(NamedTuple):
+    """Percentile intervals of one agent: of its score, and of its rank."""
 
-    Adding answers one by one or all at once gives the same standings; leaving answers out (of a banned judge, of a removed
-    agent) means making new standings from the others.
+    score_low: float
+    score_high: float
+    rank_low: int
+    rank_high: int
 
-    >>> standings = Standings()
-    >>> standings.add("ada", "bob", "left")
-    >>> [(row.rank, row.agent, round(row.mu, 3)) for row in standings.leaderboard()]
-    [(1, 'ada', 29.396), (2, 'bob', 20.604)]
+
+def rows(
+    ranking: Ranking,
+    won_drew_lost: NDArray[np.int64],
+    group: NDArray[np.int64],
+    *,
+    options: Options | None = None,
+    resampled: Sequence[Resampled | None] = (),
+    num_tasks: Sequence[int] = (),
+) -> list[LeaderboardRow]:
+    """By group, in each highest score first, then higher mu, then name.
+
+    Args:
+        ranking: About n agents.
+        won_drew_lost: int64, shape (n, 3).
+        group: int64, shape (n,), as `Log.groups`.
+        options: What the method was told.
+        resampled: Of each agent, if there was a bootstrap.
+        num_tasks: Of each agent, for a normalised score.
     """
-
-    def __init__(self, settings: Settings = DEFAULTS) -> None:
-        self.settings = settings
-        self.num_answers = 0
-        self._ratings: dict[str, Rating] = {}
-        self._won: Counter[str] = Counter()
-        self._drew: Counter[str] = Counter()
-        self._lost: Counter[str] = Counter()
-
-    def add(self, left: str, right: str, outcome: Outcome) -> None:
-        """Take one answer into account.
-
-        Raises:
-            ValueError: If both sides are the same agent, or `outcome` is none of `left`, `right`, `draw`.
-        """
-        if left == right:
-            raise ValueError(f"an agent cannot be compared with itself, got {left!r} on both sides")
-        pair = rate_1vs1(self.rating(left), self.rating(right), outcome, self.settings)
-        self._ratings[left], self._ratings[right] = pair
-        if outcome == "draw":
-            self._drew[left] += 1
-            self._drew[right] += 1
-        else:
-            winner, loser = (left, right) if outcome == "left" else (right, left)
-            self._won[winner] += 1
-            self._lost[loser] += 1
-        self.num_answers += 1
-
-    def copy(self) -> Standings:
-        """Standings that go their own way from here."""
-        other = Standings(self.settings)
-        other.num_answers = self.num_answers
-        other._ratings = self._ratings.copy()
-        other._won, other._drew, other._lost = self._won.copy(), self._drew.copy(), self._lost.copy()
-        return other
-
-    def rating(self, agent: str) -> Rating:
-        """The agent's rating; the prior if nobody has judged it."""
-        return self._ratings.get(agent, self.settings.prior)
-
-    def leaderboard(self) -> list[LeaderboardRow]:
-        """Every agent in the log, highest score first (then higher mu, then name)."""
-        order = sorted(self._ratings, key=lambda agent: (-self._ratings[agent].score, -self._ratings[agent].mu, agent))
-        rows: list[LeaderboardRow] = []
-        for place, agent in enumerate(order, start=1):
-            rating = self._ratings[agent]
-            shares_rank = bool(rows) and rows[-1].score == rating.score
-            won, drew, lost = self._won[agent], self._drew[agent], self._lost[agent]
-            rows.append(
-                LeaderboardRow(
-                    rank=rows[-1].rank if shares_rank else place,
-                    agent=agent,
-                    mu=rating.mu,
-                    sigma=rating.sigma,
-                    score=rating.score,
-                    won=won,
-                    drew=drew,
-                    lost=lost,
-                    num_answers=won + drew + lost,
-                )
+    names, mu, sigma, score = ranking.agents, ranking.mu.tolist(), ranking.sigma.tolist(), ranking.score.tolist()
+    groups, place, counts = group.tolist(), ranks(ranking.score, group).tolist(), won_drew_lost.tolist()
+    order = sorted(range(len(names)), key=lambda n: place_key(groups[n], score[n], mu[n], names[n]))
+    better = None if ranking.scale == "z-score" else beats(ranking, options)
+    higher = above(ranking)
+    made = []
+    for n, below in zip(order, [*order[1:], None], strict=False):
+        following = None if below is None or groups[below] != groups[n] else below
+        interval = resampled[n] if resampled else None
+        made.append(
+            LeaderboardRow(
+                rank=place[n],
+                agent=names[n],
+                mu=mu[n],
+                sigma=sigma[n],
+                score=score[n],
+                won=counts[n][0],
+                drew=counts[n][1],
+                lost=counts[n][2],
+                num_answers=sum(counts[n]),
+                group=groups[n],
+                low=mu[n] - Z95 * sigma[n],
+                high=mu[n] + Z95 * sigma[n],
+                beats_next=None if following is None or better is None else float(better[n, following]),
+                above_next=None if following is None else float(higher[n, following]),
+                num_tasks=num_tasks[n] if num_tasks else None,
+                **({} if interval is None else interval._asdict()),
             )
-        return rows
+        )
+    return made
 
 
-class TaskStandings:
-    """Standings overall and of each task, from one log; a task's ratings come from that task's answers alone."""
-
-    def __init__(self, settings: Settings = DEFAULTS) -> None:
-        self.settings = settings
-        self.overall = Standings(settings)
-        self.by_task: dict[str, Standings] = {}
-        self.judges: dict[str, set[str]] = {}
-
-    def add(self, comparison: Comparison) -> None:
-        """Take one answer into account, overall and in its task."""
-        left, right, outcome, task, judge, _ = comparison
-        if task not in self.by_task:
-            if len(self.by_task) == 1:
-                self.by_task = {first: standings.copy() for first, standings in self.by_task.items()}
-            # As long as there is one task, its standings are the overall ones, and rated once.
-            self.by_task[task] = Standings(self.settings) if self.by_task else self.overall
-        self.overall.add(left, right, outcome)
-        if self.by_task[task] is not self.overall:
-            self.by_task[task].add(left, right, outcome)
-        if judge:
-            self.judges.setdefault(task, set()).add(judge)
-
-    def task(self, task: str) -> Standings:
-        """One task's standings, empty if it has no answers."""
-        return self.by_task.get(task) or Standings(self.settings)
-
-    def num_judges(self, task: str | None = None) -> int:
-        """How many different judges answered, in one task or overall."""
-        if task is not None:
-            return len(self.judges.get(task, ()))
-        return len(set().union(*self.judges.values()))
-
-
-def rate_all(comparisons: Iterable[Comparison], settings: Settings = DEFAULTS) -> TaskStandings:
-    """Replay a log in its order."""
-    standings = TaskStandings(settings)
-    for comparison in comparisons:
-        standings.add(comparison)
-    return standings
-
-
-def leaderboard(comparisons: Iterable[Comparison], settings: Settings = DEFAULTS) -> list[LeaderboardRow]:
-    """The overall leaderboard of a log, replayed in its order.
-
-    >>> [row.agent for row in leaderboard([Comparison("ada", "bob", "right")])]
-    ['bob', 'ada']
-    """
-    standings = Standings(settings)
-    for comparison in comparisons:
-        standings.add(comparison.left, comparison.right, comparison.outcome)
-    return standings.leaderboard()
+def notes(ranking: Ranking, rows: Sequence[LeaderboardRow]) -> tuple[str, ...]:
+    """What a reader must know: of the fit, and whether answers connect all agents."""
+    num_groups = max((row.group for row in rows), default=1)
+    return (*ranking.notes, *((GROUPS_NOTE.format(number=num_groups),) if num_groups > 1 else ()))

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from interplay.rank.leaderboard import Comparison
+from interplay.rank.order import connected
+from interplay.rank.standings import Comparison
 from interplay.rank.trueskill import OUTCOMES
 
 LEFT, RIGHT, DRAW = range(3)
@@ -120,6 +121,19 @@ class Log:
         tables = sums.reshape(*weights.shape[:-1], 2, n, n)
         ties = tables[..., 1, :, :]
         return tables[..., 0, :, :], ties + np.swapaxes(ties, -1, -2)
+
+    def groups(self) -> NDArray[np.int64]:
+        """The group of each agent, from 1 on, shape (n,): those that answers connect share one; most answers come first."""
+        pairs = np.unique(np.stack([self.left, self.right], axis=1), axis=0)
+        weight = np.bincount(np.concatenate([self.left, self.right]), minlength=len(self.agents))
+        return connected(len(self.agents), [(a, b) for a, b in pairs.tolist()], weight.tolist())
+
+    def num_sources(self, unit: str) -> NDArray[np.int64]:
+        """How many different `answers`, or `judges` who gave them, are about each agent, shape (n,)."""
+        agent = np.concatenate([self.left, self.right])
+        if unit == "judges":
+            agent = np.unique(np.stack([agent, np.concatenate([self.judge, self.judge])], axis=1), axis=0)[:, 0]
+        return np.bincount(agent, minlength=len(self.agents))
 
     def won_drew_lost(self) -> NDArray[np.int64]:
         """How often each agent was better, as good and worse, shape (n, 3)."""

@@ -11,8 +11,9 @@ from interplay.record.errors import RecordingError
 from interplay.record.frames import Frames
 from interplay.record.recorder import Recorder
 from interplay.record.replay import Resumed, ResumedState, resume
-from interplay.record.schema import InputTiming
-from interplay.record.sealed import AUTOMATIC_SUCCESS, Episode
+from interplay.record.schema import InputTiming, Owner
+from interplay.record.sealed import AUTOMATIC_SUCCESS, Episode, SeatHeld
+from interplay.record.stepper import RecordedEpisode, Step
 from interplay.record.verify import Verdict, verify
 
 __all__ = [
@@ -21,10 +22,14 @@ __all__ = [
     "Episode",
     "Frames",
     "InputTiming",
+    "Owner",
+    "RecordedEpisode",
     "Recorder",
     "RecordingError",
     "Resumed",
     "ResumedState",
+    "SeatHeld",
+    "Step",
     "Verdict",
     "open",
     "resume",

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from interplay.envs.base import PlayableEnv
-from interplay.errors import unknown_name
+from interplay.errors import InterplayError, unknown_name
 from interplay.record import catalogue, journal
 from interplay.record.errors import RecordingError
 from interplay.record.recorder import Recorder, new_header
+from interplay.record.schema import Owner
 from interplay.record.seal import seal
 from interplay.record.sealed import Episode, no_video
-from interplay.store import Database, EpisodeRow, TaskRow
+from interplay.store import Database, EpisodeRow, TaskRow, entrants
 from interplay.store import episodes as queries
+from interplay.store.judging import lock
 from interplay.store.uploads import task_definitions, uploaded_files
 from interplay.tasks import Task
 
@@ -30,7 +32,7 @@ MAX_COMPARED = 200
 
 
 def open(data: str | Path = "interplay-data", database: str | None = None) -> Archive:
-    """Open a data folder, making it where it is missing.
+    """Open a data folder, making it where it is missing, for its owner alone (mode 700); one that is there keeps its mode.
 
     Args:
         data: The folder.
@@ -41,6 +43,7 @@ def open(data: str | Path = "interplay-data", database: str | None = None) -> Ar
     """
     root = Path(data)
     try:
+        root.mkdir(mode=0o700, parents=True, exist_ok=True)
         for name in ("journal", "episodes", "media", "models"):
             (root / name).mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -99,9 +102,9 @@ class Archive:
 
         Args:
             task: Task id.
-            actor: `human`, `agent` or `model` is a kind of actor, anything else a name.
-            agent: Name of an agent or model.
-            where: Comparisons over numbers and statistics, `score >= 200`; all must hold.
+            actor: `human`, `agent` or `model` is a kind of actor, anything else a name; of somebody in any seat.
+            agent: Name of an agent or model in any seat.
+            where: Comparisons over numbers, statistics and seats, `score >= 200`, `seat.left.actor = random`; all must hold.
             task_hash: Only this version of the task.
             with_uploads: Also those that are a video only and have no steps (`Episode.is_video_only`).
         Raises:
@@ -109,7 +112,7 @@ class Archive:
             NotFoundError: If it names a value that no episode has.
         """
         with self.database.read() as session:
-            names = queries.statistic_names(session) if where else []
+            names = [*queries.statistic_names(session), *queries.seat_names(session)] if where else []
             query = queries.EpisodeQuery(
                 task=task.id if isinstance(task, Task) else task,
                 task_hash=task_hash,
@@ -153,31 +156,43 @@ class Archive:
         env: PlayableEnv,
         *,
         seed: int,
-        actor: str,
-        actor_kind: str,
+        actor: str = "",
+        actor_kind: str = "",
         participant_id: int | None = None,
+        owners: Mapping[str, Owner] | None = None,
         session_id: str | None = None,
         episode_id: str | None = None,
+        created_at: datetime | None = None,
     ) -> Recorder:
         """A recorder for one new episode; call its `start` after `env.reset(seed=seed)`.
 
         Args:
             task: The task of `env`.
-            actor: Name of who sits in the first seat.
+            actor: Name of who sits in every seat, where they are all one's; with `actor_kind` and `participant_id`.
             actor_kind: `human`, `agent` or `model`.
+            owners: Seat -> who sits there; instead of `actor`.
+            created_at: UTC; now when not given.
+        Raises:
+            RecordingError: If the environment plays another task, or it is not said for each seat who sits there.
         """
         if task.content_hash != env.task.content_hash:
             raise RecordingError(f"the environment plays {env.task.id}, not {task.id}; make it with interplay.envs.make(task)")
-        if actor_kind not in queries.ACTOR_KINDS:
-            raise RecordingError(f"actor_kind must be one of {', '.join(queries.ACTOR_KINDS)}, got {actor_kind!r}")
+        if owners is None:
+            owners = dict.fromkeys(task.seats, Owner(actor, actor_kind, participant_id))
+        if owners.keys() != set(task.seats):
+            raise RecordingError(
+                f"task {task.id} has the seats {', '.join(task.seats)}; owners were given of {', '.join(owners) or 'none'}"
+            )
+        for owner in owners.values():
+            if owner.kind not in queries.ACTOR_KINDS:
+                raise RecordingError(f"actor_kind must be one of {', '.join(queries.ACTOR_KINDS)}, got {owner.kind!r}")
         header = new_header(
             env,
             episode=episode_id or new_episode_id(),
             seed=seed,
-            actor=actor,
-            actor_kind=actor_kind,
-            participant_id=participant_id,
+            owners=owners,
             session_id=session_id,
+            created_at=created_at,
         )
         return Recorder(self.journal_folder / f"{header.episode}.0.arrows", env, header)
 
@@ -213,12 +228,23 @@ class Archive:
 
     def catalogue(self, episode: Episode) -> None:
         """Enter a sealed episode into the database, or bring its entry up to date."""
-        task = episode.task
         with self.database.write() as session:
-            row = TaskRow(
-                content_hash=episode.task_hash, task=episode.task_id, definition=task.to_json(), created_at=datetime.now(UTC)
-            )
-            queries.save_episode(session, catalogue.to_row(episode, self.root), row)
+            self.enter(session, episode)
+
+    def enter(self, session: Session, episode: Episode) -> None:
+        """As `catalogue`, in a transaction of the caller's."""
+        lock(session)  # or whoever agrees while the game is sealed would be missed
+        task = episode.task
+        row = TaskRow(
+            content_hash=episode.task_hash,
+            task=episode.task_id,
+            definition=task.to_json(),
+            created_at=datetime.now(UTC),
+        )
+        held_out = episode.seed in task.held_out_seeds
+        queries.save_episode(session, catalogue.to_row(episode, self.root, held_out=held_out), row)
+        session.flush()
+        entrants.enter_people(session, episode.id, datetime.now(UTC))  # whoever played may have agreed already
 
     def abandoned(self) -> list[str]:
         """Ids of episodes whose journal no running process writes."""
@@ -243,28 +269,22 @@ class Archive:
             if not paths:  # sealed by someone else a moment ago
                 continue
             try:
-                result.sealed.append(self._seal_or_say(paths[0]))
-            except RecordingError as error:
-                if not catalogue_files or journal.holds_observations(paths):
-                    result.failed[name] = str(error)
-                    continue
-                for path in paths:
-                    path.rename(path.with_name(path.name + ".unreadable"))
-                result.set_aside[name] = str(error)
+                result.sealed.append(self.seal(paths[0]))
+            except Exception as error:  # whatever a damaged journal makes a reader stumble over: the others go on
+                reason = _said(paths[0], error)
+                try:
+                    if not catalogue_files or journal.holds_observations(paths):
+                        result.failed[name] = reason
+                        continue
+                    for path in paths:
+                        path.rename(path.with_name(path.name + ".unreadable"))
+                except Exception as second:
+                    result.failed[name] = f"{reason}\nIt could not be set aside: {second}"
+                else:
+                    result.set_aside[name] = reason
         if catalogue_files:
             self._catalogue_files(result)
         return result
-
-    def _seal_or_say(self, path: Path) -> Episode:
-        """Seal; whatever a damaged journal makes a reader stumble over is a `RecordingError`, so that the others go on."""
-        try:
-            return self.seal(path)
-        except RecordingError:
-            raise
-        except Exception as error:
-            raise RecordingError(
-                f"{path.name} is damaged and cannot be sealed: {type(error).__name__}: {error}\nIt stays as it is."
-            ) from error
 
     def _catalogue_files(self, result: Repair) -> None:
         """Compare the files with the catalogue, both ways."""
@@ -281,10 +301,10 @@ class Archive:
             try:
                 with path.open("rb") as file:
                     digest = hashlib.file_digest(file, "sha256").hexdigest()
-                episode = replace(_open_or_say(path), sha256=digest, size_bytes=path.stat().st_size)
+                episode = replace(Episode.open(path), sha256=digest, size_bytes=path.stat().st_size)
                 self.catalogue(episode)
-            except RecordingError as error:
-                result.failed[path.stem] = str(error)
+            except Exception as error:  # whatever is wrong with this file: the others go on
+                result.failed[path.stem] = _said(path, error)
             else:
                 result.catalogued.append(episode)
         lost = {name for name, path in uploads.items() if path and not (self.root / path).exists()}
@@ -295,7 +315,7 @@ class Archive:
         return self.root / "media" / f"{episode_id}.mp4"
 
     def video(self, episode: Episode | str) -> Path:
-        """The mp4 of an episode, made when missing.
+        """The mp4 of an episode, made when missing: what judges see, so people's and agents' are drawn alike.
 
         Raises:
             RecordingError: If it cannot be written; or if there is only the video of it, which is not here.
@@ -308,7 +328,7 @@ class Archive:
                 raise no_video(episode)
             from interplay.record.export import write_mp4
 
-            write_mp4(episode, path)
+            write_mp4(episode, path, frames=None if episode.is_video_only else episode.observed)
         return path
 
     def close(self) -> None:
@@ -316,14 +336,17 @@ class Archive:
         self.database.close()
 
 
-def _open_or_say(path: Path) -> Episode:
-    """Open a sealed file; whatever a damaged one makes a reader stumble over is a `RecordingError`."""
-    try:
-        return Episode.open(path)
-    except RecordingError:
-        raise
-    except Exception as error:
-        raise RecordingError(f"{path} is damaged: {type(error).__name__}: {error}\nIt stays as it is.") from error
+def _said(path: Path, error: Exception) -> str:
+    """Why a file could not be repaired and what to do, whatever went wrong with it; the file stays as it is."""
+    if isinstance(error, InterplayError):
+        return str(error)
+    if isinstance(error, OSError):
+        return f"{path}: {error.strerror or error}\nMake the file readable, or free space on the disk, and repair again."
+    what = str(error).splitlines()[0] if str(error) else ""
+    return (
+        f"{path} is damaged or not an episode: {type(error).__name__}: {what}\n"
+        "Restore the file from a backup, or move it out of the data folder; then repair again."
+    )
 
 
 def new_episode_id() -> str:

@@ -5,28 +5,30 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable
+from dataclasses import asdict, fields
 from pathlib import Path, PurePosixPath
 from typing import cast
 
 from interplay.envs.base import FramePolicy
+from interplay.envs.info import recordable
 from interplay.errors import unknown_name
 from interplay.record.errors import RecordingError
-from interplay.record.sealed import Episode
-from interplay.store import EpisodeRow, EpisodeStatistic
-from interplay.store.episodes import NUMBER_COLUMNS, TEXT_COLUMNS, Condition, Operator
+from interplay.record.sealed import Episode, SeatHeld
+from interplay.store import EpisodeRow, EpisodeSeat, EpisodeStatistic
+from interplay.store.episodes import NUMBER_COLUMNS, SEAT, SEAT_NUMBERS, SEAT_TEXTS, TEXT_COLUMNS, Condition, Operator
 from interplay.tasks import Task
 
 _CONDITION = re.compile(r"\s*([A-Za-z_][\w.\-]*)\s*(<=|>=|!=|==|=|<|>)\s*(.+?)\s*", re.DOTALL)
 
 
-def parse_condition(text: str, statistics: Iterable[str] = ()) -> Condition:
+def parse_condition(text: str, names: Iterable[str] = ()) -> Condition:
     """Read one comparison, `name operator value`.
 
     A value that is a number is compared as a number; anything else, and anything in quotes, as a text.
 
     Args:
         text: For example `score >= 200`, `lives = 0`, `outcome = quit`, `skin = "7"`.
-        statistics: Names known beside the catalogue's columns; a name that is neither is refused.
+        names: Of statistics and of what seats hold, known beside the catalogue's columns; any other name is refused.
     Raises:
         RecordingError: If it cannot be read.
         NotFoundError: If the name is unknown; the nearest is offered.
@@ -53,12 +55,13 @@ def parse_condition(text: str, statistics: Iterable[str] = ()) -> Condition:
         else:
             if math.isnan(value):
                 raise _bad(text, "nothing compares with nan")
-    known = {*NUMBER_COLUMNS, *TEXT_COLUMNS, *statistics}
+    known = {*NUMBER_COLUMNS, *TEXT_COLUMNS, *names}
     if name not in known:
         raise unknown_name("episode value", name, known, hint="Values of one episode:  interplay episodes show ID")
-    if isinstance(value, str) and name in NUMBER_COLUMNS:
+    of_seat = name.rpartition(".")[2] if name.startswith(SEAT) else ""
+    if isinstance(value, str) and (name in NUMBER_COLUMNS or of_seat in SEAT_NUMBERS):
         raise _bad(text, f"{name} is a number and {value!r} is not")
-    if not isinstance(value, str) and name in TEXT_COLUMNS:
+    if not isinstance(value, str) and (name in TEXT_COLUMNS or of_seat in SEAT_TEXTS):
         value = raw  # an actor may be called "7"
     return Condition(name, cast(Operator, "=" if operator == "==" else operator), value)
 
@@ -70,7 +73,7 @@ def _bad(text: str, problem: str) -> RecordingError:
     )
 
 
-def to_row(episode: Episode, root: Path) -> EpisodeRow:
+def to_row(episode: Episode, root: Path, *, held_out: bool = False) -> EpisodeRow:
     """The catalogue row of a sealed episode."""
     return EpisodeRow(
         id=episode.id,
@@ -92,11 +95,14 @@ def to_row(episode: Episode, root: Path) -> EpisodeRow:
         size_bytes=episode.size_bytes or 0,
         sha256=episode.sha256 or "",
         participant_id=episode.participant_id,
+        held_out=held_out,
+        seats=[EpisodeSeat(**asdict(held), position=position) for position, held in enumerate(episode.seats)],
         statistics=[
             EpisodeStatistic(name=name, text=value)
             if isinstance(value, str)
             else EpisodeStatistic(name=name, number=float(value))
-            for name, value in episode.statistics.items()
+            for name, value in recordable(episode.statistics).items()  # files of before may hold what no database takes
+            if value is not None
         ],
     )
 
@@ -135,4 +141,5 @@ def from_row(row: EpisodeRow, root: Path, uploaded_task: Task | None = None) -> 
         sha256=row.sha256 if row.path else None,
         size_bytes=row.size_bytes if row.path else None,
         uploaded_task=uploaded_task,
+        seats=tuple(SeatHeld(**{item.name: getattr(held, item.name) for item in fields(SeatHeld)}) for held in row.seats),
     )

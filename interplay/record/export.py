@@ -12,6 +12,7 @@ import numpy as np
 
 from interplay.files import replacing
 from interplay.record.errors import RecordingError
+from interplay.record.frames import Frames
 from interplay.record.sealed import Episode, no_video
 
 if TYPE_CHECKING:
@@ -22,9 +23,9 @@ MIN_HEIGHT = 400
 
 
 class Exporter(Protocol):
-    """Writes one episode to a path; the file appears whole or not at all."""
+    """Writes one episode to a path; the file appears whole or not at all. `advance` is told numbers of frames that are done."""
 
-    def __call__(self, episode: Episode, path: Path) -> None: ...
+    def __call__(self, episode: Episode, path: Path, *, advance: Callable[[int], None] | None = None) -> None: ...
 
 
 def write_mp4(
@@ -34,6 +35,7 @@ def write_mp4(
     crf: int = 23,
     preset: str = "veryfast",
     advance: Callable[[int], None] | None = None,
+    frames: Frames | None = None,
 ) -> None:
     """Write an episode as H.264 in mp4, yuv420p, playable while it loads, a key frame every two seconds.
 
@@ -43,6 +45,7 @@ def write_mp4(
         path: Replaced if it exists; appears whole or not at all.
         crf, preset: x264's quality and effort.
         advance: Called with a number of frames as they are done.
+        frames: The pictures; None for what the player saw. Smaller ones are enlarged to the size of the first.
     Raises:
         RecordingError: If the file cannot be written.
     """
@@ -63,15 +66,17 @@ def write_mp4(
             stream.pix_fmt = "yuv420p"
             stream.options = {"crf": str(crf), "preset": preset, "g": str(max(1, round(2 * rate)))}
             stream.codec_context.thread_count = 2
-            for index, frame in enumerate(episode.frames):
+            for frame in episode.frames if frames is None else frames:
                 if to_frame is not None:
                     picture = to_frame(frame.pixels)
+                elif frame.pixels.shape[0] != header.height:
+                    picture = av.VideoFrame.from_ndarray(frame.rgb(), format="rgb24").reformat(stream.width, stream.height)
                 else:
                     rgb = frame.rgb().repeat(scale, 0).repeat(scale, 1)[: stream.height, : stream.width]
                     picture = av.VideoFrame.from_ndarray(np.ascontiguousarray(rgb), format="rgb24")
                 container.mux(stream.encode(picture))
-                if advance is not None and index % 60 == 59:
-                    advance(60)
+                if advance is not None:
+                    advance(1)
             container.mux(stream.encode())
     except OSError as error:
         raise RecordingError(

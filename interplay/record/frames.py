@@ -51,7 +51,7 @@ class Frames(Sequence[Frame]):
     def range(self, start: int, stop: int) -> Iterator[Frame]:
         """Frames start to stop - 1 in order: the fast way to read many."""
         stop = min(stop, self._length)
-        block = 240
+        block = 40  # 28 MB of the block world
         for first in range(start, stop, block):  # the lock is let go between blocks, and while the caller works
             with self._lock:
                 if self._source is None:
@@ -96,39 +96,76 @@ class IndexedSource:
             yield self._pixels[index - self._starts[group]]
 
 
+STEPS_AT_ONCE = 50
+"""Steps that `ReplaySource.approach` makes between two answers: in the block world some 25 ms."""
+
+
 class ReplaySource:
-    """Frames rebuilt by playing the recorded actions, from the nearest snapshot."""
+    """Frames rebuilt by playing the recorded actions, from the nearest snapshot; only those asked for are drawn.
+
+    It takes snapshots on its way where the recording has none nearby, so that going back to where it was is quick.
+
+    Args:
+        draw: Tells the world how to draw the picture of a step; None for worlds that draw one kind.
+    """
 
     def __init__(
         self,
-        make: Callable[[], PlayableEnv],
+        env: PlayableEnv,
         seed: int,
         actions: Sequence[Any],
-        snapshots: Callable[[], dict[int, bytes]],
+        snapshots: dict[int, bytes],
+        draw: Callable[[PlayableEnv, int], None] | None = None,
     ) -> None:
-        self._env = make()
+        self._env = env
         self._seed = seed
         self._actions = actions
-        self._snapshots = snapshots()
+        self._snapshots = snapshots
+        self._takes_snapshots = True
+        self._draw = draw
         self._position: int | None = None
 
     def read(self, start: int, stop: int) -> Iterator[np.ndarray]:
-        """Go to `start`, forward where that is nearest, then step."""
-        best = max((step for step in self._snapshots if step <= start), default=0)
-        if self._position is None or self._position > start or self._position < best:
+        """The frames one after the other, each drawn when it is asked for."""
+        for index in range(start, stop):
+            for _ in self.approach(index):
+                pass
+            yield self.view()
+
+    def approach(self, index: int) -> Iterator[int]:
+        """Go to where frame `index` is in view, forward where that is nearest; yields the step it has come to now and then."""
+        best = max((step for step in self._snapshots if step <= index), default=0)
+        if self._position is None or self._position > index or self._position < best:
+            self._position = None  # until it stands somewhere again
             if best:
                 self._env.restore(self._snapshots[best])
             else:
                 self._env.reset(seed=self._seed)
             self._position = best
-        while self._position < start:
-            self._forward()
-        for index in range(start, stop):
-            while self._position < index:
+            yield best
+        while self._position < index:
+            for _ in range(min(STEPS_AT_ONCE, index - self._position)):
                 self._forward()
-            yield self._env.view().pixels
+            yield self._position
+
+    def view(self) -> np.ndarray:
+        """The pixels of the frame that was approached last."""
+        if self._draw is not None and self._position is not None:
+            self._draw(self._env, self._position)
+        return self._env.view().pixels
+
+    def close(self) -> None:
+        """Close the world."""
+        self._env.close()
 
     def _forward(self) -> None:
         assert self._position is not None
-        self._env.step(self._actions[self._position])
-        self._position += 1
+        position, self._position = self._position, None
+        self._env.step_unseen(self._actions[position])
+        self._position = position = position + 1
+        if position % self._env.snapshot_steps == 0 and position not in self._snapshots and self._takes_snapshots:
+            snapshot = self._env.snapshot()
+            if snapshot is None:
+                self._takes_snapshots = False
+            else:
+                self._snapshots[position] = snapshot

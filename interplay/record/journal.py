@@ -20,7 +20,7 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from interplay.record.errors import RecordingError
-from interplay.record.schema import METADATA_KEY, Header, journal_schema
+from interplay.record.schema import METADATA_KEY, Header, journal_schema, names_now
 
 # LZ4 on one thread: a batch is frames, which the recorder has compressed already, and some 20 buffers of 100 bytes; zstd would
 # spend 10 us on each to set itself up, and a pool of threads more than that on a busy machine.
@@ -29,7 +29,7 @@ _OUTCOME, _AUTOMATIC = "outcome", "automatic"
 
 
 class End(NamedTuple):
-    """The end marker: why the episode ended, and what automatic evaluation says of it (`PlayableEnv.automatic`)."""
+    """The end marker: why the episode ended, and what the outcome check says of it (`PlayableEnv.outcome_check`)."""
 
     outcome: str
     automatic: dict[str, bool | int | float | str]
@@ -206,10 +206,13 @@ def read_header(path: Path) -> Header:
     """
     try:
         with pa.OSFile(str(path)) as file:
-            metadata: Mapping[bytes, bytes] = pa.ipc.open_stream(file).schema.metadata or {}
-        return Header.from_json(json.loads(metadata[METADATA_KEY]))
+            return _header_of(pa.ipc.open_stream(file).schema)
     except (pa.ArrowException, OSError, KeyError, ValueError, TypeError) as error:
         raise unreadable(path, error) from error
+
+
+def _header_of(schema: pa.Schema) -> Header:
+    return Header.from_json(json.loads((schema.metadata or {})[METADATA_KEY]))
 
 
 def unreadable(path: Path, error: Exception) -> RecordingError:
@@ -240,21 +243,25 @@ def read_batches(path: Path, columns: Sequence[str] | None = None) -> Iterator[t
         try:
             schema = pa.ipc.open_stream(file).schema
             file.seek(0)
-            included = None if columns is None else [schema.get_field_index(name) for name in columns]
+            header = _header_of(schema)
+            names = names_now(schema.names, header)
+            included = None if columns is None else [names.index(name) for name in columns]
             options = pa.ipc.IpcReadOptions(included_fields=included)
             stream = pa.ipc.open_stream(file, options=options)
-        except (pa.ArrowException, OSError, ValueError) as error:
+        except (pa.ArrowException, OSError, KeyError, ValueError, TypeError) as error:
             raise unreadable(path, error) from error
         while True:
             try:
                 batch, metadata = stream.read_next_batch_with_custom_metadata()
             except (StopIteration, pa.ArrowException, OSError):
                 return
+            if names != schema.names:
+                batch = batch.rename_columns(names_now(batch.schema.names, header))
             yield batch, _end_of(metadata) if metadata and _OUTCOME in metadata else None
 
 
 def _end_of(metadata: Mapping[bytes | str, bytes]) -> End:
-    """What an end marker says; journals of before automatic evaluation hold the outcome alone."""
+    """What an end marker says; journals written before outcome checks existed hold the outcome alone."""
     automatic = json.loads(metadata[_AUTOMATIC]) if _AUTOMATIC in metadata else {}
     return End(metadata[_OUTCOME].decode(), automatic)
 

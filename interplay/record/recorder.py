@@ -15,17 +15,18 @@ import pyarrow as pa
 import zstandard
 
 from interplay.envs.base import PlayableEnv
+from interplay.envs.info import clean_text, recordable
 from interplay.record import spaces
 from interplay.record.errors import RecordingError
 from interplay.record.journal import End, JournalWriter
-from interplay.record.schema import Header, InputTiming, frame_hash, seat_spaces
+from interplay.record.schema import Header, InputTiming, Owner, frame_hash, seat_spaces
 
 log = logging.getLogger("interplay.record")
 
 BATCH_STEPS = 120
 BATCH_US = 800_000
-SNAPSHOT_STEPS = 600
-"""Steps between snapshots in a journal: what a resumed session plays again at most, 0.1 s for an Atari game."""
+
+_NO_INPUT = (None,) * len(InputTiming._fields)
 
 JPEG_QUALITY = 95
 _WINDOW_LOG = 18
@@ -37,10 +38,9 @@ def new_header(
     *,
     episode: str,
     seed: int,
-    actor: str,
-    actor_kind: str,
-    participant_id: int | None,
+    owners: Mapping[str, Owner],
     session_id: str | None,
+    created_at: datetime | None = None,
 ) -> Header:
     """The header of an episode about to start; the size of the view is filled in by `Recorder.start`."""
     return Header(
@@ -48,11 +48,9 @@ def new_header(
         task=env.task,
         env_versions=env.versions(),
         seed=seed,
-        actor=actor,
-        actor_kind=actor_kind,
-        participant_id=participant_id,
+        owners=owners,
         session_id=session_id,
-        created_at=datetime.now(UTC),
+        created_at=created_at or datetime.now(UTC),
         frames=env.frame_policy,
         deterministic=env.deterministic,
         height=0,
@@ -60,6 +58,7 @@ def new_header(
         palette=None,
         action_spaces=seat_spaces(env),
         observation_space=None if env.observes_view else env.observation_space,
+        view=env.drawn_for,
     )
 
 
@@ -86,6 +85,7 @@ class Recorder:
         self._env = env
         self._header = header
         self._seats = header.seats
+        self._owners = tuple(header.owners[seat].name for seat in header.seats)
         self._writer: JournalWriter | None = None
         self._names: list[str] = []
         self._rows: list[tuple[Any, ...]] = []
@@ -95,8 +95,8 @@ class Recorder:
         self._pictures = self._zstd.compressobj()
         self._compressed: list[bytes] = []
         self.oldest_us: int | None = None
-        self._info: dict[str, Any] | None = None
-        self._info_text = "{}"
+        self._left_out: set[str] = set()
+        self._kept, self._info_text = "{}", "{}"
 
     def start(self, observation: Any, info: dict[str, Any]) -> None:
         """Open the journal and record the first observation; it reaches the disk at once.
@@ -108,7 +108,7 @@ class Recorder:
             raise RecordingError(f"episode {self.episode_id} has been started already")
         self.open()
         nothing = (None,) * len(self._seats)
-        self._add(nothing, nothing, None, None, nothing, None, None, observation, info)
+        self._add(nothing, nothing, None, None, nothing, _NO_INPUT * len(self._seats), None, observation, info)
         self.flush()
 
     def open(self) -> None:
@@ -131,8 +131,8 @@ class Recorder:
         action: Any,
         result: tuple[Any, Any, bool, bool, dict[str, Any]],
         *,
-        owner: Any = None,
-        timing: InputTiming | None = None,
+        owner: str | Mapping[str, str] | None = None,
+        timing: InputTiming | Mapping[str, InputTiming | None] | None = None,
         clock_us: int,
     ) -> None:
         """Record one step and the view it led to.
@@ -140,36 +140,36 @@ class Recorder:
         Args:
             action: What `env.step` was given; with several seats a mapping seat -> action.
             result: What it returned: observation, reward, terminated, truncated, info.
-            owner: Who held the seat; the episode's actor when None. With several seats a mapping.
-            timing: Of the player's input in force.
+            owner: Name of who held the seat; with several seats a mapping. Who sat there at the start when not given.
+            timing: Of the player's input in force; with several seats a mapping.
             clock_us: The caller's clock when the step was made, in microseconds; decides when a batch is written.
         Raises:
             RecordingError: If the journal cannot be written. What was written before is kept.
         """
         observation, reward, terminated, truncated, info = result
         if len(self._seats) == 1:
-            actions, rewards, owners = (action,), (float(reward),), (owner or self._header.actor,)
+            actions, rewards, owners = (action,), (float(reward),), (owner or self._owners[0],)
+            inputs = timing or _NO_INPUT
         else:
             actions = tuple(action[seat] for seat in self._seats)
             rewards = tuple(float(reward[seat]) for seat in self._seats)
-            owned: Mapping[str, str] = owner or {}
-            owners = tuple(owned.get(seat, self._header.actor) for seat in self._seats)
+            held: Any = owner or {}
+            owners = tuple(held.get(seat) or first for seat, first in zip(self._seats, self._owners, strict=True))
+            timings: Any = timing or {}
+            inputs = tuple(part for seat in self._seats for part in timings.get(seat) or _NO_INPUT)
         self.num_steps += 1
-        self._add(actions, rewards, terminated, truncated, owners, timing, clock_us, observation, info)
+        self._add(actions, rewards, terminated, truncated, owners, inputs, clock_us, observation, info)
         if self.oldest_us is None:
             self.oldest_us = clock_us
         if len(self._rows) >= BATCH_STEPS or clock_us - self.oldest_us >= BATCH_US:
             self.flush()
 
-    def _add(self, actions, rewards, terminated, truncated, owners, timing, clock_us, observation, info) -> None:
+    def _add(self, actions, rewards, terminated, truncated, owners, inputs, clock_us, observation, info) -> None:
         """Keep one row until the next flush."""
         if self._writer is None:
             raise RecordingError(f"episode {self.episode_id} has not been started; call recorder.start after env.reset")
         frame = self._env.view()
         pixels = frame.pixels
-        if info != self._info:
-            self._info = dict(info)
-            self._info_text = info_text(self._env.info_to_record(info))
         row = (
             self.num_steps,
             *actions,
@@ -177,14 +177,16 @@ class Recorder:
             terminated,
             truncated,
             *owners,
-            *(timing or (None, None, None, None, None)),
+            *inputs,
             clock_us,
             frame_hash(pixels),
-            self._info_text,
+            self._recorded(info),
         )
+        if self._header.view is not None:
+            row += (self._env.drawn_height,)
         if self._header.observation_space is not None:
             row += (np.array(observation, copy=True) if isinstance(observation, np.ndarray) else observation,)
-        row += (self._env.snapshot() if self.num_steps % SNAPSHOT_STEPS == 0 and self.num_steps else None,)
+        row += (self._env.snapshot() if self.num_steps % self._env.snapshot_steps == 0 and self.num_steps else None,)
         if self._header.frames == "indexed":
             if frame.palette is not self._palette and not np.array_equal(frame.palette, self._palette):  # type: ignore[arg-type]
                 raise RecordingError(
@@ -194,6 +196,19 @@ class Recorder:
         elif self._header.frames == "video":
             row += (_jpeg(frame.rgb()),)
         self._rows.append(row)
+
+    def _recorded(self, info: Any) -> str:
+        """What is kept of an info; the log names once what is not, where the environment did not choose itself."""
+        kept = self._env.info_to_record(info)
+        if isinstance(info, Mapping) and len(kept) < len(info) and type(self._env).info_to_record is PlayableEnv.info_to_record:
+            named = {clean_text(str(name)) for name, value in info.items() if value is not None}
+            left_out = named - kept.keys() - self._left_out
+            if left_out:
+                self._left_out |= left_out
+                log.warning("%s: info holds what is not recorded: %s", self._header.task.env.id, ", ".join(sorted(left_out)))
+        if (key := repr(kept)) != self._kept:  # most steps repeat the last one's; `==` takes 1 for True and 0.0 for -0.0
+            self._kept, self._info_text = key, info_text(kept)
+        return self._info_text
 
     def flush(self) -> None:
         """Write what is waiting, so that it survives the end of this process."""
@@ -223,7 +238,7 @@ class Recorder:
         return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
     def finish(self, outcome: str) -> Path:
-        """Write the end marker, with what the world's automatic evaluation says; hand the path to `Archive.seal`.
+        """Write the end marker, with what the world's outcome check says; hand the path to `Archive.seal`.
 
         Args:
             outcome: Why it ended: `terminated`, `time_limit`, `quit`, `left` or `interrupted`.
@@ -239,9 +254,10 @@ class Recorder:
     def _automatic(self) -> dict[str, bool | int | float | str]:
         """A recording is worth more than what can be said about it: a rule that fails says nothing."""
         try:
-            return self._env.automatic()
+            answers = recordable(self._env.outcome_check())
+            return {name: value for name, value in answers.items() if value is not None and not isinstance(value, list)}
         except Exception:
-            log.exception("the automatic evaluation of episode %s failed", self.episode_id)
+            log.exception("the outcome check of episode %s failed", self.episode_id)
             return {}
 
     def abandon(self) -> None:
@@ -266,10 +282,31 @@ def _column(values: tuple[Any, ...], kind: pa.DataType) -> pa.Array:
 _NUMPY = {kind: kind.to_pandas_dtype() for kind in (pa.int32(), pa.int64(), pa.uint32(), pa.float32(), pa.float64())}
 
 
-def info_text(info: dict[str, Any]) -> str:
-    """An info as JSON text; NaN and infinities, which JSON lacks, become null."""
-    plain = {key: None if isinstance(value, float) and not math.isfinite(value) else value for key, value in info.items()}
-    return json.dumps(plain, separators=(",", ":"))
+_encode = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
+
+
+def info_text(kept: dict[str, Any]) -> str:
+    """What `PlayableEnv.info_to_record` kept, as JSON text; what JSON lacks is treated as `envs.info` says."""
+    try:
+        return _encode(kept)
+    except (TypeError, ValueError, RecursionError):
+        return _encode(recordable(kept))
+
+
+def info_text_of_before(info: Any) -> str | None:
+    """An info as recordings hold it that were made before lists were kept; None where that rule could not be applied."""
+    if not isinstance(info, Mapping):
+        return None
+    scalars = {
+        key: value.item() if isinstance(value, np.generic) else value
+        for key, value in info.items()
+        if isinstance(value, bool | int | float | str | np.generic)
+    }
+    plain = {key: None if isinstance(value, float) and not math.isfinite(value) else value for key, value in scalars.items()}
+    try:
+        return json.dumps(plain, separators=(",", ":"))
+    except (TypeError, ValueError):
+        return None
 
 
 def _jpeg(rgb: np.ndarray) -> bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,7 +17,10 @@ from interplay.record import journal, spaces
 from interplay.record.errors import RecordingError
 from interplay.record.journal import Journal
 from interplay.record.recorder import Recorder
+from interplay.record.rewards import total_of
 from interplay.record.schema import frame_hash
+from interplay.record.spaces import plain_action
+from interplay.record.stepper import RecordedEpisode
 
 if TYPE_CHECKING:
     from interplay.record.archive import Archive
@@ -29,18 +33,23 @@ class ResumedState:
 
     Attributes:
         num_steps: Steps made so far.
-        total_reward: Sum of the first seat's rewards.
+        total_rewards: Seat -> sum of its finite rewards, whoever held it.
         terminated, truncated: Of the last step; when set there is nothing left to play.
         info: What was recorded of the last info.
         clock_us: Time of the last step on the recorder's clock; 0 before the first.
     """
 
     num_steps: int
-    total_reward: float
+    total_rewards: Mapping[str, float]
     terminated: bool
     truncated: bool
     info: dict[str, Any]
     clock_us: int
+
+    @property
+    def total_reward(self) -> float:
+        """Of the first seat."""
+        return next(iter(self.total_rewards.values()))
 
 
 class Resumed(NamedTuple):
@@ -55,18 +64,19 @@ def play_again(episode: Episode) -> float:
     """Play the recorded actions in a fresh environment.
 
     Returns:
-        The sum of the first seat's rewards.
+        The sum of the first seat's rewards that are finite.
     """
     env = make(episode.task)
-    total = 0.0
     try:
-        env.reset(seed=episode.seed)
-        for action in episode.joint_actions():
-            reward: Any = env.step(action)[1]
-            total += float(reward[episode.header.seats[0]] if len(episode.header.seats) > 1 else reward)
+        again = RecordedEpisode(env)
+        again.start(episode.seed)
+        first = again.seats[0]
+        actions = episode.joint_actions()
+        joint = actions if len(again.seats) > 1 else [{first: action} for action in actions]
+        rewards = [again.step(action).rewards[first] for action in joint]
     finally:
         env.close()
-    return total
+    return total_of(np.array(rewards, np.float64))  # in the order of the sum it is compared with: 0.1 + 0.2 + ... has several
 
 
 def resume(archive: Archive, episode_id: str) -> Resumed:
@@ -108,10 +118,10 @@ def _resume(archive: Archive, record: Journal, table: pa.Table, paths: list[Path
     header = record.header
     episode_id = header.episode
     num_steps = table.num_rows - 1
-    by_seat = [
-        spaces.from_arrow(space, table.column(f"action.{seat}").combine_chunks().slice(1))
+    by_seat = {
+        seat: spaces.from_arrow(space, table.column(f"action.{seat}").combine_chunks().slice(1))
         for seat, space in header.action_spaces.items()
-    ]
+    }
     snapshots = table.select(["step", "snapshot"]).drop_null()
     position = 0
     world.reset(seed=header.seed)
@@ -119,12 +129,12 @@ def _resume(archive: Archive, record: Journal, table: pa.Table, paths: list[Path
         position = snapshots.column("step")[-1].as_py()
         world.restore(snapshots.column("snapshot")[-1].as_py())
     for step in range(position, num_steps):
-        if len(by_seat) == 1:
-            action = by_seat[0][step]
-            world.step(action.item() if isinstance(action, np.generic) else action)
-        else:
-            world.step({seat: actions[step] for seat, actions in zip(header.seats, by_seat, strict=True)})
-    if frame_hash(world.view().pixels) != table.column("frame_hash")[-1].as_py():
+        actions = {seat: plain_action(given[step]) for seat, given in by_seat.items()}
+        world.step_unseen(actions if len(actions) > 1 else actions.popitem()[1])
+    if header.view is not None:
+        world.draw_for(header.view, table.column("view_height")[-1].as_py())
+    same_pictures = world.draws_as(header.env_versions)
+    if same_pictures and frame_hash(world.view().pixels) != table.column("frame_hash")[-1].as_py():
         raise RecordingError(
             f"episode {episode_id}: playing its {num_steps} steps again shows another picture than the one recorded, so it "
             "cannot go on.\nWas the environment's version changed? What was recorded is kept; seal it with:  "
@@ -132,13 +142,13 @@ def _resume(archive: Archive, record: Journal, table: pa.Table, paths: list[Path
         )
     number = int(paths[-1].name.split(".")[-2]) + 1
     path = archive.journal_folder / f"{episode_id}.{number}.arrows"
+    world.draw_for(header.view)  # the player goes on at the full size
     recorder = Recorder(path, world, header.at(num_steps + 1), num_steps=num_steps)
     recorder.open()
-    rewards = table.column(f"reward.{header.seats[0]}").slice(1).to_numpy()
     last = table.slice(num_steps).to_pylist()[0]
     state = ResumedState(
         num_steps=num_steps,
-        total_reward=float(rewards.sum()),
+        total_rewards={seat: total_of(table.column(f"reward.{seat}").slice(1).to_numpy()) for seat in header.seats},
         terminated=bool(last["terminated"]),
         truncated=bool(last["truncated"]),
         info=json.loads(last["info"]),

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -25,7 +25,8 @@ from interplay.record import spaces
 from interplay.record.errors import RecordingError
 from interplay.tasks import Task
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
+"""Version 1 knew one actor an episode and kept the timing of its input as `input.<part>`; it is read as if it were 2."""
 METADATA_KEY = b"interplay"
 
 DIGESTS_KEY = b"interplay.digests"
@@ -51,24 +52,39 @@ class InputTiming(NamedTuple):
 
 
 @dataclass(frozen=True)
+class Owner:
+    """Who sits in a seat.
+
+    Attributes:
+        name: As recordings call them: an agent's name, or `participant-<id>`.
+        kind: `human`, `agent` or `model`.
+        participant_id: Of a person the database knows.
+    """
+
+    name: str
+    kind: str
+    participant_id: int | None = None
+
+
+@dataclass(frozen=True)
 class Header:
     """What is known when an episode starts; the metadata of journal and sealed file.
 
     Attributes:
+        owners: Seat -> who sits there when the episode starts.
         height, width: Of the player's view.
         palette: uint8, shape (256, 3), or None for RGB views.
         action_spaces: Seat -> space.
         observation_space: None when the observation is the view itself.
         first_step: Step of the first row of this journal segment; 0 but for resumed episodes.
+        view: How pictures were drawn for the person who played, see `PlayableEnv.people_see`; None as agents see them.
     """
 
     episode: str
     task: Task
     env_versions: Mapping[str, str]
     seed: int
-    actor: str
-    actor_kind: str
-    participant_id: int | None
+    owners: Mapping[str, Owner]
     session_id: str | None
     created_at: datetime
     frames: FramePolicy
@@ -79,11 +95,20 @@ class Header:
     action_spaces: Mapping[str, gymnasium.Space]
     observation_space: gymnasium.Space | None
     first_step: int = 0
+    view: Mapping[str, Any] | None = None
 
     @property
     def seats(self) -> tuple[str, ...]:
         """The places in the environment, in the task's order."""
         return self.task.seats
+
+    def owner_called(self, name: str) -> Owner:
+        """Who acted under this name. Who took a seat over later is a person if the name is a participant's, else an agent."""
+        for owner in self.owners.values():
+            if owner.name == name:
+                return owner
+        number = name.removeprefix("participant-")
+        return Owner(name, "human", int(number)) if number != name and number.isdecimal() else Owner(name, "agent")
 
     def to_json(self) -> dict[str, Any]:
         """JSON values, `schema_version` first."""
@@ -97,6 +122,7 @@ class Header:
                 "env": self.task.env.id,
                 "env_versions": dict(self.env_versions),
                 "seats": list(self.seats),
+                "owners": {seat: asdict(owner) for seat, owner in self.owners.items()},
                 "created_at": self.created_at.isoformat(),
                 "palette": None if self.palette is None else base64.b64encode(self.palette.tobytes()).decode(),
                 "action_spaces": {seat: spaces.to_json(space) for seat, space in self.action_spaces.items()},
@@ -106,15 +132,18 @@ class Header:
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> Header:
-        """The inverse of `to_json`.
+        """The inverse of `to_json`, for documents of this schema version and of the one before.
 
         Raises:
             RecordingError: If the file is of a newer schema.
         """
         version = document.get("schema_version")
-        if version != SCHEMA_VERSION:
+        if version == 1:
+            owner = {"name": document["actor"], "kind": document["actor_kind"], "participant_id": document["participant_id"]}
+            document = {**document, "owners": dict.fromkeys(document["seats"], owner)}
+        elif version != SCHEMA_VERSION:
             raise RecordingError(
-                f"the recording has schema version {version}; this version of Interplay reads version {SCHEMA_VERSION}.\n"
+                f"the recording has schema version {version}; this version of Interplay reads versions 1 to {SCHEMA_VERSION}.\n"
                 "Read it with the version that wrote it, or upgrade:  pip install --upgrade interplay"
             )
         palette = None
@@ -123,11 +152,12 @@ class Header:
             if np.array_equal(palette, PALETTE):
                 palette = PALETTE  # pipelines know the console's own table by identity
         observation = document["observation_space"]
-        values = {item.name: document[item.name] for item in fields(cls)}
+        values = {item.name: document[item.name] for item in fields(cls) if item.name in document}  # `view` came later
         return cls(
             **values
             | {
                 "task": Task.from_json(document["task"]),
+                "owners": {seat: Owner(**owner) for seat, owner in document["owners"].items()},
                 "created_at": datetime.fromisoformat(document["created_at"]),
                 "palette": palette,
                 "action_spaces": {seat: spaces.from_json(space) for seat, space in document["action_spaces"].items()},
@@ -160,17 +190,17 @@ def columns(header: Header) -> list[pa.Field]:
     result += [pa.field(f"reward.{seat}", pa.float64()) for seat in header.seats]
     result += [pa.field("terminated", pa.bool_()), pa.field("truncated", pa.bool_())]
     result += [pa.field(f"owner.{seat}", pa.string()) for seat in header.seats]
+    # A mask of composed keys has up to 32 bits. Table maps keep the type that journals already on disk have.
+    buttons = pa.uint32() if header.task.keys.compose else pa.int32()
+    timing = InputTiming(pa.int32(), pa.float64(), pa.int64(), buttons, pa.float32())
+    result += [pa.field(f"input.{seat}.{part}", kind) for seat in header.seats for part, kind in timing._asdict().items()]
     result += [
-        pa.field("input.painted_step", pa.int32()),
-        pa.field("input.client_ms", pa.float64()),
-        pa.field("input.received_us", pa.int64()),
-        # A mask of composed keys has up to 32 bits. Table maps keep the type that journals already on disk have.
-        pa.field("input.buttons", pa.uint32() if header.task.keys.compose else pa.int32()),
-        pa.field("input.latency_ms", pa.float32()),
         pa.field("time_us", pa.int64()),
         pa.field("frame_hash", pa.uint32()),
         pa.field("info", pa.string()),
     ]
+    if header.view is not None:
+        result.append(pa.field("view_height", pa.int32()))
     if header.observation_space is not None:
         result.append(pa.field("observation", spaces.arrow_type(header.observation_space)))
     return result
@@ -184,13 +214,15 @@ def step_columns(header: Header) -> list[str]:
         "terminated",
         "truncated",
         *(f"owner.{seat}" for seat in header.seats),
-        "input.painted_step",
-        "input.client_ms",
-        "input.received_us",
-        "input.buttons",
-        "input.latency_ms",
+        *(f"input.{seat}.{part}" for seat in header.seats for part in InputTiming._fields),
         "time_us",
     ]
+
+
+def names_now(names: Sequence[str], header: Header) -> list[str]:
+    """Names of columns as this schema version calls them: the timing of inputs belongs to a seat since version 2."""
+    before = {f"input.{part}": f"input.{header.seats[0]}.{part}" for part in InputTiming._fields}
+    return [before.get(name, name) for name in names]
 
 
 def journal_schema(header: Header) -> pa.Schema:

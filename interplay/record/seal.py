@@ -18,8 +18,9 @@ import zstandard
 from interplay.files import remove_parts, replacing
 from interplay.record.errors import RecordingError
 from interplay.record.journal import End, Journal
+from interplay.record.rewards import NONFINITE_REWARDS, total_of
 from interplay.record.schema import DIGESTS_KEY, METADATA_KEY, Header, sealed_schema, step_columns
-from interplay.record.sealed import Episode
+from interplay.record.sealed import Episode, SeatHeld
 
 GROUP_ROWS = {"indexed": 120, "replay": 1200, "video": 120}
 """Rows of a Parquet row group, which is what one random access reads."""
@@ -27,9 +28,6 @@ GROUP_ROWS = {"indexed": 120, "replay": 1200, "video": 120}
 _LEVEL, _FRAME_LEVEL = 3, 9
 """zstd levels. Level 9 halves palette frames at twice the time of level 3 (35 us a frame) and reads faster, there being less of
 it; tiny columns gain nothing."""
-
-SNAPSHOT_STEPS = 1200
-"""Least distance of the snapshots a sealed episode keeps."""
 
 
 def seal(paths: list[Path], target: Path) -> Episode:
@@ -89,20 +87,23 @@ def _shift(header: Header, table: pa.Table, end: End | None) -> tuple[dict[str, 
             table = table.set_column(
                 table.schema.get_field_index("truncated"), table.schema.field("truncated"), pa.array(flags, pa.bool_())
             )
-    table = _thin_snapshots(header, table)
-    rewards = table.column(f"reward.{header.seats[0]}").slice(0, num_steps).to_numpy()
+    if header.frames != "replay":
+        table = table.drop_columns("snapshot")
+    earned = table.column(f"reward.{header.seats[0]}").slice(0, num_steps).to_numpy()
     times = table.column("time_us").slice(0, num_steps).to_numpy()
     duration_s = float(times[-1] - times[0]) / 1e6 + 1 / header.task.frame_rate_hz if num_steps else 0.0
-    total_reward = float(rewards.sum())
+    total_reward = total_of(earned)
+    num_nonfinite = int(np.count_nonzero(~np.isfinite(earned)))
+    first = header.owners[header.seats[0]]
     facts = {
         "id": header.episode,
         "task_id": header.task.id,
         "task_hash": header.task.content_hash,
         "env": header.task.env.id,
         "seed": header.seed,
-        "actor": header.actor,
-        "actor_kind": header.actor_kind,
-        "participant_id": header.participant_id,
+        "actor": first.name,
+        "actor_kind": first.kind,
+        "participant_id": first.participant_id,
         "num_steps": num_steps,
         "total_reward": total_reward,
         "terminated": terminated,
@@ -112,9 +113,21 @@ def _shift(header: Header, table: pa.Table, end: End | None) -> tuple[dict[str, 
         "frame_policy": header.frames,
         "created_at": header.created_at,
         "statistics": _statistics(table, num_steps, total_reward, duration_s)
+        | ({NONFINITE_REWARDS: num_nonfinite} if num_nonfinite else {})
         | {f"automatic_{name}": _plain(value) for name, value in end.automatic.items()},
+        "seats": tuple(held for seat in header.seats for held in _held(header, seat, table.slice(0, num_steps))),
     }
     return facts, table
+
+
+def _held(header: Header, seat: str, steps: pa.Table) -> Iterator[SeatHeld]:
+    """What each owner of a seat did: first who sat there at the start, then the others as they came."""
+    names = steps.column(f"owner.{seat}")
+    rewards = steps.column(f"reward.{seat}").to_numpy()
+    for name in dict.fromkeys([header.owners[seat].name, *pc.unique(names).to_pylist()]):  # type: ignore[attr-defined]
+        owner = header.owner_called(name)
+        own = pc.equal(names, name).to_numpy()  # type: ignore[attr-defined]
+        yield SeatHeld(seat, owner.name, owner.kind, owner.participant_id, int(own.sum()), total_of(rewards[own]))
 
 
 def _statistics(table: pa.Table, num_steps: int, total_reward: float, duration_s: float) -> dict[str, float | int | str]:
@@ -131,30 +144,17 @@ def _statistics(table: pa.Table, num_steps: int, total_reward: float, duration_s
         else:
             result[name] = _plain(value)
     result |= {"score": total_reward, "num_steps": num_steps, "duration_s": duration_s}
-    latencies = table.column("input.latency_ms").drop_null()
+    parts = [table.column(name).drop_null().to_numpy() for name in table.column_names if name.endswith(".latency_ms")]
+    latencies = np.concatenate(parts)
+    latencies = latencies[np.isfinite(latencies)]
     if len(latencies):
-        result["latency_ms"] = float(np.median(latencies.to_numpy()))
+        result["latency_ms"] = float(np.median(latencies))
     return result
 
 
 def _plain(value: float | str) -> float | int | str:
     """A statistic is a number or a text."""
     return int(value) if isinstance(value, bool) else value
-
-
-def _thin_snapshots(header: Header, table: pa.Table) -> pa.Table:
-    """Keep a snapshot in each `SNAPSHOT_STEPS` for `replay`, none otherwise."""
-    index = table.schema.get_field_index("snapshot")
-    if header.frames != "replay":
-        return table.remove_column(index)
-    kept: list[bytes | None] = []
-    next_step = SNAPSHOT_STEPS
-    for step, snapshot in zip(table.column("step").to_pylist(), table.column("snapshot").to_pylist(), strict=True):
-        keep = snapshot is not None and step >= next_step
-        kept.append(snapshot if keep else None)
-        if keep:
-            next_step = step + SNAPSHOT_STEPS
-    return table.set_column(index, table.schema.field(index), pa.array(kept, pa.binary()))
 
 
 def _frames(journal: Journal) -> Iterator[pa.Array]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
 import threading
 import weakref
 from collections import deque
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
@@ -17,16 +18,36 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from interplay.envs.base import FramePolicy
+from interplay.envs.base import FramePolicy, PlayableEnv
 from interplay.record import spaces
 from interplay.record.errors import RecordingError
 from interplay.record.frames import Frames, IndexedSource, ReplaySource
-from interplay.record.schema import METADATA_KEY, Header
+from interplay.record.rewards import total_of
+from interplay.record.schema import METADATA_KEY, Header, names_now
 from interplay.tasks import Task
 
 _NOT_IN_FILE = ("path", "sha256", "size_bytes", "uploaded_task")
 AUTOMATIC_SUCCESS = "automatic_success"
 """Statistic of an episode whose world can tell whether the task was done: 1 or 0."""
+
+
+@dataclass(frozen=True)
+class SeatHeld:
+    """What one owner did in one seat of an episode.
+
+    Attributes:
+        seat: The seat.
+        actor, actor_kind, participant_id: Who held it.
+        num_steps: For how many steps.
+        total_reward: Sum of the finite rewards of these steps.
+    """
+
+    seat: str
+    actor: str
+    actor_kind: str
+    participant_id: int | None
+    num_steps: int
+    total_reward: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,8 +59,8 @@ class Episode:
     Attributes:
         id: Unique name, also of the file.
         task_id, task_hash, env: The task, the hash of everything it said, and its environment.
-        actor, actor_kind: Who sat in the first seat, and whether `human`, `agent` or `model`.
-        total_reward: Sum of the first seat's rewards.
+        actor, actor_kind: Who sat in the first seat when it began, and whether `human`, `agent` or `model`.
+        total_reward: Sum of the first seat's rewards that are finite numbers.
         terminated, truncated: How it ended: the world, or we (time limit, player left, crash).
         outcome: Why it ended: `terminated`, `time_limit`, `quit`, `left` or `interrupted`; `unknown` of a video only.
         duration_s: By the recording clock, first to last step and one frame's time.
@@ -48,6 +69,7 @@ class Episode:
         path: The Parquet file; of a video only the mp4.
         sha256, size_bytes: Of the file as the catalogue knows it; None when opened by path, and of a video that is not here.
         uploaded_task: The task of a video only.
+        seats: Who held each seat, in the order of the seats, then of who came first; one entry for each of them.
     """
 
     id: str
@@ -71,6 +93,7 @@ class Episode:
     sha256: str | None = field(default=None, repr=False)
     size_bytes: int | None = field(default=None, repr=False)
     uploaded_task: Task | None = field(default=None, repr=False)
+    seats: tuple[SeatHeld, ...] = field(default=(), repr=False)
 
     @classmethod
     def open(cls, path: Path | str) -> Episode:
@@ -80,14 +103,35 @@ class Episode:
             RecordingError: If it is missing, empty, cut off or no episode.
         """
         file = Path(path)
-        metadata = _metadata(_open(file), file)
+        parquet = _open(file)
+        metadata = _metadata(parquet, file)
         summary = metadata["summary"]
-        return cls(**{**summary, "created_at": datetime.fromisoformat(summary["created_at"])}, path=file)
+        if not math.isfinite(summary["total_reward"]):  # sealed before there was a rule for NaN and infinite rewards
+            seat = metadata["header"]["seats"][0]
+            total = total_of(read(parquet, file, [f"reward.{seat}"]).column(0).slice(0, summary["num_steps"]).to_numpy())
+            summary |= {"total_reward": total, "statistics": summary["statistics"] | {"score": total}}
+        if "seats" in summary:
+            seats = tuple(SeatHeld(**held) for held in summary["seats"])
+        else:  # schema version 1: one actor all the time
+            seat, *others = metadata["header"]["seats"]
+            if others:
+                raise RecordingError(
+                    f"{file} has several seats in schema version 1, which did not say who held them\n"
+                    "Read it with the version that wrote it:  pip install interplay==0.1.0"
+                )
+            who = (summary["actor"], summary["actor_kind"], summary["participant_id"])
+            seats = (SeatHeld(seat, *who, summary["num_steps"], summary["total_reward"]),)
+        created_at = datetime.fromisoformat(summary["created_at"])
+        return cls(**{**summary, "created_at": created_at, "seats": seats}, path=file)
 
     def to_json(self) -> dict[str, Any]:
         """The facts as JSON values, without where the file lies."""
         facts = {item.name: getattr(self, item.name) for item in fields(self) if item.name not in _NOT_IN_FILE}
-        return facts | {"created_at": self.created_at.isoformat(), "statistics": dict(self.statistics)}
+        return facts | {
+            "created_at": self.created_at.isoformat(),
+            "statistics": dict(self.statistics),
+            "seats": [asdict(held) for held in self.seats],
+        }
 
     @property
     def is_video_only(self) -> bool:
@@ -110,7 +154,7 @@ class Episode:
 
         Needed only by who wants the file closed now: of all episodes, the 64 opened last are kept open.
         """
-        for name in ("_file", "_steps", "frames"):
+        for name in ("_file", "_steps", "frames", "observed"):
             self.__dict__.pop(name, None)
 
     @cached_property
@@ -125,13 +169,15 @@ class Episode:
 
     @property
     def schema(self) -> pa.Schema:
-        """Columns of the file."""
-        return self._file.schema_arrow.remove_metadata()
+        """Columns of the file, by the names of `steps`."""
+        schema = self._file.schema_arrow.remove_metadata()
+        names = names_now(schema.names, self.header)
+        return pa.schema([column.with_name(name) for column, name in zip(schema, names, strict=True)])
 
     @cached_property
     def _steps(self) -> pa.Table:
         names = [name for name in self._file.schema_arrow.names if name not in ("frame", "snapshot", "video_hash")]
-        return read(self._file, self.path, names)
+        return read(self._file, self.path, names).rename_columns(names_now(names, self.header))
 
     def steps(self) -> pa.Table:
         """All columns but frames and snapshots: T + 1 rows, the last one holding the final observation only."""
@@ -139,7 +185,7 @@ class Episode:
 
     @property
     def automatic(self) -> dict[str, bool | int | float | str]:
-        """What automatic evaluation said at the end, see `PlayableEnv.automatic`; `statistics` has it as `automatic_*`."""
+        """What the outcome check said at the end, see `PlayableEnv.outcome_check`; `statistics` has it as `automatic_*`."""
         if self.is_video_only:
             return {}
         return _metadata(self._file, self.path).get("automatic", {})  # files of before say nothing
@@ -184,21 +230,46 @@ class Episode:
                 from interplay.record.video import VideoSource
 
                 return VideoSource(self._file)
-            from interplay.envs import make
-
-            return ReplaySource(lambda: make(header.task), self.seed, self.joint_actions(), self._snapshots)
+            return self.replay_source()
 
         return Frames(self.num_steps + 1, header.palette, source)
 
+    @cached_property
+    def observed(self) -> Frames:
+        """What an agent in the same place would have seen: `frames`, but of the full size and with the bars that agents get."""
+        if self.header.view is None:
+            return self.frames
+        return Frames(self.num_steps + 1, self.header.palette, lambda: self.replay_source(for_people=False))
+
+    def replay_source(self, *, for_people: bool = True) -> ReplaySource:
+        """A fresh world that goes to any step of this episode (policy `replay`).
+
+        Args:
+            for_people: Whether it draws what the person who played saw; otherwise what an agent would have seen.
+        """
+        from interplay.envs import make
+
+        view = self.header.view if for_people else None
+        heights = [] if view is None else self._steps.column("view_height").to_pylist()
+
+        def draw(env: PlayableEnv, step: int) -> None:
+            env.draw_for(view, heights[step])
+
+        return ReplaySource(
+            make(self.header.task), self.seed, self.joint_actions(), self.snapshots(), None if view is None else draw
+        )
+
     def joint_actions(self) -> list[Any]:
         """What `env.step` was given at each step: the action, or with several seats a mapping seat -> action."""
-        by_seat = {seat: self.actions(seat) for seat in self.header.seats}
+        by_seat = {}
+        for seat in self.header.seats:
+            actions = self.actions(seat)
+            by_seat[seat] = actions.tolist() if actions.ndim == 1 and actions.dtype != object else list(actions)
         if len(by_seat) == 1:
-            (actions,) = by_seat.values()
-            return actions.tolist() if actions.ndim == 1 and actions.dtype != object else list(actions)
+            return by_seat.popitem()[1]
         return [dict(zip(by_seat, row, strict=True)) for row in zip(*by_seat.values(), strict=True)]
 
-    def _snapshots(self) -> dict[int, bytes]:
+    def snapshots(self) -> dict[int, bytes]:
         """Step -> snapshot, where any are kept."""
         if "snapshot" not in self._file.schema_arrow.names:
             return {}
@@ -210,7 +281,7 @@ class Episode:
         from interplay.envs.observation import observe
         from interplay.envs.observation import pipeline as find
 
-        return observe(find(pipeline), self.frames, ended=self.terminated or self.truncated)
+        return observe(find(pipeline), self.observed, ended=self.terminated or self.truncated)
 
 
 def no_video(episode: Episode) -> RecordingError:

@@ -19,6 +19,7 @@ import numpy as np
 import pyarrow as pa
 from gymnasium import spaces
 
+from interplay.envs.info import clean_text
 from interplay.record.errors import RecordingError
 
 _FLAT = (spaces.Box, spaces.MultiDiscrete, spaces.MultiBinary)
@@ -66,7 +67,7 @@ def to_arrow(space: spaces.Space, values: Sequence[Any]) -> pa.Array:
         ]
         missing = pa.array([value is None for value in values], pa.bool_())
         return pa.StructArray.from_arrays(arrays, fields=list(arrow_type(space)), mask=missing)
-    return pa.array(values, arrow_type(space))
+    return pa.array([None if value is None else clean_text(value) for value in values], arrow_type(space))
 
 
 def _flat_to_arrow(space: spaces.Space, values: Sequence[Any]) -> pa.Array:
@@ -107,6 +108,11 @@ def from_arrow(space: spaces.Space, array: pa.Array) -> np.ndarray:
     else:
         result[:] = array.to_pylist()
     return result
+
+
+def plain_action(action: Any) -> Any:
+    """A numpy scalar as a Python number, everything else as it is."""
+    return action.item() if isinstance(action, np.generic) else action
 
 
 def binary_to_numpy(array: pa.FixedSizeBinaryArray) -> np.ndarray:

@@ -20,13 +20,15 @@ import pyarrow.parquet as pq
 import xxhash
 
 from interplay.envs import make
+from interplay.envs.base import PlayableEnv
 from interplay.errors import InterplayError
 from interplay.record import spaces
 from interplay.record.errors import RecordingError
-from interplay.record.recorder import info_text
+from interplay.record.recorder import info_text, info_text_of_before
 from interplay.record.schema import DIGESTS_KEY, frame_hash
 from interplay.record.sealed import Episode
-from interplay.record.spaces import binary_to_numpy
+from interplay.record.spaces import binary_to_numpy, plain_action
+from interplay.record.stepper import RecordedEpisode
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,7 @@ class Verdict:
         step: First step that differs (of the damaged part, where nothing finer can be told), or None when equal.
         reason: One sentence.
         replayed: Whether the episode was played again; worlds that are not deterministic cannot be.
+        intact: Whether the file is the one that was sealed; if it is and the replay differs, no backup helps.
     """
 
     episode: str
@@ -46,14 +49,16 @@ class Verdict:
     step: int | None
     reason: str
     replayed: bool
+    intact: bool = False
 
 
 @dataclass(frozen=True)
 class _Difference:
-    """The first step that differs, and how."""
+    """The first step that differs, and how; `in_replay` if only the replay gives something else than the recording."""
 
     step: int
     reason: str
+    in_replay: bool = False
 
 
 def verify(episode: Episode) -> Verdict:
@@ -92,16 +97,22 @@ def verify_file(path: Path, episode_id: str, sha256: str | None) -> Verdict:
     except Exception as error:  # a changed byte in the footer can make any reader stumble, in any way
         return different(0, f"the file's footer cannot be read: {type(error).__name__}: {error}")
     try:
-        found = _first_difference(episode, file, damage)
+        replay = _Replay(episode) if episode.header.deterministic else None
+        found = _first_difference(episode, file, damage, replay)
     except InterplayError as error:
-        return different(0, f"the replay could not run: {str(error).splitlines()[0]}")
-    replayed = episode.header.deterministic
-    if found is None:
-        reason = "file and replay equal the recording"
-        if not replayed:
-            reason = "the file equals the recording; no replay, because the environment is not deterministic"
-        return Verdict(episode_id, True, None, reason, replayed)
-    return different(found.step, found.reason, replayed=replayed)
+        reason = f"the replay could not run: {str(error).splitlines()[0]}"
+        return Verdict(episode_id, False, 0, reason, False, intact)
+    if found is not None:
+        return Verdict(episode_id, False, found.step, found.reason, replay is not None, intact and found.in_replay)
+    reason = "file and replay equal the recording"
+    if replay is None:
+        reason = "the file equals the recording; no replay, because the environment is not deterministic"
+    elif not replay.same_pictures:
+        reason = (
+            f"the file equals the recording, and {replay.compared()} of the replay too; pictures were not compared, because "
+            f"another version draws them otherwise{replay.other_versions()}"
+        )
+    return Verdict(episode_id, True, None, reason, replay is not None, True)
 
 
 def _verify_video(path: Path, episode_id: str, sha256: str | None) -> Verdict:
@@ -141,12 +152,13 @@ def _damaged_group(path: Path) -> _Damage | None:
     return None
 
 
-def _first_difference(episode: Episode, file: pq.ParquetFile, damage: _Damage | None) -> _Difference | None:
-    """Go through the row groups in order, beside a replay where there can be one."""
-    if damage is not None and damage.group == 0 and episode.num_steps == 0:
-        return _Difference(0, "the bytes of the only row group were changed")
-    replay = _Replay(episode) if episode.header.deterministic else None
+def _first_difference(
+    episode: Episode, file: pq.ParquetFile, damage: _Damage | None, replay: _Replay | None
+) -> _Difference | None:
+    """Go through the row groups in order, beside a replay where there can be one; the replay is closed after."""
     try:
+        if damage is not None and damage.group == 0 and episode.num_steps == 0:
+            return _Difference(0, "the bytes of the only row group were changed")
         return _compare_groups(episode, file, damage, replay)
     finally:
         if replay is not None:
@@ -224,7 +236,7 @@ def _replayed(table: pa.Table, start: int, hashes: list[int], replay: _Replay | 
     rows = replay.columns(table)
     for row in range(table.num_rows):
         reason = replay.differs(rows, row, hashes[row], start + row)
-        yield None if reason is None else _Difference(start + row, reason + replay.other_versions())
+        yield None if reason is None else _Difference(start + row, reason + replay.other_versions(), in_replay=True)
 
 
 class _Replay:
@@ -235,11 +247,30 @@ class _Replay:
         self._episode = episode
         self._header = header
         self._env = make(header.task)
-        self._observation, self._info = self._env.reset(seed=header.seed)
+        self._beside: PlayableEnv | None = None
+        self._num_states = 0
+        self.same_pictures = self._env.draws_as(header.env_versions)
+        self._again = RecordedEpisode(self._env)
+        self._observation, self._info = self._again.start(header.seed)
 
     def close(self) -> None:
         """Close the world."""
         self._env.close()
+        if self._beside is not None:
+            self._beside.close()
+
+    def compared(self) -> str:
+        """What was compared where pictures cannot be."""
+        states = f"{self._num_states} kept state{'s' if self._num_states != 1 else ''}, " if self._num_states else ""
+        return f"{states}rewards, endings and infos"
+
+    def _is_in_state(self, snapshot: bytes) -> bool:
+        """Whether the world is where a recorded snapshot says it was."""
+        if self._beside is None:
+            self._beside = make(self._header.task)
+        self._beside.restore(snapshot)
+        self._num_states += 1
+        return self._beside.snapshot() == self._env.snapshot()
 
     def other_versions(self) -> str:
         """What of the environment has another version now than when the episode was recorded."""
@@ -252,7 +283,8 @@ class _Replay:
     def columns(self, table: pa.Table) -> dict[str, Any]:
         """What is compared, as plain values."""
         header = self._header
-        result: dict[str, Any] = {name: table.column(name).to_pylist() for name in ("terminated", "truncated", "info")}
+        kept = ("terminated", "truncated", "info", *(["snapshot"] if "snapshot" in table.column_names else []))
+        result: dict[str, Any] = {name: table.column(name).to_pylist() for name in kept}
         acted = min(table.num_rows, self._episode.num_steps - table.column("step")[0].as_py())
         for seat, space in header.action_spaces.items():
             column = table.column(f"action.{seat}").combine_chunks().slice(0, acted)
@@ -260,39 +292,45 @@ class _Replay:
                 raise RecordingError("an action is missing")
             result[f"action.{seat}"] = spaces.from_arrow(space, column)
             result[f"reward.{seat}"] = table.column(f"reward.{seat}").to_pylist()
+        if header.view is not None:
+            result["view_height"] = table.column("view_height").to_pylist()
         if header.observation_space is not None:
             result["observation"] = table.column("observation").to_pylist()
         return result
 
     def differs(self, rows: dict[str, Any], row: int, recorded_hash: int, step: int) -> str | None:
         """Compare the world before this step, then take the step and compare what it gave."""
-        if frame_hash(self._env.view().pixels) != recorded_hash:
-            return "the replay shows another frame than the recorded one"
+        if self._header.view is not None:
+            self._env.draw_for(self._header.view, rows["view_height"][row])
+        if self.same_pictures:
+            if frame_hash(self._env.view().pixels) != recorded_hash:
+                return "the replay shows another frame than the recorded one"
+        elif rows.get("snapshot") and rows["snapshot"][row] is not None and not self._is_in_state(rows["snapshot"][row]):
+            return "the replay is in another state than the recorded one"
         header = self._header
         if header.observation_space is not None:
             seen = spaces.to_arrow(header.observation_space, [self._observation])[0].as_py()
             if not _same(seen, rows["observation"][row]):
                 return "the replay gives another observation than the recorded one"
-        if info_text(self._env.info_to_record(self._info)) != rows["info"][row]:
+        recorded = rows["info"][row]
+        if info_text(self._env.info_to_record(self._info)) != recorded and info_text_of_before(self._info) != recorded:
             return "the replay gives another info than the recorded one"
         if step == self._episode.num_steps:
             return None
         last = step == self._episode.num_steps - 1
-        actions = [plain_action(rows[f"action.{seat}"][row]) for seat in header.seats]
+        actions = {seat: plain_action(rows[f"action.{seat}"][row]) for seat in header.seats}
         try:
-            result = self._env.step(actions[0] if len(actions) == 1 else dict(zip(header.seats, actions, strict=True)))
+            result = self._again.step(actions)
         except Exception as error:  # an action no recording could hold
             return f"the world refuses the recorded action: {str(error).splitlines()[0]}"
-        reward: Any  # a number, or with several seats a mapping seat -> number
-        self._observation, reward, terminated, truncated, self._info = result
-        rewards = [reward] if len(actions) == 1 else [reward[seat] for seat in header.seats]
-        for seat, value in zip(header.seats, rewards, strict=True):
-            recorded = rows[f"reward.{seat}"][row]
-            if not _same(float(value), recorded):
-                return f"the replay gives reward {float(value):g}, the recording {recorded}"
+        self._observation, self._info = result.observation, result.info
+        for seat, reward in result.rewards.items():
+            earned = rows[f"reward.{seat}"][row]
+            if not _same(reward, earned):
+                return f"the replay gives reward {reward:g}, the recording {earned}"
         # The last step may be truncated by us (a player who left, a shorter limit): that is no business of the world's.
         ours = last and rows["truncated"][row]
-        if terminated != rows["terminated"][row] or (truncated != rows["truncated"][row] and not ours):
+        if result.terminated != rows["terminated"][row] or (result.truncated != rows["truncated"][row] and not ours):
             return "the replay ends at another step than the recording"
         return None
 
@@ -304,8 +342,3 @@ def _same(first: Any, second: Any) -> bool:
     if isinstance(first, dict) and isinstance(second, dict):
         return first.keys() == second.keys() and all(_same(first[key], second[key]) for key in first)
     return first == second or (isinstance(first, float) and isinstance(second, float) and np.isnan(first) and np.isnan(second))
-
-
-def plain_action(action: Any) -> Any:
-    """A numpy scalar as a Python number, everything else as it is."""
-    return action.item() if isinstance(action, np.generic) else action

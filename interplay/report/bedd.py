@@ -16,14 +16,39 @@ from interplay.report.inconsistencies import inconsistency_section
 from interplay.report.proxies import proxy_section
 from interplay.report.reading import among, by_agent, by_task, read
 from interplay.report.table import Report, Section
-from interplay.store.answers import FullAnswer, judged_definitions
+from interplay.store.answers import FullAnswer, full_answers, judged_definitions, num_full_answers
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
+    from interplay.store import Database
+
 
 class NothingToReportError(InterplayError):
     """No answer where the report looked."""
+
+
+def database_report(
+    database: Database,
+    *,
+    agents: Sequence[str] | None = None,
+    efforts: Sequence[Effort] = (),
+    effort_source: str = "",
+    seed: int = 0,
+    on_begin: Callable[[int], Callable[[], None]] = lambda total: lambda: None,
+) -> Report:
+    """The whole report on the answers of a database, read as they are at one moment.
+
+    Args:
+        on_begin: Called with the number of answers; what it returns is called after each.
+        Others, and errors: As `bedd_report`.
+    """
+    with database.read() as session:
+        on_answer = on_begin(num_full_answers(session))
+        return bedd_report(
+            full_answers(session), forms(session), agents=agents, efforts=efforts, effort_source=effort_source, seed=seed,
+            on_answer=on_answer,
+        )  # fmt: skip
 
 
 def forms(session: Session) -> Forms:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import nan
 
-from interplay.rank import Comparison
-from interplay.rank.boards import BoardRow, Boards, NormalisedRow, Resampling, boards
+from interplay.rank import Comparison, LeaderboardRow
+from interplay.rank.boards import Boards, Resampling, boards
 from interplay.report.bedd_paper import paper, published, short_name, task_ids
 from interplay.report.plots import plot_intervals
 from interplay.report.reading import Reading
@@ -54,6 +55,8 @@ def rating_section(
     """
     drawn = f"{resampling.num_resamples} bootstrap resamples of the {resampling.unit} (seed {resampling.seed})"
     how = f"Intervals hold 95 % of {drawn}."
+    if any(row.score_low is None for row in made.overall.rows):
+        how += f" Agents without one have too few {resampling.unit}, or some that all say the same."
     rated = {row.agent: row for row in made.overall.rows}
     blocks: list[Table | Figure] = []
     if made.normalised is not None:
@@ -65,6 +68,7 @@ def rating_section(
     if len(made.tasks) > 1:
         blocks.append(_by_task(made))
     blocks.append(methods)
+    notes = tuple(f"{note[0].upper()}{note[1:]}." for note in made.overall.notes)
     return Section(
         "ratings",
         "Ratings",
@@ -72,13 +76,14 @@ def rating_section(
             "TrueSkill with mu 25, sigma 25/3, beta 25/6, tau 25/300 and 10 % draws, answers taken in the order they were "
             "given. The paper's normalised score is not defined there; here it is an agent's mu as a z-score among all agents "
             "of a task, averaged over tasks.",
+            *notes,
         ),
         blocks,
     )
 
 
 def _figure(
-    what: str, rows: Sequence[NormalisedRow] | Sequence[BoardRow], rated: dict[str, BoardRow], how: str, roster: Sequence[str]
+    what: str, rows: Sequence[LeaderboardRow], rated: dict[str, LeaderboardRow], how: str, roster: Sequence[str]
 ) -> Figure:
     """One score of every agent with its interval."""
     is_normalised = what.startswith("normalised")
@@ -87,8 +92,8 @@ def _figure(
             "name": row.agent,
             "num": rated[row.agent].num_answers,
             "value": row.score,
-            "low": row.score if row.score_low is None else row.score_low,
-            "high": row.score if row.score_high is None else row.score_high,
+            "low": nan if row.score_low is None else row.score_low,
+            "high": nan if row.score_high is None else row.score_high,
         }
         for row in rows
     ]
@@ -103,7 +108,7 @@ def _figure(
     )
 
 
-def _normalised(rows: Sequence[NormalisedRow], rated: dict[str, BoardRow], focus: Sequence[str], how: str) -> Table:
+def _normalised(rows: Sequence[LeaderboardRow], rated: dict[str, LeaderboardRow], focus: Sequence[str], how: str) -> Table:
     return Table(
         "normalised",
         "Normalised TrueSkill (table 3)",
@@ -133,23 +138,27 @@ def _normalised(rows: Sequence[NormalisedRow], rated: dict[str, BoardRow], focus
     )
 
 
-def _leaderboard(rows: Sequence[BoardRow], how: str) -> Table:
-    columns = [Column("rank", "count"), Column("agent")]
+def _leaderboard(rows: Sequence[LeaderboardRow], how: str) -> Table:
+    groups = [Column("group", "count")] if any(row.group > 1 for row in rows) else []
+    columns = [*groups, Column("rank", "count"), Column("agent")]
     columns += [Column(name, "number") for name in ("mu", "sigma", "mu − 3 sigma")]
     columns += [Column("95 % of ranks"), *(Column(name, "count") for name in ("won", "drew", "lost", "answers"))]
     return Table(
         "leaderboard",
         "Leaderboard over all tasks",
         tuple(columns),
-        tuple(
-            (row.rank, row.agent, row.mu, row.sigma, row.score, _ranks(row), row.won, row.drew, row.lost, row.num_answers)
-            for row in rows
-        ),
+        tuple((row.group, *cells)[0 if groups else 1 :] for row, cells in zip(rows, map(_cells, rows), strict=True)),
         f"One rating per agent from the answers of all tasks together, sorted by mu − 3 sigma. {how}",
     )
 
 
-def _ranks(row: BoardRow) -> str | None:
+def _cells(row: LeaderboardRow) -> tuple[Cell, ...]:
+    """A row of the leaderboard but for its group."""
+    counts = (row.won, row.drew, row.lost, row.num_answers)
+    return (row.rank, row.agent, row.mu, row.sigma, row.score, _ranks(row), *counts)
+
+
+def _ranks(row: LeaderboardRow) -> str | None:
     """The interval of a rank in words."""
     if row.rank_low is None or row.rank_high is None:
         return None

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from interplay.rank.boards import Board
 from interplay.rank.compare import rank_correlation
-from interplay.rank.methods import METHODS, Method, rate
+from interplay.rank.methods import METHODS, rate
+from interplay.rank.ranking import Method
 from interplay.report.factors import factor_scores
 from interplay.report.reading import Groups
 from interplay.report.table import Cell, Column, Table

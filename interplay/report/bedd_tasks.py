@@ -51,8 +51,7 @@ def timing_section(groups: Groups) -> Section:
     """How long a comparison took: table 5."""
     rows = []
     for name, readings in [*groups.items(), ("all", [each for group in groups.values() for each in group])]:
-        seconds = describe([reading.answer.duration_s for reading in readings])
-        total_s = sum(reading.answer.duration_s for reading in readings)
+        seconds, total_s = describe(_seconds(readings)), sum(_seconds(readings))
         where = ("overall",) if name == "all" else ("tasks", name)
         mean = published("tasks", name, "seconds") if name != "all" else published("overall", "minutes_per_comparison") * 60
         rows.append(
@@ -85,7 +84,8 @@ def timing_section(groups: Groups) -> Section:
         "deviation here, because a standard error over hundreds of answers would be about ten seconds. Times have long tails, "
         "so the median is the better picture of a typical answer. The paper's mean over all is its 5.12 minutes.",
     )
-    records = [{"name": name} | spread([reading.answer.duration_s / 60 for reading in group]) for name, group in groups.items()]
+    minutes = {name: [seconds / 60 for seconds in _seconds(group)] for name, group in groups.items()}
+    records = [{"name": name} | spread(values) for name, values in minutes.items() if values]
     figure = Figure(
         "figure-timing",
         "Time per comparison",
@@ -96,6 +96,11 @@ def timing_section(groups: Groups) -> Section:
         height_in=1.0 + 0.55 * len(records),
     )
     return Section("timing", "Time", ("How long judges took, from being shown two videos to answering.",), (figure, table))
+
+
+def _seconds(readings: Sequence[Reading]) -> list[float]:
+    """How long answers took, seconds, where that is known."""
+    return [reading.answer.duration_s for reading in readings if reading.answer.duration_s is not None]
 
 
 def spread(values: Sequence[float]) -> dict[str, float | int]:
@@ -113,7 +118,7 @@ def _data_table(groups: Groups, readings: Sequence[Reading]) -> Table:
         row: list[Cell] = [
             name,
             Measured(len(group), published(*where, "comparisons")),
-            Measured(sum(reading.answer.duration_s for reading in group) / 3600, published(*where, "hours")),
+            Measured(sum(_seconds(group)) / 3600, published(*where, "hours")),
             Measured(sum(reading.num_words for reading in group), published(*where, "words")),
         ]
         row += [
@@ -152,7 +157,7 @@ def _totals_table(readings: Sequence[Reading], forms: Forms, of_focus: Sequence[
         (
             "hours of those comparisons",
             Measured(
-                sum(reading.answer.duration_s for reading in of_focus) / 3600,
+                sum(_seconds(of_focus)) / 3600,
                 published("overall", "focus_hours") if is_theirs else None,
             ),
         ),
@@ -197,7 +202,7 @@ def _judges(readings: Sequence[Reading]) -> Table:
     counts = sorted(answers.values())
     hours = Counter[str]()
     for reading in readings:
-        hours[reading.answer.judge] += reading.answer.duration_s / 3600  # type: ignore[assignment]
+        hours[reading.answer.judge] += (reading.answer.duration_s or 0) / 3600  # type: ignore[assignment]
     median = float(np.median(counts))
     rows = (
         ("fewest answers of a judge", counts[0]),

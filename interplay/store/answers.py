@@ -31,7 +31,7 @@ class FullAnswer(NamedTuple):
     reason: str
     judge: str
     created_at: datetime
-    duration_s: float
+    duration_s: float | None
     viewing: dict[str, Any]
     left_episode: str = ""
     right_episode: str = ""

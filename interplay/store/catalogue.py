@@ -8,15 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from sqlalchemy import func, select
+from sqlalchemy import func, select, union
 from sqlalchemy.orm import Session
 
 from interplay.store.episodes import _waits
-from interplay.store.models import EpisodeRow
+from interplay.store.judging import brought
+from interplay.store.models import Entrant, EpisodeRow, EpisodeSeat
 
 
 class Shown(NamedTuple):
-    """An episode of an agent: on which seed, and where its file is if there is one."""
+    """An episode of an entrant: on which seed, and where its file is if there is one."""
 
     seed: int
     episode: str
@@ -41,18 +42,18 @@ def agent_names(session: Session, *, with_waiting: bool = False) -> list[str]:
     Args:
         with_waiting: Also of agents whose every episode waits for a moderator.
     """
-    query = select(EpisodeRow.actor).where(EpisodeRow.actor_kind != "human")
-    if not with_waiting:
-        query = query.where(~_waits())
-    return list(session.scalars(query.distinct().order_by(EpisodeRow.actor)))
+    # Both, because published episodes have no rows of seats.
+    first = select(EpisodeRow.actor).where(EpisodeRow.actor_kind != "human")
+    in_seats = select(EpisodeSeat.actor).join(EpisodeRow, EpisodeRow.id == EpisodeSeat.episode_id)
+    queries = (first, in_seats.where(EpisodeSeat.actor_kind != "human"))
+    return sorted(session.scalars(union(*(query if with_waiting else query.where(~_waits()) for query in queries))))
 
 
-def episodes_of_agents(session: Session, names: Iterable[str]) -> dict[tuple[str, str], list[Shown]]:
-    """Agent and task -> what it brought, by seed; without what a fault cut short. One query, however many agents."""
-    columns = (EpisodeRow.actor, EpisodeRow.task, EpisodeRow.seed, EpisodeRow.id, EpisodeRow.path)
-    query = select(*columns).where(EpisodeRow.actor.in_(list(names)), EpisodeRow.outcome != "interrupted")
+def episodes_of_entrants(session: Session, names: Iterable[str]) -> dict[tuple[str, str], list[Shown]]:
+    """Entrant and task -> what it brought, by seed; without what a fault cut short. One query, however many entrants."""
+    columns = [EpisodeRow.seed, EpisodeRow.created_at, EpisodeRow.id, EpisodeRow.path, Entrant.name, Entrant.task]
+    rows = session.execute(brought(columns, Entrant.name.in_(list(names)), EpisodeRow.outcome != "interrupted"))
     found: dict[tuple[str, str], list[Shown]] = {}
-    query = query.order_by(EpisodeRow.seed, EpisodeRow.created_at, EpisodeRow.id)
-    for actor, task, seed, episode, path in session.execute(query):
-        found.setdefault((actor, task), []).append(Shown(seed, episode, path))
+    for seed, _, episode, path, name, task in sorted(map(tuple, rows)):
+        found.setdefault((name, task), []).append(Shown(seed, episode, path))
     return found

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import logging
+import os
 import sqlite3
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 
 from sqlalchemy import Engine, create_engine, event, text
@@ -14,6 +16,9 @@ from sqlalchemy.exc import ArgumentError, DatabaseError
 from sqlalchemy.orm import Session
 
 from interplay.errors import InterplayError
+from interplay.files import keep_to_owner
+
+log = logging.getLogger("interplay.store")
 
 _CONNECTIONS_KEPT = 20
 _MAX_CONNECTIONS = 50
@@ -71,6 +76,7 @@ class Database:
                 "Install it with:  pip install 'interplay[postgres]'"
             ) from None
         if engine.dialect.name == "sqlite":
+            _keep_to_owner(engine.url.database)
             event.listen(engine, "connect", _sqlite_settings)
             event.listen(engine, "begin", _sqlite_begin)
         try:
@@ -123,10 +129,23 @@ class Database:
         self.engine.dispose()
 
 
+def _keep_to_owner(database: str | None) -> None:
+    """Let nobody but its owner read a database: it names people. SQLite gives the files beside it the same mode."""
+    if not database or database == ":memory:" or database.startswith("file:"):
+        return
+    path = Path(database)
+    with suppress(OSError):  # opening it says what is wrong
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+    files = [path, *(path.with_name(path.name + ending) for ending in ("-wal", "-shm"))]
+    if any([keep_to_owner(file) for file in files]):
+        log.warning("%s could be read by other users of this machine; from now on only by its owner (mode 600)", path)
+
+
 def _sqlite_settings(connection, _record) -> None:
     connection.isolation_level = None  # we say BEGIN ourselves, see _sqlite_begin
     cursor = connection.cursor()
-    for pragma in (f"busy_timeout={1000 * _WAIT_S}", "foreign_keys=ON"):
+    # With recursive triggers a row that REPLACE removes counts as deleted, which the triggers of what is kept refuse.
+    for pragma in (f"busy_timeout={1000 * _WAIT_S}", "foreign_keys=ON", "recursive_triggers=ON"):
         cursor.execute(f"PRAGMA {pragma}")
     deadline = time.monotonic() + _WAIT_S
     while True:
@@ -166,10 +185,11 @@ def _migrate(engine: Engine) -> None:
         newest = ScriptDirectory.from_config(config).get_current_head()
         if MigrationContext.configure(connection).get_current_revision() == newest:
             return
-    with engine.connect().execution_options(interplay_write=True) as connection:
+    # One transaction, begun here: Alembic would commit after each revision on SQLite, and two processes that open a new file
+    # would take turns between revisions, each with a plan of its own.
+    with engine.connect().execution_options(interplay_write=True) as connection, connection.begin():
         if engine.dialect.name == "postgresql":
             connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _MIGRATION_KEY})
         # Whoever had to wait here finds it done.
         config.attributes["connection"] = connection
         command.upgrade(config, "head")
-        connection.commit()

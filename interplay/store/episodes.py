@@ -6,10 +6,10 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
-from sqlalchemy import ColumnElement, Select, and_, false, func, or_, select
+from sqlalchemy import ColumnElement, Integer, Select, and_, cast, false, func, or_, select
 from sqlalchemy.orm import Session
 
-from interplay.store.models import Agent, EpisodeRow, EpisodeStatistic, Participant, TaskRow
+from interplay.store.models import Entrant, EpisodeRow, EpisodeSeat, EpisodeStatistic, Participant, TaskRow
 
 _Select = TypeVar("_Select", bound=Select)
 
@@ -25,6 +25,7 @@ NUMBER_COLUMNS = {
     "score": EpisodeRow.total_reward,
     "size_bytes": EpisodeRow.size_bytes,
     "participant_id": EpisodeRow.participant_id,
+    "held_out": cast(EpisodeRow.held_out, Integer),
 }
 TEXT_COLUMNS = {
     "actor": EpisodeRow.actor,
@@ -35,6 +36,15 @@ TEXT_COLUMNS = {
     "task": EpisodeRow.task,
     "task_hash": EpisodeRow.task_hash,
 }
+
+SEAT = "seat."
+"""Names of what `episode_seats` holds begin so: `seat.<column>` of any seat, `seat.<seat>.<column>` of one."""
+SEAT_NUMBERS = {
+    "num_steps": EpisodeSeat.num_steps,
+    "total_reward": EpisodeSeat.total_reward,
+    "participant_id": EpisodeSeat.participant_id,
+}
+SEAT_TEXTS = {"actor": EpisodeSeat.actor, "actor_kind": EpisodeSeat.actor_kind}
 
 Operator = Literal["=", "!=", "<", "<=", ">", ">="]
 
@@ -50,9 +60,12 @@ class Condition:
 
 @dataclass(frozen=True)
 class EpisodeQuery:
-    """Which episodes to list; everything given must hold. `actor` is a kind (`ACTOR_KINDS`) or a name; `with_uploads` keeps
-    those that are a video only; `with_waiting` those of agents that a moderator has not let in. Of tasks in `kept_back`, only
-    the episodes that participant `own` played are listed."""
+    """Which episodes to list; everything given must hold.
+
+    `actor` is a kind (`ACTOR_KINDS`) or a name, `agent` a name, of somebody in any seat; `with_uploads` keeps those that are a
+    video only; `with_waiting` those of agents that a moderator has not let in. Of tasks in `kept_back`, only the episodes that
+    participant `own` played are listed.
+    """
 
     task: str | None = None
     task_hash: str | None = None
@@ -89,6 +102,11 @@ def _compared(left: Any, operator: Operator, value: Any) -> ColumnElement[bool]:
 def _holds(condition: Condition) -> ColumnElement[bool]:
     """A condition in SQL. Numbers meet numbers and texts meet texts; an episode without the value never matches."""
     numeric = not isinstance(condition.value, str)
+    *seats, name = condition.name.removeprefix(SEAT).split(".")
+    known = SEAT_NUMBERS if numeric else SEAT_TEXTS
+    if condition.name.startswith(SEAT) and name in known:  # else a statistic that is called so
+        held = _compared(known[name], condition.operator, condition.value)
+        return _held(held, *(EpisodeSeat.seat == seat for seat in seats))
     column = (NUMBER_COLUMNS if numeric else TEXT_COLUMNS).get(condition.name)
     if column is not None:
         return _compared(column, condition.operator, condition.value)
@@ -104,10 +122,15 @@ def _holds(condition: Condition) -> ColumnElement[bool]:
     )
 
 
+def _held(*conditions: ColumnElement[bool]) -> ColumnElement[bool]:
+    """Whether somebody who held a seat of the episode meets all of these."""
+    return select(EpisodeSeat.episode_id).where(EpisodeSeat.episode_id == EpisodeRow.id, *conditions).exists()
+
+
 def _waits() -> ColumnElement[bool]:
     """Whether an uploaded video is of an agent that was never approved in its task."""
-    waiting = (Agent.name == EpisodeRow.actor, Agent.task == EpisodeRow.task, Agent.approved_at.is_(None))
-    return and_(EpisodeRow.frames == UPLOADED, select(Agent.id).where(*waiting).exists())
+    waiting = (Entrant.name == EpisodeRow.actor, Entrant.task == EpisodeRow.task, Entrant.approved_at.is_(None))
+    return and_(EpisodeRow.frames == UPLOADED, select(Entrant.id).where(*waiting).exists())
 
 
 def _matching(statement: _Select, query: EpisodeQuery) -> _Select:
@@ -117,10 +140,10 @@ def _matching(statement: _Select, query: EpisodeQuery) -> _Select:
     if query.task_hash is not None:
         statement = statement.where(EpisodeRow.task_hash == query.task_hash)
     if query.actor is not None:
-        column = EpisodeRow.actor_kind if query.actor in ACTOR_KINDS else EpisodeRow.actor
-        statement = statement.where(column == query.actor)
+        column = EpisodeSeat.actor_kind if query.actor in ACTOR_KINDS else EpisodeSeat.actor
+        statement = statement.where(_held(column == query.actor))
     if query.agent is not None:
-        statement = statement.where(EpisodeRow.actor == query.agent, EpisodeRow.actor_kind != "human")
+        statement = statement.where(_held(EpisodeSeat.actor == query.agent, EpisodeSeat.actor_kind != "human"))
     if query.seeds is not None:
         statement = statement.where(EpisodeRow.seed.in_(list(query.seeds)))
     if query.outcome is not None:
@@ -130,7 +153,7 @@ def _matching(statement: _Select, query: EpisodeQuery) -> _Select:
     if not query.with_waiting:
         statement = statement.where(~_waits())
     if query.kept_back:
-        is_own = EpisodeRow.participant_id == query.own if query.own is not None else false()
+        is_own = _held(EpisodeSeat.participant_id == query.own) if query.own is not None else false()
         statement = statement.where(or_(EpisodeRow.task.not_in(query.kept_back), is_own))
     return statement.where(*(_holds(condition) for condition in query.where))
 
@@ -166,6 +189,12 @@ def statistic_names(session: Session) -> list[str]:
     return list(session.scalars(select(EpisodeStatistic.name).distinct()))
 
 
+def seat_names(session: Session) -> list[str]:
+    """What conditions may ask of seats: `seat.actor`, `seat.left.actor`, ..."""
+    seats = ["", *(f"{seat}." for seat in session.scalars(select(EpisodeSeat.seat).distinct()))]
+    return [f"{SEAT}{seat}{name}" for seat in seats for name in (*SEAT_NUMBERS, *SEAT_TEXTS)]
+
+
 def statistic_values(session: Session, name: str, task: str | None = None) -> dict[str, float]:
     """A statistic that is a number, of every episode of a task (or all) that has it: episode id -> value."""
     query = select(EpisodeStatistic.episode_id, EpisodeStatistic.number).where(
@@ -183,8 +212,9 @@ def save_episode(session: Session, row: EpisodeRow, task: TaskRow) -> None:
     """
     if session.get(TaskRow, task.content_hash) is None:
         session.add(task)
-    if row.participant_id is not None and session.get(Participant, row.participant_id) is None:
-        row.participant_id = None
+    for known in (row, *row.seats):
+        if known.participant_id is not None and session.get(Participant, known.participant_id) is None:
+            known.participant_id = None
     if session.get(EpisodeRow, row.id) is not None:
         session.merge(row)
     else:

@@ -135,7 +135,7 @@ class QuizAttempt(Base):
 
 
 class PayEvent(Base):
-    """The pay ledger. Append-only: what was decided, sent, and answered by the channel, each a row."""
+    """The pay ledger: what was decided, sent, and answered by the channel, each a row. The database keeps it append-only."""
 
     __tablename__ = "pay_events"
     id: Mapped[int] = mapped_column(primary_key=True, init=False)
@@ -175,7 +175,7 @@ class HitEvent(Base):
 
 
 class PlaySession(Base):
-    """One person's (or scripted client's) seat in one running task, until its episode is sealed."""
+    """One person's (or scripted client's) seat in one game, until its episode is sealed; those of one game have one episode."""
 
     __tablename__ = "play_sessions"
     id: Mapped[str] = mapped_column(primary_key=True)
@@ -190,6 +190,8 @@ class PlaySession(Base):
     state: Mapped[str] = mapped_column(default="waiting")
     """`waiting`, `playing`, `ended`, `interrupted`."""
     ended_at: Mapped[datetime | None] = mapped_column(default=None)
+    seat: Mapped[str | None] = mapped_column(default=None)
+    """Of its game; None in old rows, of games with one seat."""
 
 
 class EpisodeRow(Base):
@@ -203,7 +205,7 @@ class EpisodeRow(Base):
     env: Mapped[str]
     seed: Mapped[int]
     actor: Mapped[str] = mapped_column(index=True)
-    """Name of who sat in the first seat: an agent's name, or `participant-<id>`."""
+    """Name of who sat in the first seat at the start: an agent's name, or `participant-<id>`."""
     actor_kind: Mapped[str] = mapped_column(index=True)
     """`human`, `agent` or `model` (a language model)."""
     num_steps: Mapped[int]
@@ -222,9 +224,38 @@ class EpisodeRow(Base):
     size_bytes: Mapped[int]
     sha256: Mapped[str]
     participant_id: Mapped[int | None] = mapped_column(ForeignKey("participants.id"), default=None, index=True)
+    held_out: Mapped[bool] = mapped_column(default=False)
+    """Whether its seed is one of those that its version of the task holds out."""
     statistics: Mapped[list[EpisodeStatistic]] = relationship(
         default_factory=list, cascade="all, delete-orphan", lazy="selectin"
     )
+    seats: Mapped[list[EpisodeSeat]] = relationship(
+        default_factory=list, cascade="all, delete-orphan", lazy="selectin", order_by="EpisodeSeat.position"
+    )
+    """Who held which seat; where nothing is said, `actor` held the only one all the time."""
+
+    def __post_init__(self) -> None:
+        if not self.seats:
+            who = {"actor": self.actor, "actor_kind": self.actor_kind, "participant_id": self.participant_id}
+            self.seats = [EpisodeSeat(seat="player", num_steps=self.num_steps, total_reward=self.total_reward, **who)]
+
+
+class EpisodeSeat(Base):
+    """What one owner did in one seat of an episode."""
+
+    __tablename__ = "episode_seats"
+    episode_id: Mapped[str] = mapped_column(ForeignKey("episodes.id"), primary_key=True, init=False)
+    seat: Mapped[str] = mapped_column(primary_key=True)
+    actor: Mapped[str] = mapped_column(primary_key=True, index=True)
+    """Name of who held it, as in `EpisodeRow`."""
+    actor_kind: Mapped[str]
+    num_steps: Mapped[int]
+    """For how many steps they held it."""
+    total_reward: Mapped[float]
+    """Of these steps."""
+    position: Mapped[int] = mapped_column(default=0)
+    """Their place in the list: seats in the order of the task, owners of one seat as they came."""
+    participant_id: Mapped[int | None] = mapped_column(ForeignKey("participants.id"), default=None, index=True)
 
 
 class EpisodeStatistic(Base):
@@ -241,16 +272,25 @@ class EpisodeStatistic(Base):
     text: Mapped[str | None] = mapped_column(default=None)
 
 
-class Agent(Base):
-    """An agent whose episodes may be judged in one task, once it is approved; withdrawn ones keep their history."""
+class Entrant(Base):
+    """Who is ranked in one task: their episodes may be judged once they are approved; withdrawn ones keep their history.
 
-    __tablename__ = "agents"
+    An agent's own episodes are those that carry its name as `actor`. Others are entered one by one (`EntrantEpisode`).
+    """
+
+    __tablename__ = "entrants"
     __table_args__ = (UniqueConstraint("name", "task"),)
     id: Mapped[int] = mapped_column(primary_key=True, init=False)
     name: Mapped[str] = mapped_column(index=True)
     task: Mapped[str] = mapped_column(index=True)
     kind: Mapped[str]
+    """What it is, in a word or two, as it is shown: `agent`, `bc`, `human`, `person`, `people`."""
     created_at: Mapped[datetime]
+    origin: Mapped[str] = mapped_column(default="agent")
+    """Where the episodes come from: `agent` (recorded here), `person` (one participant), `people` (several participants
+    together), `upload` (videos), or `published` (a published data set)."""
+    participant_id: Mapped[int | None] = mapped_column(ForeignKey("participants.id"), default=None)
+    """Of a `person`, who."""
     withdrawn_at: Mapped[datetime | None] = mapped_column(default=None)
     approved_at: Mapped[datetime | None] = mapped_column(default=None)
     """When it was let into matchmaking; None while it waits for a moderator."""
@@ -262,13 +302,37 @@ class Agent(Base):
     description: Mapped[str] = mapped_column(default="")
 
 
+class EntrantEpisode(Base):
+    """An episode that was entered for an entrant, beside those that carry its name."""
+
+    __tablename__ = "entrant_episodes"
+    entrant_id: Mapped[int] = mapped_column(ForeignKey("entrants.id"), primary_key=True)
+    episode_id: Mapped[str] = mapped_column(ForeignKey("episodes.id"), primary_key=True, index=True)
+    added_at: Mapped[datetime] = mapped_column(index=True)
+
+
+class JudgingAgreement(Base):
+    """What a person last said to the question whether others may watch and compare a game of theirs.
+
+    Not a column of `episodes`: an entry of the catalogue is rewritten from its file, several people may sit in one game, and
+    the answer may come before the episode is in the catalogue.
+    """
+
+    __tablename__ = "judging_agreements"
+    episode_id: Mapped[str] = mapped_column(primary_key=True)
+    participant_id: Mapped[int] = mapped_column(ForeignKey("participants.id"), primary_key=True)
+    agreed: Mapped[bool]
+    created_at: Mapped[datetime]
+
+
 _MATCH_IS_OPEN = text("answered_at IS NULL AND released_at IS NULL")
 
 
 class Match(Base):
     """Two episodes of one task and one seed, shown to one judge.
 
-    Open while `answered_at` and `released_at` are both empty. `left` and `right` are as the judge sees them.
+    Open while `answered_at` and `released_at` are both empty. `left` and `right` are as the judge sees them. What was served
+    to whom and when stays, and so does when it was answered: the database refuses to change either.
     """
 
     __tablename__ = "matches"
@@ -325,22 +389,38 @@ class Answer(Base):
     reason: Mapped[str]
     judge: Mapped[str] = mapped_column(index=True)
     created_at: Mapped[datetime]
-    duration_s: Mapped[float]
-    """From serving to answering, seconds."""
+    duration_s: Mapped[float | None]
+    """From serving to answering, seconds; None where the clock was set meanwhile, so that nobody knows."""
     viewing: Mapped[dict[str, Any]] = mapped_column(default_factory=dict)
     """What the judge's page reported: play, pause and seek events with times, seconds watched per side."""
     study: Mapped[str | None] = mapped_column(default=None, index=True)
     purpose: Mapped[str] = mapped_column(default="rating")
     """As in `Match`; only `rating` moves ratings."""
     judge_kind: Mapped[str] = mapped_column(default="person")
-    """`person`, `program` (a script the operator runs), or `model`: an automatic judge, which is shown beside people's
+    """`person`, `program` (a script the operator runs), or `model`: a model judge, which is shown beside people's
     answers and never counted among them."""
     source: Mapped[dict[str, Any] | None] = mapped_column(default=None)
     """Of an imported answer, all it said there that has no column here; with `dataset`, the name it was imported under."""
 
 
+class Problem(Base):
+    """What a judge said is wrong with a match, which went back for it. Append-only."""
+
+    __tablename__ = "problems"
+    id: Mapped[int] = mapped_column(primary_key=True, init=False)
+    match_id: Mapped[str] = mapped_column(ForeignKey("matches.id"), index=True)
+    judge: Mapped[str]
+    kind: Mapped[str]
+    """A name of `judge.problems.KINDS`."""
+    words: Mapped[str]
+    created_at: Mapped[datetime]
+
+
 class Ban(Base):
-    """A judge whose answers do not count, from the first one on; lifting it brings them back. Ratings are computed anew."""
+    """A judge whose answers do not count, from the first one on; lifting it brings them back. Ratings are computed anew.
+
+    A ban is added, and lifted once; the database refuses any other change.
+    """
 
     __tablename__ = "bans"
     id: Mapped[int] = mapped_column(primary_key=True, init=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from datetime import datetime
 
 from sqlalchemy import select
@@ -12,16 +13,31 @@ from interplay.store.models import Participant
 
 PERSON = "participant-"
 """How names of people begin, a number after it."""
-GIVEN_NAME = f"1 to 100 letters, digits or . _ - @ : + and spaces, not beginning with a space, a dot or {PERSON!r}"
+PEOPLE = "people"
+"""The name of everybody's games together on the leaderboard."""
+GIVEN_NAME = (
+    f"1 to 100 letters, digits or . _ - @ : + and spaces, not beginning with a space, a dot or {PERSON!r}, and not 'people'"
+)
 
 
 def is_given_name(name: str) -> bool:
     """Whether an agent, or a program that plays or judges, may be called so: `GIVEN_NAME`.
 
-    >>> is_given_name("BC-Baseline"), is_given_name("participant-7"), is_given_name(" x"), is_given_name("..")
+    >>> is_given_name("BC-Baseline"), is_given_name("participant-7"), is_given_name(" x"), is_given_name("People")
     (True, False, False, False)
     """
-    return re.fullmatch(r"[\w@:+-][\w.@:+ -]{0,99}", name) is not None and not name.startswith(PERSON)
+    return (
+        re.fullmatch(r"[\w@:+-][\w.@:+ -]{0,99}", name) is not None and not name.startswith(PERSON) and name.lower() != PEOPLE
+    )
+
+
+def one_spelling(name: str) -> str:
+    """A name as it is kept: a letter with its accent is one character (NFC), however a keyboard or a file system writes it.
+
+    >>> one_spelling("Zoe\u0308") == "Zo\u00eb"
+    True
+    """
+    return unicodedata.normalize("NFC", name)
 
 
 def participant_by_key(session: Session, key: str) -> Participant | None:
@@ -42,6 +58,16 @@ def add_participant(
     session.add(participant)
     session.flush()
     return participant
+
+
+def participant_number(name: str) -> int | None:
+    """The participant that matches and answers call so; None for a program, or a person of another server.
+
+    >>> participant_number("participant-7"), participant_number("ada"), participant_number("set/participant-7")
+    (7, None, None)
+    """
+    number = name.removeprefix(PERSON)
+    return int(number) if number != name and number.isascii() and number.isdecimal() else None
 
 
 def judge_name(participant_id: int) -> str:

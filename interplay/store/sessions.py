@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import datetime
 
 from sqlalchemy.orm import Session
@@ -20,6 +19,7 @@ def open_session(
     actor: str,
     actor_kind: str,
     participant_id: int | None,
+    seat: str | None = None,
     now: datetime,
 ) -> None:
     """Enter a new session."""
@@ -33,6 +33,7 @@ def open_session(
             actor=actor,
             actor_kind=actor_kind,
             participant_id=participant_id,
+            seat=seat,
         )
     )
 
@@ -49,14 +50,6 @@ def set_session_state(session: Session, id: str, state: str, *, episode_id: str 
         row.ended_at = now
 
 
-def interrupt_open_sessions(session: Session, now: datetime, *, episodes: Mapping[str, str] | None = None) -> int:
-    """Close the sessions a server left open when it died; returns how many.
-
-    Args:
-        episodes: Session -> id of its episode, of those whose play was recovered.
-    """
-    rows = session.query(PlaySession).filter(PlaySession.state.in_(("waiting", "playing"))).all()
-    for row in rows:
-        row.state, row.ended_at = "interrupted", now
-        row.episode_id = (episodes or {}).get(row.id, row.episode_id)
-    return len(rows)
+def open_sessions(session: Session) -> list[PlaySession]:
+    """Those that are not over: of the server that runs, or left by one that was killed."""
+    return session.query(PlaySession).filter(PlaySession.state.in_(("waiting", "playing"))).all()

@@ -206,12 +206,12 @@ def last_seen(session: Session, enrolment: Enrolment) -> datetime:
     return max(time for time in times if time is not None)
 
 
-def answers_by_judge(session: Session, study: str) -> dict[str, list[tuple[datetime, float]]]:
-    """Judge -> (when, seconds from serving to answering) of every answer in a study, in order."""
-    answers: dict[str, list[tuple[datetime, float]]] = {}
-    query = select(Answer.judge, Answer.created_at, Answer.duration_s).where(Answer.study == study)
-    for judge, created_at, duration_s in session.execute(query.order_by(Answer.sequence)):
-        answers.setdefault(judge, []).append((created_at, duration_s))
+def answer_times_by_judge(session: Session, study: str) -> dict[str, list[datetime]]:
+    """Judge -> when they gave every answer in a study, in order."""
+    answers: dict[str, list[datetime]] = {}
+    query = select(Answer.judge, Answer.created_at).where(Answer.study == study)
+    for judge, created_at in session.execute(query.order_by(Answer.sequence)):
+        answers.setdefault(judge, []).append(created_at)
     return answers
 
 

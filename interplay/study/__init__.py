@@ -1,9 +1,14 @@
 """Studies: recruiting people, checking what they know, sending them back, paying them.
 
-Nothing here knows what people do in a study; judging uses it, and collecting play can. `definition.py` is a study's file,
-`enrolment.py` one person's way through it. `channels/` is where people come from, `quiz.py` what they must know, `hit.py` what
-Mechanical Turk is told, `pay.py` what their time was worth, `ledger.py` what was paid, `tokens.py` who they are where cookies
-do not reach. All of it works on plain values, but for the two clients `channels/*_api.py`.
+Nothing here knows what people do in a study; judging uses it, and collecting play can.
+
+Three services own the transactions: `studies.py` (opening, enrolment, quiz, the end), `payroll.py` (plan, claim, settle), and
+`hits.py` (what a study has on Mechanical Turk). Pages and commands call them and touch no database.
+
+The rules beneath work on plain values. `definition.py` is a study's file, `enrolment.py` one person's way through it,
+`channels/` where people come from, `quiz.py` what they must know, `hit.py` and `hit_plan.py` what Mechanical Turk is told,
+`pay.py` what people's time was worth, `ledger.py` what was paid, `tokens.py` who people are where cookies do not reach. Only
+the two clients `channels/*_api.py` speak to somebody else.
 """
 
 from interplay.study.channels import OUTCOMES, Arrival, Channel, Departure, Outcome, make_channel

@@ -1,4 +1,4 @@
-"""`Study`: what people are asked to do, what they agree to, whence they come and what they are paid; read from one TOML file.
+"""`Study`: what people are asked to do, what they agree to, how they are recruited and paid; read from one TOML file.
 
 `load_study` reads a file and takes everything it names into one document (the quiz and its pictures, too). That document is
 what the database keeps, under its hash, so that the text somebody agreed to is there whatever the file says later.
@@ -296,11 +296,11 @@ def _study(document: Mapping[str, Any], source: str) -> Study:
     root.nothing_else()
     paying = [name for name in study.channels if name != "open"]
     if paying and study.num_answers is None:
-        raise head.error("answers", f"is missing, and {paying[0]} must know when a visit is done", "add answers = 1, or more")
+        raise head.error("answers", f"is missing; {paying[0]} must know when a visit is done", "add answers = 1, or more")
     if paying and study.pay is None:
-        raise root.error("pay", f"is missing, and {paying[0]} pays people", 'add [pay] with reward = 3.75 and currency = "USD"')
+        raise root.error("pay", f"is missing; {paying[0]} pays people", 'add [pay] with reward = 3.75 and currency = "USD"')
     if paying and not study.contact:
-        raise head.error("contact", "is missing, and whoever is paid must know whom to ask", 'add contact = "Name, address"')
+        raise head.error("contact", "is missing; people who are paid must know whom to ask", 'add contact = "Name, address"')
     mturk = study.channels.get("mturk")
     longest = mturk.hit.get("longest_min") if isinstance(mturk, MTurkChannel) else None
     if longest is not None and longest < study.minutes:
@@ -382,7 +382,7 @@ def _pay(table: Table | None) -> Pay | None:
 def _channels(root: Table) -> dict[str, Channel]:
     table = root.table("channels")
     if not table.values:
-        raise root.error("channels", "names none", "add [channels.open], [channels.mturk] or [channels.prolific]")
+        raise root.error("channels", "names no channel", "add [channels.open], [channels.mturk] or [channels.prolific]")
     channels = {}
     for name in table.values:
         if name not in CHANNELS:

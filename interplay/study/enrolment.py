@@ -41,7 +41,7 @@ class Admission:
 
     Attributes:
         kind: `preview`: may look. `new`: may agree and begin. `resume`: goes on with `enrolment`. `refuse`: sees why not.
-        enrolment: Of `resume`.
+        enrolment: Id of the enrolment: of `resume`, and of `new` once the person has agreed.
         refusal: Of `refuse`.
         abandoned: Enrolments that end as `withdrawn` when the person begins: their assignment has gone over to this one.
     """

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from xml.etree import ElementTree
 
 from interplay.study.errors import StudyError
+from interplay.study.quiz_export import answer_key, question_form
 from interplay.tables import Table
 
 if TYPE_CHECKING:
@@ -206,8 +207,6 @@ def qualification_request(
     Raises:
         QuizError: As `question_form` and `answer_key`.
     """
-    from interplay.study.quiz_export import answer_key, question_form
-
     return {
         "Name": f"{quiz.title} ({quiz.content_hash})",  # names of one account must differ; the hash tells versions apart
         "Description": quiz.intro[:2000],

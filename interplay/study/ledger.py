@@ -154,12 +154,14 @@ def refusal(payment: Payment, visits: Sequence[Visit], events: Sequence[Event], 
         repeats_safely: As the payer says.
     """
     if any(event.request == payment.request and event.state == "sent" for event in events):
-        return Sent(payment, "sent", "another run has paid it meanwhile")
+        return Sent(payment, "sent", "another run has paid it in the meantime")
     now = next((one for one in plan(visits, events) if one.request == payment.request), None)
     if now is None or now.amount_cents != payment.amount_cents:
-        return Sent(payment, "failed", "what this person is owed has changed meanwhile; nothing was sent: run it again")
+        return Sent(payment, "failed", "what this person is owed has changed; nothing was sent: run it again")
     if now.state == "unknown" and payment.kind == "bonus" and not repeats_safely:
-        return Sent(payment, "unknown", "sent before and never answered: look on the platform, then settle it by hand")
+        return Sent(
+            payment, "unknown", "sent before, without an answer: look on the platform, then record the end with --settle"
+        )
     return None
 
 

@@ -4,6 +4,7 @@ A task is data (TOML), so a new one needs no code: `load_suite(path)` reads and 
 looks one up among the built-in suites. This room knows nothing of the others.
 """
 
+from interplay.tasks import backend_names
 from interplay.tasks.keys import KeyMap
 from interplay.tasks.load import builtin_suites, find, index, load_suite, lookup, parse_suite
 from interplay.tasks.task import EnvSpec, Question, Suite, Task, TaskError
@@ -15,6 +16,7 @@ __all__ = [
     "Suite",
     "Task",
     "TaskError",
+    "backend_names",
     "builtin_suites",
     "find",
     "index",

@@ -11,12 +11,10 @@ from pathlib import Path
 from typing import Any, cast, get_args
 
 from interplay.errors import unknown_name
-from interplay.tables import Table, nearest, parse_toml, read_text
+from interplay.tables import Table, is_name, nearest, parse_toml, read_text
+from interplay.tasks import backend_names
 from interplay.tasks.keys import MAX_BUTTONS, MAX_COMPOSED_BUTTONS, MAX_TURN, POINTER_DEGREES, KeyMap
-from interplay.tasks.task import EnvSpec, Question, QuestionKind, Suite, Task, TaskError
-
-DOORS = ("ale", "gym", "voxel", "minerl", "minestudio", "video")
-"""Kinds of environment a task file may name; `video` is none: there are videos only, to judge."""
+from interplay.tasks.task import EnvSpec, Question, QuestionKind, RewardRule, Suite, Task, TaskError
 
 _CODE = re.compile(
     r"Key[A-Z]|Digit\d|F\d\d?|Numpad(\d|Add|Subtract|Multiply|Divide|Decimal|Enter|Comma|Equal)|Arrow(Up|Down|Left|Right)"
@@ -30,6 +28,7 @@ _COMMON_CODES = [f"Arrow{way}" for way in ("Up", "Down", "Left", "Right")] + [f"
 _COMMON_CODES += [f"Digit{n}" for n in range(10)] + ["Space", "Enter", "ShiftLeft", "ControlLeft", "Tab", "Comma", "Period"]
 _COMMON_CODES += ["MouseLeft", "MouseRight", "MouseMiddle"]
 
+MAX_SEATS = 8
 MAX_TIME_LIMIT_S = 24 * 3600
 VIDEO_FRAME_RATE_HZ = 30
 """Of tasks that are videos only, where they do not say."""
@@ -65,7 +64,7 @@ def parse_suite(text: str, *, source: str = "<text>") -> Suite:
         if task.id in tasks:
             raise entry.error("name", f"{task.name!r} is used twice", "give each task its own name")
         tasks[task.id] = task
-    suite = Suite(suite_id, head.text("title"), head.text("description", ""), tuple(tasks.values()))
+    suite = Suite(suite_id, head.line("title"), head.text("description", ""), tuple(tasks.values()))
     head.nothing_else()
     root.nothing_else()
     return suite
@@ -134,7 +133,7 @@ def _task(table: Table, suite_id: str) -> Task:
     name = table.name("name", max_chars=None)
     env = _env(table.table("env"))
     seeds = _seeds(table, lowest=0 if env.is_playable else -(2**31))
-    goal = table.text("goal")
+    goal = table.line("goal")
     frame_rate_hz = float(table.number("frame_rate_hz", 60 if env.is_playable else VIDEO_FRAME_RATE_HZ, low=0.1, high=240))
     time_limit_s = table.number("time_limit_s", ... if env.is_playable else MAX_TIME_LIMIT_S, low=0.1, high=MAX_TIME_LIMIT_S)
     keys = _keys(table.table("keys")) if env.is_playable else _no_keys(table)
@@ -143,9 +142,10 @@ def _task(table: Table, suite_id: str) -> Task:
         raise table.error("questions", "two questions share an id", "give each its own id")
     if sum(question.kind == "overall" for question in questions) != 1:
         raise table.error("questions", "must hold exactly one of kind 'overall'", "it is the answer that moves ratings")
+    seats = _seats(table)
     task = Task(
         id=f"{suite_id}/{name}",
-        title=table.text("title"),
+        title=table.line("title"),
         goal=goal,
         instructions=table.text("instructions", ... if env.is_playable else goal),
         env=env,
@@ -155,9 +155,30 @@ def _task(table: Table, suite_id: str) -> Task:
         keys=keys,
         questions=questions,
         tags=table.texts("tags", []),
+        seats=seats,
+        reward=_reward(table, seats),
     )
     table.nothing_else()
     return task
+
+
+def _seats(table: Table) -> tuple[str, ...]:
+    """Names of the places in the world."""
+    seats = table.texts("seats", ["player"])
+    if not 1 <= len(seats) <= MAX_SEATS or len(set(seats)) != len(seats):
+        raise table.error("seats", f"must be 1 to {MAX_SEATS} different names, got {list(seats)!r}", "name each seat once")
+    for seat in seats:
+        if not is_name(seat):
+            raise table.error("seats", f"{seat!r} is not a name", "use lower-case letters, digits, '_' and '-'")
+    return seats
+
+
+def _reward(table: Table, seats: tuple[str, ...]) -> RewardRule:
+    """What a seat earns; sharing needs somebody to share with."""
+    reward = cast(RewardRule, table.choice("reward", get_args(RewardRule), "own"))
+    if reward == "shared" and len(seats) == 1:
+        raise table.error("reward", "cannot be shared in a task of one seat", "name several in seats, or leave reward out")
+    return reward
 
 
 def _seeds(table: Table, *, lowest: int) -> list[int]:
@@ -184,22 +205,22 @@ def _no_keys(table: Table) -> KeyMap:
 def _env(table: Table) -> EnvSpec:
     """The `env` table of a task."""
     env_id = table.text("id")
-    door, colon, name = env_id.partition(":")
-    if door not in DOORS or not colon or not name:
-        near = difflib.get_close_matches(door, DOORS, n=1)
+    backend, colon, name = env_id.partition(":")
+    if not colon or not name or not backend_names.is_known(backend):
+        near = difflib.get_close_matches(backend, backend_names.names(), n=1)
         remedy = (
             f"did you mean '{near[0]}:{name or '...'}'"
             if near
             else "write 'ale:<rom>', 'gym:<registered id>', 'voxel:<name>', or 'video:none' where there are videos only"
         )
-        raise table.error("id", f"{env_id!r} names no known kind of environment", remedy)
-    if door == "video" and name != "none":
-        raise table.error("id", f"{env_id!r} names no known kind of environment", "did you mean 'video:none'")
+        raise table.error("id", f"{env_id!r} names no known backend", remedy)
+    if backend == "video" and name != "none":
+        raise table.error("id", f"{env_id!r} names no known backend", "did you mean 'video:none'")
     options = table.raw("options", dict, {})
-    if door == "video" and options and table.is_own("options"):
+    if backend == "video" and options and table.is_own("options"):
         raise table.error("options", "has no use where there is no world", "leave it out")
     table.nothing_else()
-    return EnvSpec(env_id, {} if door == "video" else options)
+    return EnvSpec(env_id, {} if backend == "video" else options)
 
 
 def _question(table: Table) -> Question:

@@ -14,6 +14,7 @@ from interplay.errors import InterplayError
 from interplay.tasks.keys import KeyMap
 
 QuestionKind = Literal["direct", "comparative", "overall"]
+RewardRule = Literal["own", "shared"]
 
 
 class TaskError(InterplayError):
@@ -25,17 +26,17 @@ class EnvSpec:
     """Which world a task is played in.
 
     Attributes:
-        id: `"<door>:<name>"`: `ale:space_invaders` (an Atari ROM) or `gym:CartPole-v1` (any registered Gymnasium id);
+        id: `"<backend>:<name>"`: `ale:space_invaders` (an Atari ROM) or `gym:CartPole-v1` (any registered Gymnasium id);
             `video:none` where there is no world, only videos to judge.
-        options: Keyword arguments of that door, JSON values only.
+        options: What that backend takes, JSON values only.
     """
 
     id: str
     options: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
 
     @property
-    def door(self) -> str:
-        """The part before the colon."""
+    def backend(self) -> str:
+        """The part before the colon: what runs the world."""
         return self.id.partition(":")[0]
 
     @property
@@ -46,7 +47,7 @@ class EnvSpec:
     @property
     def is_playable(self) -> bool:
         """Whether there is a world to act in; False where there are videos only."""
-        return self.door != "video"
+        return self.backend != "video"
 
 
 @dataclass(frozen=True)
@@ -87,6 +88,9 @@ class Task:
         keys: How a person's keys become actions.
         questions: The judging form, in order.
         tags: Free words for search.
+        seats: Names of the places in the world, each for one person or agent; the keys hold for each of them.
+        reward: What a seat earns in a step: `own`, what the world gives it; or `shared`, the sum of what the world gives to all
+            seats, the same for each.
     """
 
     id: str
@@ -101,6 +105,7 @@ class Task:
     questions: tuple[Question, ...]
     tags: tuple[str, ...] = ()
     seats: tuple[str, ...] = ("player",)
+    reward: RewardRule = "own"
 
     @property
     def suite(self) -> str:
@@ -118,13 +123,17 @@ class Task:
         return self.max_steps / self.frame_rate_hz
 
     def to_json(self) -> dict[str, Any]:
-        """The whole task as JSON values, the form that `content_hash` digests and episodes keep."""
+        """The whole task as JSON values, the form that `content_hash` digests and episodes keep.
+
+        A field that came after the first release is left out at its default, so that older tasks keep their hash.
+        """
         plain = {item.name: getattr(self, item.name) for item in fields(self) if item.name not in ("env", "keys", "questions")}
         document = plain | {
             "env": {"id": self.env.id, "options": dict(self.env.options)},
             "keys": self.keys.to_json(),
             "questions": [asdict(question) for question in self.questions],
         }
+        document = {name: value for name, value in document.items() if name not in _LATER or value != _LATER[name]}
         return json.loads(json.dumps(document))
 
     @classmethod
@@ -148,6 +157,10 @@ class Task:
         """First 16 hex digits of the SHA-256 of everything the task says; changes when any of it does."""
         text = json.dumps(self.to_json(), sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+_LATER = {"reward": "own"}
+"""Fields that came after the first release, and their defaults."""
 
 
 @dataclass(frozen=True)

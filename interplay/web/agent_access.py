@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Annotated
 
 from fastapi import Depends, Request
-from sqlalchemy.orm import Session
 
-from interplay.errors import InterplayError, unknown_name
+from interplay.errors import InterplayError
+from interplay.judge.roster import OPERATOR, Roster, Viewer
 from interplay.record import Episode
-from interplay.store import Agent
-from interplay.store import agents as store
-from interplay.store.boards import watched_tasks
-from interplay.store.participants import judge_name
+from interplay.store import Entrant
 from interplay.tasks import Task, lookup
 from interplay.web.enrolments import judging_here
 from interplay.web.identity import api_token, current_operator, known_participant
 from interplay.web.refusals import refusal
-
-
-def is_askable(name: str) -> bool:
-    """Whether a database may be asked for this name: PostgreSQL takes no zero byte."""
-    return len(name) <= 200 and "\0" not in name
 
 
 def holder(request: Request) -> str | None:
@@ -57,17 +48,22 @@ def require_operator(request: Request) -> None:
     raise refusal(403, "only the operator may do this")
 
 
-def sees(request: Request) -> tuple[bool, str | None]:
-    """Whether whoever asks sees every agent, else the name of the token whose agents they see beside the approved ones."""
+def viewer_of(request: Request) -> Viewer:
+    """Who asks, as far as knowing of agents goes."""
     if current_operator(request):
-        return True, None
+        return OPERATOR
     token = api_token(request)
-    return (False, None) if token is None else (token.scope == "read", token.name)
+    return Viewer() if token is None else Viewer(token.scope == "read", token.name)
+
+
+def roster_of(request: Request) -> Roster:
+    """The entrants of this application."""
+    return request.app.state.roster
 
 
 def sees_waiting(request: Request) -> bool:
     """Whether whoever asks may see every agent, also before a moderator has let it in."""
-    return sees(request)[0]
+    return viewer_of(request).sees_all
 
 
 def check_shown(request: Request, episode: Episode) -> None:
@@ -77,39 +73,32 @@ def check_shown(request: Request, episode: Episode) -> None:
         HTTPException: 404, as if there were no such episode, for a video that waits for a moderator, unless they brought it
             or decide about it. 403 while they have a pair of its task before them (`hidden_tasks`), unless they played it.
     """
-    with request.app.state.archive.database.read() as session:
-        if episode.is_video_only:
-            rows = store.agents(session, episode.task_id, name=episode.actor)
-            if rows and not visible_agents(request, session, name=episode.actor, task=episode.task_id):
-                raise refusal(404, f"unknown episode {episode.id!r}")
-        if episode.participant_id not in _here(request) and episode.task_id in hidden_tasks(request, session):
-            raise refusal(
-                403,
-                "you have a pair of this task before you, and judging is blind: its episodes are shown again once you have "
-                "answered, or an hour after you left the pair",
-                code="judging_is_blind",
-            )
+    if episode.is_video_only:
+        rows = roster_of(request).rows(name=episode.actor, task=episode.task_id)
+        if rows and not any(map(viewer_of(request).sees, rows)):
+            raise refusal(404, f"unknown episode {episode.id!r}")
+    here = _here(request)
+    is_own = any(held.participant_id in here for held in episode.seats)
+    if not is_own and episode.task_id in hidden_tasks(request):
+        raise refusal(
+            403,
+            "you have a pair of this task before you, and judging is blind: its episodes are shown again once you have "
+            "answered, or an hour after you left the pair",
+            code="judging_is_blind",
+        )
 
 
-def hidden_tasks(request: Request, session: Session) -> set[str]:
+def hidden_tasks(request: Request) -> set[str]:
     """Tasks whose episodes and reasons are kept back from this visitor, who has a pair of them before them (docs/judging.md).
 
     A judge who looks an agent or an episode up must not learn which of the two videos is whose.
     """
-    now = datetime.now(UTC)
-    return {task for number in _here(request) for task in watched_tasks(session, judge_name(number), now)}
+    return roster_of(request).watched_by(_here(request))
 
 
 def _here(request: Request) -> set[int]:
     """Numbers of the participants this browser stands for: the visitor, and who was served a pair of a study here."""
     return {number for number in (known_participant(request), judging_here(request)) if number is not None}
-
-
-def visible_agents(request: Request, session: Session, *, name: str | None = None, task: str | None = None) -> list[Agent]:
-    """The agents whoever asks may know of: approved once, or their own, or all."""
-    sees_all, token = sees(request)
-    rows = store.agents(session, task, name=name)
-    return [row for row in rows if sees_all or row.approved_at is not None or (token is not None and row.proposed_by == token)]
 
 
 def task_on_offer(request: Request, task_id: str) -> Task:
@@ -120,20 +109,7 @@ def task_on_offer(request: Request, task_id: str) -> Task:
         raise refusal(422, f"tasks: {str(error).partition(chr(10))[0]}") from None
 
 
-def known_agent(request: Request, session: Session, name: str) -> list[Agent]:
-    """An agent's rows, if whoever asks may know of it.
-
-    Raises:
-        HTTPException: 404, with the nearest name, for everybody else.
-    """
-    rows = visible_agents(request, session, name=name) if is_askable(name) else []
-    if not rows:
-        known = dict.fromkeys(row.name for row in visible_agents(request, session))
-        raise refusal(404, str(unknown_name("agent", name[:100], known)))
-    return rows
-
-
-def check_own(rows: list[Agent], token: str | None) -> None:
+def check_own(rows: list[Entrant], token: str | None) -> None:
     """Refuse (403) a token to which this agent does not belong; the operator's is None."""
     if token is not None and rows[0].proposed_by != token:
         raise refusal(403, f"{rows[0].name} was proposed by somebody else; a token speaks for its own agents only")

@@ -5,19 +5,18 @@ rows of an agent become one.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, LiteralString
 
 from fastapi import Request
 from pydantic import AfterValidator, BaseModel, Field, StringConstraints
 from pydantic_core import PydanticCustomError
-from sqlalchemy.orm import Session
 
-from interplay.store import Agent
-from interplay.store.agents import AgentState, state
-from interplay.store.catalogue import Shown, episodes_of_agents
+from interplay.store import Entrant
+from interplay.store.catalogue import Shown
+from interplay.store.entrants import EntrantState, state
 from interplay.tasks import Task
-from interplay.web.agent_access import sees
+from interplay.web.agent_access import roster_of, viewer_of
 
 _NAME = r"^[A-Za-z0-9][A-Za-z0-9._+-]{0,59}$"
 _LINE = r"^[^\x00-\x1f\x7f]+$"
@@ -66,7 +65,7 @@ class AgentInTask(BaseModel):
 
     task: str = Field(examples=["basalt/find_cave"])
     title: str
-    state: AgentState = Field(description="Judges are shown `approved` agents only; a withdrawn one keeps its answers.")
+    state: EntrantState = Field(description="Judges are shown `approved` agents only; a withdrawn one keeps its answers.")
     declined_because: str = Field(description="The moderator's reason, where the state is `declined`.")
     videos: list[Video] = Field(description="By seed. Empty for whoever has a pair of this task before them (`hidden`).")
     missing_seeds: list[int] = Field(description="Held-out seeds without a video: judges never see the agent on these.")
@@ -121,27 +120,27 @@ class Uploaded(BaseModel):
     missing_seeds: list[int] = Field(description="Held-out seeds that still have no video.")
 
 
-def documents(request: Request, session: Session, rows: list[Agent], hidden: set[str]) -> list[AgentDocument]:
+def documents(request: Request, rows: Sequence[Entrant], hidden: set[str]) -> list[AgentDocument]:
     """Rows of many agents as programs get them, agent by agent."""
-    by_name: dict[str, list[Agent]] = {}
+    by_name: dict[str, list[Entrant]] = {}
     for row in rows:
         by_name.setdefault(row.name, []).append(row)
-    brought = episodes_of_agents(session, by_name)
-    sees_all, token = sees(request)
+    brought = roster_of(request).brought(by_name)
+    viewer, tasks = viewer_of(request), request.app.state.tasks
     return [
-        _one_document(request.app.state.tasks, same, brought, hidden, sees_proposer=sees_all or token == same[0].proposed_by)
+        _one_document(tasks, same, brought, hidden, sees_proposer=viewer.sees_all or viewer.token == same[0].proposed_by)
         for same in by_name.values()
     ]
 
 
-def document_of(request: Request, session: Session, rows: list[Agent], hidden: set[str]) -> AgentDocument:
+def document_of(request: Request, rows: Sequence[Entrant], hidden: set[str]) -> AgentDocument:
     """One agent's rows as programs get them."""
-    return documents(request, session, rows, hidden)[0]
+    return documents(request, rows, hidden)[0]
 
 
 def _one_document(
     tasks: Mapping[str, Task],
-    rows: list[Agent],
+    rows: list[Entrant],
     brought: Mapping[tuple[str, str], list[Shown]],
     hidden: set[str],
     *,

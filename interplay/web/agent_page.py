@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
 from typing import Any
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
-from sqlalchemy.orm import Session
 
 from interplay.judge.boards import Boards
-from interplay.judge.tally import tally
-from interplay.store.answers import judged_definitions
-from interplay.store.boards import last_reasons, verdicts
-from interplay.tasks import Question, Task
-from interplay.web.agent_access import hidden_tasks, known_agent, visible_agents
+from interplay.web.agent_access import hidden_tasks, roster_of, viewer_of
 from interplay.web.agent_documents import document_of, documents
-from interplay.web.board import hues_of
+from interplay.web.board import boards_of, hues_of
 from interplay.web.identity import current_operator
-from interplay.web.pages import render, titles
+from interplay.web.pages import picture_address, render, titles
 from interplay.web.plots import history
 
 router = APIRouter(include_in_schema=False)
@@ -29,31 +24,35 @@ REASONS_SHOWN = 8
 @router.get("/agents")
 def agent_list(request: Request) -> Response:
     """Every agent that is or was judged, with its places."""
-    boards: Boards = request.app.state.boards
-    with request.app.state.archive.database.read() as session:
-        known = documents(request, session, visible_agents(request, session), hidden_tasks(request, session))
+    boards = boards_of(request)
+    known = documents(request, roster_of(request).rows(viewer_of(request)), hidden_tasks(request))
     overall = {row["agent"]: row for row in boards.board()["rows"]}
-    known.sort(key=lambda agent: (overall[agent.name]["rank"] if agent.name in overall else len(overall) + 1, agent.name))
+    place = {name: number for number, name in enumerate(overall)}
+    known.sort(key=lambda agent: (place.get(agent.name, len(overall)), agent.name))
     return render(request, "agents.html", "Leaderboard", agents=known, overall=overall, hues=hues_of(boards))
 
 
 @router.get("/agents/{name}")
 def agent_page(request: Request, name: str) -> Response:
     """One agent."""
-    boards: Boards = request.app.state.boards
-    with request.app.state.archive.database.read() as session:
-        rows = known_agent(request, session, name)
-        hidden = hidden_tasks(request, session)
-        agent = document_of(request, session, rows, hidden)
-        counted = tally(verdicts(session, agent.name), _questions(request, session))
-        reasons = last_reasons(session, agent.name, limit=REASONS_SHOWN, without=hidden)
+    boards = boards_of(request)
+    up_to = boards.published_sequence()
+    roster, hidden = roster_of(request), hidden_tasks(request)
+    agent = document_of(request, roster.get(name, viewer_of(request)), hidden)
+    said = roster.said_of(agent.name, request.app.state.tasks, num_reasons=REASONS_SHOWN, without=hidden, up_to=up_to)
     tasks = [entry.task for entry in agent.tasks]
     standings = [(task, row) for task in (None, *tasks) if (row := _row(boards, task, agent.name)) is not None]
     track, num_answers = boards.tracks().get(agent.name), boards.board()["num_answers"]
     hues = hues_of(boards)
+    pictures = {
+        task.id: picture_address(task)
+        for suite in request.app.state.suites
+        for task in suite.tasks
+        if task.id in tasks and task.env.is_playable
+    }
     return render(
-        request, "agent.html", "Leaderboard",
-        agent=agent, standings=standings if len(tasks) > 1 else standings[:1], tally=counted, reasons=reasons,
+        request, "agent.html", "Leaderboard", pictures=pictures,
+        agent=agent, standings=standings if len(tasks) > 1 else standings[:1], tally=said.tally, reasons=said.reasons,
         hidden=hidden & set(tasks), titles=titles(request), hue=hues.get(agent.name, 0) % 10,
         history=history({agent.name: track}, hues, num_answers=num_answers) if track else None,
         is_moderator=current_operator(request),
@@ -61,13 +60,7 @@ def agent_page(request: Request, name: str) -> Response:
 
 
 def _row(boards: Boards, task: str | None, name: str) -> dict[str, Any] | None:
-    """The agent's row on a board, with how many rows there are."""
+    """The agent's row on a board, with how many agents it is ranked among."""
     rows = boards.board(task)["rows"]
-    return next(({**row, "of": len(rows)} for row in rows if row["agent"] == name), None)
-
-
-def _questions(request: Request, session: Session) -> dict[str, Sequence[Question]]:
-    """Task -> its form: as it is on offer, or as it was when it was last judged."""
-    tasks = {task: Task.from_json(definition) for task, definition in judged_definitions(session).items()}
-    tasks |= request.app.state.tasks
-    return {task_id: task.questions for task_id, task in tasks.items()}
+    group_size = Counter(row["group"] for row in rows)
+    return next(({**row, "of": group_size[row["group"]]} for row in rows if row["agent"] == name), None)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import secrets
 import shutil
 from collections.abc import AsyncIterator, Iterator
@@ -13,10 +12,11 @@ from fastapi import Request
 from starlette.concurrency import run_in_threadpool
 
 from interplay.errors import InterplayError
+from interplay.files import is_disk_full
 from interplay.judge import uploads
-from interplay.store import agents as store
+from interplay.store.entrants import state
 from interplay.tasks import Task
-from interplay.web.agent_access import check_own, holder, known_agent, task_on_offer
+from interplay.web.agent_access import check_own, holder, roster_of, task_on_offer, viewer_of
 from interplay.web.agent_documents import Uploaded
 from interplay.web.refusals import refusal
 
@@ -35,16 +35,15 @@ def check(request: Request, name: str, task_id: str, seed: int) -> tuple[Task, s
     if seed not in task.held_out_seeds:
         listed = ", ".join(str(one) for one in task.held_out_seeds[:20])
         raise refusal(422, f"seed: {seed} is no held-out seed of {task.id}; those are {listed}")
-    with request.app.state.archive.database.read() as session:
-        check_own(known_agent(request, session, name), token)
-        rows = store.agents(session, task.id, name=name)
-        if not rows:
-            raise refusal(404, f"{name} was not proposed for {task.id}; add the task with POST /api/agents")
-        state = store.state(rows[0])
-        if state == "withdrawn" or (state == "approved" and token is not None):
-            raise refusal(
-                409, f"{name} is {state} in {task.id}, and stays as it is; propose a changed agent under another name"
-            )
+    rows = roster_of(request).get(name, viewer_of(request))
+    check_own(rows, token)
+    states = [state(row) for row in rows if row.task == task.id]
+    if not states:
+        raise refusal(404, f"{name} was not proposed for {task.id}; add the task with POST /api/agents")
+    if states[0] == "withdrawn" or (states[0] == "approved" and token is not None):
+        raise refusal(
+            409, f"{name} is {states[0]} in {task.id}, and stays as it is; propose a changed agent under another name"
+        )
     return task, token
 
 
@@ -117,7 +116,7 @@ async def _in_a_file(request: Request) -> AsyncIterator[Path]:
             await run_in_threadpool(file.write, bytes(pending))
         yield path
     except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        if is_disk_full(error):
             raise refusal(503, _NO_ROOM) from None
         raise
     finally:
@@ -130,14 +129,19 @@ def add(request: Request, task: Task, name: str, seed: int, path: Path) -> Uploa
     try:
         episode = uploads.add_video(archive, task=task, agent=name, seed=seed, path=path)
     except InterplayError as error:
+        if is_disk_full(error):
+            raise refusal(503, _NO_ROOM) from None
         text = str(error).replace(str(path), "video.mp4").replace(path.name, "video.mp4")
-        with archive.database.read() as session:
-            there = {row.seed for row in store.episodes_of(session, name, task.id)}
+        there = _seeds(request, name, task)
         # Folders of this machine are no business of the sender.
         raise refusal(
             409 if seed in there else 422, text if str(archive.root) not in text else text.partition("\n")[0]
         ) from None
-    with archive.database.read() as session:
-        there = {row.seed for row in store.episodes_of(session, name, task.id)}
+    there = _seeds(request, name, task)
     missing = [one for one in task.held_out_seeds if one not in there]
     return Uploaded(agent=name, task=task.id, seed=seed, episode=episode, missing_seeds=missing)
+
+
+def _seeds(request: Request, name: str, task: Task) -> set[int]:
+    """Seeds of a task of which an agent has a video."""
+    return {shown.seed for shown in roster_of(request).brought([name]).get((name, task.id), [])}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -13,10 +14,17 @@ from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
 
 from interplay import __version__
-from interplay.judge import Judging
-from interplay.judge.automatic import LoggedJudges
+from interplay.judge import Judging, Rules
+from interplay.judge.api_tokens import ApiTokens
+from interplay.judge.banning import Bans
 from interplay.judge.boards import Boards
+from interplay.judge.roster import Roster
+from interplay.model_judges import LoggedJudges
+from interplay.play.drawer import Drawer
+from interplay.play.films import SOON, Films
 from interplay.play.tokens import server_secret
+from interplay.study.people import People
+from interplay.study.studies import Studies
 from interplay.tasks import Suite, builtin_suites, index
 from interplay.web import (
     agent_page,
@@ -34,10 +42,9 @@ from interplay.web import (
 from interplay.web import judge as judge_routes
 from interplay.web import play as play_routes
 from interplay.web.agent_uploads import MAX_VIDEO_BYTES
-from interplay.web.enrolments import remembered_enrolments
 from interplay.web.identity import IdentityMiddleware, participant_numbers
 from interplay.web.pictures import Pictures
-from interplay.web.security import BodyLimitMiddleware, NulMiddleware, SecurityMiddleware
+from interplay.web.security import BodyLimitMiddleware, HostMiddleware, Hosts, NulMiddleware, SecurityMiddleware
 
 if TYPE_CHECKING:
     from interplay.play import PlayServer
@@ -64,6 +71,8 @@ def create_app(
     suites: Sequence[Suite] | None = None,
     secret: bytes | None = None,
     max_video_bytes: int = MAX_VIDEO_BYTES,
+    hosts: Hosts | None = None,
+    open_room: Rules | None = None,
 ) -> FastAPI:
     """Build the application over one archive.
 
@@ -74,6 +83,8 @@ def create_app(
         suites: Tasks to offer; the built-in ones when not given.
         secret: Signs cookies; the archive's own, kept in its folder, when not given.
         max_video_bytes: The largest video that may be uploaded.
+        hosts: The names it answers to; any when not given.
+        open_room: Rules of the open room, where the judging room is made here; `judge.OPEN_ROOM` when not given.
     Raises:
         TaskError: If two suites hold a task of the same id.
     """
@@ -84,6 +95,8 @@ def create_app(
             await play.start()
         yield
         app.state.pictures.close()
+        await asyncio.to_thread(app.state.films.close)
+        await app.state.drawer.stop()
         if play is not None:
             await play.stop()
 
@@ -99,13 +112,26 @@ def create_app(
     app.state.play = play
     app.state.suites = tuple(builtin_suites() if suites is None else suites)
     app.state.tasks = index(app.state.suites)
+    app.state.drawer = Drawer()
     app.state.pictures = Pictures(archive.root / "media" / "tasks")
-    app.state.judging = judging or Judging(archive, rng=np.random.default_rng(), suites=app.state.suites)
-    app.state.boards = Boards(app.state.judging)
+    app.state.films = Films(archive) if play is None else play.films
+    app.state.judging = judging or Judging(
+        archive,
+        rng=np.random.default_rng(),
+        suites=app.state.suites,
+        want_video=lambda episode_id: app.state.films.wanted(episode_id, SOON),
+        rules=open_room,
+    )
+    app.state.boards = Boards(app.state.judging, app.state.judging.rules.publish_every)
+    app.state.live_boards = Boards(app.state.judging) if app.state.boards.publish_every > 1 else app.state.boards
     app.state.logged_judges = LoggedJudges(archive, lambda task: getattr(app.state.tasks.get(task), "questions", ()))
     app.state.secret = server_secret(archive.root) if secret is None else secret
-    app.state.enrolment = remembered_enrolments(archive)
-    app.state.participant_number = participant_numbers(archive, app.state.secret)
+    app.state.studies = Studies(archive.database)
+    app.state.people = People(archive.database)
+    app.state.participant_number = participant_numbers(app.state.people, app.state.secret)
+    app.state.api_tokens = ApiTokens(archive.database)
+    app.state.bans = Bans(archive.database)
+    app.state.roster = Roster(archive.database)
     app.state.max_video_bytes = max_video_bytes
     for room in (
         pages,
@@ -126,6 +152,8 @@ def create_app(
     app.add_middleware(BodyLimitMiddleware)
     app.add_middleware(IdentityMiddleware)
     app.add_middleware(NulMiddleware)
+    if hosts is not None:
+        app.add_middleware(HostMiddleware, hosts=hosts)
     app.add_middleware(SecurityMiddleware)
     errors.install(app)
     return app

@@ -13,12 +13,11 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import Response
 
+from interplay.judge.answered import has_answers_of_models
 from interplay.judge.boards import BOARD_METHODS, COLUMNS, BoardMethod, Boards, Judges
 from interplay.rank import DEFAULTS
 from interplay.rank.normal import Z95
-from interplay.store.agents import agents
-from interplay.store.boards import has_automatic_answers
-from interplay.web.identity import is_operator
+from interplay.web.identity import current_operator, is_operator
 from interplay.web.pages import find_task, render, titles
 from interplay.web.plots import history
 
@@ -134,8 +133,14 @@ def hues_of(boards: Boards) -> dict[str, int]:
     """Agent -> a number for its colour, the same on every page: the order in which agents were first judged."""
     named = list(boards.tracks())
     return {
-        agent: number for number, agent in enumerate([*named, *(a for a in boards.tracks(None, "automatic") if a not in named)])
+        agent: number for number, agent in enumerate([*named, *(a for a in boards.tracks(None, "models") if a not in named)])
     }
+
+
+def boards_of(request: Request) -> Boards:
+    """The boards as whoever asks may see them: operators as they are, everybody else in steps."""
+    is_open = is_operator(request) or current_operator(request)
+    return request.app.state.live_boards if is_open else request.app.state.boards
 
 
 def _asked(request: Request, task: str, method: str, judges: str) -> tuple[dict[str, Any], BoardMethod, Judges]:
@@ -146,11 +151,11 @@ def _asked(request: Request, task: str, method: str, judges: str) -> tuple[dict[
     """
     if method not in BOARD_METHODS:
         raise HTTPException(422, f"method: expected one of {', '.join(BOARD_METHODS)}, got {method[:40]!r}")
-    if judges not in ("people", "automatic"):
-        raise HTTPException(422, f"judges: expected people or automatic, got {judges[:40]!r}")
+    if judges not in ("people", "models", "automatic"):
+        raise HTTPException(422, f"judges: expected people or models, got {judges[:40]!r}")
     chosen = cast("BoardMethod", method)
-    kind: Judges = "automatic" if judges == "automatic" else "people"
-    return request.app.state.boards.board(task or None, chosen, kind), chosen, kind
+    kind: Judges = "people" if judges == "people" else "models"  # `automatic` is its earlier name
+    return boards_of(request).board(task or None, chosen, kind), chosen, kind
 
 
 @router.get("/leaderboard", include_in_schema=False)
@@ -158,11 +163,10 @@ def leaderboard_page(request: Request, task: str = "", method: str = "trueskill"
     """Agents by score, with their doubt."""
     if task:
         find_task(request, task)
-    boards: Boards = request.app.state.boards
+    boards = boards_of(request)
     board, chosen, kind = _asked(request, task, method, judges)
-    with request.app.state.archive.database.read() as session:
-        tasks = sorted({agent.task for agent in agents(session)} | ({task} if task else set()))
-        has_automatic = has_automatic_answers(session)
+    tasks = sorted({entrant.task for entrant in request.app.state.roster.rows()} | ({task} if task else set()))
+    has_models = has_answers_of_models(request.app.state.archive.database)
 
     def link(address: str = "/leaderboard", **changes: str) -> str:
         asked = {"task": task, "method": chosen, "judges": kind} | changes
@@ -175,7 +179,7 @@ def leaderboard_page(request: Request, task: str = "", method: str = "trueskill"
     return render(
         request, "leaderboard.html", "Leaderboard",
         task=task, tasks=tasks, titles=titles(request), board=public_board(board), link=link, hues=hues,
-        method=chosen, text=text, methods=METHOD_TEXTS, judges=kind, has_automatic=has_automatic,
+        method=chosen, text=text, methods=METHOD_TEXTS, judges=kind, has_models=has_models,
         view=board_view(board["rows"], centre=text.centre, margin=text.margin),
         history=history(boards.tracks(task or None, kind), hues),
     )  # fmt: skip
@@ -201,7 +205,8 @@ def leaderboard(request: Request, task: str | None = None, method: str = "truesk
     """Agents by score, of one task or over all.
 
     `method` is trueskill, bradley-terry, davidson, through-time or normalised; `judges` is people (who alone count) or
-    automatic. Which two agents come next is for operators.
+    models. Which two agents come next is for operators. People's answers are shown in steps of `publish_every`, to
+    operators at once.
     """
     board, _, _ = _asked(request, task or "", method, judges)
     return board if is_operator(request) else public_board(board)

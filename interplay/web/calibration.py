@@ -1,4 +1,4 @@
-"""The page about automatic judges: how far each can be believed, drawn from what its calibration found."""
+"""The page about model judges: how far each can be believed, drawn from what its calibration found."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
-from interplay.judge.automatic import load_all
-from interplay.judge.automatic.calibration import Bin, FactorAgreement
-from interplay.judge.automatic.saving import TARGET_CORRELATION, SavingPoint
+from interplay.model_judges import load_all
+from interplay.model_judges.calibration import Bin, FactorAgreement
+from interplay.model_judges.saving import TARGET_CORRELATION, SavingPoint
+from interplay.web.forms import see_other
 from interplay.web.pages import render, titles
 from interplay.web.plots import Axis, Chart, Dot, chart
 
@@ -20,8 +21,14 @@ _CORRELATIONS = Axis(0, 1, [(part / 4, f"{part / 4:g}") for part in range(5)])
 
 
 @router.get("/judges/automatic")
-def automatic_judges(request: Request) -> Response:
-    """Every automatic judge of this server: calibrations of those that learnt from people, agreement of those that look."""
+def earlier_address() -> Response:
+    """Links that were kept go on."""
+    return see_other("/judges/models")
+
+
+@router.get("/judges/models")
+def model_judges(request: Request) -> Response:
+    """Every model judge of this server: calibrations of those that learnt from people, agreement of those that look."""
     judges = load_all(request.app.state.archive.root)
     drawings = [(judge, reliability(judge.calibration.bins), savings(judge.calibration.saving)) for judge in judges]
     measured = request.app.state.logged_judges.measure()

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-import struct
+import asyncio
+from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import APIRouter, HTTPException, Query, Request
-from fastapi.responses import FileResponse, Response
+from fastapi.responses import FileResponse, JSONResponse, Response
+from starlette.types import Receive, Scope, Send
 
-from interplay.play.codec import FrameEncoder, palette_text
-from interplay.play.wire import LAST_FRAME
-from interplay.record import Archive, Episode
+from interplay.play.drawer import Drawer, DrawerBusyError
+from interplay.play.films import FilmProgress, Films
+from interplay.play.frame_list import FrameList
+from interplay.record import Archive, Episode, RecordingError
 from interplay.web.agent_access import check_shown
 from interplay.web.videos import video_response
 
 router = APIRouter(tags=["episodes"])
 
 MAX_FRAMES = 600
-_LENGTH = struct.Struct("<I")
+FILM_WAIT_S = 1.0
+"""A film that is done so soon is sent at once."""
 _FOREVER = "private, max-age=31536000, immutable"
 """A sealed episode never changes."""
 
@@ -33,9 +37,10 @@ def show_episode(request: Request, episode_id: str) -> dict[str, Any]:
     """Facts of one episode, and the size of its frames, null of a video only. People stand there as `actor`, numbered, not
     named."""
     episode = _episode(request, episode_id)
-    height, width = (None, None) if episode.is_video_only else episode.frames[0].pixels.shape[:2]
+    height, width = (None, None) if episode.is_video_only else (episode.header.height, episode.header.width)
     facts = episode.to_json()
-    facts.pop("participant_id")  # `actor` says it
+    del facts["participant_id"]  # `actor` says it
+    facts["held"] = [{key: value for key, value in held.items() if key != "participant_id"} for held in facts.pop("seats")]
     return facts | {
         "title": episode.task.title,
         "frame_rate_hz": episode.task.frame_rate_hz,
@@ -52,53 +57,114 @@ def episode_frames(
     episode_id: str,
     start: Annotated[int, Query(ge=0)] = 0,
     count: Annotated[int, Query(ge=1, le=MAX_FRAMES)] = MAX_FRAMES,
+    every: Annotated[int, Query(ge=1, le=MAX_FRAMES)] = 1,
 ) -> Response:
-    """Frames `start` to `start + count - 1`, each with its length before it, the first a key frame."""
+    """Up to `count` frames from step `start` on, those of each `every`-th step, each with its length before it, the first a key
+    frame. Of a world that is played again for it, others are drawn no longer once the connection is closed."""
     episode = _episode(request, episode_id)
     if episode.is_video_only:
         raise HTTPException(409, f"episode {episode.id} is a video only; get it whole at /api/episodes/{episode.id}/video.mp4")
-    body, palette = encode_frames(episode, start, min(start + count, len(episode.frames)))
-    headers = {"Cache-Control": _FOREVER}
-    if palette is not None:
-        headers["X-Palette"] = palette
+    steps = range(start, min(start + count * every, episode.num_steps + 1), every)
+    if episode.frame_policy == "replay" and steps:
+        return _Drawn(request.app.state.drawer, episode.path, steps)
+    frames = FrameList(episode)
+    if every == 1:
+        for step, frame in enumerate(episode.frames.range(start, steps.stop), start=start):
+            frames.add(step, frame)
+    else:
+        for step in steps:
+            frames.add(step, episode.frames[step])
+    return _frames(frames.body, frames.palette)
+
+
+def _frames(body: bytes, palette: str | None) -> Response:
+    headers = {"Cache-Control": _FOREVER} | ({} if palette is None else {"X-Palette": palette})
     return Response(body, media_type="application/octet-stream", headers=headers)
 
 
-@router.get("/api/episodes/{episode_id}/video.mp4", response_class=FileResponse)
-def episode_video(request: Request, episode_id: str) -> Response:
-    """The episode as mp4, made when asked for the first time."""
+class _Drawn(Response):
+    """Frames that are being drawn: no thread waits for them, and they are dropped when whoever asked has gone."""
+
+    def __init__(self, drawer: Drawer, path: Path, steps: range) -> None:
+        super().__init__()
+        self._drawer, self._path, self._steps = drawer, path, steps
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        drawn = asyncio.ensure_future(self._drawer.draw(self._path, self._steps))
+        gone = asyncio.ensure_future(_until_gone(receive))
+        try:
+            await asyncio.wait((drawn, gone), return_when=asyncio.FIRST_COMPLETED)
+            if not drawn.done():
+                return
+            try:
+                response = _frames(*drawn.result())
+            except DrawerBusyError as error:
+                raise HTTPException(503, str(error), {"Retry-After": "3"}) from None
+            await response(scope, receive, send)
+        finally:
+            drawn.cancel()
+            gone.cancel()
+
+
+async def _until_gone(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+@router.get("/api/episodes/{episode_id}/drawing")
+def drawing(request: Request, episode_id: str) -> Response:
+    """How much has been played again for frames of this episode that are being drawn: `share`, 0 to 1, or null if none are."""
     episode = _episode(request, episode_id)
-    if episode.is_video_only and not episode.path.exists():
+    return JSONResponse({"share": request.app.state.drawer.share(episode.path)}, headers={"Cache-Control": "no-store"})
+
+
+@router.get(
+    "/api/episodes/{episode_id}/video.mp4",
+    response_class=FileResponse,
+    responses={202: {"description": "It is being made; how far it is.", "content": {"application/json": {}}}},
+)
+def episode_video(request: Request, episode_id: str) -> Response:
+    """The episode as mp4. Where there is none yet it is made in the background: the answer then is 202, says how far it is, and
+    when to ask again."""
+    episode = _episode(request, episode_id)
+    path = request.app.state.archive.video_path(episode.id)
+    if episode.is_video_only and not path.exists():
         raise HTTPException(404, f"the video of episode {episode.id} is not here")
-    path = request.app.state.archive.video(episode)
+    if not path.exists():
+        films: Films = request.app.state.films
+        _ = episode.header  # a recording that cannot be read is told at once
+        films.wanted(episode.id)
+        progress = films.wait(episode.id, FILM_WAIT_S)
+        if progress.state == "failed":
+            raise RecordingError(progress.reason)
+        if progress.state != "made":
+            return JSONResponse(_film(episode, progress), 202, {"Cache-Control": "no-store", "Retry-After": "1"})
     name = f"{episode.task_id.replace('/', '-')}-{episode.id}.mp4"
     return video_response(request, path, {"Cache-Control": _FOREVER}, filename=name)
 
 
-def encode_frames(episode: Episode, start: int, stop: int) -> tuple[bytes, str | None]:
-    """Frame messages of an episode, joined, and their palette in base64.
+@router.post("/api/episodes/{episode_id}/film")
+def film(request: Request, episode_id: str) -> JSONResponse:
+    """Ask for the episode's mp4 to be made, and how far it is: `made`, `waiting`, `making`, `held` (while people play) or
+    `failed`. Nothing waits for it; ask again to follow it."""
+    episode = _episode(request, episode_id)
+    films: Films = request.app.state.films
+    if films.progress(episode.id).state not in ("made", "failed"):
+        films.wanted(episode.id)
+    return JSONResponse(_film(episode, films.progress(episode.id)), headers={"Cache-Control": "no-store"})
 
-    One palette serves all of them: colours that a world shows later are only ever added to it, so it is read at the end.
-    """
-    if start >= stop:
-        return b"", None
-    rewards = episode.rewards()
-    rate = episode.task.frame_rate_hz
-    parts: list[bytes] = []
-    encoder: FrameEncoder | None = None
-    palette = None
-    for step, frame in enumerate(episode.frames.range(start, stop), start=start):
-        encoder = encoder or FrameEncoder(frame)
-        message = encoder.encode(
-            frame,
-            step=step,
-            time_ms=round(1000 * step / rate),
-            reward=float(rewards[step - 1]) if step else 0.0,
-            flags=LAST_FRAME if step == episode.num_steps else 0,
-        )
-        parts += [_LENGTH.pack(len(message)), message]
-        palette = encoder.palette if encoder.palette is not None else palette
-    return b"".join(parts), palette_text(palette)
+
+@router.delete("/api/episodes/{episode_id}/film")
+def no_film(request: Request, episode_id: str) -> JSONResponse:
+    """Wait for the episode's mp4 no longer: others that somebody waits for are made before it."""
+    episode = _episode(request, episode_id)
+    films: Films = request.app.state.films
+    films.later(episode.id)
+    return JSONResponse(_film(episode, films.progress(episode.id)), headers={"Cache-Control": "no-store"})
+
+
+def _film(episode: Episode, progress: FilmProgress) -> dict[str, Any]:
+    return {"episode": episode.id, "state": progress.state, "share": round(progress.share, 3)}
 
 
 def _episode(request: Request, episode_id: str) -> Episode:

@@ -9,9 +9,11 @@ from typing import Any
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
+from sqlalchemy.exc import DBAPIError
 from starlette.exceptions import HTTPException
 
 from interplay.errors import InterplayError, NotFoundError
+from interplay.files import is_disk_full
 from interplay.play import PlayError
 from interplay.tasks import Task
 from interplay.web.refusals import CODES, document
@@ -19,12 +21,17 @@ from interplay.web.security import HEADERS
 
 log = logging.getLogger("interplay.web")
 
+_DISK_FULL = (
+    "The disk of this server is full, so nothing was saved. What was saved before is kept. "
+    "Please tell whoever runs the server to free some space, then try again."
+)
 _CRASH = "The server met an error it did not expect. Its log says more; nothing recorded is lost."
 _HEADLINES = {
     403: "That is not yours to open",
     404: "There is nothing here",
     405: "That address is for another kind of request",
     500: "Something went wrong on our side",
+    429: "Not so many at once",
     503: "Not right now",
 }
 
@@ -34,6 +41,8 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(HTTPException, _http_error)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(InterplayError, _interplay_error)
+    app.add_exception_handler(OSError, _storage_error)
+    app.add_exception_handler(DBAPIError, _storage_error)
     app.add_exception_handler(Exception, _crash)
 
 
@@ -76,7 +85,15 @@ def _http_error(request: Request, error: Exception) -> Response:
 def _invalid(request: Request, error: Exception) -> Response:
     """Values of the wrong kind, named one by one."""
     assert isinstance(error, RequestValidationError)
-    problems = [{"field": ".".join(str(part) for part in item["loc"][1:]), "message": item["msg"]} for item in error.errors()]
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    is_body = all(tuple(item["loc"]) == ("body",) for item in error.errors())
+    if is_body and kind and kind != "application/json":
+        message = f"send the body as JSON, with the header 'Content-Type: application/json', got {kind[:60]!r}"
+        return _answer(request, 415, message)
+    problems = [
+        {"field": ".".join(str(part) for part in item["loc"][1:] or item["loc"]), "message": item["msg"]}
+        for item in error.errors()
+    ]
     text = "; ".join(f"{item['field']}: {item['message']}" for item in problems)
     if request.url.path.startswith("/api/"):
         return JSONResponse(document(CODES[422], text, errors=problems), 422)
@@ -88,11 +105,25 @@ def _interplay_error(request: Request, error: Exception) -> Response:
     text = str(error).partition("\n")[0]
     if isinstance(error, NotFoundError):
         return _answer(request, 404, text)
-    if isinstance(error, PlayError):  # full, or stopping
-        return _answer(request, 503, text)
+    if isinstance(error, PlayError):  # full, or stopping; or the visitor holds too much
+        return _answer(request, 429 if error.is_own else 503, text, {"Retry-After": str(error.retry_after_s)})
+    if is_disk_full(error):
+        return _disk_full(request, error)
     # Nothing a visitor asked for wrongly: a file, a database or a world is in trouble, and the text may name folders.
     log.error("%s %s: %s", request.method, request.url.path, error, exc_info=error)
     return _answer(request, 500, _CRASH)
+
+
+def _storage_error(request: Request, error: Exception) -> Response:
+    """A file or the database failed: a full disk is said in words, anything else is one nobody foresaw."""
+    if not isinstance(request, Request) or not is_disk_full(error):  # a socket has nobody to answer
+        raise error
+    return _disk_full(request, error)
+
+
+def _disk_full(request: Request, error: Exception) -> Response:
+    log.error("%s %s: the disk is full: %s", request.method, request.url.path, str(error).partition("\n")[0])
+    return _answer(request, 503, _DISK_FULL, {"Retry-After": "60"})
 
 
 def _crash(request: Request, _error: Exception) -> Response:

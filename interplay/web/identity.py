@@ -11,8 +11,6 @@ import functools
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
 from fastapi import HTTPException
 from itsdangerous import BadSignature, URLSafeSerializer, URLSafeTimedSerializer
@@ -24,12 +22,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from interplay.play import tokens
 from interplay.store import ApiToken
 from interplay.store.participants import GIVEN_NAME as GIVEN_NAME  # the rule of names, for whoever asks who is asking
-from interplay.store.participants import add_participant, participant_by_key
 from interplay.store.participants import is_given_name as is_given_name
-from interplay.store.tokens import token_row
-
-if TYPE_CHECKING:
-    from interplay.record import Archive
+from interplay.store.participants import one_spelling as one_spelling
+from interplay.study.people import People
 
 COOKIE = "interplay_participant"
 ONE_YEAR_S = 365 * 24 * 3600
@@ -71,7 +66,7 @@ class IdentityMiddleware:
         await self.app(scope, receive, send_with_cookie)
 
 
-def participant_numbers(archive: Archive, secret: bytes) -> Callable[[str], int]:
+def participant_numbers(people: People, secret: bytes) -> Callable[[str], int]:
     """Cookie -> number of its participant, which stays the same; looked up once, for a page sends many requests.
 
     What it returns raises LookupError for a cookie of nobody, and looks again next time.
@@ -82,11 +77,10 @@ def participant_numbers(archive: Archive, secret: bytes) -> Callable[[str], int]
         key = _key(secret, cookie)
         if key is None:
             raise LookupError(cookie)
-        with archive.database.look() as session:
-            found = participant_by_key(session, key)
+        found = people.find(key)
         if found is None:
             raise LookupError(cookie)
-        return found.id
+        return found
 
     return number
 
@@ -107,11 +101,9 @@ def current_participant(request: HTTPConnection) -> int:
     # A key this server signed stays the person's own even when the database is a new one.
     secret = request.app.state.secret
     key = _key(secret, request.cookies.get(COOKIE, "")) or secrets.token_urlsafe(16)
-    with request.app.state.archive.database.write() as session:
-        # Looked up again under the write lock: two requests of one page may arrive together.
-        found = participant_by_key(session, key) or add_participant(session, key, datetime.now(UTC))
+    number: int = request.app.state.people.find_or_add(key)
     request.scope[_SCOPE_KEY].cookie = _signer(secret).dumps(key)
-    return found.id
+    return number
 
 
 def is_operator(request: HTTPConnection) -> bool:
@@ -140,8 +132,7 @@ def api_token(request: HTTPConnection) -> ApiToken | None:
     scheme, _, value = request.headers.get("authorization", "").partition(" ")
     if scheme.lower() != "bearer" or not value.strip():
         return None
-    with request.app.state.archive.database.read() as session:
-        return token_row(session, value.strip())
+    return request.app.state.api_tokens.find(value.strip())
 
 
 def current_operator(request: HTTPConnection) -> bool:

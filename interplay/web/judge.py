@@ -27,11 +27,12 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.responses import FileResponse, JSONResponse, RedirectResponse, Response
 from starlette.requests import ClientDisconnect
 
-from interplay.errors import NotFoundError, unknown_name
+from interplay.errors import NotFoundError
 from interplay.judge import (
     MIN_REASON_CHARS,
     AlreadyAnsweredError,
     BannedError,
+    DailyLimitError,
     EveryPairTakenError,
     ForeignMatchError,
     InvalidAnswerError,
@@ -46,14 +47,16 @@ from interplay.judge import (
     SupersededError,
     TooEarlyError,
     UnknownMatchError,
+    VideosBeingMadeError,
 )
-from interplay.store import studies
+from interplay.judge.problems import KINDS as PROBLEMS
+from interplay.play.sockets import client_of
 from interplay.tables import is_name
 from interplay.web import enrolments
 from interplay.web.judges import Judge, judge_of
 from interplay.web.pages import find_task, render
 from interplay.web.refusals import invalid, judging_refusals, refusal
-from interplay.web.videos import video_response
+from interplay.web.videos import disguised_response
 
 log = logging.getLogger("interplay.web")
 router = APIRouter(tags=["judging"])
@@ -61,6 +64,7 @@ router = APIRouter(tags=["judging"])
 _STATUS = {
     NothingToJudgeError: 409,
     EveryPairTakenError: 409,
+    VideosBeingMadeError: 409,
     UnknownMatchError: 404,
     ForeignMatchError: 403,
     AlreadyAnsweredError: 409,
@@ -70,6 +74,7 @@ _STATUS = {
     StudyFullError: 409,
     QuotaReachedError: 409,
     TooEarlyError: 425,
+    DailyLimitError: 429,
 }
 
 
@@ -81,10 +86,10 @@ def _refusals() -> Iterator[None]:
     except InvalidAnswerError as error:
         faults = [fault._asdict() for fault in error.errors]
         raise refusal(422, str(error), code=error.code, errors=faults) from None
-    except TooEarlyError as error:
+    except (TooEarlyError, DailyLimitError) as error:
         seconds = math.ceil(error.retry_after_s)
         headers = {"Retry-After": str(seconds)}
-        raise refusal(425, str(error), code=error.code, headers=headers, retry_after_s=seconds) from None
+        raise refusal(_STATUS[type(error)], str(error), code=error.code, headers=headers, retry_after_s=seconds) from None
     except JudgingError as error:
         raise refusal(_STATUS[type(error)], str(error), code=error.code) from None
     except RulesError as error:
@@ -132,6 +137,11 @@ async def _match_id(match: str) -> str:
     if not re.fullmatch(r"[0-9a-f]{24}", match):
         raise refusal(404, "there is no such match; ask for a new one", code=UnknownMatchError.code)
     return match
+
+
+def _address(request: Request) -> str:
+    """Where a request came from: what counts as one visitor's network."""
+    return "" if request.client is None else client_of(request.client.host)
 
 
 def _study(study: str | None) -> str | None:
@@ -215,7 +225,7 @@ _BODY = (400, 401, 403, 404, 409, 410, 413, 415, 422)
     "/api/judge/matches",
     status_code=201,
     dependencies=_ORDERLY,
-    responses=judging_refusals(*_BODY),
+    responses=judging_refusals(*_BODY, 429),
     openapi_extra=_object(task=_TEXT, study={"type": "string", "description": "For programs; people come enrolled."}, **_NAMED),
 )
 def serve(request: Request, body: Body) -> JSONResponse:
@@ -229,7 +239,9 @@ def serve(request: Request, body: Body) -> JSONResponse:
         message = "people take part in a study by its link: they read what it is about first"
         raise refusal(403, message, code="enrolment_needed")
     with _refusals():
-        served = _judging(request).serve(judge.name, body.get("task"), study=study, judge_kind=judge.kind)
+        served = _judging(request).serve(
+            judge.name, body.get("task"), study=study, judge_kind=judge.kind, address=_address(request)
+        )
     response = JSONResponse(_document(request, served, judge), 201, {"Cache-Control": "no-store"})
     if judge.enrolment is not None:
         enrolments.remember_judging(request, response, judge.enrolment)
@@ -246,15 +258,16 @@ def show(request: Request, match: MatchId, judge: str | None = None) -> JSONResp
 
 
 def _video(request: Request, path: Path, tag: str, served_at: datetime) -> Response:
-    """A video; its tag and date say nothing of the file."""
+    """A video; its tag, its date, its length and its bytes say nothing of the file, nor of the one on the other side."""
     # The defaults come from the file's size and date: they would be the same wherever this video is shown.
     headers = {
         "ETag": f'"{tag}"',
         "Last-Modified": format_datetime(served_at, usegmt=True),
         "Cache-Control": "private, max-age=3600",
     }
+    secret = hmac.new(request.app.state.secret, b"video:" + tag.encode(), hashlib.sha256).digest()
     try:
-        return video_response(request, path, headers)
+        return disguised_response(request, path, headers, secret)
     except FileNotFoundError:
         message = "this video is gone from the server; give the match back and ask for another"
         raise refusal(404, message, code="no_video") from None
@@ -285,11 +298,22 @@ def heartbeat(request: Request, match: MatchId, body: Body) -> dict[str, Any]:
     return {"match": match, "state": state, "release_after_s": judging.release_after_s}
 
 
-@router.post("/api/judge/matches/{match}/release", responses=judging_refusals(*_BODY), openapi_extra=_object(**_NAMED))
+@router.post(
+    "/api/judge/matches/{match}/release",
+    responses=judging_refusals(*_BODY),
+    openapi_extra=_object(
+        problem={
+            "type": "object",
+            "description": "What is wrong with the pair, if anything; kept with the match.",
+            "properties": {"kind": {"enum": [*PROBLEMS]}, "words": {"type": "string", "maxLength": 2000}},
+        },
+        **_NAMED,
+    ),
+)
 def release(request: Request, match: MatchId, body: Body) -> dict[str, Any]:
-    """Give a match back, and its draft away."""
+    """Give a match back, and its draft away; with `problem`, say what is wrong with it."""
     with _refusals():
-        _judging(request).release(match, judge_of(request, body.get("judge")).name)
+        _judging(request).release(match, judge_of(request, body.get("judge")).name, body.get("problem"))
     return {"match": match, "state": "released"}
 
 
@@ -297,7 +321,7 @@ def release(request: Request, match: MatchId, body: Body) -> dict[str, Any]:
     "/api/judge/matches/{match}/answer",
     status_code=201,
     dependencies=_ORDERLY,
-    responses=judging_refusals(*_BODY, 425),
+    responses=judging_refusals(*_BODY, 425, 429),
     openapi_extra=_object(
         outcome={"enum": ["left", "right", "draw"]},
         responses={"type": "object", "description": "Question id -> {left, right} (direct) or left|draw|right|na."},
@@ -312,7 +336,7 @@ def answer(request: Request, match: MatchId, body: Body) -> dict[str, Any]:
     fields = {name: body.get(name) for name in ("outcome", "responses", "reason", "viewing")}
     judge = judge_of(request, body.get("judge"), must_work=True, has_begun=True)
     with _refusals():
-        accepted = judging.answer(match, judge.name, study=judge.study, **fields)
+        accepted = judging.answer(match, judge.name, study=judge.study, address=_address(request), **fields)
     document: dict[str, Any] = {"answer": accepted.sequence, "answered": accepted.num_by_judge}
     if judge.enrolment is not None:
         facts = enrolments.facts_of(request, judge.enrolment)
@@ -368,14 +392,17 @@ def page(request: Request, task: str = "", study: str = "", preview: bool = Fals
             return RedirectResponse(enrolments.next_address(request, enrolment), 303)
     elif study and not preview:
         return RedirectResponse(f"/studies/{study}", 303)
-    context: dict[str, Any] = {"task": task, "study": None, "enrolment": "", "preview": preview, "alone": bool(study)}
+    context: dict[str, Any] = {
+        "task": task,
+        "study": None,
+        "enrolment": "",
+        "preview": preview,
+        "alone": bool(study),
+        "problems": PROBLEMS,
+    }
     if study:
-        with request.app.state.archive.database.read() as session:
-            row = studies.study_row(session, study)
-            shown = row and enrolments.study_version(session, enrolment.study_hash if enrolment else row.content_hash)
-            if shown is None:
-                raise unknown_name("study", study[:100], [one.id for one in studies.study_rows(session)])
-        context["study"] = shown
+        known = enrolments.studies_of(request)
+        context["study"] = known.get(study).study if enrolment is None else known.version(enrolment.study_hash)
     if enrolment is not None:
         context["enrolment"] = enrolments.token_of(request, enrolment)
     return render(request, "judge.html", "Judge", **context)

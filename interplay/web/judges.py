@@ -8,7 +8,7 @@ from typing import Any
 from fastapi import Request
 
 from interplay.judge import JudgeKind
-from interplay.judge.automatic import MODEL_PREFIX
+from interplay.model_judges import MODEL_PREFIX
 from interplay.store import Enrolment
 from interplay.store.participants import judge_name
 from interplay.study.enrolment import Facts
@@ -20,6 +20,7 @@ from interplay.web.identity import (
     is_given_name,
     is_operator,
     known_participant,
+    one_spelling,
 )
 from interplay.web.refusals import invalid, refusal
 
@@ -64,9 +65,10 @@ def judge_of(
     if is_operator(request):
         if named is None:
             return Judge(OPERATOR, "program")
-        if not isinstance(named, str) or not is_given_name(named):
+        name = one_spelling(named) if isinstance(named, str) else ""
+        if not is_given_name(name):
             raise invalid("judge", GIVEN_NAME)
-        return Judge(named, "model" if named.startswith(MODEL_PREFIX) else "program")
+        return Judge(name, "model" if name.startswith(MODEL_PREFIX) else "program")
     token = api_token(request)
     if token is not None:
         if token.scope != "judge":

@@ -8,27 +8,29 @@ from __future__ import annotations
 
 import math
 import re
-from datetime import UTC, datetime
 from typing import Annotated, Any
 from urllib.parse import quote
 
 from fastapi import APIRouter, HTTPException, Query, Request
 from fastapi.responses import Response
 
+from interplay.errors import NotFoundError
+from interplay.judge.banning import Bans
 from interplay.judge.checks import JudgeSummary
-from interplay.store import bans
-from interplay.store.agents import agents
+from interplay.judge.problems import KINDS
+from interplay.web.agent_access import roster_of
 from interplay.web.agent_documents import AgentDocument, documents
 from interplay.web.agents import change_state
 from interplay.web.forms import FormFields, see_other
 from interplay.web.identity import current_operator, sign_in, sign_out
-from interplay.web.pages import render
+from interplay.web.pages import render, titles
 
 router = APIRouter(include_in_schema=False)
 
 _VERBS = {"approve", "decline", "withdraw", "restore"}
 _MAX_REASON_CHARS = 1000
 JUDGES_PER_PAGE = 50
+PROBLEMS_SHOWN = 50
 
 
 def _own_address(address: str) -> str:
@@ -72,10 +74,9 @@ def moderation(request: Request, judges: Annotated[int, Query(ge=1, le=100_000)]
     """Agents that wait, all others, and a page of the judges, the most doubtful on the first."""
     if not current_operator(request):
         return see_other("/operator?next=/moderation")
-    with request.app.state.archive.database.read() as session:
-        known = documents(request, session, list(agents(session)), set())
-        banned = {ban.judge: ban for ban in bans.bans(session)}
-        workers = bans.workers(session)
+    known = documents(request, roster_of(request).rows(), set())
+    problems = request.app.state.judging.last_problems(PROBLEMS_SHOWN)
+    bans: Bans = request.app.state.bans
     summaries = _most_doubtful_first(request.app.state.judging.judges())
     num_pages = max(1, math.ceil(len(summaries) / JUDGES_PER_PAGE))
     page = min(judges, num_pages)
@@ -85,7 +86,8 @@ def moderation(request: Request, judges: Annotated[int, Query(ge=1, le=100_000)]
         waiting=[agent for agent in known if _has(agent, "waiting")],
         others=[agent for agent in known if not _has(agent, "waiting")],
         judges=summaries[first : first + JUDGES_PER_PAGE], first=first + 1, num_judges=len(summaries),
-        page=page, num_pages=num_pages, bans=banned, workers=workers,
+        page=page, num_pages=num_pages, bans={one.ban.judge: one.ban for one in bans.all()}, workers=bans.workers(),
+        problems=problems, problem_words=KINDS, titles=titles(request),
     )  # fmt: skip
     response.headers["Cache-Control"] = "no-store"
     return response
@@ -109,18 +111,15 @@ def stop(request: Request, form: FormFields) -> Response:
     """Ban a judge, with a reason, or lift a ban; ratings follow at once."""
     _require_operator(request)
     verb, judge, reason = form.get("verb", ""), form.get("judge", ""), form.get("reason", "").strip()
-    now = datetime.now(UTC)
     if verb not in ("ban", "unban"):
         raise HTTPException(422, f"there is no verb {verb[:20]!r}; go back and choose one of the buttons")
     if verb == "ban":
         _check_reason(reason)
-    with request.app.state.archive.database.write() as session:
-        if judge not in bans.known_judges(session):
-            raise HTTPException(404, f"nobody called {judge[:100]!r} has judged here")
-        if verb == "ban":
-            bans.ban(session, judge=judge, reason=reason, now=now)
-        else:
-            bans.unban(session, judge=judge, now=now)
+    bans: Bans = request.app.state.bans
+    try:
+        bans.ban([judge], reason) if verb == "ban" else bans.unban([judge])
+    except NotFoundError:
+        raise HTTPException(404, f"nobody called {judge[:100]!r} has judged here") from None
     page = form.get("page", "")
     return see_other(f"/moderation?judges={page}#judges" if re.fullmatch("[1-9][0-9]{0,4}", page) else "/moderation#judges")
 

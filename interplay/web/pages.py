@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,14 +12,21 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, HTTPException, Query, Request
 from fastapi.responses import FileResponse, Response
 from fastapi.templating import Jinja2Templates
+from starlette.background import BackgroundTask
 
+from interplay import starter
+from interplay.envs import backends
+from interplay.envs.people import end_button, has_score
+from interplay.play import PlayServer
 from interplay.record import Archive
-from interplay.store.catalogue import agent_names, count_by_task
-from interplay.store.episodes import EpisodeQuery, count_episodes, find_episodes
+from interplay.record.listing import episode_page, episodes_by_task
+from interplay.store import EpisodeRow
+from interplay.store.episodes import EpisodeQuery
 from interplay.tasks import Task, lookup
 from interplay.web.agent_access import check_shown, hidden_tasks, sees_waiting
 from interplay.web.identity import known_participant
-from interplay.web.pictures import placeholder
+from interplay.web.pictures import placeholder, shipped_picture
+from interplay.web.videos import video_response
 
 router = APIRouter(include_in_schema=False)
 templates = Jinja2Templates(directory=Path(__file__).parent / "templates")
@@ -96,6 +102,14 @@ OUTCOMES = {
     "interrupted": "interrupted",
 }
 
+
+def picture_address(task: Task) -> str:
+    """Where a task's picture is: a file that comes with the package, or drawn when asked for."""
+    shipped = shipped_picture(task.id)
+    return f"/tasks/{task.id}/picture.png" if shipped is None else f"/static/tasks/{shipped.name}"
+
+
+templates.env.globals["picture_address"] = picture_address
 templates.env.trim_blocks = templates.env.lstrip_blocks = True
 templates.env.filters |= {
     "duration": duration,
@@ -117,10 +131,13 @@ def render(
     *,
     status: int = 200,
     headers: Mapping[str, str] | None = None,
+    background: BackgroundTask | None = None,
     **context: Any,
 ) -> Response:
     """A page: its template, and which entry of the main menu it stands under."""
-    return templates.TemplateResponse(request, name, {"here": here, **context}, status_code=status, headers=headers)
+    play: PlayServer | None = request.app.state.play
+    context |= {"here": here, "recovering": 0 if play is None else play.num_recovering}
+    return templates.TemplateResponse(request, name, context, status_code=status, headers=headers, background=background)
 
 
 def find_task(request: Request, task_id: str) -> Task:
@@ -138,16 +155,20 @@ def titles(request: Request) -> dict[str, str]:
 
 
 @router.get("/healthz")
-def health() -> dict[str, str]:
-    """Alive: answers as soon as the application does."""
-    return {"status": "ok"}
+def health(request: Request) -> dict[str, Any]:
+    """Alive: answers as soon as the application does, and says whether games are in trouble just now, and how many games of a
+    killed server are not sealed yet."""
+    play: PlayServer | None = request.app.state.play
+    troubles = [] if play is None or play.pool.stopping else play.troubles
+    recovering = {} if play is None or not play.num_recovering else {"recovering": play.num_recovering}
+    return ({"status": "degraded", "troubles": troubles} if troubles else {"status": "ok"}) | recovering
 
 
 @router.get("/")
 def library(request: Request) -> Response:
     """The tasks, by suite."""
-    with request.app.state.archive.database.read() as session:
-        counts = count_by_task(session, with_waiting=sees_waiting(request))
+    _expect(request, next((task for task in request.app.state.tasks.values() if backends.of(task).must_load), None))
+    counts = episodes_by_task(request.app.state.archive.database, with_waiting=sees_waiting(request))
     return render(request, "library.html", "Play", suites=request.app.state.suites, counts=counts, total=sum(counts.values()))
 
 
@@ -164,12 +185,22 @@ def picture(request: Request, suite: str, name: str) -> Response:
     return FileResponse(path, media_type="image/png", headers={"Cache-Control": "public, max-age=3600"})
 
 
+@router.get("/starter/{suite}/{name}.mp4")
+def starter_film(request: Request, suite: str, name: str) -> Response:
+    """A film that comes with the package and shows what a task is about: an example for studies, there before anybody plays."""
+    shipped = starter.example(f"{suite}/{name}")
+    if shipped is None or not shipped.film.is_file():
+        raise HTTPException(404, f"no film of {suite}/{name} comes with Interplay")
+    return video_response(request, shipped.film, {"Cache-Control": "public, max-age=3600"})
+
+
 @router.get("/play/{suite}/{name}")
 def play(request: Request, suite: str, name: str) -> Response:
     """Instructions, then the game."""
     task = find_task(request, f"{suite}/{name}")
     if not task.env.is_playable:
         raise HTTPException(404, f"{task.title} cannot be played: there are videos only, to judge.")
+    _expect(request, task)
     home = next(one for one in request.app.state.suites if task in one.tasks)
     task_json = {
         "id": task.id,
@@ -182,8 +213,18 @@ def play(request: Request, suite: str, name: str) -> Response:
         "compose": task.keys.compose,
         "pointer": task.keys.pointer,
         "pointer_degrees": task.keys.pointer_degrees,
+        "turns": list(task.keys.turns),
+        "ends": end_button(task),
+        "has_score": has_score(task),
     }
     return render(request, "play.html", "Play", suite=home, task=task, task_json=task_json, key_rows=key_rows(task))
+
+
+def _expect(request: Request, task: Task | None) -> None:
+    """Tell the live server that a game of this task may be wanted soon."""
+    play: PlayServer | None = request.app.state.play
+    if play is not None and task is not None:
+        play.soon(task)
 
 
 _WALK = ("forward", "left", "back", "right")
@@ -225,28 +266,25 @@ def key_rows(task: Task) -> list[tuple[str, str, list[str]]]:
 @router.get("/episodes")
 def episodes(request: Request, task: str = "", actor: str = "", page: Annotated[int, Query(ge=1, le=100_000)] = 1) -> Response:
     """The catalogue, newest first."""
-    with request.app.state.archive.database.read() as session:
-        kept_back = hidden_tasks(request, session)
-        wanted = EpisodeQuery(
-            task=task or None,
-            actor=actor or None,
-            newest_first=True,
-            limit=ROWS_PER_PAGE,
-            with_waiting=sees_waiting(request),
-            kept_back=kept_back,
-            own=known_participant(request),
-        )
-        total = count_episodes(session, wanted)
-        num_pages = max(1, math.ceil(total / ROWS_PER_PAGE))
-        page = min(page, num_pages)
-        rows = find_episodes(session, replace(wanted, offset=(page - 1) * ROWS_PER_PAGE))
-        names = agent_names(session, with_waiting=wanted.with_waiting)
-        task_ids = sorted(count_by_task(session, with_waiting=wanted.with_waiting))
+    kept_back = hidden_tasks(request)
+    wanted = EpisodeQuery(
+        task=task or None,
+        actor=actor or None,
+        newest_first=True,
+        with_waiting=sees_waiting(request),
+        kept_back=kept_back,
+        own=known_participant(request),
+    )
+    shown = episode_page(request.app.state.archive.database, wanted, page, ROWS_PER_PAGE)
+    rebuilt = next((row for row in shown.rows if row.frames == "replay"), None)
     link = lambda number: "/episodes?" + urlencode({"task": task, "actor": actor, "page": number})  # noqa: E731
     return render(
         request, "episodes.html", "Episodes",
-        rows=rows, total=total, wanted=wanted, names=names, task_ids=task_ids, titles=titles(request),
-        page=page, num_pages=num_pages, link=link, kept_back=sorted(kept_back),
+        rows=shown.rows, total=shown.total, wanted=wanted, names=shown.actors, task_ids=shown.tasks, titles=titles(request),
+        scoreless={task_id for task_id, one in request.app.state.tasks.items() if not has_score(one)},
+        page=shown.page, num_pages=shown.num_pages, link=link, kept_back=sorted(kept_back),
+        lengths=game_lengths(shown.rows, request.app.state.tasks),
+        background=None if rebuilt is None else _prepare(request, request.app.state.archive.root / rebuilt.path),
     )  # fmt: skip
 
 
@@ -256,4 +294,23 @@ def episode(request: Request, episode_id: str) -> Response:
     archive: Archive = request.app.state.archive
     found = archive.get(episode_id)
     check_shown(request, found)
-    return render(request, "episode.html", "Episodes", episode=found, task=found.task, automatic=found.automatic)
+    return render(
+        request,
+        "episode.html",
+        "Episodes",
+        background=_prepare(request, found.path) if found.frame_policy == "replay" else None,
+        episode=found,
+        task=found.task,
+        automatic=found.automatic,
+        has_score=has_score(found.task),
+    )
+
+
+def game_lengths(rows: Sequence[EpisodeRow], tasks: Mapping[str, Task]) -> dict[str, float]:
+    """Id -> seconds of game, which is what a replay plays; by the recording's clock where the task is not on offer any more."""
+    return {row.id: row.num_steps / tasks[row.task].frame_rate_hz if row.task in tasks else row.duration_s for row in rows}
+
+
+def _prepare(request: Request, path: Path) -> BackgroundTask:
+    """Load the world of an episode that is about to be watched: the first of its kind takes seconds to load."""
+    return BackgroundTask(request.app.state.drawer.prepare, path)

@@ -1,4 +1,5 @@
-"""A picture of each task for the library: a real frame of its world, drawn once and kept in the data folder."""
+"""A picture of each task for the library: a real frame of its world. Those of the built-in tasks come with the package, others
+are drawn once and kept in the data folder."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ import struct
 import threading
 import zlib
 from concurrent.futures import Future
+from functools import cache
 from html import escape
 from multiprocessing import get_context, resource_tracker
 from multiprocessing.connection import Connection
@@ -16,10 +18,9 @@ from pathlib import Path
 
 import numpy as np
 
-from interplay.envs import EnvError, Frame, make
+from interplay.envs import EnvError, Frame, backends, make
 from interplay.files import write_bytes
 from interplay.parallel import begin
-from interplay.play.server import SLOW_DOORS
 from interplay.tasks import Task
 
 NUM_STEPS = 420
@@ -28,6 +29,9 @@ _HOLD_STEPS = 12
 
 PAINTER_IDLE_S = 20.0
 """The process that draws slow worlds ends after so long without a task."""
+
+SHIPPED = Path(__file__).parent / "static" / "tasks"
+"""Pictures of the built-in tasks, made by `tools/make_starter.py`."""
 
 PLACEHOLDER_SIZE = (333, 251)
 """Pixels of what stands in for a picture that is being made; `pictures.js` knows it by this size, which no world has."""
@@ -84,7 +88,7 @@ class Pictures:
         self._painter.close()
 
     def _make(self, task: Task, path: Path, made: Future[None]) -> None:
-        is_slow = task.env.door in SLOW_DOORS
+        is_slow = backends.of(task).is_slow
         try:
             with self._slow_turn if is_slow else self._quick_turn:
                 # Building a slow world in this process would hold up everybody's frames.
@@ -95,6 +99,13 @@ class Pictures:
             made.set_exception(error)
         else:
             made.set_result(None)
+
+
+@cache
+def shipped_picture(task_id: str) -> Path | None:
+    """The picture of a built-in task that comes with the package; None of other tasks."""
+    stem = task_id.replace("/", "-")
+    return next((path for path in (SHIPPED / f"{stem}.png", SHIPPED / f"{stem}.jpg") if path.is_file()), None)
 
 
 def placeholder(title: str) -> bytes:
@@ -189,10 +200,11 @@ def _a_moment(task: Task) -> Frame:
     try:
         rng = np.random.default_rng(0)
         env.reset(seed=0)
-        action = task.keys.noop
+        actions = [task.keys.noop] * len(task.seats)
         for step in range(0 if task.keys.compose else min(NUM_STEPS, task.max_steps)):
             if step % _HOLD_STEPS == 0:
-                action = task.keys.table[int(rng.integers(len(task.keys.table)))]
+                actions = [task.keys.table[int(rng.integers(len(task.keys.table)))] for _ in task.seats]
+            action = actions[0] if len(actions) == 1 else dict(zip(task.seats, actions, strict=True))
             _, _, terminated, truncated, _ = env.step(action)
             if terminated or truncated:
                 break

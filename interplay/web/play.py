@@ -8,8 +8,18 @@ from fastapi import APIRouter, HTTPException, Request, WebSocket
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from interplay.play import PlayServer
+from interplay.play.agreement import AgreementError
 from interplay.play.server import COUNTDOWN_S
-from interplay.web.identity import GIVEN_NAME, current_participant, is_given_name, is_operator, require_operator_token
+from interplay.play.sockets import client_of
+from interplay.play.tokens import TokenError
+from interplay.web.identity import (
+    GIVEN_NAME,
+    current_participant,
+    is_given_name,
+    is_operator,
+    one_spelling,
+    require_operator_token,
+)
 
 router = APIRouter(tags=["play"])
 
@@ -29,9 +39,10 @@ class SessionRequest(BaseModel):
     @field_validator("actor")
     @classmethod
     def _name(cls, actor: str | None) -> str | None:
-        if actor is not None and not is_given_name(actor):
+        name = None if actor is None else one_spelling(actor)
+        if name is not None and not is_given_name(name):
             raise ValueError(GIVEN_NAME)
-        return actor
+        return name
 
 
 class SessionGrant(BaseModel):
@@ -66,9 +77,28 @@ def open_session(request: Request, wanted: SessionRequest) -> SessionGrant:
         actor_kind=wanted.actor_kind or "human",
         seed=wanted.seed,
         countdown_s=COUNTDOWN_S if wanted.countdown_s is None else wanted.countdown_s,
-        client=None if operator or request.client is None else request.client.host,
+        client=None if operator or request.client is None else client_of(request.client.host),
     )
     return SessionGrant(**grant.to_json())
+
+
+class Agreement(BaseModel):
+    """Whether a player lets their game be compared with others."""
+
+    model_config = ConfigDict(extra="forbid")
+    token: str = Field(max_length=400)
+    agreed: bool
+
+
+@router.post("/api/play/agreement")
+def agree(request: Request, said: Agreement) -> dict[str, bool]:
+    """Keep whether a game may be shown to judges beside others; the seat's token says whose game."""
+    try:
+        return {"is_compared": _play(request).agree(said.token, agreed=said.agreed)}
+    except TokenError as error:
+        raise HTTPException(403, str(error)) from None
+    except AgreementError as error:
+        raise HTTPException(409, str(error)) from None
 
 
 @router.get("/api/play/statistics")

@@ -75,11 +75,13 @@ _OF_JUDGING = {
     401: "A token nobody made: `unauthorized`.",
     403: "Not yours: `foreign_match`, `forbidden`, `banned`, `quiz_first`, `enrolment_needed`, `cross_site`.",
     404: "No such match, task, study or video: `unknown_match`, `not_found`, `no_video`.",
-    409: "Not now: `nothing_to_judge`, `every_pair_taken`, `already_answered`, `quota_reached`, `study_full`, `ended`.",
+    409: "Not now: `nothing_to_judge`, `every_pair_taken`, `videos_being_made`, `already_answered`, `quota_reached`, "
+    "`study_full`, `ended`.",
     410: "Too late: `superseded`, `study_closed`.",
     413: "Larger than 256 KiB: `too_large`.",
     415: "Not sent as JSON: `unsupported_media_type`.",
     422: "Fields with faults, each in `errors`: `invalid`.",
+    429: "All answers of one day are given: `daily_limit`; `retry_after_s` says when there may be more.",
     425: "Too early to have watched both videos: `too_early`; `retry_after_s` says how long to wait.",
 }
 """Status -> what it means, and its codes, where people judge."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ipaddress
 import re
+import socket
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from urllib.parse import unquote_to_bytes, urlsplit
@@ -10,9 +12,11 @@ from urllib.parse import unquote_to_bytes, urlsplit
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.requests import HTTPConnection
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.websockets import WebSocket
 
+from interplay.play.sockets import host_of_origin
 from interplay.web.refusals import CODES, document
 
 
@@ -78,8 +82,9 @@ def allow(request: HTTPConnection, *, frame_ancestors: Iterable[str] = (), form_
 class SecurityMiddleware:
     """Adds `HEADERS` to every answer, loosened where `allow` was called, and refuses changes asked for by other sites' pages.
 
-    Browsers say where a request comes from: by `Sec-Fetch-Site`, or, of servers without https, by `Origin` alone. Programs
-    send neither header and are let through, because they carry no visitor's cookie either.
+    Browsers say where a request comes from: by `Sec-Fetch-Site`, or, of servers without https, by `Origin` alone, where `null`
+    is a page that hides it, such as a sandboxed frame. Programs send neither header and are let through, because they carry no
+    visitor's cookie either.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -116,8 +121,116 @@ def _is_of_another_site(headers: Headers) -> bool:
     site = headers.get("sec-fetch-site")
     if site is not None:
         return site not in ("same-origin", "none")
-    origin = urlsplit(headers.get("origin", "")).netloc  # empty too where a page hides where it is from
-    return bool(origin) and origin not in (headers.get("host"), headers.get("x-forwarded-host"))
+    origin = headers.get("origin")
+    if origin is None:
+        return False
+    host = host_of_origin(origin)
+    return host is None or host not in (headers.get("host"), headers.get("x-forwarded-host"))
+
+
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+
+
+@dataclass(frozen=True)
+class Hosts:
+    """The names a server answers to.
+
+    Without such a list, the page of another site could have its own name lead here (DNS rebinding), and browsers would let it
+    read and play as if it were ours. A bare address is nobody's name, so nothing can be made of it: where the server listens on
+    every address of its machine, any will do.
+
+    Attributes:
+        names: In lower case.
+        any_address: Whether every IP address is one of them.
+    """
+
+    names: frozenset[str]
+    any_address: bool = False
+
+    @classmethod
+    def of(cls, listening: str, more: Iterable[str] = ()) -> Hosts:
+        """Loopback, what the server listens on, and more names, such as that of a proxy before it.
+
+        Raises:
+            ValueError: If one of them is no name.
+
+        >>> sorted(Hosts.of("192.0.2.7", ["https://Lab.example"]).names)
+        ['127.0.0.1', '192.0.2.7', '::1', 'lab.example', 'localhost']
+        """
+        names = {*LOOPBACK, _name(f"[{listening}]" if ":" in listening else listening)}
+        for text in more:
+            name = _name(text.partition("://")[2].partition("/")[0] if "://" in text else text)
+            if not name:
+                raise ValueError(f"{text!r} is no host name; write one as in --allow-host lab.example")
+            names.add(name)
+        everywhere = is_everywhere(listening)
+        if everywhere:
+            own = socket.gethostname().lower()
+            names |= {own, f"{own}.local"}
+        return cls(frozenset(names), any_address=everywhere)
+
+    def refusal(self, headers: Headers) -> str | None:
+        """Why a request is not for this server; None if it is."""
+        given = headers.getlist("host")
+        name = _name(given[0]) if len(given) == 1 else ""
+        if not name:
+            return "the request says not, or not once, which host it is for (Host); send one"
+        if name in self.names or (self.any_address and _is_address(name)):
+            return None
+        return (
+            f"this server does not answer to the name {name[:100]}; open it under the address that it printed when it started, "
+            f"or start it with  interplay serve --allow-host {name[:100]}"
+        )
+
+
+def is_everywhere(host: str) -> bool:
+    """Whether listening on it means every address of the machine."""
+    return host in ("", "0.0.0.0", "::")
+
+
+def is_loopback(host: str) -> bool:
+    """Whether listening on it lets in nobody but programs of this machine."""
+    return host == "localhost" or (_is_address(host) and ipaddress.ip_address(host).is_loopback)
+
+
+def _name(host: str) -> str:
+    """A host without its port; empty if it is none."""
+    try:
+        return (urlsplit(f"//{host}").hostname or "").rstrip(".")
+    except ValueError:
+        return ""
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+class HostMiddleware:
+    """Answers 421 to whoever asks for another server, over HTTP and before a socket is accepted."""
+
+    def __init__(self, app: ASGIApp, hosts: Hosts) -> None:
+        self.app = app
+        self.hosts = hosts
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on, or refuse."""
+        why = self.hosts.refusal(Headers(scope=scope)) if scope["type"] in ("http", "websocket") else None
+        if why is None:
+            await self.app(scope, receive, send)
+            return
+        response: Response = JSONResponse(document("wrong_host", why), 421)
+        if scope["type"] == "http" and not scope["path"].startswith("/api/"):
+            response = PlainTextResponse(why + "\n", 421)
+        if scope["type"] == "http":
+            await response(scope, receive, send)
+        elif "websocket.http.response" in scope.get("extensions", {}):
+            await WebSocket(scope, receive, send).send_denial_response(response)
+        else:
+            await send({"type": "websocket.close"})
 
 
 class NulMiddleware:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import logging
-from datetime import UTC, datetime
 from urllib.parse import urlencode
 
 import numpy as np
@@ -13,22 +12,12 @@ from fastapi.responses import Response
 
 from interplay.errors import unknown_name
 from interplay.judge import JudgingError, RulesError
-from interplay.store import Enrolment, studies
-from interplay.store.judging import lock
+from interplay.store import Enrolment
 from interplay.store.participants import judge_name
 from interplay.study import Arrival, QuizAnswerError
+from interplay.study.definition import Study
 from interplay.study.enrolment import next_step
-from interplay.web.enrolments import (
-    PARAMETER,
-    end_address,
-    facts_in,
-    facts_of,
-    finish,
-    finish_if_due,
-    next_address,
-    study_of,
-    token_of,
-)
+from interplay.web.enrolments import PARAMETER, end_address, facts_of, finish_if_due, next_address, studies_of, token_of
 from interplay.web.forms import FormPairs, see_other
 from interplay.web.study_pages import Enrolled, Opened, end_page, page
 from interplay.web.videos import video_response
@@ -65,10 +54,12 @@ def take_quiz(request: Request, enrolment: Enrolled, form: FormPairs) -> Respons
     """One attempt: scored and stored; then on, once more, or to the end. With no box ticked it asks first."""
     ticked = [(name, value) for name, value in form if name != HAND_IN_EMPTY]
     if not form and next_step(facts_of(request, enrolment)) == "quiz":
-        problem = "You have ticked nothing, and this was not counted. Tick what is right, or send it again to hand it in so."
+        problem = (
+            "You have ticked nothing, so this was not counted. Tick what is right, or submit again to hand in an empty quiz."
+        )
         return _quiz_page(request, enrolment, status=422, problem=problem, ask_empty=HAND_IN_EMPTY)
     try:
-        is_taken = _take(request, enrolment, ticked)
+        is_taken = studies_of(request).take_quiz(enrolment, ticked)
     except QuizAnswerError as error:
         return _quiz_page(request, enrolment, status=422, problem=str(error).partition("\n")[0])
     if not is_taken:
@@ -77,35 +68,10 @@ def take_quiz(request: Request, enrolment: Enrolled, form: FormPairs) -> Respons
     return see_other(f"/studies/{enrolment.study}/result?{urlencode({PARAMETER: token_of(request, enrolment)})}")
 
 
-def _take(request: Request, enrolment: Enrolment, form: list[tuple[str, str]]) -> bool:
-    """Score and store one attempt; False if this person has none left, or needs none.
-
-    Raises:
-        QuizAnswerError: If the form belongs to another quiz; that is no attempt.
-    """
-    with request.app.state.archive.database.write() as session:
-        lock(session)  # counted and added by one request at a time: no attempt more is had by pressing twice
-        quiz_of_study = study_of(session, enrolment).quiz
-        if next_step(facts_in(session, enrolment)) != "quiz" or quiz_of_study is None:
-            return False
-        quiz = quiz_of_study.quiz
-        answers: dict[str, list[str]] = {question.id: [] for question in quiz.questions}
-        for name, value in form:
-            answers.setdefault(name, []).append(value)
-        score = quiz.score(answers)
-        studies.add_quiz_attempt(
-            session, enrolment_id=enrolment.id, quiz=quiz.id, quiz_hash=quiz.content_hash, responses=answers,
-            share=score.share, passed=score.is_passed, now=datetime.now(UTC),
-        )  # fmt: skip
-    return True
-
-
 @router.get("/studies/{study}/result")
 def quiz_result(request: Request, enrolment: Enrolled) -> Response:
     """How the last attempt went, and what comes next; not which boxes were right."""
-    with request.app.state.archive.database.read() as session:
-        study = study_of(session, enrolment)
-        attempts = studies.quiz_attempts(session, enrolment.study, enrolment.participant_id)
+    study, attempts = _study_of(request, enrolment), studies_of(request).attempts(enrolment)
     if not attempts or study.quiz is None:
         return see_other(next_address(request, enrolment))
     quiz = study.quiz.quiz
@@ -120,9 +86,7 @@ def quiz_result(request: Request, enrolment: Enrolled) -> Response:
 def _quiz_page(
     request: Request, enrolment: Enrolment, *, status: int = 200, problem: str = "", ask_empty: str = ""
 ) -> Response:
-    with request.app.state.archive.database.read() as session:
-        study = study_of(session, enrolment)
-        num_attempts = len(studies.quiz_attempts(session, enrolment.study, enrolment.participant_id))
+    study, num_attempts = _study_of(request, enrolment), len(studies_of(request).attempts(enrolment))
     assert study.quiz is not None
     return page(
         request, "study_quiz.html", status,
@@ -134,8 +98,7 @@ def _quiz_page(
 @router.get("/studies/{study}/pictures/{name}")
 def picture(request: Request, enrolment: Enrolled, name: str) -> Response:
     """A picture of the quiz, as it was when the study was opened."""
-    with request.app.state.archive.database.read() as session:
-        study = study_of(session, enrolment)
+    study = _study_of(request, enrolment)
     pictures = study.quiz.pictures if study.quiz is not None else {}
     if name not in pictures:
         raise unknown_name("picture", name[:100], pictures)
@@ -147,8 +110,7 @@ def picture(request: Request, enrolment: Enrolled, name: str) -> Response:
 @router.head("/studies/{study}/examples/{number}.mp4")
 def example(request: Request, opened: Opened, number: int) -> Response:
     """A video that shows what to look for; ranges are answered."""
-    study, _ = opened
-    archive = request.app.state.archive
+    study, archive = opened.study, request.app.state.archive
     shown = study.examples[number] if 0 <= number < len(study.examples) else None
     path = None
     if shown is not None and shown.episode:
@@ -169,8 +131,7 @@ def end(request: Request, enrolment: Enrolled) -> Response:
     """Thanks, and the way back to the platform; or how much is still to do."""
     facts = facts_of(request, enrolment)
     enrolment = finish_if_due(request, enrolment, facts)
-    with request.app.state.archive.database.read() as session:
-        study = study_of(session, enrolment)
+    study = _study_of(request, enrolment)
     if enrolment.outcome is None:
         still = None if facts.num_wanted is None else facts.num_wanted - facts.num_answers
         is_empty = next_step(facts) == "work" and not _has_work(request, enrolment)
@@ -198,9 +159,9 @@ def finish_early(request: Request, enrolment: Enrolled) -> Response:
     facts = facts_of(request, enrolment)
     if next_step(facts) == "work":
         if facts.num_wanted is None and facts.num_answers:
-            finish(request, enrolment, "done")
+            studies_of(request).finish(enrolment, "done")
         elif not _has_work(request, enrolment):
-            finish(request, enrolment, "nothing_left")
+            studies_of(request).finish(enrolment, "nothing_left")
     return see_other(end_address(request, enrolment))
 
 
@@ -221,8 +182,7 @@ def ask_to_leave(request: Request, enrolment: Enrolled) -> Response:
     """Asks once more before somebody withdraws."""
     if next_step(facts_of(request, enrolment)) == "end":
         return see_other(end_address(request, enrolment))
-    with request.app.state.archive.database.read() as session:
-        study = study_of(session, enrolment)
+    study = _study_of(request, enrolment)
     return page(request, "study_leave.html", study=study, next=next_address(request, enrolment), **_tokens(request, enrolment))
 
 
@@ -230,8 +190,13 @@ def ask_to_leave(request: Request, enrolment: Enrolled) -> Response:
 def leave(request: Request, enrolment: Enrolled) -> Response:
     """Withdraw: nothing more is asked, and the match that was open goes to others."""
     if next_step(facts_of(request, enrolment)) != "end":
-        finish(request, enrolment, "withdrawn")
+        studies_of(request).finish(enrolment, "withdrawn")
     return see_other(end_address(request, enrolment))
+
+
+def _study_of(request: Request, enrolment: Enrolment) -> Study:
+    """The version of the study somebody agreed to."""
+    return studies_of(request).version(enrolment.study_hash)
 
 
 def _tokens(request: Request, enrolment: Enrolment) -> dict[str, str]:

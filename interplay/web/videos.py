@@ -8,11 +8,14 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from fastapi import Request
-from fastapi.responses import FileResponse, Response
+from fastapi.responses import FileResponse, Response, StreamingResponse
+
+from interplay.record.disguise import disguise
 
 AT_ONCE_BYTES = 256 * 1024
 """What is read from the disk at a time."""
 _PART = re.compile(r"bytes=(\d{1,18})-(\d{0,18})")
+_ANY_PART = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
 
 
 class _Video(FileResponse):
@@ -42,3 +45,34 @@ def video_response(request: Request, path: Path, headers: Mapping[str, str], *, 
         part = file.read(last - first + 1)
     there = {"content-range": f"bytes {first}-{last}/{stat.st_size}", "content-length": str(len(part))}
     return Response(part, 206, {**whole.headers, **there})
+
+
+def disguised_response(request: Request, path: Path, headers: Mapping[str, str], secret: bytes) -> Response:
+    """An mp4, or the part of it that is asked for, with other bytes than the file has; see `record.disguise`.
+
+    Raises:
+        FileNotFoundError: If it is not there.
+    """
+    shown = disguise(path, secret)
+    size = shown.size_bytes
+    common = {**headers, "Accept-Ranges": "bytes", "Content-Type": "video/mp4"}
+    asked = _ANY_PART.fullmatch(request.headers.get("range", "")) if request.method == "GET" else None
+    if asked is not None and request.headers.get("if-range", headers["ETag"]) != headers["ETag"]:
+        asked = None
+    if asked is None or asked.groups() == ("", ""):
+        first, stop, status = 0, size, 200
+    elif not asked[1]:
+        first, stop, status = max(0, size - int(asked[2])), size, 206
+    else:
+        first, stop, status = int(asked[1]), min(int(asked[2] or size), size - 1) + 1, 206
+    if first >= stop:
+        return Response(status_code=416, headers={**headers, "Content-Range": f"bytes */{size}"})
+    common["Content-Length"] = str(stop - first)
+    if status == 206:
+        common["Content-Range"] = f"bytes {first}-{stop - 1}/{size}"
+    if request.method == "HEAD":
+        return Response(status_code=status, headers=common)
+    parts = shown.read(path, first, stop, AT_ONCE_BYTES)
+    if stop - first <= AT_ONCE_BYTES:
+        return Response(b"".join(parts), status, common)
+    return StreamingResponse(parts, status, common)

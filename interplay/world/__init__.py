@@ -7,14 +7,26 @@
     picture = Renderer((640, 360)).frame(world)      # uint8, shape (360, 640, 3)
 
 It knows nothing of the rest of the package. Blocks are states in a NumPy array (`grid`), light and pictures are Numba kernels,
-everything else is rules in plain modules of one noun each. The first use compiles the kernels, once.
+everything else is rules in plain modules of one noun each. The first use compiles the kernels, once. Its rooms, each of which
+knows those before it (`tests/world/test_rooms_of_the_world.py` has the rule):
+
+    state, errors   what the world remembers between two ticks
+    registry        what there is: blocks, items, creatures, recipes
+    grid            where things are: cells, light, collisions, water
+    terrain         how a land is made from a seed
+    blocks          what blocks do by themselves
+    entities        what moves besides players
+    player          what a player does
+    commands        what builds a scene
+    render          what a player sees
+    world           one tick of all that; how to keep it and bring it back
 """
 
-from interplay.world.commands import CommandError, run, run_all
+from interplay.world.commands.commands import CommandError, run, run_all
 from interplay.world.errors import WorldError
-from interplay.world.inventory import contents
-from interplay.world.items import stacks
-from interplay.world.render import Renderer
+from interplay.world.player.inventory import contents
+from interplay.world.registry.items import stacks
+from interplay.world.render.renderer import Renderer
 from interplay.world.state import Action, Stack
 from interplay.world.world import DAY_TICKS, VERSION, World, box
 

@@ -1,33 +1,62 @@
-"""The one-time compile of the world's kernels: said before it begins and when it has ended, done by one process for all.
+"""The one-time compile of the world's kernels: during installation, or by the first process that needs them, for all others.
 
-Numba compiles each kernel when it is first called and keeps the result beside the source (or in `NUMBA_CACHE_DIR`). Left to
-itself that would be a minute in which a program seems to hang, spent by each of several processes started together. Nor does
-it see that a kernel in one file has another file's kernels and tables built in that were changed meanwhile: so what was kept
-for other sources is thrown away, whichever of the world's files or facts differs.
+Numba compiles each kernel when it is first called and keeps the result beside the source, in the user's cache folder where
+the package cannot be written, or in `NUMBA_CACHE_DIR`. Left to itself that would be a minute in which a program seems to hang,
+spent by each of several processes started together. Nor does it see that a kernel in one file has another file's kernels and
+tables built in that were changed meanwhile: so what was kept for other sources is thrown away, whichever of the world's files
+or facts differs.
 """
 
 from __future__ import annotations
 
 import fcntl
 import hashlib
+import importlib
 import os
+import pkgutil
 import platform
+import subprocess
 import sys
+import tempfile
+import threading
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from interplay.world.world import World
 
 _HERE = Path(__file__).parent
 _ELSEWHERE = (
-    _HERE.parent / "envs" / "automatic.py",
+    _HERE.parent / "envs" / "voxel" / "checks" / "find_cave.py",
+    _HERE.parent / "envs" / "voxel" / "checks" / "make_waterfall.py",
     _HERE.parent / "agents" / "scripted" / "blocks" / "navigation.py",
 )
 """Kernels outside this folder that have the world's tables built in."""
+Report = Callable[[float], None]
+"""Takes the share of the work that is done, 0 to 1."""
+
+_LOOK_EVERY_S = 0.5
 _done = False
 
 
-def ensure() -> None:
-    """Compile everything if this version's kernels have not been compiled on this machine; what is going on is said on standard
-    error. Nothing after the first call in a process."""
+def is_ready() -> bool:
+    """Whether this version's kernels have been compiled on this machine."""
+    return _done or _stamp().exists()
+
+
+def ensure(report: Report | None = None, *, processes: int = 1) -> None:
+    """Compile everything if this version's kernels have not been compiled on this machine. Nothing after the first call in a
+    process.
+
+    Args:
+        report: Told twice a second how far it is, also while another process does it. Without one it is said on standard error
+            that there is something to wait for.
+        processes: 2 to let a second one compile the pictures beside the rest.
+    """
     global _done
     if _done:
         return
@@ -35,25 +64,80 @@ def ensure() -> None:
     stamp = _stamp()
     if stamp.exists():
         return
+    if report is None:
+        print("Compiling the block world's kernels once, about a minute ...", file=sys.stderr, flush=True)
+    begin = time.monotonic()
     try:
         stamp.parent.mkdir(parents=True, exist_ok=True)
         lock = stamp.with_suffix(".lock").open("w")
-    except OSError:  # a read-only installation: every process compiles for itself, so say it each time
-        _compile("NUMBA_CACHE_DIR=/some/folder keeps the result for the next time")
+    except OSError:  # there is nowhere to keep it
+        exercise()
         return
-    with lock:
+    with lock, _reporting(report):
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if stamp.exists():  # another process has done it while we waited
-            return
-        for kept in _kept(stamp.parent):
-            kept.unlink(missing_ok=True)
-        _compile("once; later starts take it from the cache")
-        stamp.touch()
+        if not stamp.exists():  # else another process has done it while we waited
+            for kept in _kept(stamp.parent):
+                kept.unlink(missing_ok=True)
+            _compile(processes)
+            stamp.touch()
+    if report is None:
+        print(f"Compiled in {time.monotonic() - begin:.0f} s.", file=sys.stderr, flush=True)
+    else:
+        report(1.0)
+
+
+@contextmanager
+def _reporting(report: Report | None) -> Iterator[None]:
+    """Say how much lies in the cache, from a thread: whichever process puts it there."""
+    if report is None:
+        yield
+        return
+    over = threading.Event()
+
+    def look() -> None:
+        while not over.wait(_LOOK_EVERY_S):
+            report(_share())
+
+    thread = threading.Thread(target=look, name="progress of the compile", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+def _share() -> float:
+    """How much of the code that is to be compiled has been, by its length: that is roughly how long each kernel takes."""
+    done = total = 0
+    for kernel in _kernels():
+        size = len(kernel.py_func.__code__.co_code)
+        total += size
+        if Path(kernel._cache._cache_file._index_path).exists():
+            done += size
+    return done / max(total, 1)
+
+
+@cache
+def _kernels() -> list[Any]:
+    """Those of this folder's modules that are cached; what is built into its caller wherever it is called is not."""
+    from numba.core.caching import FunctionCache
+    from numba.core.dispatcher import Dispatcher
+
+    import interplay.world
+
+    found = {}
+    for module in list(pkgutil.walk_packages(interplay.world.__path__, "interplay.world.")):
+        for value in vars(importlib.import_module(module.name)).values():
+            if isinstance(value, Dispatcher) and isinstance(getattr(value, "_cache", None), FunctionCache):
+                found[id(value)] = value
+    return [kernel for kernel in found.values() if kernel.targetoptions.get("inline") != "always"]
 
 
 def _sources() -> list[Path]:
     """Everything that decides what the kernels are."""
-    return sorted([*_HERE.glob("*.py"), *_HERE.glob("data/*.json"), *_ELSEWHERE])
+    others = (path for path in _HERE.rglob("*.py") if path.name != Path(__file__).name)
+    return sorted([*others, *_HERE.glob("data/*.json"), *_ELSEWHERE])
 
 
 def _kept(folder: Path) -> list[Path]:
@@ -63,8 +147,8 @@ def _kept(folder: Path) -> list[Path]:
         ours.setdefault(path.parent, set()).add(path.stem)
     kernels = []
     for source, names in ours.items():
-        # In NUMBA_CACHE_DIR each source folder has one of its own, else they lie beside the sources.
-        caches = folder.glob(f"{source.name}_*") if os.environ.get("NUMBA_CACHE_DIR") else [source / "__pycache__"]
+        # Beside the sources, or in a folder for each folder of sources.
+        caches = [source / "__pycache__"] if folder.parent == _HERE else folder.glob(f"{source.name}_*")
         kernels += [path for one in caches for path in one.glob("*.nb[ic]") if path.name.partition(".")[0] in names]
     return [*folder.glob("interplay-world-*.compiled"), *kernels]
 
@@ -76,26 +160,68 @@ def _stamp() -> Path:
     digest = hashlib.sha256(f"{numba.__version__} {sys.version} {platform.processor()} {platform.machine()}".encode())
     for path in _sources():  # 1.5 MB, 3 ms
         digest.update(path.read_bytes())
-    folder = Path(os.environ.get("NUMBA_CACHE_DIR") or _HERE / "__pycache__")
-    return folder / f"interplay-world-{digest.hexdigest()[:16]}.compiled"
+    return _folder() / f"interplay-world-{digest.hexdigest()[:16]}.compiled"
 
 
-def _compile(note: str) -> None:
-    """Call every kernel."""
-    print(f"Compiling the block world's kernels, about a minute ({note}) ...", file=sys.stderr, flush=True)
-    begin = time.monotonic()
-    _exercise()
-    print(f"Compiled in {time.monotonic() - begin:.0f} s.", file=sys.stderr, flush=True)
+def _folder() -> Path:
+    """Where Numba keeps what it compiles of this folder, or the folder around it where that is not beside the sources."""
+    from numba.misc.appdirs import AppDirs
+
+    if os.environ.get("NUMBA_CACHE_DIR"):
+        return Path(os.environ["NUMBA_CACHE_DIR"])
+    beside = _HERE / "__pycache__"
+    try:
+        beside.mkdir(exist_ok=True)
+        tempfile.TemporaryFile(dir=beside).close()
+    except OSError:  # a read-only installation
+        return Path(AppDirs("numba", False).user_cache_dir)
+    return beside
 
 
-def _exercise() -> None:
-    """A small life in which everything happens once."""
-    from interplay.world import entities, mobs, terrain
-    from interplay.world.render import Renderer
-    from interplay.world.state import Action, Stack
+def _compile(processes: int) -> None:
+    """Call every kernel. With two processes one of them begins with the pictures, which take a third of the time."""
+    if processes == 1:
+        exercise()
+        return
+    painter = subprocess.Popen([sys.executable, "-c", "from interplay.world import compiling; compiling._paint()"])
+    try:
+        exercise(then=painter.wait)
+    finally:
+        painter.kill()
+        painter.wait()
+
+
+def _paint() -> None:
+    """The second process: a picture of a flat land."""
+    global _done
+    _done = True  # the first one holds the lock
     from interplay.world.world import World
 
-    terrain.generate(1, "village")
+    _draw(World(1, "flat", inhabited=False))
+
+
+def _draw(world: World) -> None:
+    from interplay.world.render.renderer import Renderer
+
+    for size in ((640, 360), (64, 36)):
+        Renderer(size).frame(world)
+
+
+def exercise(then: Callable[[], object] = lambda: None) -> None:
+    """A small life in which everything happens once, so that every kernel is compiled, or loaded from the cache.
+
+    Args:
+        then: Called before its pictures are drawn.
+    """
+    from interplay.world.entities import items_and_projectiles, mobs
+    from interplay.world.entities.explosions import explode
+    from interplay.world.registry.blocks import state_of
+    from interplay.world.state import Action, Stack
+    from interplay.world.terrain import caves
+    from interplay.world.terrain.generate import generate
+    from interplay.world.world import World
+
+    generate(1, "village")
     world = World(1, "flat", inhabited=False)
     x, y, z = world.spawn
     for place, name in enumerate(mobs.KINDS[mobs.NUM_THINGS :]):
@@ -103,13 +229,14 @@ def _exercise() -> None:
     world.spawn_item(x + 0.5, y + 1.0, z + 0.5, Stack("stick"))
     world.set_block(x + 6, y + 2, z, 34)  # a source of water, which flows
     world.set_block(x, y + 5, z + 6, 66)  # sand, which falls
-    entities.shoot(world, "arrow", x + 0.5, y + 1.5, z + 0.5, 0.5, 0.2, 0.5, -1)
+    items_and_projectiles.shoot(world, "arrow", x + 0.5, y + 1.5, z + 0.5, 0.5, 0.2, 0.5, -1)
     world.grid.fill(x - 6, y, z - 6, x - 4, y + 1, z - 4, 1)
     world.give(Stack("oak_planks", 8))
+    caves._dig(world.land.blocks.copy(), 20.0, 9, 20.0, 2.0, 3, state_of("water"))  # few lands need it
     for step in range(12):
         world.step(
             Action(forward=True, jump=step > 4, attack=step % 3 == 0, use=step % 3 == 1, camera_pitch=8.0, camera_yaw=20.0)
         )
-    entities.explode(world, x + 9.5, y + 1.0, z + 0.5, 2.0, True)
-    for size in ((640, 360), (64, 36)):
-        Renderer(size).frame(world)
+    explode(world, x + 9.5, y + 1.0, z + 0.5, 2.0, True)
+    then()
+    _draw(world)

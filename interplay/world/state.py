@@ -195,7 +195,7 @@ MAX_MOBS = 240
 
 ENTITY = np.dtype(
     [
-        ("kind", np.int16),  # index into `kinds.KINDS`; -1: this row is free
+        ("kind", np.int16),  # index into `entity_types.KINDS`; -1: this row is free
         ("id", np.int32),
         ("x", np.float64),
         ("y", np.float64),
@@ -221,8 +221,8 @@ ENTITY = np.dtype(
         ("goal_z", np.float64),
         ("target", np.int32),  # id of the entity it follows or fights; 0 the player, -1 none
         ("variant", np.int16),  # colour, profession, and so on
-        ("flags", np.int32),  # bits: see `kinds.FLAGS`
-        ("item", np.int16),  # of an item: index into the items table; see `kinds` for mobs
+        ("flags", np.int32),  # bits: see `entity_types.FLAGS`
+        ("item", np.int16),  # of an item: index into the items table; see `entity_types` for mobs
         ("count", np.int16),
         ("fall", np.float32),
     ]

@@ -1,4 +1,4 @@
-"""A world with a player in it: what there is, one tick of it, and how to keep and bring back all of it.
+"""A world with players in it: what there is, one tick of it, and how to keep and bring back all of it.
 
 >>> world = World(seed=7, kind="flat")
 >>> world.step(Action(forward=True))
@@ -12,40 +12,35 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from dataclasses import fields
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
+from weakref import WeakValueDictionary
 
 import msgspec
 import numpy as np
 import zstandard
 
 from interplay.errors import InterplayError
-from interplay.world import (
-    clicks,
-    compiling,
-    entities,
-    hands,
-    inventory,
-    mining,
-    mobs,
-    placing,
-    player,
-    screens,
-    smelting,
-    terrain,
-    vitals,
-)
-from interplay.world.blocks import name_of
+from interplay.world import compiling
+from interplay.world.blocks.updates import Updates
+from interplay.world.entities import items_and_projectiles, mob_events, mobs, thing_events
 from interplay.world.errors import WorldError
-from interplay.world.grid import Grid
-from interplay.world.screens import Screen
+from interplay.world.grid.grid import Grid
+from interplay.world.player import clicks, hands, inventory, mining, movement, placing, screens, vitals
+from interplay.world.player.screens import Screen
+from interplay.world.registry import smelting
+from interplay.world.registry.blocks import name_of
 from interplay.world.state import ENTITY, MAX_ENTITIES, OFFHAND, Action, Container, Player, Position, Stack
-from interplay.world.terrain import Land
-from interplay.world.updates import Updates
+from interplay.world.terrain.generate import Land, generate, wildlife
 
 DAY_TICKS = 24_000
-FORMAT, VERSION = "interplay-world", 2
+VERSION = 3
+"""Of rules and pictures, which recordings name: another one may draw the same world otherwise. Pictures are the same bits on
+every machine since 3."""
+FORMAT, SAVED_VERSION = "interplay-world", 2
 
 DEFAULT_RULES = {
     "doDaylightCycle": "true",
@@ -69,7 +64,8 @@ _UNREADABLE = (
 """What bytes that are no saved world raise where they are read."""
 
 
-class _Base(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class _Base:
     """A land as generated, with its light: what saved worlds are written against. Read-only."""
 
     land: Land
@@ -77,13 +73,22 @@ class _Base(NamedTuple):
     skip: np.ndarray
 
 
+_LIVING: WeakValueDictionary[tuple[int, str], _Base] = WeakValueDictionary()
+"""The lands of all worlds that there are: each world holds its own, and no more is kept of a land than that."""
+
+
 @lru_cache(maxsize=2)
 def _base(seed: int, kind: str) -> _Base:
-    land = terrain.generate(seed, kind)
+    """The land of a seed; the last two are kept, whether or not there are worlds of them."""
+    living = _LIVING.get((seed, kind))
+    if living is not None:
+        return living
+    land = generate(seed, kind)
     grid = Grid(land.blocks)
     for array in (land.blocks, grid.light, grid.skip):
         array.flags.writeable = False
-    return _Base(land, grid.light, grid.skip)
+    base = _LIVING[seed, kind] = _Base(land, grid.light, grid.skip)
+    return base
 
 
 class World:
@@ -91,7 +96,7 @@ class World:
 
     Args:
         seed: Of land, animals and all chance.
-        kind: Of land: see `terrain.generate`.
+        kind: Of land: see `terrain.generate.generate`.
         inhabited: Whether animals and villagers are there from the beginning.
 
     Raises:
@@ -101,7 +106,9 @@ class World:
     Attributes:
         land: What the world was made from; its blocks are the first ones, `grid` has those of now.
         grid: Blocks and light.
-        player: The one in it.
+        players: Everybody in it, by seat.
+        seat: Whose turn it is: rules act for this player. 0 between two ticks.
+        player: The one whose turn it is.
         entities: `state.ENTITY`, shape (MAX_ENTITIES,): mobs, items, arrows; rows with kind -1 are free.
         extras: Entity id -> what few entities have besides: JSON values.
         containers: Where chests and furnaces are, and what is in them.
@@ -112,7 +119,8 @@ class World:
         weather: `clear`, `rain` or `thunder`.
         difficulty: `peaceful`, `easy`, `normal` or `hard`.
         spawn: Where the player begins, and comes back after death.
-        screen: What is open: inventory, chest, ...; None while playing.
+        screens: What each player has open: inventory, chest, ...; None while playing.
+        screen: What the one whose turn it is has open.
         rng: All chance after the beginning.
     """
 
@@ -120,12 +128,15 @@ class World:
         if seed < 0:
             raise WorldError(f"the seed of a world is 0 or more, got {seed}")
         compiling.ensure()
-        base = _base(seed, kind)
+        base = self._base = _base(seed, kind)
         self.seed, self.kind = seed, kind
         self.land = base.land
         self.grid = Grid.of(base.land.blocks.copy(), base.light.copy(), base.skip.copy())
         self.spawn: Position = base.land.spawn
-        self.player = Player(x=self.spawn[0] + 0.5, y=float(self.spawn[1]), z=self.spawn[2] + 0.5)
+        self.players: list[Player] = []
+        self.screens: list[Screen | None] = []
+        self._befores: list[Action] = []
+        self.seat = self.join()
         self.entities = np.zeros(MAX_ENTITIES, ENTITY)
         self.entities["kind"] = -1
         self.extras: dict[int, dict[str, Any]] = {}
@@ -136,17 +147,15 @@ class World:
         self.rules = dict(DEFAULT_RULES)
         self.weather = "clear"
         self.difficulty = "normal"
-        self.screen: Screen | None = None
         self.rng = np.random.default_rng((seed, 1))
         self._next_id = 1
-        self._before = _STILL
         if inhabited:
             self._settle()
 
     def _settle(self) -> None:
         """Animals of the surface and people of the villages, as the land has them."""
         rng = np.random.default_rng((self.seed, 2))
-        for name, x, y, z in terrain.wildlife(self.land, rng):
+        for name, x, y, z in wildlife(self.land, rng):
             self.spawn_mob(name, x, y, z)
         for village in self.land.villages:
             for x, y, z, profession in village.residents:
@@ -155,42 +164,93 @@ class World:
             for name, x, y, z in village.livestock:
                 self.spawn_mob(name, x + 0.5, float(y), z + 0.5)
 
-    # One tick
+    # Players
 
-    def step(self, action: Action) -> None:
-        """Let a twentieth of a second pass.
+    def join(self) -> int:
+        """Let another player in, at the spawn; returns its seat. `step` takes one more action from now on."""
+        x, y, z = self.spawn
+        self.players.append(Player(x=x + 0.5, y=float(y), z=z + 0.5))
+        self.screens.append(None)
+        self._befores.append(_STILL)
+        return len(self.players) - 1
+
+    @contextmanager
+    def acting(self, seat: int) -> Iterator[Player]:
+        """Rules, pictures and commands are for this player while the context lasts.
 
         Raises:
-            WorldError: If the camera is not a finite number, or a key is neither up nor down; nothing has changed then.
+            WorldError: If nobody sits there.
         """
-        if action.hotbar not in _HOTBAR_KEYS or any(key not in (False, True) for key in (*action[:5], *action[6:15])):
-            raise WorldError(f"keys are True or False, hotbar is 0 to 9, got {action}")
-        if not (math.isfinite(action.camera_pitch) and math.isfinite(action.camera_yaw)):
-            raise WorldError(f"the camera must turn by finite degrees, got {action.camera_pitch} and {action.camera_yaw}")
+        if not 0 <= seat < len(self.players):
+            raise WorldError(f"the seats of this world are 0 to {len(self.players) - 1}, got {seat}; World.join adds one")
+        before, self.seat = self.seat, seat
+        try:
+            yield self.players[seat]
+        finally:
+            self.seat = before
+
+    @property
+    def player(self) -> Player:
+        """The one whose turn it is."""
+        return self.players[self.seat]
+
+    @property
+    def screen(self) -> Screen | None:
+        """What the one whose turn it is has open."""
+        return self.screens[self.seat]
+
+    @screen.setter
+    def screen(self, screen: Screen | None) -> None:
+        self.screens[self.seat] = screen
+
+    # One tick
+
+    def step(self, *actions: Action) -> None:
+        """Let a twentieth of a second pass.
+
+        Args:
+            actions: What each player does, by seat.
+
+        Raises:
+            WorldError: If there is not one action for each player, a camera is not a finite number, or a key is neither up nor
+                down; nothing has changed then.
+        """
+        if len(actions) != len(self.players):
+            raise WorldError(f"{len(self.players)} players need an action each, got {len(actions)}")
+        for action in actions:
+            _check(action)
         self.ticks += 1
+        for seat, action in enumerate(actions):
+            with self.acting(seat):
+                self._turn(action)
+        self.updates.tick(self)
+        mob_events.tick(self)
+        thing_events.tick(self)
+        smelting.tick(self)
+        for seat in range(len(actions)):
+            with self.acting(seat):
+                vitals.tick(self)
+        if self.rules["doDaylightCycle"] == "true":
+            self.time = (self.time + 1) % DAY_TICKS
+
+    def _turn(self, action: Action) -> None:
+        """What one player does in a tick."""
         if self.player.dead or screens.step(self, action):
-            player.move(self, _STILL)
+            movement.move(self, _STILL)
         else:
             self._keys(action)
-            player.move(self, action)
+            movement.move(self, action)
             if self.screen is None:
                 hands.notice(self.player)
                 mining.attack(self, action)
                 placing.use(self, action)
             if self.screen is not None:  # keys that were down when it opened are no clicks
                 self.screen.before = screens.keys_down(action)
-        self._before = action
-        self.updates.tick(self)
-        mobs.tick(self)
-        entities.tick(self)
-        smelting.tick(self)
-        vitals.tick(self)
-        if self.rules["doDaylightCycle"] == "true":
-            self.time = (self.time + 1) % DAY_TICKS
+        self._befores[self.seat] = action
 
     def _keys(self, action: Action) -> None:
         """Keys that act once when they go down."""
-        me, before = self.player, self._before
+        me, before = self.player, self._befores[self.seat]
         if 1 <= action.hotbar <= 9:
             inventory.select(me, action.hotbar - 1)
         if action.inventory and not before.inventory:
@@ -223,7 +283,7 @@ class World:
         if free.size:
             row = int(free[0])
         else:
-            things = np.flatnonzero(self.entities["kind"] < entities.NUM_THINGS)
+            things = np.flatnonzero(self.entities["kind"] < mobs.NUM_THINGS)
             row = int(things[np.argmax(self.entities["age"][things])])
             self.extras.pop(int(self.entities["id"][row]), None)
         self.entities[row] = np.zeros((), ENTITY)
@@ -235,7 +295,7 @@ class World:
     @property
     def said_done(self) -> bool:
         """Whether the player pressed ESC in the last tick, with which one says that one is done."""
-        return self._before.esc
+        return self._befores[self.seat].esc
 
     def row_of(self, entity: int) -> int | None:
         """The row of an entity by id; None if it is gone."""
@@ -250,7 +310,7 @@ class World:
         Args:
             delay: Ticks until it can be picked up.
         """
-        return entities.spawn_item(self, x, y, z, stack, vx=vx, vy=vy, vz=vz, delay=delay)
+        return items_and_projectiles.spawn_item(self, x, y, z, stack, vx=vx, vy=vy, vz=vz, delay=delay)
 
     def spawn_mob(self, name: str, x: float, y: float, z: float, **nbt: Any) -> int:
         """Let a mob live in the world; returns its id.
@@ -278,12 +338,12 @@ class World:
 
     def _document(self) -> dict[str, Any]:
         """Everything as plain values and bytes, in an order of its own."""
-        base = _base(self.seed, self.kind)
-        me = self.player
+        base, first = self._base, self._screen_document(0)
+        others = [self._seat_document(seat) | {"screen": self._screen_document(seat)} for seat in range(1, len(self.players))]
         rows = np.flatnonzero(self.entities["kind"] != -1).astype(np.uint16)
         return {
             "format": FORMAT,
-            "version": VERSION,
+            "version": SAVED_VERSION,
             "seed": self.seed,
             "kind": self.kind,
             "ticks": self.ticks,
@@ -294,9 +354,7 @@ class World:
             "spawn": self.spawn,
             "rng": json.dumps(self.rng.bit_generator.state),  # holds whole numbers of 128 bits
             "next_id": self._next_id,
-            "before": list(self._before),
-            "player": {item.name: getattr(me, item.name) for item in fields(me) if item.name not in ("slots", "held")},
-            "slots": inventory.dump([*me.slots, me.held]),
+            **self._seat_document(0),
             "rows": rows.tobytes(),
             "entities": self.entities[rows].tobytes(),
             "extras": list(self.extras.items()),
@@ -305,11 +363,25 @@ class World:
                 for place, one in self.containers.items()
             ],
             "updates": self.updates.state(),
-            "screen": None if self.screen is None else self.screen.state(),
+            "screen": first,
             "blocks": _difference(self.grid.blocks, base.land.blocks),
             "light": _difference(self.grid.light, base.light),
             "skip": _difference(self.grid.skip, base.skip),
+            **({"others": others} if others else {}),
         }
+
+    def _seat_document(self, seat: int) -> dict[str, Any]:
+        """A player as plain values."""
+        me = self.players[seat]
+        return {
+            "before": list(self._befores[seat]),
+            "player": {item.name: getattr(me, item.name) for item in fields(me) if item.name not in ("slots", "held")},
+            "slots": inventory.dump([*me.slots, me.held]),
+        }
+
+    def _screen_document(self, seat: int) -> dict[str, Any] | None:
+        screen = self.screens[seat]
+        return None if screen is None else screen.state()
 
     def save(self) -> bytes:
         """The whole world, for `restore` in this or another process: what differs from the land as generated, compressed."""
@@ -332,13 +404,13 @@ class World:
             if not isinstance(document, dict) or document.get("format") != FORMAT:
                 raise ValueError(f"they do not say that they are of the format {FORMAT!r}")
             version = document["version"]
-            if version == VERSION:
+            if version == SAVED_VERSION:
                 return cls._of(document)
         except KeyError as error:
             raise WorldError(f"these {len(saved)} bytes are no saved world: {error} is missing in them") from None
         except _UNREADABLE as error:
             raise WorldError(f"these {len(saved)} bytes are no saved world: {error}") from None
-        raise WorldError(f"this world was saved as version {version!r:.100}, and this Interplay reads {VERSION}")
+        raise WorldError(f"this world was saved as version {version!r:.100}, and this Interplay reads {SAVED_VERSION}")
 
     @classmethod
     def _of(cls, document: dict[str, Any]) -> World:
@@ -349,23 +421,33 @@ class World:
         world.spawn = _position(document["spawn"])
         world.rng.bit_generator.state = json.loads(document["rng"])
         world._next_id = document["next_id"]
-        world._before = Action(*document["before"])
-        *slots, held = inventory.load(document["slots"])
-        me = document["player"]
-        me["bed"] = None if me["bed"] is None else _position(me["bed"])
-        me["mining"] = None if me["mining"] is None else tuple(me["mining"])
-        world.player = Player(**me, slots=slots, held=held)
+        for seat, one in enumerate((document, *document.get("others", ()))):
+            if seat:
+                world.join()
+            *slots, held = inventory.load(one["slots"])
+            me = one["player"]
+            me["bed"] = None if me["bed"] is None else _position(me["bed"])
+            me["mining"] = None if me["mining"] is None else tuple(me["mining"])
+            world.players[seat] = Player(**me, slots=slots, held=held)
+            world._befores[seat] = Action(*one["before"])
+            world.screens[seat] = None if one["screen"] is None else Screen.load(one["screen"])
         rows = np.frombuffer(document["rows"], np.uint16)
         world.entities[rows] = np.frombuffer(document["entities"], ENTITY)
         world.extras = dict(document["extras"])
         for place, kind, stacks, burn, burn_total, cook in document["containers"]:
             world.containers[_position(place)] = Container(kind, inventory.load(stacks), burn, burn_total, cook)
         world.updates.load(document["updates"])
-        world.screen = None if document["screen"] is None else Screen.load(document["screen"])
         _apply(world.grid.blocks, document["blocks"])
         _apply(world.grid.light, document["light"])
         _apply(world.grid.skip, document["skip"])
         return world
+
+
+def _check(action: Action) -> None:
+    if action.hotbar not in _HOTBAR_KEYS or any(key not in (False, True) for key in (*action[:5], *action[6:15])):
+        raise WorldError(f"keys are True or False, hotbar is 0 to 9, got {action}")
+    if not (math.isfinite(action.camera_pitch) and math.isfinite(action.camera_yaw)):
+        raise WorldError(f"the camera must turn by finite degrees, got {action.camera_pitch} and {action.camera_yaw}")
 
 
 def box(world: World, low: Position, high: Position) -> dict[str, Any]:

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from interplay import agents, envs
-from interplay.agents import AgentError, check_agent, find, rollout
+from interplay.agents import AgentError, Decision, SeatedAgent, check_agent, decide, find, rollout
+from interplay.agents.base import as_agent
 from interplay.agents.scripted import BRAINS, ScriptedPlayer
 from interplay.errors import NotFoundError
 from interplay.tasks import builtin_suites, parse_suite
@@ -183,6 +184,139 @@ class Wild(Watcher):
 def test_check_agent_finds_broken_promises(agent, text):
     with pytest.raises(AgentError, match=text):
         check_agent(agent, TASK)
+
+
+# The full form
+
+
+class Counter:
+    """Sees the whole scene, counts its decisions in the game's state, and holds each action for a while."""
+
+    name = "counter"
+    observation = "scene"
+
+    def __init__(self, hold_steps=7):
+        self.hold_steps = hold_steps
+        self.seen = []
+
+    def begin(self, task, *, rng):
+        return {"rng": rng, "decisions": 0}
+
+    def decide(self, observations, states):
+        decisions = []
+        for observation, state in zip(observations, states, strict=True):
+            self.seen.append(observation)
+            state["decisions"] += 1
+            decisions.append(Decision((state["decisions"] + int(state["rng"].integers(3))) % 18, self.hold_steps))
+        return decisions
+
+
+def test_an_agent_in_the_full_form_sees_parts_and_holds_its_actions(archive):
+    agent = Counter()
+    check_agent(agent, TASK)
+    agent.seen.clear()
+    episode = rollout(archive, TASK, agent, 7, rng=np.random.default_rng(1), max_steps=50)
+    assert len(agent.seen) == 8  # decisions at steps 0, 7, ..., 49
+    actions = episode.actions()
+    for start in range(0, 50, 7):
+        assert len(set(actions[start : start + 7].tolist())) == 1
+    first = agent.seen[0]
+    assert list(first) == ["picture", "info", "text"]
+    assert (first["picture"].shape, first["picture"].dtype) == ((210, 160, 3), np.uint8)
+    assert (first["info"]["lives"].dtype, int(first["info"]["lives"])) == (np.int64, 3)
+    assert first["text"] == TASK.instructions
+
+
+def test_an_action_that_is_held_ends_with_the_first_observation_after_it(archive):
+    agent = Counter(hold_steps=6)
+    agent.observation = "dqn"  # an observation every fourth step: 6 steps become 8
+    episode = rollout(archive, TASK, agent, 7, rng=np.random.default_rng(1), max_steps=40)
+    assert [set(observation) for observation in agent.seen] == [{"picture"}] * 5
+    actions = episode.actions()
+    assert all(len(set(actions[start : start + 8].tolist())) == 1 for start in range(0, 40, 8))
+
+
+class Muddled(Counter):
+    """Keeps the count of all games in one place."""
+
+    def begin(self, task, *, rng):
+        self.decisions = 0
+        return super().begin(task, rng=rng)
+
+    def decide(self, observations, states):
+        self.decisions += len(states)
+        return [Decision(self.decisions % 18) for _ in states]
+
+
+class Answers(Counter):
+    """Decides as it was told."""
+
+    def __init__(self, decisions):
+        super().__init__()
+        self.decisions = decisions
+
+    def decide(self, observations, states):
+        return self.decisions
+
+
+class Painter(Counter):
+    def decide(self, observations, states):
+        observations[0]["info"]["lives"][...] = 99
+        return super().decide(observations, states)
+
+
+@pytest.mark.parametrize(
+    ("agent", "text"),
+    [
+        (Muddled(), "beside another game\nKeep what belongs to a game in the state that begin"),
+        (Answers([3]), r"answered 3 at step 0, expected a Decision\(action, hold_steps\)"),
+        (Answers([Decision(18)]), "chose 18 at step 0, which is not in"),
+        (Answers([Decision(0, 0)]), "holds its action for 0 steps at step 0; expected 1 or more"),
+        (Answers([Decision(0, 1.5)]), "holds its action for 1.5 steps"),
+        (Answers([]), "made 0 decisions for 1 games"),
+        (Painter(), "changed its observation at decision 0"),
+    ],
+)
+def test_check_agent_finds_broken_promises_of_the_full_form(agent, text):
+    with pytest.raises(AgentError, match=text):
+        check_agent(agent, TASK)
+
+
+def test_an_agent_in_the_full_form_needs_both_methods():
+    class Half:
+        name, observation = "half", "scene"
+
+        def decide(self, observations, states):
+            return []
+
+    with pytest.raises(AgentError, match="Half has no method 'begin'"):
+        check_agent(Half(), TASK)
+
+
+def test_a_simple_agent_plays_one_game_at_a_time():
+    agent = as_agent(find("random"))
+    first = agent.begin(TASK, rng=np.random.default_rng(0))
+    second = agent.begin(TASK, rng=np.random.default_rng(0))
+    black = {"picture": np.zeros((210, 160), np.uint8)}
+    assert agent.decide([black], [second])[0].hold_steps == 1
+    for states in ([first], [first, second]):
+        with pytest.raises(AgentError, match="agent 'random' plays one game at a time; build another one for each game"):
+            agent.decide([black] * len(states), states)
+
+
+def test_one_call_decides_for_one_agent():
+    games = []
+    for agent in (Counter(), Counter()):
+        env = envs.make(TASK)
+        _, info = env.reset(seed=1)
+        seated = SeatedAgent(agent, TASK, rng=np.random.default_rng(0))
+        seated.sit(env, "player", info)
+        games.append(seated)
+    with pytest.raises(AgentError, match="one call decides for one agent"):
+        decide(games)
+    decide(games[:1])
+    decide(games[:1])  # nothing waits any more
+    assert len(games[0].agent.seen) == 1
 
 
 # Rollouts

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from interplay.agents.evaluate import evaluate, first_rollouts
+from interplay.agents.evaluate import evaluate
 from interplay.errors import NotFoundError
-from interplay.store import agents
+from interplay.store import entrants
 from interplay.tasks import find
 
 TASK = find("atari/breakout")
@@ -44,7 +44,7 @@ def test_what_is_there_is_kept_and_the_rest_is_played(archive):
 def test_only_filmed_held_out_rollouts_are_admitted_to_judging(archive):
     def admitted():
         with archive.database.read() as session:
-            return [agent.name for agent in agents.agents(session, TASK.id)]
+            return [agent.name for agent in entrants.entrants(session, TASK.id)]
 
     evaluate(archive, TASK, "random", [1], max_steps=30)
     assert admitted() == []
@@ -62,11 +62,3 @@ def test_an_unknown_agent_leaves_nothing_behind(archive):
     with pytest.raises(NotFoundError, match="did you mean 'random'"):
         evaluate(archive, TASK, "randm", [1])
     assert archive.episodes() == []
-
-
-def test_a_new_archive_gets_its_first_rollouts_once(archive):
-    tasks = [TASK, find("atari/space_invaders")]
-    made = first_rollouts(archive, tasks, agents=("random", "noop"), num_seeds=1, max_seconds=0.5)
-    assert made == 4
-    assert all(archive.video_path(episode.id).exists() for episode in archive.episodes())
-    assert first_rollouts(archive, tasks, agents=("random", "noop"), num_seeds=1, max_seconds=0.5) == 0

@@ -7,10 +7,12 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from interplay.agents import check_agent, find, names  # noqa: E402
+from interplay.agents import SeatedAgent, check_agent, decide, find, names  # noqa: E402
 from interplay.agents.networks import NatureCNN  # noqa: E402
 from interplay.agents.policy import PolicyError, load_policy, save_policy  # noqa: E402
+from interplay.envs import make  # noqa: E402
 from interplay.errors import NotFoundError  # noqa: E402
+from interplay.record import RecordedEpisode  # noqa: E402
 from interplay.tasks import find as find_task  # noqa: E402
 
 TASK = find_task("atari/breakout")
@@ -60,17 +62,41 @@ def test_a_policy_comes_back_as_it_was_written(folder, archive):
 def test_temperature_zero_takes_the_likeliest_and_one_draws_from_the_probabilities(folder):
     policy = load_policy(folder)
     logits = np.log(np.array([[0.1, 0.2, 0.7]]))
-    policy.logits = lambda observations: logits
-    policy.reset(TASK, rng=np.random.default_rng(0))
-    drawn = np.bincount([policy.act(np.zeros((4, 84, 84), np.uint8)) for _ in range(10_000)]) / 10_000
+    policy.logits = lambda observations: logits.repeat(len(observations), axis=0)
+    rng = policy.begin(TASK, rng=np.random.default_rng(0))
+    black = {"picture": np.zeros((4, 84, 84), np.uint8)}
+    drawn = np.bincount([policy.decide([black], [rng])[0].action for _ in range(10_000)]) / 10_000
     np.testing.assert_allclose(drawn, [0.1, 0.2, 0.7], atol=0.02)
     policy.temperature = 0.0
-    assert {policy.act(np.zeros((4, 84, 84), np.uint8)) for _ in range(20)} == {2}
+    assert {policy.decide([black], [rng])[0].action for _ in range(20)} == {2}
+
+
+def test_a_policy_plays_several_games_at_once_as_it_plays_each_alone(folder):
+    policy = load_policy(folder)
+
+    def play(seeds):
+        games = [(RecordedEpisode(make(TASK)), SeatedAgent(policy, TASK, rng=np.random.default_rng(seed))) for seed in seeds]
+        for seed, (episode, seated) in zip(seeds, games, strict=True):
+            seated.sit(episode.env, "player", episode.start(seed)[1])
+        actions = []
+        for _ in range(40):
+            decide([seated for _, seated in games])
+            actions.append([seated.act() for _, seated in games])
+            for (episode, seated), action in zip(games, actions[-1], strict=True):
+                seated.see(episode.step({"player": action}).info)
+        for episode, _ in games:
+            episode.env.close()
+        return np.array(actions)
+
+    together = play([1, 2, 3])
+    assert len(np.unique(together)) > 5
+    for column, seed in enumerate([1, 2, 3]):
+        np.testing.assert_array_equal(together[:, column], play([seed])[:, 0])
 
 
 def test_a_policy_refuses_another_world(folder):
     with pytest.raises(PolicyError, match=r"trained on atari/breakout .* cannot play atari/qbert"):
-        load_policy(folder).reset(find_task("atari/qbert"), rng=np.random.default_rng(0))
+        load_policy(folder).begin(find_task("atari/qbert"), rng=np.random.default_rng(0))
 
 
 def rewrite(folder, **changes):

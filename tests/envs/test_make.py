@@ -10,7 +10,7 @@ from interplay.envs import EnvError, make
 from interplay.errors import NotFoundError
 from interplay.tasks import Task, builtin_suites, find
 
-GAMES = [task for suite in builtin_suites() for task in suite.tasks if task.env.door == "ale"]
+GAMES = [task for suite in builtin_suites() for task in suite.tasks if task.env.backend == "ale"]
 
 
 def changed(task: Task, **env) -> Task:

@@ -22,8 +22,7 @@ from interplay.envs import EnvError, make
 from interplay.envs.minerl import ENVIRONMENTS
 from interplay.envs.minerl_actions import CAMERA, KEYS, read
 from interplay.errors import NotFoundError
-from interplay.tasks import Task, find
-from interplay.tasks.load import DOORS
+from interplay.tasks import Task, backend_names, find
 
 WORLD_IS_THERE = (Path(interplay.__file__).parent / "world" / "__init__.py").exists()
 CAVE, SHOVEL = "minerl:MineRLBasaltFindCave-v0", "minerl:MineRLObtainDiamondShovel-v0"
@@ -549,7 +548,7 @@ def test_a_missing_package_says_how_to_install_it_and_what_needs_nothing(monkeyp
         assert line in str(caught.value)
 
 
-def test_task_files_may_name_both_doors():
-    assert {"minerl", "minestudio"} <= set(DOORS)
-    with pytest.raises(EnvError, match=r"no door leads to 'mine'.*'minerl:<MineRL id>' or 'minestudio:MinecraftSim'"):
+def test_task_files_may_name_both_backends():
+    assert {"minerl", "minestudio"} <= set(backend_names.BUILT_IN)
+    with pytest.raises(EnvError, match=r"no backend 'mine'.*'minerl:<MineRL id>' or 'minestudio:MinecraftSim'"):
         make(task_of("mine:rl"))

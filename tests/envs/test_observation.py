@@ -4,12 +4,16 @@ import gymnasium
 import numpy as np
 import pytest
 
-from interplay.envs import EnvError, Frame, make, pipeline
-from interplay.envs.observation import grey, observe
+from interplay.envs import EnvError, Frame, Observer, make, pipeline
+from interplay.envs.observation import MAX_TEXT, grey, observe
 from interplay.errors import NotFoundError
 from interplay.tasks import Task, builtin_suites
 
-GAMES = [task for suite in builtin_suites() for task in suite.tasks if task.env.door == "ale"]
+SCENE = [
+    ("atari/breakout", {"lives": (np.int64, 5)}),
+    ("basalt/find_cave", {"health": (np.float32, 20), "food": (np.float32, 20)}),
+]
+GAMES = [task for suite in builtin_suites() for task in suite.tasks if task.env.backend == "ale"]
 
 
 def without_noops(task: Task) -> Task:
@@ -101,3 +105,42 @@ def test_grey_of_rgb_and_of_a_palette_agree():
 def test_an_unknown_pipeline_offers_the_nearest():
     with pytest.raises(NotFoundError, match="did you mean 'dqn'"):
         pipeline("dqm")
+
+
+@pytest.mark.parametrize(("task_id", "shown"), SCENE)
+def test_a_scene_has_the_parts_it_declares(task_id, shown):
+    env = make(task_id)
+    _, info = env.reset(seed=3)
+    observer = Observer("scene", env, "player")
+    observation = observer.reset(info)
+    height, width = env.view().pixels.shape[:2]
+    assert {name: space.shape for name, space in observer.space()["info"].items()} == dict.fromkeys(shown, ())
+    assert observer.space()["picture"].shape == (height, width, 3)
+    assert observer.space().contains(observation)
+    assert {name: (value.dtype, value) for name, value in observation["info"].items()} == shown
+    assert observation["text"] == env.task.instructions
+    env.close()
+
+
+@pytest.mark.parametrize("name", ["dqn", "native", "pixels"])
+def test_other_pipelines_show_their_picture_and_nothing_else(name):
+    env = make("atari/breakout")
+    _, info = env.reset(seed=3)
+    observer = Observer(name, env, "player")
+    observation = observer.reset(info)
+    assert list(observation) == list(observer.space().spaces) == ["picture"]
+    np.testing.assert_array_equal(observation["picture"], pipeline(name).reset(env.view()))
+    env.step(0)
+    assert (observer.push({}, ended=False) is None) == (name == "dqn")
+    env.close()
+
+
+def test_what_the_world_says_stands_behind_the_instructions():
+    env = make("atari/breakout")
+    _, info = env.reset(seed=3)
+    observer = Observer("scene", env, "player")
+    assert observer.reset(info | {"text": "You hear a ball."})["text"].endswith("from behind.\n\nYou hear a ball.")
+    long = observer.push(info | {"text": "a" * 20_000}, ended=False)
+    assert len(long["text"]) == MAX_TEXT
+    assert observer.space().contains(long)
+    env.close()

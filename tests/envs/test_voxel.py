@@ -14,9 +14,9 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 from interplay.envs import EnvError, make
-from interplay.envs.automatic import MILESTONES
 from interplay.envs.gymnasium_ids import IDS
 from interplay.envs.voxel import CAMERA, KEYS, VoxelEnv
+from interplay.envs.voxel.checks.obtain_diamond_shovel import MILESTONES
 from interplay.errors import NotFoundError
 from interplay.tasks import find
 from interplay.world import Stack, WorldError
@@ -94,6 +94,20 @@ def test_the_picture_has_the_games_size_unless_another_is_asked_for():
     assert env.observation_space["pov"].shape == (360, 640, 3)
 
 
+def test_the_inventory_is_observed_with_the_shovel_as_in_minerl_and_nowhere_else_unless_asked_for():
+    env = small("basalt/obtain_diamond_shovel", items=[["oak_log", 3], "stick"])
+    observation, _ = env.reset(seed=2001)
+    assert env.observation_space.contains(observation)
+    space = env.observation_space["inventory"]["diamond_shovel"]
+    assert (space.low.item(), space.high.item(), space.shape, space.dtype) == (0, 2304, (), np.int32)  # MineRL's inventory.py
+    assert {name: int(count) for name, count in observation["inventory"].items() if count} == {"oak_log": 3, "stick": 1}
+    observation["inventory"]["stick"] += 5  # is nobody's business but the agent's
+    observation = env.step(idle(drop=1))[0]
+    assert {name: int(count) for name, count in observation["inventory"].items() if count} == {"oak_log": 2, "stick": 1}
+    assert set(small().observation_space.spaces) == {"pov"}
+    assert set(small(inventory=True).observation_space.spaces) == {"pov", "inventory"}
+
+
 def play(num: int, *, restore_at: int | None = None) -> list[str]:
     """Digests of world and pictures every 100 steps of random play."""
     env = small(kind="plains", items=["stone_pickaxe", ["oak_planks", 32], "water_bucket", ["sand", 16], "oak_door"])
@@ -120,6 +134,17 @@ def test_the_same_seed_and_actions_give_the_same_states_and_pictures_in_another_
     code = "import json, sys; sys.path.insert(0, 'tests/envs'); from test_voxel import play; print(json.dumps(play(1800)))"
     there = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=300).stdout
     assert json.loads(there.splitlines()[-1]) == here
+
+
+def test_a_step_that_nobody_sees_changes_the_world_as_one_that_is_drawn():
+    worlds = small(kind="plains"), small(kind="plains")
+    for env in worlds:
+        env.reset(seed=11)
+    for action in random_actions(120, seed=5):
+        worlds[0].step(action)
+        worlds[1].step_unseen(action)
+    assert worlds[0].world.digest() == worlds[1].world.digest()
+    np.testing.assert_array_equal(worlds[0].view().pixels, worlds[1].view().pixels)
 
 
 def test_esc_ends_the_episode_but_first_closes_a_screen():
@@ -186,6 +211,11 @@ def test_a_bad_action_is_an_error_and_changes_nothing(action, message):
         ({"kind": "plain"}, NotFoundError, "did you mean 'plains'"),
         ({"reward": "gold"}, EnvError, "reward is '' or 'diamond_shovel'"),
         ({"automatic": "find_caves"}, NotFoundError, "did you mean 'find_cave'"),
+        ({"check": "find_caves"}, NotFoundError, "did you mean 'find_cave'"),
+        ({"check": 7}, EnvError, "options.check is the name of an outcome check, or module:function, got 7"),
+        ({"check": "no_such_module:check"}, EnvError, "'no_such_module:check' cannot be imported: No module named"),
+        ({"check": "math:pi"}, EnvError, "outcome check 'math:pi' must be a function of a world, got float"),
+        ({"check": "a", "automatic": "b"}, EnvError, "options.automatic is the earlier name of check; keep one of them"),
         ({"items": ["stone_pickax"]}, NotFoundError, "did you mean 'stone_pickaxe'"),
         ({"rules": {"doDaylightCyle": False}}, NotFoundError, "did you mean 'doDaylightCycle'"),
         ({"difficulty": "hardd"}, NotFoundError, "did you mean 'hard'"),
@@ -222,11 +252,31 @@ def test_every_rule_of_the_gamerule_command_may_be_an_option():
 def test_the_last_info_says_what_was_reached_and_no_other_does():
     env = small("basalt/find_cave")
     _, info = env.reset(seed=14169)
-    assert "automatic" not in info
-    assert "automatic" not in env.step(idle())[4]
+    assert "outcome_check" not in info
+    assert "outcome_check" not in env.step(idle())[4]
     info = env.step(idle(ESC=1))[4]
-    assert info["automatic"] == env.automatic()
-    assert info["automatic"]["success"] is False
+    assert info["outcome_check"] == env.outcome_check()
+    assert info["outcome_check"]["success"] is False
+
+
+def stands_high(world):
+    """An outcome check of somebody's own."""
+    return {"height": world.player.y, "success": world.player.y > 100}
+
+
+@pytest.mark.parametrize("option", ["check", "automatic"])
+def test_a_task_names_its_outcome_check_also_by_the_earlier_name(option):
+    env = small(kind="flat", **{option: "find_cave"})
+    env.reset(seed=1)
+    assert env.outcome_check() == {"inside_cave": False, "dug_in": False, "depth": 0, "success": False}
+
+
+def test_an_outcome_check_of_your_own_is_named_by_module_and_function():
+    env = small(kind="flat", check=f"{__name__}:stands_high")
+    env.reset(seed=1)
+    info = env.step(idle(ESC=1))[4]
+    assert info["outcome_check"] == {"height": env.world.player.y, "success": False}
+    assert small(kind="flat").outcome_check() == {}
 
 
 def test_a_reset_that_fails_leaves_nothing_to_step():

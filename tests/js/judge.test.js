@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 
 import { asDraft, newerDraft } from "../../interplay/web/static/js/drafts.js";
-import { countChars, missing, radioGroups, readAnswer, waitingWords } from "../../interplay/web/static/js/form.js";
+import { countChars, missing, radioGroups, readAnswer, stillToWatch, waitingWords } from "../../interplay/web/static/js/form.js";
 import { Viewing, sidePosition, stretches } from "../../interplay/web/static/js/pair.js";
 
 const QUESTIONS = [
@@ -93,6 +93,21 @@ test("watching is reported as events and seconds of each side seen, counted once
     left: { length_s: 6, watched_s: 1, stretches: [[0, 1]] },
     right: { length_s: 4.5, watched_s: 0, stretches: [] },
   });
+});
+
+test("a device that shows few pictures a second, at five times the speed, still counts every piece it played", () => {
+  const viewing = new Viewing(() => 0);
+  for (const [from, at] of [[0, 1.1], [1.1, 2.3], [2.3, 2.519]]) viewing.saw("left", at, from);
+  assert.deepEqual(viewing.report({ left: 2.52, right: 0 }).left, { length_s: 2.52, watched_s: 2.52, stretches: [[0, 3]] });
+  assert.equal(viewing.shares({ left: 2.52, right: 0 }).left, 1);
+});
+
+test("no answer that the server refuses for watching too little is offered", () => {
+  const lengths = { left: 2.08, right: 2.08 };
+  assert.deepEqual(stillToWatch({ left: 1 / 2.08, right: 1.5 / 2.08 }, lengths, 0.5), { left: 0.1, right: 0 });
+  assert.deepEqual(stillToWatch({ left: 1, right: 1 }, lengths, 1), { left: 0, right: 0 });
+  assert.equal(stillToWatch({ left: 0, right: 0 }, { left: 0, right: 3 }, 0.5).left, Infinity);
+  assert.deepEqual(stillToWatch({ left: 0, right: 0 }, { left: 0, right: 0 }, 0), { left: 0, right: 0 });
 });
 
 test("quarters are noted once, as they are reached by playing", () => {

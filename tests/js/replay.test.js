@@ -28,37 +28,78 @@ test("a timeline moves at its speed, stops at its end, and starts over from ther
   assert.equal(timeline.position, 0);
 });
 
-/** A store whose "pictures" are their own numbers, and the list of what it asked for. */
-function store(numFrames) {
+/** A store whose "pictures" are their own numbers, and the list of what it asked for and what it no longer wanted. */
+function store(numFrames, load) {
   const asked = [];
-  const load = async (start, count) => {
-    asked.push([start, count]);
-    return { pictures: Array.from({ length: count }, (_, i) => ({ step: start + i })), palette: null };
-  };
-  return { frames: new FrameStore(numFrames, 120, load), asked };
+  const dropped = [];
+  const numbers = (start, count, every) => Array.from({ length: count }, (_, i) => ({ step: start + i * every }));
+  const options = { chunkFrames: 20, aheadFrames: 60, keptFrames: 100 };
+  const frames = new FrameStore(numFrames, options, async (start, count, every, signal) => {
+    asked.push([start, count, every]);
+    signal.addEventListener("abort", () => dropped.push(start));
+    await load?.(start, signal);
+    return { pictures: numbers(start, count, every), palette: null };
+  });
+  return { frames, asked, dropped };
 }
 
-test("frames are fetched a chunk at a time, the next chunk ahead of need, each once", async () => {
+const settle = async () => {
+  for (let i = 0; i < 50; i++) await new Promise((resolve) => setImmediate(resolve));
+};
+
+test("the asked frame comes alone, then what follows it in growing chunks, each frame once", async () => {
   const { frames, asked } = store(301);
-  for (const index of [0, 5, 119]) assert.equal((await frames.frame(index)).picture.step, index);
-  assert.deepEqual(asked, [[0, 120], [120, 120]]);
+  assert.equal((await frames.frame(100)).picture.step, 100);
+  await settle();
+  assert.deepEqual(asked, [[100, 1, 1], [101, 4, 1], [105, 8, 1], [113, 16, 1], [129, 20, 1], [149, 20, 1]]);
+  for (let step = 101; step <= 120; step++) assert.equal((await frames.frame(step)).picture.step, step);
   assert.equal((await frames.frame(300)).picture.step, 300);
-  assert.deepEqual(asked.at(-1), [240, 61]); // the last chunk is shorter
+  assert.deepEqual(asked.at(-1), [300, 1, 1]);
+  await settle();
+  assert.deepEqual(asked.at(-1), [300, 1, 1]); // nothing follows the last one
 });
 
-test("only a few chunks are kept", async () => {
+test("a jump stops what is no longer wanted, and only the last of many jumps is fetched to its end", async () => {
+  const forever = new Promise(() => {});
+  const { frames, asked, dropped } = store(4000, (start, signal) =>
+    start === 3000 ? null : Promise.race([forever, new Promise((_, no) => signal.addEventListener("abort", () => no(new Error("stopped"))))]),
+  );
+  const left = [10, 700, 1900].map((step) => assert.rejects(frames.frame(step), /another frame is wanted/));
+  assert.equal((await frames.frame(3000)).picture.step, 3000);
+  await Promise.all(left);
+  assert.deepEqual(asked.slice(0, 4).map(([start]) => start), [10, 700, 1900, 3000]);
+  assert.deepEqual(dropped, [10, 700, 1900]);
+});
+
+test("going back step by step fetches some frames at once", async () => {
+  const { frames, asked } = store(301);
+  await frames.frame(200);
+  await settle();
+  const before = asked.length;
+  for (let step = 199; step > 184; step--) await frames.frame(step);
+  assert.deepEqual(asked.slice(before), [[192, 8, 1], [184, 8, 1]]);
+});
+
+test("at high speed only the frames that are shown are fetched", async () => {
+  const { frames, asked } = store(4000);
+  await frames.frame(100, 5);
+  await frames.frame(105, 5);
+  await settle();
+  assert.deepEqual(asked.slice(0, 3), [[100, 1, 1], [105, 4, 5], [125, 8, 5]]);
+});
+
+test("only so many frames are kept, and never fewer than are fetched ahead", async () => {
   const { frames } = store(120 * 40);
-  for (let index = 0; index < 120 * 40; index += 120) await frames.frame(index);
-  assert.ok(frames.chunks.size <= 8, String(frames.chunks.size));
+  for (let step = 0; step < 120 * 40; step += 7) await frames.frame(step);
+  await settle();
+  assert.ok(frames.frames.size <= 100, String(frames.frames.size));
 });
 
-test("a chunk that failed to load is asked for again", async () => {
+test("a frame that failed to load is asked for again", async () => {
   let attempts = 0;
-  const frames = new FrameStore(10, 120, async (start, count) => {
+  const { frames } = store(10, async () => {
     if (++attempts === 1) throw new Error("offline");
-    return { pictures: Array.from({ length: count }, (_, i) => ({ step: start + i })), palette: null };
   });
   await assert.rejects(frames.frame(3), /offline/);
-  await new Promise((resolve) => setImmediate(resolve));
   assert.equal((await frames.frame(3)).picture.step, 3);
 });

@@ -30,7 +30,7 @@ def main() -> None:
     options = parser.parse_args()
     listener = listen("127.0.0.1", options.port)
     archive = interplay.record.open(options.data, options.database)
-    judging = Judging(archive, rng=np.random.default_rng(), rules=Rules(min_viewing_s=0))
+    judging = Judging(archive, rng=np.random.default_rng(), rules=Rules(min_viewing_s=0, min_watched_share=0))
     config = uvicorn.Config(create_app(archive, judging=judging), log_level="warning")
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(Server(config).serve(sockets=[listener]))

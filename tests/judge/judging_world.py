@@ -4,20 +4,21 @@ import hashlib
 import json
 import threading
 from collections.abc import Iterable
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 import sqlalchemy as sa
 
+from interplay import testing
 from interplay.judge import Rules
-from interplay.store import Answer, EpisodeRow, TaskRow, studies
-from interplay.store.agents import admit
+from interplay.store import Answer, studies
+from interplay.store.entrants import admit
 from interplay.tasks import find
+from interplay.testing import START
 
 TASKS = ("atari/breakout", "atari/qbert", "atari/space_invaders", "atari/beam_rider")
-START = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 REASON = "The left player kept moving towards the ball and caught it again and again, while the other one stood in its corner."
 LONG = 30.0
-AT_ONCE = Rules(min_viewing_s=0)
+AT_ONCE = Rules(min_viewing_s=0, min_watched_share=0)
 """Rules under which nobody has to watch first."""
 
 
@@ -45,30 +46,8 @@ def add_episode(
     task = find(task_id)
     name = episode_id(task_id, agent, seed, copy) + (f"-{task_hash}" if task_hash else "")
     with archive.database.write() as session:
-        if session.get(TaskRow, task.content_hash) is None:
-            session.add(TaskRow(content_hash=task.content_hash, task=task.id, definition=task.to_json(), created_at=START))
-        session.add(
-            EpisodeRow(
-                id=name,
-                task=task.id,
-                task_hash=task_hash or task.content_hash,
-                env=task.env.id,
-                seed=seed,
-                actor=agent,
-                actor_kind="agent",
-                num_steps=100,
-                duration_s=1.7,
-                total_reward=3.0,
-                terminated=True,
-                truncated=False,
-                outcome=outcome,
-                frames="indexed",
-                created_at=START,
-                path=f"episodes/{name}.parquet",
-                size_bytes=1000,
-                sha256="0" * 64,
-            )
-        )
+        played = {"outcome": outcome, "duration_s": 1.7, "total_reward": 3.0}
+        testing.add_episode(session, task, agent, seed, id=name, task_hash=task_hash or task.content_hash, **played)
     archive.video_path(name).write_bytes(b"\0\0\0\x18ftypmp42" + name.encode() * 20)
     return name
 
@@ -91,7 +70,22 @@ def form(task_id: str, outcome: str = "left") -> dict:
         for question in find(task_id).questions
         if question.kind != "overall"
     }
-    return {"outcome": outcome, "responses": responses, "reason": REASON, "viewing": {"left_s": 12.5}}
+    return {"outcome": outcome, "responses": responses, "reason": REASON, "viewing": played()}
+
+
+def played(left: float = 12.5, right: float = 12.5, *, length: float = 20.0) -> dict:
+    """The report of a page on which so many seconds of each of two videos were played, from the beginning on."""
+    side = lambda watched: {"length_s": length, "watched_s": watched, "stretches": [[0, watched]]}  # noqa: E731
+    longer = max(left, right)
+    events = [{"t": 1.0, "event": "play", "at": 0, "speed": 1}, {"t": 1.0 + longer, "event": "pause", "at": longer}]
+    return {
+        "events": events,
+        "num_events": len(events),
+        "played_s": longer,
+        "watched_s": left + right,
+        "left": side(left),
+        "right": side(right),
+    }
 
 
 def num_answers(archive) -> int:
@@ -123,7 +117,7 @@ def in_threads(num: int, work) -> list:
 
 
 def open_study(archive, study_id: str = "lab", *, num_answers: int | None = None, now: datetime = START, **judging) -> str:
-    """Open a study whose table [judging] holds these settings, on top of no minimum viewing time; returns its id."""
+    """Open a study whose table [judging] holds these settings, on top of nothing to watch first; returns its id."""
     study = {
         "id": study_id,
         "title": "Who did better?",
@@ -134,7 +128,7 @@ def open_study(archive, study_id: str = "lab", *, num_answers: int | None = None
     document = {
         "study": study | ({} if num_answers is None else {"answers": num_answers}),
         "channels": {"open": {}},
-        "judging": {"min_viewing_s": 0, **judging},
+        "judging": {"min_viewing_s": 0, "min_watched_share": 0, **judging},
     }
     content_hash = hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()
     with archive.database.write() as session:

@@ -15,7 +15,7 @@ from interplay.cli import main
 from interplay.errors import InterplayError
 from interplay.judge import Judging
 from interplay.judge.uploads import UploadError, add_agent, add_video
-from interplay.store import agents as agent_store
+from interplay.store import entrants as entrant_store
 from interplay.store import uploads as store
 from interplay.tasks import parse_suite
 
@@ -47,12 +47,12 @@ def test_an_agent_is_added_with_its_videos_of_every_task(archive, tmp_path):
     assert added.tasks[0].missing_seeds == SEEDS[3:]
     assert {episode.id for episode in videos_of(archive)} == {name.removesuffix(".mp4") for name in names_in_media(archive)}
     with archive.database.read() as session:
-        agents = agent_store.agents(session, name="GoUp")
+        agents = entrant_store.entrants(session, name="GoUp")
         assert [(agent.task, agent.kind, agent.description) for agent in agents] == [
             ("basalt/find_cave", "bc", "A net."),
             ("basalt/make_waterfall", "bc", "A net."),
         ]
-        assert {agent_store.state(agent) for agent in agents} == {"approved"}
+        assert {entrant_store.state(agent) for agent in agents} == {"approved"}
     assert told[0] == ("checking videos", 0, 6)
     assert told[-1] == ("copying videos", 6, 6)
     assert not list((archive.root / "media").glob(".*"))
@@ -132,7 +132,7 @@ def test_everything_that_is_wrong_is_said_at_once_and_nothing_is_stored(archive,
     assert not videos_of(archive)
     assert not list((archive.root / "media").iterdir())
     with archive.database.read() as session:
-        assert not agent_store.agents(session)
+        assert not entrant_store.entrants(session)
 
 
 def test_files_beside_the_videos_and_twins_are_notes(archive, tmp_path):
@@ -201,11 +201,11 @@ def test_a_withdrawn_agent_stays_withdrawn_when_it_gets_more_videos(archive, tmp
     folder = write_agent(tmp_path / "GoUp")
     add_agent(archive, "GoUp", folder, kind="bc")
     with archive.database.write() as session:
-        agent_store.withdraw(session, name="GoUp", now=videos_of(archive)[0].created_at)
+        entrant_store.withdraw(session, name="GoUp", now=videos_of(archive)[0].created_at)
     write_video(folder / "FindCave" / f"seed_{SEEDS[3]}.mp4", shade=78)
     add_agent(archive, "GoUp", folder, replace_missing=True)
     with archive.database.read() as session:
-        assert {(agent_store.state(agent), agent.kind) for agent in agent_store.agents(session)} == {("withdrawn", "bc")}
+        assert {(entrant_store.state(agent), agent.kind) for agent in entrant_store.entrants(session)} == {("withdrawn", "bc")}
 
 
 KILLED = """
@@ -229,7 +229,7 @@ if place == "copying":
 elif place == "placing":
     video_staging.store.put_episode = killing(video_staging.store.put_episode)
 elif place == "admitting":
-    uploads.agent_store.admit = killing(uploads.agent_store.admit)
+    uploads.entrant_store.admit = killing(uploads.entrant_store.admit)
 uploads.add_agent(interplay.record.open(sys.argv[1]), "GoUp", Path(sys.argv[2]))
 """
 
@@ -243,7 +243,7 @@ def test_who_is_killed_in_the_middle_leaves_nothing_visible_and_tries_again(tmp_
     try:
         assert not videos_of(archive)
         with archive.database.read() as session:
-            assert not agent_store.agents(session)
+            assert not entrant_store.entrants(session)
             assert not store.uploaded_files(session)
         assert not archive.repair().missing
         add_agent(archive, "GoUp", folder)

@@ -9,7 +9,7 @@ from judging_world import START, TASKS, fill
 
 from interplay.cli import main
 from interplay.cli.common import DEFAULT_DATA, place_options
-from interplay.store import agents as store
+from interplay.store import entrants as store
 from interplay.store.tokens import token_row
 
 
@@ -94,7 +94,7 @@ def test_hints_look_in_the_same_folder(judge, archive):
     assert f"interplay judge list-agents {place}" in judge("withdraw", "nobody")[2]
     assert f"interplay judge judges {place}" in judge("bans")[1]
     assert f"interplay judge judges {place}" in judge("unban")[2]
-    assert f"interplay judge calibrate --name mine {place}" in judge("automatic", "--name", "mine")[2]
+    assert f"interplay judge calibrate --name mine {place}" in judge("by-model", "--name", "mine")[2]
 
 
 def test_a_hint_names_a_folder_with_a_space_so_that_it_can_be_pasted_and_hides_the_databases_password(tmp_path):

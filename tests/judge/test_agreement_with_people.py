@@ -1,19 +1,19 @@
-"""Automatic judges that have not learnt from people's answers: how often they say the same, and for how much that counts."""
+"""Model judges that have not learnt from people's answers: how often they say the same, and for how much that counts."""
 
 import json
 
 import numpy as np
 import pytest
-from automatic_world import TASK, answered
 from judging_world import START
+from model_judges_world import TASK, answered
 
 from interplay.cli import main
-from interplay.judge.automatic import AutomaticJudgeError, LoggedJudges, answer_by_looking, calibrate, save
-from interplay.judge.automatic.agreement_with_people import agreement_with_people
+from interplay.model_judges import LoggedJudges, ModelJudgeError, answer_by_looking, calibrate, save
+from interplay.model_judges.agreement_with_people import agreement_with_people
 from interplay.rank.bias import share
 from interplay.store import bans
-from interplay.store.automatic import JudgedPair, LoggedOpinion, ModelAnswer, add_model_answers, judged_pairs
-from interplay.store.automatic import opinions as automatic_opinions
+from interplay.store.model_judges import JudgedPair, LoggedOpinion, ModelAnswer, add_model_answers, judged_pairs
+from interplay.store.model_judges import opinions as model_opinions
 from interplay.tasks import find
 
 QUESTIONS = find(TASK).questions
@@ -199,7 +199,7 @@ def test_probabilities_that_are_none_are_taken_for_none(archive):
     ]  # fmt: skip
     with archive.database.read() as session:
         logged_with(session, "model:odd", [{"probabilities": one} for one in (*odd, good)])
-        found = automatic_opinions(session, "model:odd", TASK)
+        found = model_opinions(session, "model:odd", TASK)
         people = judged_pairs(session, TASK)
     assert [one.probabilities for one in found] == [None] * len(odd) + [good]
     assert all(np.isfinite(compare([one], people).brier) for one in found)
@@ -224,7 +224,7 @@ def test_a_judge_that_learnt_is_not_measured_on_what_it_learnt_from_and_shares_n
     path = save(judge, archive.root)
     try:
         assert [one.name for one in logged(archive).measure()] == ["eye"]
-        with pytest.raises(AutomaticJudgeError, match=r"model:wink is a judge that learnt(?s:.*)Choose one:  --name"):
+        with pytest.raises(ModelJudgeError, match=r"model:wink is a judge that learnt(?s:.*)Choose one:  --name"):
             answer_by_looking(archive, "wink", TASK, lambda left, right: {}, now=lambda: START, rng=np.random.default_rng(0))
     finally:
         path.unlink()

@@ -129,7 +129,7 @@ def test_banning_twice_is_as_good_as_once(archive):
         assert (row.judge, row.reason, row.lifted_at) == ("eve", "for the test", START + timedelta(days=1))
 
 
-def test_automatic_judges_are_kept_apart(judging, archive):
+def test_model_judges_are_kept_apart(judging, archive):
     answer(judging, "model:one", 2, judge_kind="model")
     answer(judging, "eve", 1)
     board = judging.leaderboard()

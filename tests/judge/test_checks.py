@@ -13,8 +13,8 @@ from starlette.testclient import TestClient
 from interplay.judge import Judging
 from interplay.judge.checks import HURRY_S, CheckedAnswer, checks_due, summarise
 from interplay.play.tokens import operator_token
-from interplay.store import Agent, Answer, Match
-from interplay.store import agents as store_agents
+from interplay.store import Answer, Entrant, Match
+from interplay.store import entrants as store_entrants
 from interplay.store import judging as store
 from interplay.tasks import find
 from interplay.web.app import create_app
@@ -158,7 +158,7 @@ def test_the_open_room_has_no_checks(archive, clock):
 
 def withdraw(archive, agent: str) -> None:
     with archive.database.write() as session:
-        store_agents.withdraw(session, name=agent, now=START)
+        store_entrants.withdraw(session, name=agent, now=START)
 
 
 def test_pairs_with_a_withdrawn_agent_are_not_repeated(archive, clock):
@@ -176,7 +176,7 @@ def test_known_pairs_with_an_agent_that_is_not_shown_are_passed_over(archive, cl
     if state == "waiting":
         add_episode(archive, TASK, "other", seed)
         with archive.database.write() as session:
-            session.add(Agent(name="other", task=TASK, kind="agent", created_at=START))
+            session.add(Entrant(name="other", task=TASK, kind="agent", created_at=START))
     known = [
         {"task": TASK, "left": episode_id(TASK, "agent-1", seed), "right": episode_id(TASK, agent, seed), "expected": "left"}
         for agent in ("agent-2", "agent-0" if state == "withdrawn" else "other")
@@ -282,6 +282,7 @@ def test_a_summary_by_hand():
         "judge": "eve", "kind": "person", "is_banned": False, "num_answers": 6,
         "num_attention": 1, "attention_passed": 0, "num_repeats": 1, "repeats_consistent": 1,
         "left_share": pytest.approx(2 / 3), "median_duration_s": 60.0, "minimum_time_share": pytest.approx(1 / 6),
+        "watched_share": None,
     }  # fmt: skip
     assert (robot.is_banned, robot.minimum_time_share) == (True, None)
 

@@ -25,7 +25,7 @@ from interplay.judge.carried import CarriedOn
 from interplay.rank import Comparison, rate_all
 from interplay.store import Answer, EpisodeRow, Match, bans
 from interplay.store import judging as store
-from interplay.store.agents import withdraw
+from interplay.store.entrants import withdraw
 
 NUM_JUDGES = 20
 

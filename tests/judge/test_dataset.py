@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from judging_world import form, num_answers
+from judging_world import AT_ONCE, form, num_answers
 from published_rows import FIND_CAVE, row, rows, synthetic_answers
 from video_files import write_agent, write_video
 
@@ -23,8 +23,8 @@ from interplay.judge.dataset import DatasetError, Selection, export_answers, fla
 from interplay.judge.dataset.exporting import Tasks
 from interplay.judge.uploads import UploadError, add_agent
 from interplay.rank import Comparison, TaskStandings
-from interplay.store import agents as agent_store
 from interplay.store import bans as ban_store
+from interplay.store import entrants as entrant_store
 from interplay.store import judging as store
 from interplay.store.answers import full_answers
 from interplay.store.uploads import exported
@@ -454,7 +454,7 @@ def test_who_is_killed_in_the_middle_of_an_import_leaves_nothing_and_tries_again
     archive = interplay.record.open(data)
     try:
         with archive.database.read() as session:
-            assert not agent_store.agents(session)
+            assert not entrant_store.entrants(session)
         assert (num_answers(archive), archive.episodes(with_uploads=True)) == (0, [])
         assert not (data / "imports").exists()
         assert import_answers(archive, path)["num_imported"] == 40
@@ -553,7 +553,7 @@ WATCHED = {
 def test_what_a_judge_watched_goes_out_as_the_published_events_and_as_columns(archive, clock, tmp_path):
     for number, name in enumerate(("GoUp", "UniTeam")):
         add_agent(archive, name, write_agent(tmp_path / name, first_shade=20 * number))
-    judging = Judging(archive, rng=np.random.default_rng(0), clock=clock)
+    judging = Judging(archive, rules=AT_ONCE, rng=np.random.default_rng(0), clock=clock)  # any report, also a strange one
     for viewing in (WATCHED, {"events": "none", "left": 3}, None):
         match = judging.serve("participant-1")
         clock.advance(90)

@@ -1,10 +1,11 @@
 """The form is checked by the server, field by field, and every fault is told at once."""
 
 import pytest
-from judging_world import REASON, form
+from judging_world import REASON, form, played
 
 from interplay.judge import InvalidAnswerError, check_form
-from interplay.judge.form import MAX_DRAFT_BYTES, check_draft, num_visible_chars
+from interplay.judge.form import MAX_DRAFT_BYTES, Watching, check_draft, num_visible_chars
+from interplay.judge.watched import Lengths
 from interplay.tasks import find
 
 TASK = "atari/breakout"
@@ -25,7 +26,7 @@ def with_response(name: str, answer) -> dict:
 @pytest.mark.parametrize("outcome", ["left", "right", "draw"])
 def test_a_good_form_is_taken_as_it_is(outcome):
     checked = check_form(QUESTIONS, **form(TASK, outcome))
-    assert (checked.outcome, checked.reason, checked.viewing) == (outcome, REASON, {"left_s": 12.5})
+    assert (checked.outcome, checked.reason, checked.viewing) == (outcome, REASON, played())
     assert checked.responses == form(TASK)["responses"]
 
 
@@ -39,9 +40,9 @@ def test_the_outcome_is_left_right_or_draw(outcome):
 )
 def test_a_reason_has_at_least_100_characters(length, is_good):
     if is_good:
-        assert len(check_form(QUESTIONS, **{**form(TASK), "reason": "x" * length}).reason) == length
+        assert len(check_form(QUESTIONS, **{**form(TASK), "reason": ("xy" * length)[:length]}).reason) == length
     else:
-        assert set(faults(reason="x" * length)) == {"reason"}
+        assert set(faults(reason=("xy" * length)[:length])) == {"reason"}
 
 
 def test_space_around_a_reason_does_not_count():
@@ -176,7 +177,7 @@ def test_all_faults_are_told_at_once():
 
 
 def test_the_shortest_reason_is_the_studys():
-    reason = "x" * 40
+    reason = "xy" * 20
     assert check_form(QUESTIONS, **{**form(TASK), "reason": reason}, min_reason_chars=40).reason == reason
     with pytest.raises(InvalidAnswerError, match="at least 41 characters; there are 40"):
         check_form(QUESTIONS, **{**form(TASK), "reason": reason}, min_reason_chars=41)
@@ -188,9 +189,23 @@ def watched(left: float, right: float) -> dict:
 
 def test_enough_of_each_video_must_be_watched():
     good = {**form(TASK), "viewing": watched(8, 16)}
-    assert check_form(QUESTIONS, **good, min_watched_share=0.8).viewing == watched(8, 16)
+    assert check_form(QUESTIONS, **good, watching=Watching(0.8, 60)).viewing == watched(8, 16)
     with pytest.raises(InvalidAnswerError, match="watch at least 80% of each video; so far: left 80%, right 75%"):
-        check_form(QUESTIONS, **{**good, "viewing": watched(8, 15)}, min_watched_share=0.8)
+        check_form(QUESTIONS, **{**good, "viewing": watched(8, 15)}, watching=Watching(0.8, 60))
+
+
+def test_nobody_can_have_watched_more_than_the_time_since_serving_allows():
+    good = {**form(TASK), "viewing": watched(8, 16)}
+    check_form(QUESTIONS, **good, watching=Watching(0.5, 16 / 5))  # at the player's highest speed
+    with pytest.raises(InvalidAnswerError, match="16 s of the right video cannot have been played in 2 s"):
+        check_form(QUESTIONS, **good, watching=Watching(0.5, 2))
+
+
+def test_a_page_cannot_make_a_video_shorter_than_it_is():
+    good = {**form(TASK), "viewing": watched(8, 16)}
+    check_form(QUESTIONS, **good, watching=Watching(0.5, 60, Lengths(10, 20)))
+    with pytest.raises(InvalidAnswerError, match="so far: left 8%, right 80%"):
+        check_form(QUESTIONS, **good, watching=Watching(0.5, 60, Lengths(100, 20)))
 
 
 @pytest.mark.parametrize(
@@ -199,7 +214,7 @@ def test_enough_of_each_video_must_be_watched():
 )
 def test_a_report_without_what_was_watched_shows_nothing_watched(viewing):
     with pytest.raises(InvalidAnswerError):
-        check_form(QUESTIONS, **{**form(TASK), "viewing": viewing}, min_watched_share=0.5)
+        check_form(QUESTIONS, **{**form(TASK), "viewing": viewing}, watching=Watching(0.5, 60))
 
 
 @pytest.mark.parametrize(
@@ -214,3 +229,20 @@ def test_a_draft_is_an_object_that_can_be_kept(draft):
 def test_a_draft_may_hold_anything_else():
     draft = {"chosen": [["overall", "left"]], "reason": "half a se", "viewing": {"left": None}}
     assert check_draft(draft) == draft
+
+
+@pytest.mark.parametrize(
+    "reason",
+    ["x" * 100, "xX" * 60, "x " * 120, "x.x-x!" * 40, "." * 120, "1234567890" * 12, "\U0001f600" * 110, "e\u0301" * 120],
+)
+def test_one_character_over_and_over_or_no_letter_at_all_is_no_reason(reason):
+    assert set(faults(reason=reason)) == {"reason"}
+    assert "in words" in faults(reason=reason)["reason"]
+
+
+@pytest.mark.parametrize(
+    "reason",
+    ["左边的玩家更快到达洞穴，右边的玩家一直在水里打转。", "Левый нашёл пещеру, правый нет.", "بهتر بود چون زودتر رسید"],
+)
+def test_a_reason_in_any_script_is_a_reason(reason):
+    assert check_form(QUESTIONS, **{**form(TASK), "reason": reason}, min_reason_chars=15).reason == reason

@@ -8,12 +8,12 @@ import schemathesis
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.errors import Unsatisfiable
-from judging_world import fill, form
+from judging_world import AT_ONCE, fill, form
 from schemathesis.generation import GenerationMode
 from starlette.testclient import TestClient
 
 import interplay.record
-from interplay.judge import Judging, Rules
+from interplay.judge import Judging
 from interplay.store import judging as store
 from interplay.web.app import create_app
 
@@ -23,24 +23,26 @@ UNDESCRIBED = {405}
 """What the server itself says to methods nobody described."""
 
 
-@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
-def app(request, tmp_path_factory):
-    url = request.getfixturevalue("new_postgres_url")() if request.param == "postgresql" else None
-    archive = interplay.record.open(tmp_path_factory.mktemp("fuzzing"), database=url)
-    fill(archive, num_seeds=5)
-    yield create_app(archive, judging=Judging(archive, rng=np.random.default_rng(0), rules=Rules(min_viewing_s=0)))
-    archive.database.close()
+@pytest.fixture(scope="module")
+def apps(new_postgres_url, tmp_path_factory):
+    """The server on SQLite and on PostgreSQL."""
+    archives = [interplay.record.open(tmp_path_factory.mktemp("fuzzing"), database=url) for url in (None, new_postgres_url())]
+    for archive in archives:
+        fill(archive, num_seeds=5)
+    yield [create_app(archive, judging=Judging(archive, rng=np.random.default_rng(0), rules=AT_ONCE)) for archive in archives]
+    for archive in archives:
+        archive.database.close()
 
 
 @pytest.fixture(scope="module")
-def client(app):
-    return TestClient(app, raise_server_exceptions=False)
+def clients(apps):
+    return [TestClient(app, raise_server_exceptions=False) for app in apps]
 
 
 @pytest.fixture(scope="module")
-def judging_api(app):
+def judging_api(apps):
     config = schemathesis.Config.from_dict({"generation": {"mode": "all"}})
-    return schemathesis.openapi.from_asgi("/api/openapi.json", app, config=config).include(path_regex="^/api/judge/")
+    return schemathesis.openapi.from_asgi("/api/openapi.json", apps[0], config=config).include(path_regex="^/api/judge/")
 
 
 def test_all_of_the_judging_api_is_described(judging_api):
@@ -55,13 +57,17 @@ def test_all_of_the_judging_api_is_described(judging_api):
 
 @pytest.mark.parametrize("mode", list(GenerationMode), ids=lambda mode: mode.value)
 @pytest.mark.parametrize("place", range(OPERATIONS))
-def test_every_answer_is_one_the_description_promises(judging_api, client, place, mode):
+def test_every_answer_is_one_the_description_promises(judging_api, clients, place, mode):
     operation = sorted((result.ok() for result in judging_api.get_all_operations()), key=lambda one: one.label)[place]
     declared = {int(code) for code in operation.responses.status_codes if code.isdigit()}
 
     @settings(max_examples=40, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
     @given(case=operation.as_strategy(generation_mode=mode), is_real=st.booleans())
     def attack(case, is_real):
+        for client in clients:  # to think of a request takes longer than to answer it: each goes to both
+            send(case, client, is_real)
+
+    def send(case, client, is_real):
         if is_real and "match" in case.path_parameters:  # about a match this judge really has
             case.path_parameters["match"] = client.post("/api/judge/matches", json={}).json()["match"]
         response = case.call(session=client)
@@ -77,10 +83,11 @@ def test_every_answer_is_one_the_description_promises(judging_api, client, place
         assert mode is GenerationMode.NEGATIVE, f"{operation.label} has nothing that could be right"
 
 
-def test_after_the_attack_judging_goes_on(app, client):
-    match = client.post("/api/judge/matches", json={}).json()
-    answered = client.post(f"/api/judge/matches/{match['match']}/answer", json=form(match["task"]))
+@pytest.mark.parametrize("place", [0, 1], ids=["sqlite", "postgresql"])
+def test_after_the_attack_judging_goes_on(apps, clients, place):
+    match = clients[place].post("/api/judge/matches", json={}).json()
+    answered = clients[place].post(f"/api/judge/matches/{match['match']}/answer", json=form(match["task"]))
     assert answered.status_code == 201
-    with app.state.archive.database.read() as session:
+    with apps[place].state.archive.database.read() as session:
         for answer in store.answers(session):
             assert re.fullmatch(r"participant-\d+", answer.judge)

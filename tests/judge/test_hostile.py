@@ -465,7 +465,7 @@ def test_a_token_for_judging_judges_under_its_name_alone(app, archive, clock):
     refused(reader.post("/api/judge/matches", json={}), 403, "forbidden")
 
 
-def test_automatic_judges_are_marked_and_rate_nobody(app, archive, clock):
+def test_model_judges_are_marked_and_rate_nobody(app, archive, clock):
     operator = visitor(app, Authorization=f"Bearer {operator_token(archive.root)}")
     match = operator.post("/api/judge/matches", json={"judge": "model:features"}).json()
     assert submit(operator, match, judge="model:features").status_code == 201

@@ -434,7 +434,9 @@ def test_the_tag_of_a_preview_tells_its_video_from_the_next_and_not_which_it_is(
     for path in (archive.root / "media").glob("*.mp4"):
         assert not [tag for tag in before if path.stem in tag]
     shown = {client.get(f"/api/judge/preview/{side}.mp4", params={"task": TASK}).content for side in ("left", "right")}
-    gone = [path for path in (archive.root / "media").glob("*.mp4") if path.read_bytes() in shown]
+    # What is served begins with a stand-in's bytes; there is more behind them.
+    videos = (archive.root / "media").glob("*.mp4")
+    gone = [path for path in videos if any(one.startswith(path.read_bytes()) for one in shown)]
     assert len(gone) == 2
     for path in gone:
         path.unlink()

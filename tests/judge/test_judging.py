@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import sqlalchemy as sa
-from judging_world import AT_ONCE, REASON, START, TASKS, add_episode, episode_id, fill, form, open_study
+from judging_world import AT_ONCE, REASON, START, TASKS, Clock, add_episode, episode_id, fill, form, open_study, played
 
 import interplay
 from interplay.errors import NotFoundError
@@ -27,14 +27,15 @@ from interplay.judge import (
     SupersededError,
     TooEarlyError,
     UnknownMatchError,
+    VideosBeingMadeError,
 )
+from interplay.judge.candidates import Candidates
 from interplay.judge.judging import UNTOUCHED_AFTER_S
-from interplay.judge.policies import policy
-from interplay.judge.pool import Pool
+from interplay.judge.pairing import pairing_rule
 from interplay.judge.ratings import Ratings
 from interplay.rank import expected_drop
 from interplay.store import Answer, EpisodeRow, EpisodeStatistic, Match, bans, studies
-from interplay.store import agents as store_agents
+from interplay.store import entrants as store_entrants
 from interplay.store import judging as store
 from interplay.tasks import find
 
@@ -84,12 +85,37 @@ def test_asking_again_gives_the_same_match(judging, clock):
     assert judging.serve("eve", TASK).id == first.id
 
 
+def test_videos_that_are_missing_are_asked_for_those_of_the_next_pair_first(archive, clock):
+    fill(archive, agents=("ada", "bob"), num_seeds=2)
+    wanted = []
+    judging = Judging(
+        archive,
+        rng=np.random.default_rng(0),
+        clock=clock,
+        rules=AT_ONCE,
+        want_video=lambda episode: wanted.append(episode) or True,
+    )
+    missing = {episode_id(TASK, agent, find(TASK).held_out_seeds[0]) for agent in ("ada", "bob")}
+    for episode in missing:
+        archive.video_path(episode).unlink()
+    first = judging.serve("eve")  # of the other seed
+    assert not episodes(judging, first) & missing
+    judging.answer(first.id, "eve", **form(TASK))
+    wanted.clear()
+    assert episodes(judging, judging.serve("eve")) == episodes(judging, first)  # again, rather than nothing
+    assert set(wanted[:2]) == missing
+    for path in (archive.root / "media").glob("*.mp4"):
+        path.unlink()
+    with pytest.raises(VideosBeingMadeError, match="are being made; try again in a minute"):
+        judging.serve("fay")
+
+
 def test_two_judges_get_two_pairs(judging):
     assert episodes(judging, judging.serve("eve")) != episodes(judging, judging.serve("fay"))
 
 
 def test_the_pair_of_agents_that_the_policy_wants_is_served(archive, clock):
-    rules = Rules(min_viewing_s=0, policy="information")
+    rules = Rules(min_viewing_s=0, min_watched_share=0, policy="information")
     judging = Judging(fill(archive), rng=np.random.default_rng(0), clock=clock, rules=rules)
     for number in range(12):
         with judging.database.read() as session, judging.ratings.current(session) as standings:
@@ -129,7 +155,7 @@ def test_versions_of_a_task_are_not_mixed(archive, clock):
     seed = find(TASK).held_out_seeds[0]
     add_episode(archive, TASK, "bob", seed, task_hash="another-version")
     with archive.database.write() as session:
-        store_agents.admit(session, name="bob", task=TASK, kind="agent", now=START)
+        store_entrants.admit(session, name="bob", task=TASK, kind="agent", now=START)
     judging = Judging(archive, rng=np.random.default_rng(0), clock=clock, rules=AT_ONCE)
     with pytest.raises(NothingToJudgeError):
         judging.serve("eve", TASK)
@@ -139,7 +165,7 @@ def test_an_interrupted_episode_is_not_shown(archive, clock):
     fill(archive, agents=("ada",), num_seeds=1)
     add_episode(archive, TASK, "bob", find(TASK).held_out_seeds[0], outcome="interrupted")
     with archive.database.write() as session:
-        store_agents.admit(session, name="bob", task=TASK, kind="agent", now=START)
+        store_entrants.admit(session, name="bob", task=TASK, kind="agent", now=START)
     with pytest.raises(NothingToJudgeError):
         Judging(archive, rng=np.random.default_rng(0), clock=clock, rules=AT_ONCE).serve("eve", TASK)
 
@@ -198,14 +224,14 @@ def test_an_empty_study_says_how_to_begin(archive, clock):
 
 def test_a_withdrawn_agent_is_served_no_more_and_can_come_back(judging, archive):
     with archive.database.write() as session:
-        assert store_agents.withdraw(session, name="cyd", now=START) == 1
+        assert store_entrants.withdraw(session, name="cyd", now=START) == 1
     for number in range(3):
         found = row(judging, judging.serve(f"judge-{number}"))
         assert {found.left_agent, found.right_agent} == {"ada", "bob"}
     with pytest.raises(NothingToJudgeError):
         judging.serve("judge-3")
     with archive.database.write() as session:
-        store_agents.admit(session, name="cyd", task=TASK, kind="agent", now=START)
+        store_entrants.admit(session, name="cyd", task=TASK, kind="agent", now=START)
     judging.serve("judge-3")
 
 
@@ -270,7 +296,7 @@ def test_a_match_with_an_agent_withdrawn_since_may_be_finished_and_is_not_begun_
     judging.heartbeat(match.id, "eve", draft())
     with archive.database.write() as session:
         gone = row(judging, match).left_agent
-        store_agents.withdraw(session, name=gone, now=START)
+        store_entrants.withdraw(session, name=gone, now=START)
     assert judging.serve("eve").id == match.id  # it is before its judge
     clock.advance(700)
     judging.serve("fay")  # releases it
@@ -292,7 +318,7 @@ def test_an_answer_is_kept_whole(judging, clock):
     found = row(judging, match)
     assert (kept.match_id, kept.task, kept.seed, kept.judge) == (match.id, TASK, found.seed, "eve")
     assert (kept.left_agent, kept.right_agent, kept.outcome) == (found.left_agent, found.right_agent, "right")
-    assert (kept.responses, kept.reason, kept.viewing) == (form(TASK)["responses"], REASON, {"left_s": 12.5})
+    assert (kept.responses, kept.reason, kept.viewing) == (form(TASK)["responses"], REASON, played())
     assert (kept.duration_s, kept.created_at, found.answered_at) == (90, clock(), clock())
     assert judging.get(match.id, "eve").state == "answered"
 
@@ -419,15 +445,15 @@ def test_a_match_open_beside_a_late_answer_about_its_videos_is_refused_and_not_s
 
 def test_the_leaderboard_tells_kinds_unrated_agents_and_the_next_pair(judging, archive):
     with archive.database.write() as session:
-        store_agents.admit(session, name="ada", task=TASK, kind="scripted", now=START)
-        store_agents.withdraw(session, name="bob", now=START)
+        store_entrants.admit(session, name="ada", task=TASK, kind="scripted", now=START)
+        store_entrants.withdraw(session, name="bob", now=START)
     board = judging.leaderboard(TASK)
     assert (board["rows"], board["unrated"], board["num_answers"], board["num_judges"]) == ([], ["ada", "cyd"], 0, 0)
     assert board["next_pair"] == {"task": TASK, "agents": ("ada", "cyd"), "worth": pytest.approx(0.188, abs=0.001)}
     match = judging.serve("eve", TASK)
     answer(judging, match, "eve")
     with archive.database.write() as session:
-        store_agents.withdraw(session, name="cyd", now=START)
+        store_entrants.withdraw(session, name="cyd", now=START)
     board = judging.leaderboard(TASK)
     assert {found["agent"]: (found["kind"], found["withdrawn"]) for found in board["rows"]} == {
         "ada": ("scripted", False),
@@ -437,7 +463,7 @@ def test_the_leaderboard_tells_kinds_unrated_agents_and_the_next_pair(judging, a
 
 
 def test_automatic_evaluation_stands_beside_the_answers(archive, clock):
-    rules = Rules(min_viewing_s=0, policy="information")
+    rules = Rules(min_viewing_s=0, min_watched_share=0, policy="information")
     judging = Judging(fill(archive), rng=np.random.default_rng(0), clock=clock, rules=rules)
     assert judging.leaderboard(TASK)["automatic"] is None
     with archive.database.write() as session:  # ada passes on all three seeds, bob on one, cyd is not checked
@@ -467,7 +493,7 @@ def test_automatic_evaluation_stands_beside_the_answers(archive, clock):
 @pytest.mark.parametrize("name", ["order", "information", "round-robin", "focus"])
 def test_the_next_pair_is_the_one_that_matchmaking_serves(archive, clock, name):
     options = {"agents": ["agent-3"]} if name == "focus" else {}
-    rules = Rules(min_viewing_s=0, policy=name, policy_options=options)
+    rules = Rules(min_viewing_s=0, min_watched_share=0, policy=name, policy_options=options)
     fill(archive, agents=[f"agent-{number}" for number in range(5)])
     judging = Judging(archive, rng=np.random.default_rng(0), clock=clock, rules=rules)
     rng = np.random.default_rng(1)
@@ -477,7 +503,7 @@ def test_the_next_pair_is_the_one_that_matchmaking_serves(archive, clock, name):
         wanted = judging.leaderboard(TASK)["next_pair"]
         with judging.database.read() as session, judging.ratings.evidence(session) as evidence:
             names = [f"agent-{one}" for one in range(5)]
-            pairs = policy(name, **options).order(names, evidence[TASK], (), np.random.default_rng(number))
+            pairs = pairing_rule(name, **options).order(names, evidence[TASK], (), np.random.default_rng(number))
         best = max(pair.worth for pair in pairs if name != "focus" or "agent-3" in (pair.a, pair.b))
         assert wanted["worth"] == pytest.approx(best)
         assert name != "focus" or "agent-3" in wanted["agents"]
@@ -640,7 +666,7 @@ def test_a_study_has_rules_of_its_own(archive, clock):
     match = judging.serve("eve", study="lab")
     assert (match.study, match.min_viewing_s, match.min_watched_share, match.min_reason_chars) == ("lab", 30, 0.5, 5)
     clock.advance(30)
-    short = {**form(TASK), "reason": "short"}
+    short = {**form(TASK), "reason": "short", "viewing": {}}
     with pytest.raises(InvalidAnswerError, match="watch at least 50% of each video"):
         judging.answer(match.id, "eve", study="lab", **short)
     side = {"length_s": 10, "watched_s": 6}
@@ -823,11 +849,11 @@ def test_ratings_count_what_is_added_after_a_change_of_what_counts(judging, arch
 def test_an_entry_that_gets_its_video_later_is_known_with_its_length(archive):
     fill(archive, agents=("ada", "bob"), num_seeds=1)
     name = episode_id(TASK, "ada", find(TASK).held_out_seeds[0])
-    pool = Pool()
+    pool = Candidates()
 
     def length() -> int:
         with archive.database.read() as session:
-            return {one.episode_id: one.num_steps for one in pool.candidates(session, TASK)}[name]
+            return {one.episode_id: one.num_steps for one in pool.of_task(session, TASK)}[name]
 
     with archive.database.write() as session:
         session.get(EpisodeRow, name).num_steps = 0
@@ -836,3 +862,51 @@ def test_an_entry_that_gets_its_video_later_is_known_with_its_length(archive):
         episode = session.get(EpisodeRow, name)
         episode.num_steps, episode.created_at = 500, START + timedelta(minutes=1)
     assert length() == 500
+
+
+# A clock that is set
+
+
+def test_a_clock_set_back_by_hours_asks_nobody_to_wait_for_hours(archive):
+    clock, seconds = Clock(), Clock()
+    judging = Judging(fill(archive), rng=np.random.default_rng(0), clock=clock, monotonic=lambda: seconds.now.timestamp())
+    match = judging.serve("eve")
+    clock.advance(-7200)
+    with pytest.raises(TooEarlyError, match="; 10 are left"):
+        answer(judging, match, "eve")
+    seconds.advance(10)
+    assert judging.get(match.id, "eve").elapsed_s == 10
+    answer(judging, match, "eve")
+    assert kept_durations(judging) == [10]
+
+
+def test_a_clock_set_forward_by_a_year_makes_no_answer_a_year_long(archive):
+    clock, seconds = Clock(), Clock()
+    judging = Judging(fill(archive), rng=np.random.default_rng(0), clock=clock, monotonic=lambda: seconds.now.timestamp())
+    match = judging.serve("eve")
+    clock.advance(400 * 86_400)
+    seconds.advance(42)
+    answer(judging, match, "eve")
+    assert kept_durations(judging) == [42]
+
+
+@pytest.mark.parametrize("jump", [-18_000, 34_552_800])
+def test_a_duration_that_only_a_wrong_clock_tells_is_unknown(archive, jump):
+    """The server was started again in between, so nothing but the clock says when the match was served."""
+    clock = Clock()
+    fill(archive)
+    match = Judging(archive, rng=np.random.default_rng(0), clock=clock).serve("eve")
+    clock.advance(jump)
+    restarted = Judging(archive, rng=np.random.default_rng(0), clock=clock)
+    with pytest.raises(TooEarlyError, match="; 10 are left"):
+        answer(restarted, match, "eve")
+    clock.advance(11)
+    answer(restarted, match, "eve")
+    assert kept_durations(restarted) == [None]
+    (summary,) = restarted.judges()
+    assert (summary.median_duration_s, summary.minimum_time_share) == (None, None)
+
+
+def kept_durations(judging) -> list[float | None]:
+    with judging.database.read() as session:
+        return list(session.scalars(sa.select(Answer.duration_s).order_by(Answer.sequence)))

@@ -17,7 +17,7 @@ from interplay.cli import main
 from interplay.judge import Judging, ScriptedJudge
 from interplay.play.tokens import operator_token
 from interplay.store import judging as store
-from interplay.store.agents import admit
+from interplay.store.entrants import admit
 from interplay.tasks import parse_suite
 from interplay.web.app import create_app
 

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from interplay.judge.matchmaking import AgentPair, Candidate, JudgeHistory, Pairing, choose
+from interplay.judge.matchmaking import AgentPair, Candidate, ChosenEpisodes, JudgeHistory, choose
 
 NEW = JudgeHistory.of([])
 
@@ -34,7 +34,7 @@ def pick(candidates, pairs, *, taken=frozenset(), history=NEW, shown=None, can_s
     )
 
 
-def ids(pairing: Pairing) -> frozenset[str]:
+def ids(pairing: ChosenEpisodes) -> frozenset[str]:
     return frozenset(side.episode_id for side in pairing)
 
 
@@ -120,3 +120,9 @@ def test_a_clip_is_compared_with_a_clip_of_its_length_or_a_game_that_ended_withi
     ):
         assert (pick([clip, other], pairs) is not None) == fair, other
     assert pick([of("a", 900, False), of("b", 5000, False)], pairs) is not None
+
+
+def test_only_who_held_the_same_seat_is_compared():
+    left, right = pool("a", seeds=(1,)), [one._replace(seat="right") for one in pool("b", seeds=(1,))]
+    assert pick(left + right, [AB]) is None
+    assert pick([one._replace(seat="right") for one in left] + right, [AB]) is not None

@@ -5,7 +5,7 @@ from dataclasses import fields
 import pytest
 
 from interplay.judge import Rules, RulesError
-from interplay.judge.rules import _READERS, AttentionCheck, Example
+from interplay.judge.rules import _OPEN_ROOM_ONLY, _READERS, OPEN_ROOM, AttentionCheck, Example
 
 WHOLE = {
     "tasks": ["basalt/find_cave", "basalt/find_cave", "basalt/make_waterfall"],
@@ -14,6 +14,7 @@ WHOLE = {
     "min_watched_share": 0.5,
     "min_reason_chars": 40,
     "max_answers_per_judge": 10,
+    "max_answers_per_day": 5,
     "target_answers": 500,
     "max_shows_of_pair": 1,
     "max_answers_of_agents": 3,
@@ -36,12 +37,22 @@ def test_a_whole_table_is_read():
 
 
 def test_every_setting_can_be_read_from_a_table():
-    assert set(_READERS) == {one.name for one in fields(Rules)} == set(WHOLE)
+    assert set(_READERS) == {one.name for one in fields(Rules)} == set(WHOLE) | _OPEN_ROOM_ONLY
+
+
+def test_the_open_room_takes_what_a_study_may_not_say():
+    table = {"publish_every": 3, "max_answers_per_address": 7, "min_viewing_s": 1}
+    rules = Rules.from_mapping(table, base=OPEN_ROOM)
+    assert (rules.publish_every, rules.max_answers_per_address, rules.min_viewing_s) == (3, 7, 1)
+    assert rules.max_answers_per_day == OPEN_ROOM.max_answers_per_day == 50
+    with pytest.raises(RulesError, match="publish_every"):
+        Rules.from_mapping({"publish_every": 3})
 
 
 @pytest.mark.parametrize("empty", [None, {}])
-def test_no_table_means_the_rules_of_the_open_room(empty):
+def test_no_table_means_the_defaults(empty):
     assert Rules.from_mapping(empty) == Rules()
+    assert (Rules().min_watched_share, Rules().max_answers_per_day, Rules().publish_every) == (0.5, None, 1)
     assert (Rules().min_viewing_s, Rules().tasks, Rules().attention_every) == (10.0, None, None)
 
 
@@ -75,8 +86,8 @@ def test_no_table_means_the_rules_of_the_open_room(empty):
         ),
         ({"examples": [{"video": "//x/y.mp4", "caption": "c"}]}, "is no address on this server"),
         ({"examples": [{"video": "/x", "caption": "c", "size": "1"}]}, r"examples\[0\].size: is not a known key"),
-        ({"policy": "ordr"}, "study x: policy: unknown matchmaking policy 'ordr'; did you mean 'order'"),
-        ({"policy_options": {"top": 3}}, "study x: policy: the matchmaking policy 'order' has no option 'top'"),
+        ({"policy": "ordr"}, "study x: policy: unknown pairing rule 'ordr'; did you mean 'order'"),
+        ({"policy_options": {"top": 3}}, "study x: policy: the pairing rule 'order' has no option 'top'"),
         ({"policy_options": 3}, "study x: policy_options: must be a table, got 3"),
     ],
 )
@@ -101,3 +112,23 @@ def test_checks_may_be_half_of_all_matches(attention, repeat):
 def test_rules_made_in_python_are_checked_too():
     with pytest.raises(RulesError, match="repeat_every must be 2 or more; leave it out for none; got 1"):
         Rules(repeat_every=1)
+
+
+def test_serve_reads_the_rules_of_the_open_room_from_a_file(tmp_path):
+    from interplay.cli.serve import _open_room
+
+    file = tmp_path / "room.toml"
+    file.write_text("[judging]\nmin_watched_share = 0.8\nmax_answers_per_address = 9\n")
+    rules = _open_room(file)
+    assert (rules.min_watched_share, rules.max_answers_per_address, rules.publish_every) == (0.8, 9, OPEN_ROOM.publish_every)
+    file.write_text("min_watched_share = 0.8\n")
+    with pytest.raises(RulesError, match=r"room.toml must hold one table, \[judging\]"):
+        _open_room(file)
+    file.write_text("[judging]\nmax_answers = 8\n")
+    with pytest.raises(RulesError, match=r"room.toml: \[judging\]: max_answers: is not a known key"):
+        _open_room(file)
+    file.write_text("[judging\n")
+    with pytest.raises(RulesError, match=r"room.toml: not valid TOML"):
+        _open_room(file)
+    with pytest.raises(RulesError, match="is a folder; name a file in it"):
+        _open_room(tmp_path)

@@ -11,7 +11,7 @@ from scipy.stats import spearmanr
 from interplay.cli import main
 from interplay.cli.judge.simulate import PolicyName, ProfileName, RatingName
 from interplay.errors import InterplayError, NotFoundError
-from interplay.judge.policies import POLICIES, Evidence
+from interplay.judge.pairing import PAIRING_RULES, Evidence
 from interplay.judge.simulate import (
     METHODS,
     NOISE,
@@ -296,7 +296,7 @@ def test_a_name_that_is_none_of_an_option_is_misuse(capsys, option, value):
 
 
 def test_the_options_know_every_policy_method_and_profile():
-    assert {name.value for name in PolicyName} == {*POLICIES, "default"}
+    assert {name.value for name in PolicyName} == {*PAIRING_RULES, "default"}
     assert tuple(name.value for name in RatingName) == METHODS
     assert {name.value for name in ProfileName} == set(PROFILES)
 

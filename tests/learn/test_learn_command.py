@@ -55,6 +55,7 @@ def test_learning_prints_one_json_document_and_repeats_from_its_config(archive, 
         (["--task", "atari/space_invaders", "--out", "human"], 1, "stands for a kind of player"),
         (["--task", "atari/space_invaders", "--out", "random"], 1, "is a built-in agent"),
         (["--task", "atari/space_invaders", "--out", "m", "--resume"], 1, "there is no run 'm'"),
+        (["--task", "together/cooperative_pong", "--out", "m"], 1, "has 2 seats"),
     ],
 )
 def test_mistakes_are_answered(archive, capsys, options, status, text):

@@ -45,7 +45,7 @@ class RunningServer:
 
 
 def serve_command(data: Path, *options: str) -> list[str]:
-    return [sys.executable, "-m", "interplay.cli", "serve", "--no-warm-up", "--data", str(data), *options]
+    return [sys.executable, "-m", "interplay.cli", "serve", "--empty", "--data", str(data), *options]
 
 
 def environment() -> dict[str, str]:

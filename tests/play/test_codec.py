@@ -103,3 +103,16 @@ def test_a_picture_that_changes_its_size_is_refused() -> None:
     encoder = FrameEncoder(Frame(np.zeros((4, 5, 3), np.uint8)))
     with pytest.raises(ValueError, match="from 5x4 to 6x4"):
         encode(encoder, Frame(np.zeros((4, 6, 3), np.uint8)), 0)
+
+
+def test_smaller_pictures_of_a_world_that_has_some_come_as_jpeg_and_say_their_own_size() -> None:
+    encoder = FrameEncoder(Frame(np.zeros((8, 16, 3), np.uint8)), (8, 16))
+    decoder = decoder_for(encoder)
+    decoder.apply(encode(encoder, Frame(np.zeros((8, 16, 3), np.uint8)), 0))
+    assert encoder.codec == "palette"
+    decoder.apply(encode(encoder, Frame(np.full((4, 8, 3), 200, np.uint8)), 1))
+    assert [json.loads(notice)["codec"] for notice in encoder.take_notices()] == ["jpeg"]
+    assert decoder.pixels.shape == (4, 8, 3)
+    decoder.apply(encode(encoder, Frame(np.zeros((8, 16, 3), np.uint8)), 2))
+    assert decoder.pixels.shape == (8, 16, 3)
+    assert encoder.welcome()["height"] == 8

@@ -12,6 +12,7 @@ import subprocess
 import time
 from pathlib import Path
 
+import httpx
 import numpy as np
 import pytest
 from play_server import RunningServer, environment, running_server, serve_command
@@ -20,6 +21,8 @@ from play_watcher import Watcher
 import interplay.record
 from interplay.play.client import PlayClient, PlayClientError
 from interplay.store import PlaySession
+
+pytestmark = pytest.mark.alone
 
 ONE_SECOND = 60
 """Steps."""
@@ -102,6 +105,45 @@ def test_a_killed_worker_costs_its_players_a_moment_and_others_nothing(quiet_ser
     asyncio.run(scenario())
 
 
+def test_a_worker_that_is_stopped_is_no_longer_waited_for_its_players_are_told_and_play_on(quiet_server: RunningServer) -> None:
+    server = quiet_server
+
+    async def scenario() -> None:
+        victim = await started(server, "atari/space_invaders", seed=12)
+        await victim.play(ONE_SECOND)
+        stopped, began = await worker_of(server, seats=1), time.monotonic()
+        os.kill(stopped, signal.SIGSTOP)
+        reading = asyncio.create_task(victim.play(5 * ONE_SECOND))
+        health = []
+        async with httpx.AsyncClient() as http:
+            while not any(message.get("reason") == "recovering" for message in victim.client.messages):
+                health.append((await http.get(f"{server.address}/healthz")).json())
+                await asyncio.sleep(0.1)
+            assert time.monotonic() - began < 5.0
+            await reading
+            kinds = [(message["type"], message.get("reason")) for message in victim.client.messages]
+            assert kinds == [("welcome", None), ("started", None), ("paused", "recovering"), ("resumed", None)]
+            assert health[0] == {"status": "ok"}
+            assert health[-1]["status"] == "degraded"
+            assert any("have said nothing for more than" in str(one) for one in health)
+            await left(victim)
+            assert not Path(f"/proc/{stopped}/fd").exists() or not os.listdir(f"/proc/{stopped}/fd")
+            async with asyncio.timeout(30):
+                while (await http.get(f"{server.address}/healthz")).json() != {"status": "ok"}:
+                    await asyncio.sleep(0.1)
+        assert "has said nothing for" in (server.data / "server.log").read_text()
+        # A server that is told to end does not wait for one either.
+        waiting = await started(server, "atari/breakout")
+        os.kill(await worker_of(server, seats=1), signal.SIGSTOP)
+        began = time.monotonic()
+        server.process.send_signal(signal.SIGTERM)
+        assert await asyncio.to_thread(server.process.wait, 60) == 0
+        assert time.monotonic() - began < 8.0
+        await waiting.client.close()
+
+    asyncio.run(scenario())
+
+
 def test_a_killed_server_loses_no_step_older_than_a_second(tmp_path: Path) -> None:
     async def until_killed(server: RunningServer, players: list[Watcher]) -> list[int]:
         for seed, watcher in enumerate(players):
@@ -129,19 +171,18 @@ def test_a_killed_server_loses_no_step_older_than_a_second(tmp_path: Path) -> No
     while any(Path(f"/proc/{pid}").exists() for pid in workers):
         assert time.monotonic() < deadline, "a worker outlives its server"
         time.sleep(0.05)
-    with running_server(data, "--workers", "1") as server:
-        archive = interplay.record.open(data)
-        episodes = {episode.id: episode for episode in archive.episodes()}
-        assert len(episodes) == 2
-        assert {episode.outcome for episode in episodes.values()} == {"interrupted"}
-        with archive.database.read() as session:
-            rows = [session.get_one(PlaySession, watcher.client.grant["session"]) for watcher in players]
-            assert {row.episode_id for row in rows} == set(episodes)
-            assert {row.state for row in rows} == {"interrupted"}
-        for watcher, row in zip(players, rows, strict=True):
-            assert_kept(episodes[row.episode_id], watcher)
-        assert "Recovered 2 interrupted episodes" in (data / "server.log").read_text()
-        assert asyncio.run(server.statistics())["seats"] == {}
+    with running_server(data, "--workers", "1"):
+        pass  # it keeps their games for them; when it is stopped it seals them
+    archive = interplay.record.open(data)
+    episodes = {episode.id: episode for episode in archive.episodes()}
+    assert len(episodes) == 2
+    assert {episode.outcome for episode in episodes.values()} == {"interrupted"}
+    with archive.database.read() as session:
+        rows = [session.get_one(PlaySession, watcher.client.grant["session"]) for watcher in players]
+        assert {row.episode_id for row in rows} == set(episodes)
+        assert {row.state for row in rows} == {"interrupted"}
+    for watcher, row in zip(players, rows, strict=True):
+        assert_kept(episodes[row.episode_id], watcher)
 
 
 def assert_kept(episode: interplay.record.Episode, watcher: Watcher) -> None:
@@ -203,6 +244,28 @@ def test_a_disk_that_is_full_ends_the_session_and_keeps_what_is_there(quiet_serv
         assert_kept(episode, unlucky)
 
     asyncio.run(scenario())
+
+
+def test_a_full_disk_under_the_database_is_a_503_in_words_and_no_traceback(quiet_server: RunningServer) -> None:
+    server = quiet_server
+    pid, size = server.process.pid, (server.data / "interplay.db-wal").stat().st_size
+    no_limit = (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
+    with httpx.Client(base_url=server.address, timeout=20) as http:
+        # To the server a file size limit is what a full disk is: its next write of the database fails.
+        resource.prlimit(pid, resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+        try:
+            program = http.post("/api/sessions", json={"task": "atari/breakout"})
+            reading = http.get("/")
+        finally:
+            resource.prlimit(pid, resource.RLIMIT_FSIZE, no_limit)
+        assert (program.status_code, program.json()["error"]) == (503, "unavailable")
+        assert "The disk of this server is full, so nothing was saved" in program.json()["message"]
+        assert program.headers["retry-after"] == "60"
+        assert reading.status_code == 200
+        assert http.post("/api/sessions", json={"task": "atari/breakout"}).status_code == 201
+    log = (server.data / "server.log").read_text()
+    assert "the disk is full" in log
+    assert "Traceback" not in log
 
 
 def open_files(pid: int) -> set[str]:

@@ -20,6 +20,8 @@ from interplay.play.client import PlayClient
 from interplay.record import Archive, Episode, InputTiming
 from interplay.tasks import parse_suite
 
+pytestmark = pytest.mark.alone
+
 TASK = next(task for task in parse_suite(suite_text()).tasks if task.name == "look")
 KEYS = TASK.keys
 
@@ -96,7 +98,7 @@ def test_recorded_actions_are_those_that_were_sent(server, archive) -> None:
     assert [mask for mask, _ in groupby([0, *masks])] == [0, *(KEYS.mask_of_action(one) for one in SCRIPT)]
     turned = [tuple(one["camera"].tolist()) for one in actions if one["camera"].any()]
     assert turned == [KEYS.turn_of_action(one) for one in SCRIPT if one["camera"].any()]
-    column = episode.steps().column("input.buttons")
+    column = episode.steps().column("input.player.buttons")
     assert column.type == pa.uint32()
     assert [value or 0 for value in column.to_pylist()[:-1]] == masks
     assert episode.raw_observations()[-1].tolist() == cameras(episode).sum(axis=0).tolist()
@@ -179,7 +181,7 @@ def test_32_buttons_and_composed_actions_survive_a_recording_and_its_resumption(
     resumed.recorder.step(KEYS.noop, result, clock_us=len(SCRIPT) * 50_000)
     episode = archive.seal(resumed.recorder.finish("quit"))
     assert interplay.record.verify(episode).equal
-    assert episode.steps().column("input.buttons").to_pylist() == [2**32 - 1] * len(SCRIPT) + [None, None]
+    assert episode.steps().column("input.player.buttons").to_pylist() == [2**32 - 1] * len(SCRIPT) + [None, None]
     for one, recorded in zip(SCRIPT, episode.actions(), strict=False):
         assert KEYS.mask_of_action(recorded) == KEYS.mask_of_action(one)
         assert KEYS.turn_of_action(recorded) == KEYS.turn_of_action(one)

@@ -10,20 +10,25 @@ import signal
 import subprocess
 import time
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 from play_server import RunningServer, environment, running_server, serve_command
 from play_watcher import Watcher
+from sqlalchemy.exc import DatabaseError
 from websockets.asyncio.client import connect
 
 import interplay.record
-from interplay.play import PlayServer, pool, wire
+from interplay.play import PlayError, PlayServer, pool, wire
 from interplay.play.client import PlayClient
+from interplay.play.game import State
 from interplay.play.live import LiveEpisode
 from interplay.store import PlaySession
 from interplay.tasks import find
+
+pytestmark = pytest.mark.alone
 
 
 async def listen_for(client: PlayClient, seconds: float) -> None:
@@ -110,16 +115,15 @@ def test_latency_is_measured_from_pictures_of_a_running_game_only() -> None:
         1,
         env,
         start=env.reset(seed=1),
-        open_recorder=lambda: recorder,  # type: ignore[arg-type,return-value]
         send=lambda message: None,
-        owner="tester",
     )
-    live.show(0)
-    live.open_journal()
+    (seat,) = live.seats
+    live.show(seat, 0)
+    live.open_journal(recorder)  # type: ignore[arg-type]
     live.start(500_000)
-    live.input(1, painted_step=0, client_ms=0.0, received_us=0)
+    live.input(seat, 1, painted_step=0, client_ms=0.0, received_us=0)
     live.tick(510_000)
-    live.input(0, painted_step=1, client_ms=0.0, received_us=0)
+    live.input(seat, 0, painted_step=1, client_ms=0.0, received_us=0)
     live.tick(527_000)
     assert [timing.latency_ms for timing in recorder.timings] == [None, 17.0]
 
@@ -153,6 +157,123 @@ def test_a_seat_nobody_takes_is_freed(tmp_path: Path) -> None:
     asyncio.run(scenario())
 
 
+class Listener:
+    """Stands where a player's socket does."""
+
+    def __init__(self) -> None:
+        self.words: list[dict[str, Any]] = []
+
+    def send_text(self, message: str) -> None:
+        self.words.append(json.loads(message))
+
+    def send_frame(self, message: bytes, *, last: bool = False) -> None: ...
+
+    def close(self, code: int, reason: str = "") -> None: ...
+
+
+def test_seats_of_slow_worlds_are_counted_from_when_they_are_asked_for(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with server_here(tmp_path, max_worlds=4) as play:
+            task = play.task("atari/breakout")
+            play.limits.mark_slow(task, 20.0)
+
+            def ask(client: str | None) -> Any:
+                return play.create_session(task, client=client)
+
+            untaken = [await asyncio.to_thread(ask, "192.0.2.1") for _ in range(2)]
+            with pytest.raises(PlayError, match="2 games like this one are open from your address") as own:
+                await asyncio.to_thread(ask, "192.0.2.1")
+            assert (own.value.is_own, own.value.retry_after_s) == (True, 120)
+            for grant in untaken:  # hello only
+                game, seat = play._places[grant.session]
+                game.attach(seat, Listener())  # type: ignore[arg-type]
+            with pytest.raises(PlayError, match="from your address"):
+                await asyncio.to_thread(ask, "192.0.2.1")
+            assert await asyncio.to_thread(play.create_session, "atari/qbert", client="192.0.2.1")
+            for _ in range(2):
+                await asyncio.to_thread(ask, None)
+            with pytest.raises(PlayError, match="all 4 places for games like this one are taken") as full:
+                await asyncio.to_thread(ask, "192.0.2.2")
+            assert not full.value.is_own
+            async with asyncio.timeout(60):
+                while sum(link.alone for link in play.pool.links) < 2:
+                    await asyncio.sleep(0.05)
+            game, seat = play._places[untaken[0].session]
+            game.on_command(seat, "quit")  # a place is free again
+            async with asyncio.timeout(60):
+                while sum(link.alone for link in play.pool.links) > 1:
+                    await asyncio.sleep(0.05)
+            await asyncio.to_thread(ask, "192.0.2.1")
+
+    asyncio.run(scenario())
+
+
+def test_a_game_held_for_its_player_keeps_its_place(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with server_here(tmp_path, max_worlds=2) as play:
+            task = play.task("atari/breakout")
+            play.limits.mark_slow(task, 20.0)
+            row = PlaySession(
+                id="left", task=task.id, task_hash=task.content_hash, seed=4, actor="tester", actor_kind="human",
+                participant_id=None, state="playing", created_at=datetime.now(UTC),
+            )  # fmt: skip
+            game = play._new_game(task, row.seed, state=State.HELD)
+            play._seat_again(game, game.seats[0], row)
+            await asyncio.to_thread(play.create_session, task, client="192.0.2.1")
+            with pytest.raises(PlayError, match="all 2 places"):
+                await asyncio.to_thread(play.create_session, task, client="192.0.2.2")
+
+    asyncio.run(scenario())
+
+
+def test_a_server_that_could_not_start_can_be_stopped(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        play = PlayServer(interplay.record.open(tmp_path), secret=b"s" * 32, num_workers=1)
+        play.archive.database.engine.dispose()
+        (tmp_path / "interplay.db").write_bytes(b"no database" * 1000)
+        with pytest.raises(DatabaseError):
+            await play.start()
+        async with asyncio.timeout(30):
+            await play.stop()
+
+    asyncio.run(scenario())
+
+
+def test_games_found_to_be_slow_make_no_more_processes_than_there_are_places_for(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with server_here(tmp_path, max_worlds=1) as play:
+            grants = [await asyncio.to_thread(play.create_session, "atari/breakout") for _ in range(3)]
+            play.limits.mark_slow(play.task("atari/breakout"), 20.0)
+            places = [play._places[grant.session] for grant in grants]
+            for game, seat in places:
+                game.attach(seat, Listener())  # type: ignore[arg-type]
+                async with asyncio.timeout(60):
+                    while not game.is_opened:
+                        await asyncio.sleep(0.02)
+            assert [game.link.alone for game, _ in places if game.link is not None] == [True, False, False]
+
+    asyncio.run(scenario())
+
+
+def test_a_welcome_that_comes_after_its_socket_went_does_not_keep_the_seat_for_ten_minutes(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with server_here(tmp_path, seat_kept_s=0.5) as play:
+            grant = await asyncio.to_thread(play.create_session, "atari/breakout")
+            (game, seat), first, second = play._places[grant.session], Listener(), Listener()
+            game.attach(seat, first)  # type: ignore[arg-type]
+            while not first.words:
+                await asyncio.sleep(0.02)
+            game.detach(seat, first)  # type: ignore[arg-type]
+            game.attach(seat, second)  # type: ignore[arg-type]
+            game.detach(seat, second)  # type: ignore[arg-type]
+            async with asyncio.timeout(30):
+                while play.statistics()["seats"].get("waiting"):
+                    await asyncio.sleep(0.05)
+            assert second.words == []
+
+    asyncio.run(scenario())
+
+
 def test_an_episode_whose_sealing_fails_stays_in_the_journal(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with server_here(tmp_path) as play:
@@ -167,34 +288,22 @@ def test_an_episode_whose_sealing_fails_stays_in_the_journal(tmp_path: Path) -> 
 def test_workers_that_die_at_once_are_replaced_ever_more_slowly_and_their_players_are_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class Listener:
-        """Stands where a player's socket does."""
-
-        def __init__(self) -> None:
-            self.words: list[dict[str, Any]] = []
-
-        def send_text(self, message: str) -> None:
-            self.words.append(json.loads(message))
-
-        def close(self, code: int, reason: str = "") -> None: ...
-
     async def scenario() -> None:
         monkeypatch.setattr(pool, "WORKER_MODULE", "this_module_does_not_exist")
         async with server_here(tmp_path) as play:
             grant = play.create_session("atari/breakout")
-            seat = play._seats[grant.session]
+            game, seat = play._places[grant.session]
             listener = Listener()
-            seat.attach(listener)  # type: ignore[arg-type]
-            for _ in range(200):
-                if listener.words:
-                    break
-                await asyncio.sleep(0.05)
+            game.attach(seat, listener)  # type: ignore[arg-type]
+            async with asyncio.timeout(60):
+                while not listener.words:
+                    await asyncio.sleep(0.05)
             (error,) = listener.words
             assert (error["type"], error["code"]) == ("error", "world_failed")
             deaths = play.pool.num_deaths
             await asyncio.sleep(1.0)
             assert play.pool.num_deaths <= deaths + 1
-            assert play._seats[grant.session].pending == []
+            assert game.pending == []
 
     asyncio.run(scenario())
 

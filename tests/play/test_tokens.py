@@ -38,3 +38,10 @@ def test_secrets_are_kept_and_readable_by_their_owner_only(tmp_path: Path) -> No
     assert is_operator(f"Bearer {token}", token)
     for header in (None, "", token, f"Basic {token}", "Bearer ", f"Bearer {token}x"):
         assert not is_operator(header, token)
+
+
+def test_secrets_that_others_could_read_are_not_left_so(tmp_path: Path) -> None:
+    token = operator_token(tmp_path)
+    (tmp_path / "operator.token").chmod(0o644)
+    assert operator_token(tmp_path) == token
+    assert stat.S_IMODE((tmp_path / "operator.token").stat().st_mode) == 0o600

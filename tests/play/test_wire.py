@@ -1,12 +1,14 @@
 import contextlib
 import struct
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from interplay.play import wire
+from interplay.play import channel, wire
 from interplay.play.channel import Unpacker, pack, pack_input, unpack_input
+from interplay.record import Owner
 
 
 @given(st.integers(0, 2**16 - 1), st.integers(0, 2**32 - 1), st.floats(allow_nan=False, allow_infinity=False))
@@ -92,13 +94,27 @@ def test_a_header_has_the_offsets_of_the_protocol_page() -> None:
 
 
 @given(
-    st.lists(st.tuples(st.integers(0, 2**32 - 1), st.integers(0, 9), st.binary(max_size=50)), max_size=8),
+    st.lists(
+        st.tuples(st.integers(0, 2**32 - 1), st.integers(0, 2**16 - 1), st.integers(0, 9), st.binary(max_size=50)), max_size=8
+    ),
     st.lists(st.integers(1, 60), min_size=1, max_size=20),
 )
-def test_channel_messages_survive_any_cut(messages: list[tuple[int, int, bytes]], cuts: list[int]) -> None:
-    stream = b"".join(pack(*message) for message in messages)
+def test_channel_messages_survive_any_cut(messages: list[tuple[int, int, int, bytes]], cuts: list[int]) -> None:
+    stream = b"".join(pack(number, kind, payload, seat=seat) for number, seat, kind, payload in messages)
     unpacker, got, position = Unpacker(), [], 0
     for size in [*cuts, len(stream) + 1]:
         got += unpacker.feed(stream[position : position + size])
         position += size
     assert got == messages
+
+
+def test_commands_and_events_come_back_as_they_were_and_others_are_refused() -> None:
+    start = channel.Start("episode", "session", 7, {"left": Owner("ann", "human", 5), "right": Owner("bot", "agent")})
+    assert channel.decode_command(channel.encode(start)) == start
+    ended = channel.Ended("quit", None, (1.5, -2.0), 12)
+    assert channel.decode_event(channel.encode(ended)) == ended
+    for decode in (channel.decode_command, channel.decode_event):
+        with pytest.raises(msgspec.ValidationError, match="Invalid value"):
+            decode(b'{"do": "dance", "event": "dance"}')
+    with pytest.raises(msgspec.ValidationError, match="`int`"):
+        channel.decode_command(b'{"do": "prepare", "task": {}, "seed": "seven"}')

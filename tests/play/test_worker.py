@@ -13,7 +13,7 @@ import pytest
 import interplay.envs
 import interplay.record
 from interplay.play import processes
-from interplay.play.channel import ToWorker, Unpacker, pack_json
+from interplay.play.channel import Configure, Unpacker, pack_command
 from interplay.play.clock import SLOTS
 from interplay.play.live import LiveEpisode
 from interplay.play.worker import Worker
@@ -46,9 +46,9 @@ def episode(worker: Worker, number: int, *, oldest_us: int | None = None) -> Liv
     """A running one whose first step nobody makes."""
     env = interplay.envs.make(find("atari/breakout"))
     start = env.reset(seed=1)
-    live = LiveEpisode(number, env, start=start, open_recorder=None, send=lambda message: None, owner="tester")
+    live = LiveEpisode(number, env, start=start, send=lambda message: None)
     recorder: Any = Recorder(oldest_us)
-    live.recorder, live.wanted = recorder, True
+    live.episode.recorder, live.wanted = recorder, True
     worker._episodes[number] = live
     worker._start(live)
     return live
@@ -86,12 +86,12 @@ def test_a_worker_for_each_core_runs_on_its_core(tmp_path: Path) -> None:
     if len(cores) < 2:
         pytest.skip("this machine has one core")
     archive = interplay.record.open(tmp_path)
-    where = {"do": "configure", "data": str(tmp_path), "database": archive.database.address}
     archive.close()
     for num_workers, expected in ((len(cores), {cores[1]}), (len(cores) + 1, set(cores))):
         process, ours = processes.start("interplay.play.worker")
         with ours:
-            ours.sendall(pack_json(0, ToWorker.COMMAND, where | {"place": 1, "num_workers": num_workers}))
+            command = Configure(str(tmp_path), archive.database.address, place=1, num_workers=num_workers)
+            ours.sendall(pack_command(0, command))
             ours.settimeout(30)
             unpacker, num_reports = Unpacker(), 0
             while num_reports < 2:  # by the second report of how it is doing it has read the command

@@ -50,6 +50,19 @@ ArrowRight = "look_right"
 ArrowUp = "look_up"
 ArrowDown = "look_down"
 """
+PONG = """
+[[task]]
+name = "pong"
+frame_rate_hz = 15
+seats = ["left", "right"]
+env.id = "pettingzoo:butterfly/cooperative_pong-v6"
+env.options = { kwargs = { ball_speed = 1 } }
+[task.keys]
+buttons = ["UP", "DOWN"]
+bindings = { KeyW = "UP", KeyS = "DOWN", ArrowUp = "UP", ArrowDown = "DOWN" }
+actions = { "" = 0, "UP" = 1, "DOWN" = 2 }
+"""
+"""Two seats."""
 WORLDS = {
     "counter": "TrialCounter",
     "raises": "TrialRaises",
@@ -60,7 +73,7 @@ WORLDS = {
 
 
 def suite_text() -> str:
-    """The suite of the trial worlds, and a short game of Space Invaders."""
+    """The suite of the trial worlds, a short game of Space Invaders, and a game for two."""
     tasks = [f'[[task]]\nname = "{name}"\nenv.id = "gym:trial_worlds:{world}-v0"\n{KEYS}' for name, world in WORLDS.items()]
     tasks.append(f'[[task]]\nname = "brief"\ntime_limit_s = 1.5\nenv.id = "ale:space_invaders"\n{KEYS}')
-    return SUITE + "\n".join([*tasks, LOOK])
+    return SUITE + "\n".join([*tasks, LOOK, PONG])

@@ -192,3 +192,10 @@ def test_judgements_at_fault_are_named_by_their_line(tmp_path, text, fault):
     path.write_text(text)
     with pytest.raises(AnswersError, match=re.escape(fault)):
         read_judgements(path)
+
+
+def test_two_ways_to_write_one_name_are_not_two_agents(answers_file):
+    path = answers_file("left,right,outcome,judge\nZoe\u0308,bob,left,Rene\u0301\nbob,Zo\u00eb,right,Ren\u00e9\n")
+    answers = read_answers(path)
+    assert {answer.judge for answer in answers} == {"Ren\u00e9"}
+    assert [(row.agent, row.num_answers) for row in leaderboard(answers)] == [("Zo\u00eb", 2), ("bob", 2)]

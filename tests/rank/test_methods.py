@@ -12,7 +12,9 @@ from random_logs import random_log
 
 from interplay.rank import Standings, rate_all
 from interplay.rank.log import Log
-from interplay.rank.methods import METHODS, Options, ranks, rate, rate_many
+from interplay.rank.methods import METHODS, rate, rate_many
+from interplay.rank.order import ranks
+from interplay.rank.ranking import Options
 
 EXACT = (
     lambda x: 0.5 * math.erfc(-x / math.sqrt(2)),

@@ -4,7 +4,6 @@ import csv
 import io
 import json
 import math
-from datetime import UTC, datetime
 
 import pytest
 from random_logs import random_log
@@ -128,35 +127,16 @@ def test_a_study_without_answers_says_what_to_do(capsys, tmp_path):
 
 def test_the_database_is_ranked_as_its_log_says(capsys, tmp_path):
     import interplay.record
-    from interplay.store import Answer, EpisodeRow, Match
+    from interplay import testing
+    from interplay.tasks import find
 
-    now = datetime(2026, 3, 1, tzinfo=UTC)
     archive = interplay.record.open(tmp_path)
+    task = find("atari/qbert")
     with archive.database.write() as session:
-        for name in ("left", "right"):
-            session.add(
-                EpisodeRow(
-                    id=name, task="dig", task_hash="0", env="e", seed=1, actor=name, actor_kind="agent", num_steps=1,
-                    duration_s=1.0, total_reward=0.0, terminated=True, truncated=False, outcome="terminated", frames="video",
-                    created_at=now, path=name, size_bytes=1, sha256="0",
-                )
-            )  # fmt: skip
-        session.flush()
-        for number, (left, right, outcome) in enumerate([("ada", "bob", "left"), ("cyd", "ada", "draw")]):
-            session.add(
-                Match(
-                    id=str(number), task="dig", task_hash="0", seed=1, left_episode_id="left", right_episode_id="right",
-                    left_agent=left, right_agent=right, judge="eve", served_at=now, seen_at=now, answered_at=now,
-                )
-            )  # fmt: skip
-            session.flush()
-            session.add(
-                Answer(
-                    match_id=str(number), task="dig", seed=1, left_agent=left, right_agent=right, outcome=outcome, responses={},
-                    reason="", judge="eve", created_at=now, duration_s=1.0,
-                )
-            )  # fmt: skip
-            session.flush()
+        for left, outcome, right in (("ada", "left", "bob"), ("cyd", "draw", "ada")):
+            sides = (testing.add_episode(session, task, name, 1) for name in (left, right))
+            match = testing.match_values(*sides, "eve")
+            testing.add_answers(session, [(match, testing.answer_values(match, outcome))])
     archive.database.close()
     from_database = json.loads(rank(capsys, "--data", tmp_path, "--json")[1])
     path = tmp_path / "same.csv"
@@ -183,11 +163,12 @@ def test_every_method_keeps_the_fields_and_gives_intervals_if_asked(capsys, stud
     assert rank(capsys, *command)[1] == out
 
 
-def test_the_default_is_trueskill_without_intervals(capsys, study):
+def test_the_default_is_trueskill_without_resampling(capsys, study):
     document = json.loads(rank(capsys, "--answers", study, "--json")[1])
     assert set(document) == {"task", "leaderboard", "num_answers", "num_judges", "tasks", "method"}
     assert set(document["leaderboard"][0]) == {
-        "rank", "agent", "mu", "sigma", "score", "won", "drew", "lost", "num_answers"
+        "rank", "agent", "mu", "sigma", "score", "won", "drew", "lost", "num_answers", "group",
+        "low", "high", "beats_next", "above_next",
     }  # fmt: skip
     assert document["method"] == "trueskill"
 

@@ -28,7 +28,7 @@ time_limit_s = {time_limit_s}
 held_out_seeds = [1]
 
 [task.env]
-id = "gym:CartPole-v1"
+id = "{env_id}"
 options = {{ deterministic = {deterministic} }}
 
 [task.keys]
@@ -44,9 +44,11 @@ text = "Who played better?"
 """
 
 
-def cartpole_task(*, deterministic: bool = True, time_limit_s: float = 4) -> Task:
+def cartpole_task(*, deterministic: bool = True, time_limit_s: float = 4, env_id: str = "gym:CartPole-v1") -> Task:
     """CartPole with pictures for people and numbers for agents."""
-    return parse_suite(CARTPOLE.format(deterministic=str(deterministic).lower(), time_limit_s=time_limit_s)).tasks[0]
+    return parse_suite(
+        CARTPOLE.format(deterministic=str(deterministic).lower(), time_limit_s=time_limit_s, env_id=env_id)
+    ).tasks[0]
 
 
 class Played(NamedTuple):
@@ -121,6 +123,12 @@ def cartpole() -> Task:
 def record(archive: Archive) -> Callable[..., Played]:
     """Records an episode in the archive of this test: `record(task, num_steps=...)`."""
     return lambda task, **options: play(archive, task, **options)
+
+
+@pytest.fixture
+def cartpole_text() -> Callable[..., str]:
+    """The task file of cart pole, or with its environment changed: `cartpole_text(env_id="gym:Taxi-v4")`."""
+    return lambda env_id: CARTPOLE.format(deterministic="true", time_limit_s=4, env_id=env_id)
 
 
 @pytest.fixture

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import operator
+import resource
+import subprocess
+import sys
 from datetime import UTC, datetime, timedelta
 from functools import cache
 
@@ -15,8 +18,9 @@ from interplay.cli import _run
 from interplay.errors import NotFoundError
 from interplay.record import Archive, Episode, RecordingError
 from interplay.record.catalogue import parse_condition, to_row
-from interplay.store import Database, EpisodeRow, Participant, TaskRow
+from interplay.store import Database, EpisodeRow, EpisodeStatistic, Participant, TaskRow
 from interplay.store.episodes import save_episode
+from interplay.tasks import find
 
 OPERATORS = {
     "=": operator.eq,
@@ -117,10 +121,11 @@ entries = st.fixed_dictionaries(
         "num_steps": st.integers(0, 12),
         "score": numbers,
         "outcome": st.sampled_from(["quit", "terminated"]),
-        "statistics": st.dictionaries(st.sampled_from(["lives", "colour"]), st.one_of(numbers, texts)),
+        "statistics": st.dictionaries(st.sampled_from(["lives", "colour", "seat.height"]), st.one_of(numbers, texts)),
     }
 )
-numeric = st.tuples(st.sampled_from(["score", "num_steps", "seed", "lives", "colour"]), st.sampled_from([*OPERATORS]), numbers)
+stated = ["score", "num_steps", "seed", "lives", "colour", "seat.height"]
+numeric = st.tuples(st.sampled_from(stated), st.sampled_from([*OPERATORS]), numbers)
 textual = st.tuples(st.sampled_from(["outcome", "actor", "lives", "colour"]), st.sampled_from([*OPERATORS]), texts)
 
 
@@ -144,7 +149,7 @@ def test_filters_equal_brute_force(archive, values, conditions, task, actor, see
         for episode in episodes:
             save_episode(session, to_row(episode, archive.root), definition)
     known = {name for episode in episodes for name in episode.statistics}
-    conditions = [item for item in conditions if item[0] not in ("lives", "colour") or item[0] in known]
+    conditions = [item for item in conditions if item[0] not in ("lives", "colour", "seat.height") or item[0] in known]
 
     def holds(episode, name, comparison, wanted):
         plain = {"score": episode.total_reward, "num_steps": episode.num_steps, "seed": episode.seed}
@@ -287,6 +292,32 @@ def test_a_folder_that_cannot_be_made_says_so(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(RecordingError, match="Choose another one with --data"):
         interplay.record.open(tmp_path / "file" / "data")
+
+
+def test_two_thousand_episodes_are_listed_in_three_seconds(archive):
+    task = find("atari/breakout")
+    with archive.database.write() as session:
+        row = TaskRow(content_hash=task.content_hash, task=task.id, definition=task.to_json(), created_at=datetime.now(UTC))
+        session.add(row)
+        for number in range(2000):
+            session.add(
+                EpisodeRow(
+                    id=f"20260101T000000-{number:08x}", task=task.id, task_hash=task.content_hash, env=task.env.id, seed=number,
+                    actor="random", actor_kind="agent", num_steps=100, duration_s=1.5, total_reward=float(number % 7),
+                    terminated=True, truncated=False, outcome="terminated", frames="indexed",
+                    created_at=datetime(2026, 1, 1, tzinfo=UTC) + timedelta(seconds=number), path=f"episodes/{number}.parquet",
+                    size_bytes=1000, sha256="0" * 64, participant_id=None,
+                    statistics=[EpisodeStatistic(name=name, number=1.0) for name in ("score", "lives", "num_steps")],
+                )
+            )  # fmt: skip
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    command = [sys.executable, "-m", "interplay.cli", "episodes", "list", "--data", str(archive.root)]
+    listed = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert len(listed) == 2001
+    assert listed[1].startswith("20260101T000000-000007cf  atari/breakout  random  1999  ")
+    # Of the processor: what a quiet machine's clock shows.
+    assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 3
 
 
 def test_the_command_line_lists_and_repairs(record, archive, cartpole, invaders, capsys):

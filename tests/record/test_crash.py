@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import stat
 import subprocess
 import sys
 import threading
@@ -158,6 +159,17 @@ def test_a_world_that_is_not_deterministic_is_not_resumed(archive, make_cartpole
     with pytest.raises(RecordingError, match=r"not deterministic, so it cannot be rebuilt(.|\n)*episodes repair"):
         interplay.record.resume(archive, recorder.episode_id)
     assert archive.recover()[0].num_steps == 5
+
+
+def test_a_new_data_folder_is_not_open_to_others_and_one_that_is_there_keeps_its_mode(tmp_path):
+    interplay.record.open(tmp_path / "made" / "new").close()
+    assert stat.S_IMODE((tmp_path / "made" / "new").stat().st_mode) == 0o700
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    shared.chmod(0o750)
+    interplay.record.open(shared).close()
+    assert stat.S_IMODE(shared.stat().st_mode) == 0o750
+    assert stat.S_IMODE((shared / "interplay.db").stat().st_mode) == 0o600
 
 
 def test_a_full_disk_keeps_what_was_written(archive):

@@ -33,7 +33,7 @@ def test_every_frame_action_and_reward_comes_back(record, invaders, policy):
     assert last["reward.player"] is None
     assert last["terminated"] is None
     assert json.loads(last["info"])["lives"] == played.results[-1][4]["lives"]
-    assert table.column("input.painted_step").to_pylist()[:4] == [None, 1, 2, None]
+    assert table.column("input.player.painted_step").to_pylist()[:4] == [None, 1, 2, None]
     assert table.column("owner.player").to_pylist()[0] == "tester"
 
 

@@ -5,17 +5,24 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
+from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from sqlalchemy import text
 
 from interplay.cli import _run
 from interplay.envs import make
+from interplay.envs.minerl_actions import CAMERA, KEYS
+from interplay.envs.voxel import VoxelEnv
 from interplay.record import Episode, verify
 from interplay.record.verify import verify_file
+from interplay.tasks import find
+from interplay.world import VERSION
 
 
 def footer_start(data: bytes) -> int:
@@ -54,14 +61,21 @@ def test_any_changed_byte_is_found_and_given_a_step(record, tmp_path, invaders, 
 
 def rewrite(episode: Episode, column: str, row: int, value) -> Episode:
     """The episode's file with one value changed, every checksum made right again: what only a replay can notice."""
+    return rewritten(episode, {column: {row: value}})
+
+
+def rewritten(episode: Episode, changes: dict[str, dict[int, Any]], **env_versions: str) -> Episode:
+    """As `rewrite`, with several columns and rows, and as recorded with other versions."""
     import xxhash
 
     table = pq.read_table(episode.path)
-    values = table.column(column).to_pylist()
-    values[row] = value
-    index = table.schema.get_field_index(column)
-    table = table.set_column(index, table.schema.field(index), pa.array(values, table.schema.field(index).type))
+    for column, changed in changes.items():
+        values = [changed.get(row, value) for row, value in enumerate(table.column(column).to_pylist())]
+        index = table.schema.get_field_index(column)
+        table = table.set_column(index, table.schema.field(index), pa.array(values, table.schema.field(index).type))
     metadata = pq.read_metadata(episode.path)
+    facts = json.loads(metadata.metadata[b"interplay"])
+    facts["header"]["env_versions"] |= env_versions
     path = episode.path.with_name(f"{episode.id}.parquet")
     rows = [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
     ends = []
@@ -76,9 +90,7 @@ def rewrite(episode: Episode, column: str, row: int, value) -> Episode:
         for end in ends:
             digests.append((end, xxhash.xxh3_64_hexdigest(data[begin:end])))
             begin = end
-        writer.add_key_value_metadata(
-            {b"interplay": metadata.metadata[b"interplay"], b"interplay.digests": json.dumps(digests)}
-        )
+        writer.add_key_value_metadata({b"interplay": json.dumps(facts), b"interplay.digests": json.dumps(digests)})
     return replace(episode, path=path, sha256=hashlib.sha256(path.read_bytes()).hexdigest())
 
 
@@ -193,3 +205,50 @@ def test_a_replay_that_differs_names_a_changed_version(record, invaders, monkeyp
     verdict = verify(rewrite(episode, "reward.player", 7, 5.0))
     assert verdict.step == 7
     assert "now 0.1" in verdict.reason
+
+
+@pytest.fixture(scope="module")
+def block_episode(new_archive, tmp_path_factory) -> Iterator[Episode]:
+    """Some seconds of the block world in a tiny picture: long enough for a snapshot to be kept."""
+    archive = new_archive(tmp_path_factory.mktemp("blocks"))
+    task = find("basalt/sandbox")
+    env = make(replace(task, env=replace(task.env, options=task.env.options | {"size": [64, 36], "kind": "flat"})))
+    recorder = archive.recorder(env.task, env, seed=5, actor="tester", actor_kind="agent")
+    recorder.start(*env.reset(seed=5))
+    for step in range(VoxelEnv.snapshot_steps + 5):
+        action = dict.fromkeys(KEYS, 0) | {"forward": step % 2, CAMERA: np.array([0.0, 2.0], np.float32)}
+        recorder.step(action, env.step(action), clock_us=step * 50_000)
+    yield archive.seal(recorder.finish("quit"))
+    env.close()
+    archive.close()
+
+
+def test_an_episode_whose_pictures_an_earlier_version_drew_is_verified_by_its_states(block_episode, tmp_path):
+    data = block_episode.path.read_bytes()
+    other_pictures = {"frame_hash": {row: row for row in range(block_episode.num_steps + 1)}}
+    earlier = rewritten(block_episode, other_pictures, world="2")
+    verdict = verify(earlier)
+    assert verdict.equal, verdict
+    assert verdict.reason == (
+        "the file equals the recording, and 1 kept state, rewards, endings and infos of the replay too; pictures were not "
+        f"compared, because another version draws them otherwise (recorded with world 2, now {VERSION})"
+    )
+    # What really differs is found: where somebody looked, which no reward and no info tells.
+    looked = [*pq.read_table(earlier.path).column("action.player").to_pylist()]
+    looked[100] |= {CAMERA: [0.0, -30.0]}
+    earlier = rewritten(earlier, {"action.player": {100: looked[100]}})
+    verdict = verify(earlier)
+    assert (verdict.equal, verdict.step, verdict.intact) == (False, VoxelEnv.snapshot_steps, True), verdict
+    assert "the replay is in another state than the recorded one (recorded with world 2" in verdict.reason
+    block_episode.path.write_bytes(data)
+
+
+def test_nobody_is_sent_to_a_backup_for_a_file_that_is_as_it_was_sealed(record, archive, invaders, capsys):
+    episode = record(invaders, num_steps=20, policy="replay").episode
+    sha256 = rewrite(episode, "frame_hash", 7, 1).sha256
+    with archive.database.engine.begin() as connection:  # as if this file had been sealed
+        connection.execute(text("UPDATE episodes SET sha256 = :sha256"), {"sha256": sha256})
+    assert _run(["episodes", "verify", episode.id, "--data", str(archive.root)]) == 1
+    said = capsys.readouterr().out
+    assert "differs from step 7 on: the replay shows another frame than the recorded one" in said
+    assert "backup" not in said

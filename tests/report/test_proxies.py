@@ -21,7 +21,7 @@ def test_clicks_of_a_human_episode_are_those_of_its_actions(tmp_path):
     assert list(archived_efforts(archive)) == []  # no person played it
     with archive.database.write() as session:
         row = session.get(EpisodeRow, episode.id)
-        row.actor_kind = "human"
+        row.actor_kind = row.seats[0].actor_kind = "human"
     (effort,) = archived_efforts(archive)
     actions = episode.actions()
     use = [bool(action["use"]) for action in actions]

@@ -1,7 +1,6 @@
 """The page in a real Chromium: light, dark, and as wide as a phone."""
 
 import os
-import shutil
 from pathlib import Path
 
 import pytest
@@ -9,33 +8,12 @@ import pytest
 from interplay.report import bedd_report, write_report
 from interplay.report.efforts import Effort
 
-CHROMIUM = os.environ.get("INTERPLAY_CHROMIUM") or shutil.which("chromium") or "/usr/bin/chromium"
-CHROMIUM_ARGS = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
-
 
 @pytest.fixture(scope="module")
 def address(answers, forms, tmp_path_factory):
     efforts = [Effort("FindCave", 900 + 50 * place, place, 700 + place, True) for place in range(9)]
     report = bedd_report(answers[:500], forms, efforts=efforts, effort_source="trial files")
     return write_report(report, tmp_path_factory.mktemp("page")).html.as_uri()
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(CHROMIUM_ARGS))
-        yield browser
-        browser.close()
 
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 1280), ("light", 360), ("dark", 360)])

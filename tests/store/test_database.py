@@ -1,6 +1,7 @@
 """One code path for SQLite and PostgreSQL: migrations equal the models, writers queue, times keep their zone."""
 
 import sqlite3
+import stat
 import subprocess
 import sys
 import threading
@@ -11,7 +12,7 @@ import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 
-from interplay.store import Answer, Base, Database, EpisodeRow, Match, Participant, StoreError
+from interplay.store import Answer, Ban, Base, Database, EpisodeRow, Match, Participant, Problem, StoreError, entrants
 from interplay.store import database as database_module
 
 
@@ -105,6 +106,18 @@ def test_processes_that_open_a_new_postgresql_database_at_once_wait_for_each_oth
     assert open_at_once(new_postgres_url()) == [(0, "")] * 4
 
 
+def test_migrations_that_stop_half_way_change_nothing(tmp_path):
+    """They are one transaction: no other process sees a part of them and plans the rest."""
+    url = f"sqlite:///{tmp_path}/interplay.db"
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr("alembic.op.add_column", Mock(side_effect=KeyboardInterrupt))
+        Database.open(url)
+    with sqlite3.connect(tmp_path / "interplay.db") as connection:
+        assert connection.execute("SELECT name FROM sqlite_master").fetchall() == []
+    connection.close()
+    Database.open(url).close()
+
+
 def test_a_database_that_stays_busy_is_not_called_damaged(tmp_path, monkeypatch):
     monkeypatch.setattr(database_module, "_WAIT_S", 0)
     with sqlite3.connect(tmp_path / "busy.db", isolation_level=None) as holder:
@@ -129,6 +142,24 @@ def test_commits_of_a_file_wait_for_the_disk_unless_they_need_not(tmp_path):
         seen.append(session.execute(sa.text("PRAGMA synchronous")).scalar())
     database.close()
     assert seen == [2, 1, 2, 2]  # FULL, NORMAL
+
+
+def test_a_database_file_is_never_readable_by_others(tmp_path, caplog):
+    """Also one of before; it is said once."""
+    path = tmp_path / "interplay.db"
+    Database.open(f"sqlite:///{path}").close()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert caplog.messages == []
+    path.chmod(0o644)
+    for number in range(2):
+        database = Database.open(f"sqlite:///{path}")
+        with database.write() as session:
+            session.add(participant(f"key-{number}"))
+        files = [path, path.with_name("interplay.db-wal"), path.with_name("interplay.db-shm")]
+        assert [stat.S_IMODE(file.stat().st_mode) for file in files] == [0o600] * 3
+        database.close()
+    assert len(caplog.messages) == 1
+    assert "could be read by other users of this machine" in caplog.text
 
 
 def test_a_write_that_fails_leaves_nothing(database):
@@ -197,6 +228,10 @@ def test_a_database_nobody_serves_is_refused():
         Database.open("postgresql+psycopg://nobody@127.0.0.1:1/none")
 
 
+NOW = "2026-03-01 12:00:00"
+_ANSWER = "sequence, match_id, task, seed, left_agent, right_agent, outcome, responses, reason, judge, created_at, duration_s"
+
+
 @pytest.mark.parametrize("statement", ["UPDATE answers SET outcome = 'left'", "DELETE FROM answers"])
 def test_the_database_itself_refuses_to_change_the_log_of_answers(database, statement):
     with database.write() as session:
@@ -205,3 +240,157 @@ def test_the_database_itself_refuses_to_change_the_log_of_answers(database, stat
         session.execute(sa.text(statement))
     with database.read() as session:
         assert session.scalar(sa.text("SELECT count(*) FROM answers WHERE outcome = 'draw'")) == 1
+
+
+@pytest.fixture
+def kept(database):
+    """A database with one row of everything that is kept."""
+    with database.write() as session:
+        _one_answer(session)
+        session.flush()
+        if not session.scalar(sa.select(sa.func.count()).select_from(Ban)):
+            now = datetime.now(UTC)
+            session.add(Ban(judge="eve", reason="once", created_at=now))
+            session.add(Problem(match_id="m" * 24, judge="eve", kind="other", words="black", created_at=now))
+    return database
+
+
+@pytest.mark.parametrize(
+    ("statement", "why"),
+    [
+        ("DELETE FROM bans", "bans are kept"),
+        ("UPDATE bans SET judge = 'ada'", "bans are kept"),
+        ("UPDATE bans SET reason = 'none'", "bans are kept"),
+        ("DELETE FROM matches", "matches are kept"),
+        ("UPDATE matches SET left_agent = 'bob', right_agent = 'ada'", "matches are kept"),
+        ("UPDATE matches SET judge = 'ada'", "matches are kept"),
+        ("UPDATE matches SET answered_at = NULL", "matches are kept"),
+        ("UPDATE problems SET words = ''", "problems are only ever added"),
+        ("DELETE FROM problems", "problems are only ever added"),
+    ],
+)
+def test_no_ban_match_or_problem_is_rewritten_or_deleted(kept, statement, why):
+    with pytest.raises(sa.exc.DBAPIError, match=why), kept.write() as session:
+        session.execute(sa.text(statement))
+
+
+def test_no_row_of_the_pay_ledger_is_rewritten_or_deleted(database):
+    with database.engine.connect() as connection:
+        for table in ("pay_events", "hit_events"):
+            refused = set(_refused_changes(connection, table))
+            assert refused >= {"update", "delete"}, (table, refused)
+
+
+def _refused_changes(connection, table: str) -> list[str]:
+    """Kinds of changes of a table that its triggers refuse, going by their names."""
+    names = "SELECT name FROM sqlite_master WHERE type = 'trigger'"
+    if connection.dialect.name == "postgresql":
+        names = "SELECT tgname FROM pg_trigger WHERE NOT tgisinternal"
+    found = connection.execute(sa.text(names)).scalars()
+    return [name.removeprefix(f"{table}_are_kept_") for name in found if name.startswith(f"{table}_are_kept_")]
+
+
+def test_a_ban_is_lifted_once_and_stays_lifted(kept):
+    with kept.write() as session:
+        session.execute(sa.text("UPDATE bans SET lifted_at = :now WHERE lifted_at IS NULL"), {"now": NOW})
+    with pytest.raises(sa.exc.DBAPIError, match="bans are kept"), kept.write() as session:
+        session.execute(sa.text("UPDATE bans SET lifted_at = NULL"))
+
+
+@pytest.mark.parametrize("recursive", ["OFF", "ON"])
+@pytest.mark.parametrize("how", ["INSERT OR REPLACE INTO", "REPLACE INTO"])
+def test_replacing_rewrites_no_answer_ban_or_match(tmp_path, how, recursive):
+    """SQLite fires no DELETE trigger for REPLACE unless asked to, and other programs do not ask."""
+    database = Database.open(f"sqlite:///{tmp_path}/interplay.db")
+    with database.write() as session:
+        _one_answer(session)
+        session.add(Ban(judge="eve", reason="once", created_at=datetime.now(UTC)))
+        session.flush()
+        now = datetime.now(UTC)
+        about = {"task": "t/a", "task_hash": "h", "seed": 1, "left_agent": "ada", "right_agent": "bob"}
+        sides = {"left_episode_id": "ada", "right_episode_id": "bob"}
+        session.add(Match(id="n" * 24, judge="fay", served_at=now, seen_at=now, **about, **sides))
+    database.close()
+    changed = {
+        "answers": _ANSWER.replace("outcome", "'left'", 1),
+        "bans": "id, 'nobody', reason, created_at, lifted_at",
+    }
+    with sqlite3.connect(tmp_path / "interplay.db", isolation_level=None) as connection:
+        connection.execute(f"PRAGMA recursive_triggers={recursive}")
+        columns = {"answers": _ANSWER, "bans": "id, judge, reason, created_at, lifted_at"}
+        for table, values in changed.items():
+            with pytest.raises(sqlite3.IntegrityError, match=f"{table} are"):
+                connection.execute(f"{how} {table} ({columns[table]}) SELECT {values} FROM {table}")
+        match = ", ".join(row[1] for row in connection.execute("PRAGMA table_info(matches)"))
+        for values in (match.replace("left_agent", "'cyd'", 1), match.replace("id", f"'{'o' * 24}'", 1)):
+            with pytest.raises(sqlite3.IntegrityError, match="matches are kept"):
+                connection.execute(f"{how} matches ({match}) SELECT {values} FROM matches WHERE judge = 'fay'")
+        assert connection.execute("SELECT outcome FROM answers").fetchall() == [("draw",)]
+    connection.close()
+
+
+def test_a_data_folder_of_before_keeps_its_answers_when_it_is_opened(tmp_path):
+    """The migration copies the log to let a duration be unknown; nothing of it may be lost or renumbered."""
+    old = tmp_path / "old.db"
+    _at_revision(old, "0003")
+    with sqlite3.connect(old) as connection:
+        _add(connection, "episodes", id="ada")
+        for number in (1, 2, 7):
+            _add(connection, "matches", id=f"m{number}", left_episode_id="ada", right_episode_id="ada", answered_at=NOW)
+            _add(connection, "answers", sequence=number, match_id=f"m{number}", duration_s=-18000.0, reason="é")
+        before = connection.execute("SELECT * FROM answers ORDER BY sequence").fetchall()
+    connection.close()
+    Database.open(f"sqlite:///{old}").close()
+    with sqlite3.connect(old) as connection:
+        assert connection.execute("SELECT * FROM answers ORDER BY sequence").fetchall() == before
+        assert {row[1] for row in connection.execute("PRAGMA index_list(answers)")} >= {"ix_answers_task", "ix_answers_study"}
+    connection.close()
+
+
+def test_agents_of_a_data_folder_of_before_are_entrants_of_their_origin(tmp_path):
+    old = tmp_path / "old.db"
+    _at_revision(old, "0004")
+    with sqlite3.connect(old) as connection:
+        _add(connection, "agents", id=3, name="ada", task="t/a", kind="bc", approved_at=NOW)
+        _add(connection, "agents", id=5, name="GoUp", task="t/a", kind="agent", withdrawn_at=NOW)
+        _add(connection, "agents", id=6, name="red", task="t/a", kind="PPO", proposed_by="team")
+        _add(connection, "agents", id=9, name="Human1", task="t/a", kind="human", approved_at=NOW)
+        _add(connection, "episodes", id="up", task="t/a", actor="GoUp", frames="uploaded")
+        _add(connection, "episodes", id="one", task="t/a", actor="ada", frames="indexed")
+        _add(connection, "matches", id="m", left_episode_id="one", right_episode_id="up", answered_at=NOW)
+        source = {"source": '{"dataset": "bedd"}', "left_agent": "Human1", "right_agent": "other"}
+        _add(connection, "answers", match_id="m", task="t/a", **source)
+    connection.close()
+    database = Database.open(f"sqlite:///{old}")
+    with database.read() as session:
+        rows = entrants.entrants(session)
+        assert [(row.name, row.origin, row.kind, entrants.state(row)) for row in rows] == [
+            ("GoUp", "upload", "agent", "withdrawn"),
+            ("Human1", "published", "human", "approved"),
+            ("ada", "agent", "bc", "approved"),
+            ("red", "upload", "PPO", "waiting"),
+        ]
+    database.close()
+
+
+def _add(connection: sqlite3.Connection, table: str, **values) -> None:
+    """A row of something: columns that must have a value and are not given hold what their type allows."""
+    for _, name, kind, is_needed, default, _ in connection.execute(f"PRAGMA table_info({table})"):
+        if is_needed and default is None and name not in values:
+            values[name] = {"VARCHAR": "x", "JSON": "{}", "DATETIME": NOW}.get(kind, 1)
+    places = ", ".join("?" * len(values))
+    connection.execute(f"INSERT INTO {table} ({', '.join(values)}) VALUES ({places})", [*values.values()])
+
+
+def _at_revision(file, revision: str) -> None:
+    """Make a database as it was at a revision."""
+    from alembic import command
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", str(database_module._MIGRATIONS))
+    engine = sa.create_engine(f"sqlite:///{file}")
+    with engine.begin() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, revision)
+    engine.dispose()

@@ -27,10 +27,22 @@ def database(request, tmp_path):
         studies.open_study(session, study="caves", content_hash="v1", definition={"study": {"id": "caves"}}, now=NOW)
         add_participant(session, "key", NOW, channel="mturk", worker="A1ADA")
     yield database
-    with database.write() as session:
-        for table in reversed(Base.metadata.sorted_tables):
-            session.execute(sa.delete(table))
+    if request.param == "postgresql":  # shared by the tests of this module
+        with database.write() as session:
+            session.execute(sa.text("SET LOCAL session_replication_role = replica"))  # without the triggers that keep rows
+            for table in reversed(Base.metadata.sorted_tables):
+                session.execute(sa.delete(table))
     database.close()
+
+
+def test_the_ledger_is_only_ever_added_to(database):
+    with database.write() as session:
+        enrol(session, "e1")
+        now = {"kind": "reward", "state": "planned", "amount_cents": 100, "currency": "USD", "request": "r", "detail": ""}
+        studies.add_pay_event(session, enrolment_id="e1", now=NOW, **now)
+    for change in ("UPDATE pay_events SET amount_cents = 1", "DELETE FROM pay_events"):
+        with pytest.raises(sa.exc.DBAPIError, match="pay_events are only ever added"), database.write() as session:
+            session.execute(sa.text(change))
 
 
 def enrol(session, name, assignment="3A", worker="A1ADA"):

@@ -111,8 +111,8 @@ def test_ids_of_mechanical_turk_have_its_characters_and_length(name, value):
 )
 def test_a_forged_link_cannot_name_where_work_is_handed_in(host):
     text = refusal(MTurkChannel(), {**MTURK, "turkSubmitTo": host})
-    assert "which is none of https://www.mturk.com, https://workersandbox.mturk.com" in text
-    with pytest.raises(ArrivalError, match="which is none of"):  # nor can a row that was changed since
+    assert "which is not one of https://www.mturk.com, https://workersandbox.mturk.com" in text
+    with pytest.raises(ArrivalError, match="which is not one of"):  # nor can a row that was changed since
         MTurkChannel().departure(Arrival("mturk", "A1", "3A", "3H", submit_to=host), "done")
 
 

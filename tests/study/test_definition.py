@@ -163,8 +163,11 @@ caption = "A tour"
         (('id = "small"', 'id = "Small study"'), "study.id: 'Small study' is not a name\nRemedy: use lower-case letters"),
         (('title = "Small"\n', ""), "study.title: is missing\nRemedy: add title = ..."),
         (("minutes = 15", "minutes = 0"), "study.minutes: must lie between 0.5 and 1440, got 0\nRemedy: choose a value"),
-        (("answers = 2\n", ""), "study.answers: is missing, and mturk must know when a visit is done\nRemedy: add answers = 1"),
-        (('contact = "Ada, ada@lab.example"\n', ""), "study.contact: is missing, and whoever is paid must know whom to ask"),
+        (
+            ("answers = 2\n", ""),
+            "study.answers: is missing; mturk must know when a visit is done\nRemedy: add answers = 1",
+        ),
+        (('contact = "Ada, ada@lab.example"\n', ""), "study.contact: is missing; people who are paid must know whom to ask"),
         (
             ("[study]", '[study]\nkind = "comparison"'),
             "study.kind: 'comparison' is not known\nRemedy: did you mean 'comparisons'",
@@ -212,7 +215,7 @@ def test_what_a_hit_cannot_have_is_refused_with_its_key(line, text):
 
 def test_a_study_that_pays_says_what():
     without = re.sub(r"\[pay\].*?(?=\[channels.open\])", "", SMALL, flags=re.DOTALL)
-    with pytest.raises(StudyError, match="pay: is missing, and mturk pays people"):
+    with pytest.raises(StudyError, match="pay: is missing; mturk pays people"):
         parse_study(without)
 
 

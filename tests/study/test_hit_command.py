@@ -10,13 +10,13 @@ import pytest
 from fake_mturk import KEY_ID, SECRET, FakeMTurk
 
 import interplay.record
-from interplay.cli import study_hit
 from interplay.store import studies
 from interplay.store.hits import hit_events
 from interplay.study.channels import mturk_api
 from interplay.study.channels.mturk_api import MTurkApi
 from interplay.study.definition import parse_study
 from interplay.study.hit_plan import Event, Order, Service, plan
+from interplay.study.hits import Hits
 
 STUDY = """
 [study]
@@ -158,7 +158,7 @@ def test_what_it_costs_is_said_before_it_is_sent_and_hits_of_other_settings_are_
     status, out, _ = run(line.replace("lab.example", "new.example"))
     assert status == 1
     assert f"HIT        3HIT0, sandbox at {mturk.endpoint}, " in out
-    assert "1 of them with other settings or of another version; they stay beside what is asked for here." in out
+    assert "1 of them with other settings or of another version; these stay as they are." in out
 
 
 def test_the_hits_of_a_study_are_shown_with_it_and_a_new_version_says_that_they_stay(run, hit, tmp_path):
@@ -192,7 +192,7 @@ def test_a_quiz_becomes_a_qualification_that_the_hit_asks_for(hit, run, opened, 
     hit("--qualification --hits 2 --send")
     assert (len(mturk.qualifications), len(mturk.hits)) == (1, 2)
     assert ledger(opened).count(("qualification", "made")) == 1
-    assert "The study's own page asks its quiz, too" in run("hit caves --address https://lab.example --qualification")[1]
+    assert "The study's own page asks the quiz again" in run("hit caves --address https://lab.example --qualification")[1]
 
 
 def test_a_studys_own_pass_share_is_asked_for(run, hit, mturk, tmp_path):
@@ -233,7 +233,7 @@ def test_mistakes_are_told_before_anything_is_sent(run, opened, tmp_path, monkey
 
     lab = "--address https://lab.example"
     assert "Missing option '--address'" in said("hit caves", 2)
-    assert "--picture-base is of the quiz's pictures" in said(f"hit caves {lab} --picture-base https://x.example", 2)
+    assert "--picture-base is where Amazon finds" in said(f"hit caves {lab} --picture-base https://x.example", 2)
     assert "unknown study 'cavs'; did you mean 'caves'?" in said(f"hit cavs {lab}")
     assert "there is no folder elsewhere" in said(f"hit caves {lab} --data elsewhere")
     for address in ("http://lab.example", "lab.example", "https://"):
@@ -258,7 +258,7 @@ def test_mistakes_are_told_before_anything_is_sent(run, opened, tmp_path, monkey
     err = said(f"hit caves {lab}")
     assert "caves recruits through open, not through mturk\nRemedy: add [channels.mturk] to its file" in err
     run("close caves")
-    assert "caves is closed, so workers would find nothing to do\nRemedy: open its file again." in said(f"hit caves {lab}")
+    assert "caves is closed, so workers would find nothing to do\nRemedy: open it again." in said(f"hit caves {lab}")
 
 
 def test_what_amazon_refuses_is_told_and_may_be_sent_again(hit, run, opened, mturk):
@@ -381,21 +381,16 @@ def anywhere(request, tmp_path):
 
 
 def test_of_many_claims_at_once_one_is_the_first(anywhere):
-    study, service = parse_study(STUDY), Service(True, "http://127.0.0.1:9")
+    study, service, hits = parse_study(STUDY), Service(True, "http://127.0.0.1:9"), Hits(anywhere.database)
     (order,) = plan(study, "https://lab.example", service, num_hits=1, test=None, events=[])
     with ThreadPoolExecutor(8) as pool:
-        states = list(pool.map(lambda _: study_hit._claim(anywhere, study, order, service).state, range(8)))
+        states = list(pool.map(lambda _: hits.claim(study, order, service).state, range(8)))
     assert sorted(states) == ["new", *["unknown"] * 7]
     made = {"hit": "3H", "hit_type": "3T"}
     with ThreadPoolExecutor(8) as pool:
-
-        def write(_):
-            with anywhere.database.write() as session:
-                study_hit._add(session, study, order, service, "made", made, "")
-
-        list(pool.map(write, range(8)))
+        list(pool.map(lambda _: hits.write(study, order, service, "made", made), range(8)))
     assert ledger(anywhere).count(("hit", "made")) == 1
-    assert study_hit._claim(anywhere, study, order, service).made == made
+    assert hits.claim(study, order, service).made == made
 
 
 # The plan alone

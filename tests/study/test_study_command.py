@@ -19,12 +19,14 @@ from hypothesis import strategies as st
 
 import interplay.record
 from interplay.cli import _run, study_pay
+from interplay.cli.serve import _only_server
 from interplay.store import studies
 from interplay.store.participants import add_participant, participant_by_worker
 from interplay.study.channels.prolific_api import ProlificApi
 from interplay.study.definition import parse_study
 from interplay.study.ledger import Event, Payment, Sent, Visit, plan, refusal, send
 from interplay.study.pay import Finished, bonuses_due
+from interplay.study.payroll import Payroll
 
 START = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 STUDY = """
@@ -102,6 +104,26 @@ def test_opening_prints_the_links_to_paste(run):
     assert status == 0
     assert links["mturk"] == "https://lab.example/studies/caves"
     assert links["prolific"].startswith("https://lab.example/studies/caves?PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID=")
+
+
+def test_opening_prints_no_link_to_a_platform_that_closed(run):
+    _, out, _ = run("open caves.toml --address https://lab.example")
+    assert "mturk     no link: Amazon's documentation says that Mechanical Turk closed for good on 30 September 2026" in out
+    assert "Note on mturk" not in out, "once is enough"
+    assert "prolific  https://lab.example/studies/caves?PROLIFIC_PID=" in out
+
+
+def test_opening_prints_the_address_of_the_server_that_runs_and_of_no_other(run, tmp_path):
+    assert run("open caves.toml")[0] == 0
+    with _only_server(tmp_path / "interplay-data", port=8123):
+        _, out, _ = run("open caves.toml")
+        assert "http://127.0.0.1:8123/judge?study=caves&preview=1" in out
+        assert "YOUR-SERVER" not in out
+        assert "for people elsewhere give --address" in out
+        assert "https://lab.example/studies/caves" in run("open caves.toml --address https://lab.example")[1]
+    _, out, _ = run("open caves.toml")  # its file is still there, its lock is not
+    assert "https://YOUR-SERVER/judge?study=caves&preview=1" in out
+    assert "no server runs on this data folder. Start one:  interplay serve" in out
 
 
 def test_opening_a_changed_file_makes_a_new_version_and_the_old_one_stays(run, tmp_path, opened):
@@ -395,14 +417,13 @@ def open_in(archive):
 
 def test_one_payment_is_claimed_by_one_of_many_at_once(anywhere, monkeypatch):
     finish(anywhere, "prolific", "60bf", "7a", 20)
-    books = study_pay._Books(longest_min=None, channel="prolific")
-    with anywhere.database.read() as session:
-        visits = books.visits(session, studies.enrolments_of_study(session, "caves"))
-    bonus = plan(visits, [])[1]
+    payroll = Payroll(anywhere.database)
+    bill = payroll.plan("caves", channel="prolific")
+    bonus, visits = bill.payments[1], list(bill.visits)
     # Time to read the ledger as it was before, if nothing makes the others wait.
-    monkeypatch.setattr(books, "visits", lambda session, theirs: time.sleep(0.05) or visits)
+    monkeypatch.setattr(payroll, "_visits", lambda *theirs: time.sleep(0.05) or visits)
     with ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(lambda _: study_pay._claim(anywhere, bonus, books, repeats_safely=False), range(8)))
+        found = list(pool.map(lambda _: payroll.claim(bill, bonus, repeats_safely=False), range(8)))
     assert found.count(None) == 1
     assert {one.state for one in found if one is not None} == {"unknown"}
     assert events(anywhere) == [("bonus", "planned", 125)]
@@ -475,7 +496,7 @@ def test_a_bonus_is_not_sent_beside_another_one_of_the_same_person():
         assert refused is not None
         assert (refused.state, refused.detail) == (
             "failed",
-            "what this person is owed has changed meanwhile; nothing was sent: run it again",
+            "what this person is owed has changed; nothing was sent: run it again",
         )
 
 

@@ -19,11 +19,12 @@ import numpy as np
 from interplay.agents.scripted.blocks.body import Body
 from interplay.agents.scripted.blocks.navigation import Routes
 from interplay.envs import make
-from interplay.envs.automatic import inside_cave
+from interplay.envs.voxel.checks.find_cave import inside_cave
 from interplay.record import journal, spaces
 from interplay.tasks import Task
 from interplay.tasks.task import EnvSpec
-from interplay.world import Action, World, screens
+from interplay.world import Action, World
+from interplay.world.player import screens
 from interplay.world.state import Position
 
 PATIENCE_S = 20.0

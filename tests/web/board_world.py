@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import numpy as np
 from sqlalchemy import insert
 
-from interplay.store import Answer, EpisodeRow, Match, TaskRow
-from interplay.store.agents import admit
+from interplay import testing
+from interplay.store import Answer, EpisodeRow, Match
+from interplay.store.entrants import admit
 from interplay.tasks import find
+from interplay.testing import START
 
-START = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 NAMES = (
     "human1", "human2", "GoUp", "UniTeam", "voggite", "JustATry", "TheRealMiners", "yamato.kataoka", "corianas", "Li_and_Ivan",
     "KAIROS", "Miner007", "KABasalt", "cheese_wizards", "BC-Baseline", "Random", "Crafter-v2",
@@ -31,11 +32,10 @@ def fill(
     with archive.database.write() as session:
         for task_id in tasks:
             task = find(task_id)
-            if session.get(TaskRow, task.content_hash) is None:
-                session.add(TaskRow(content_hash=task.content_hash, task=task.id, definition=task.to_json(), created_at=START))
+            testing.add_task(session, task)
             for agent in agents:
                 admit(session, name=agent, task=task_id, kind="human" if agent.startswith("human") else "agent", now=START)
-                episodes += [_episode(task, agent, one) for one in task.held_out_seeds[:2]]
+                episodes += [testing.episode_values(task, agent, one) for one in task.held_out_seeds[:2]]
         session.flush()
         known = {row for (row,) in session.query(EpisodeRow.id)}
         fresh = [row for row in episodes if row["id"] not in known]
@@ -51,29 +51,14 @@ def fill(
                 f"participant-{number % num_judges + 1}" if judge_kind == "person" else f"{judge_kind}:{number % num_judges}"
             )
             key = f"{judge_kind}-{seed}-{number:06d}"
-            matches.append(_match(task, agents[a], agents[b], one, judge, judge_kind, key, START + timedelta(minutes=number)))
+            times = dict.fromkeys(("served_at", "seen_at", "answered_at"), START + timedelta(minutes=number))
+            left, right = (testing.episode_values(task, agents[place], one) for place in (a, b))
+            more = {"id": key, "judge_kind": judge_kind, "purpose": "rating", **times}
+            matches.append(testing.match_values(left, right, judge, **more))
             answers.append(_answer(task, matches[-1], outcome, rng))
         if matches:
             session.execute(insert(Match), matches)
             session.execute(insert(Answer), answers)
-
-
-def _episode(task, agent: str, seed: int) -> dict:
-    return {
-        "id": f"{task.name}-{agent}-{seed}", "task": task.id, "task_hash": task.content_hash, "env": task.env.id, "seed": seed,
-        "actor": agent, "actor_kind": "agent", "num_steps": 100, "duration_s": 5.0, "total_reward": 1.0, "terminated": True,
-        "truncated": False, "outcome": "terminated", "frames": "indexed", "created_at": START,
-        "path": f"episodes/{task.name}-{agent}-{seed}.parquet", "size_bytes": 1, "sha256": "0" * 64,
-    }  # fmt: skip
-
-
-def _match(task, left: str, right: str, seed: int, judge: str, judge_kind: str, key: str, now: datetime) -> dict:
-    return {
-        "id": key, "task": task.id, "task_hash": task.content_hash, "seed": seed,
-        "left_episode_id": f"{task.name}-{left}-{seed}", "right_episode_id": f"{task.name}-{right}-{seed}",
-        "left_agent": left, "right_agent": right, "judge": judge, "judge_kind": judge_kind, "purpose": "rating",
-        "served_at": now, "seen_at": now, "answered_at": now,
-    }  # fmt: skip
 
 
 def _answer(task, match: dict, outcome: str, rng) -> dict:
@@ -83,8 +68,4 @@ def _answer(task, match: dict, outcome: str, rng) -> dict:
             responses[question.id] = {"left": bool(rng.random() < 0.6), "right": bool(rng.random() < 0.4)}
         elif question.kind == "comparative":
             responses[question.id] = outcome if rng.random() < 0.7 else ["left", "draw", "right", "na"][rng.integers(4)]
-    return {
-        "match_id": match["id"], "outcome": outcome, "responses": responses, "reason": REASON, "created_at": match["served_at"],
-        "duration_s": 60.0, "viewing": {},
-        **{name: match[name] for name in ("task", "seed", "left_agent", "right_agent", "judge", "judge_kind", "purpose")},
-    }  # fmt: skip
+    return testing.answer_values(match, outcome, responses=responses, reason=REASON, viewing={})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -14,19 +13,8 @@ from web_server import serving
 import interplay.record
 from interplay.agents import find as find_agent
 from interplay.agents import rollout
-from interplay.store.agents import admit
+from interplay.store.entrants import admit
 from interplay.tasks import builtin_suites, parse_suite
-
-CHROMIUM = os.environ.get("INTERPLAY_CHROMIUM") or shutil.which("chromium") or "/usr/bin/chromium"
-CHROMIUM_ARGS = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
 
 SHORT_SUITE = """
 [suite]
@@ -136,19 +124,6 @@ def server(recorded, tmp_path_factory):
 def serve():
     """`serving`, for tests that need a server of their own."""
     return serving
-
-
-@pytest.fixture(scope="session")
-def chromium():
-    """A headless browser."""
-    if not Path(CHROMIUM).exists():
-        pytest.skip("no Chromium: install it (apt-get install chromium) or name it in INTERPLAY_CHROMIUM")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(CHROMIUM_ARGS))
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,8 @@ from datetime import UTC, datetime
 from html import unescape
 from urllib.parse import urlencode
 
-from interplay.store import Answer, EpisodeRow, Match, TaskRow, studies
+from interplay import testing
+from interplay.store import studies
 from interplay.store.judging import num_answers_by
 from interplay.store.participants import judge_name
 from interplay.study.definition import Study, parse_study
@@ -38,6 +39,7 @@ codes = {{ done = "DONE1", screened_out = "OUT2", no_consent = "NO3" }}
 [judging]
 tasks = ["{TASK}"]
 min_viewing_s = 0
+min_watched_share = 0
 min_reason_chars = 0
 """
 MTURK = {"assignmentId": "3ASSIGN", "hitId": "3HIT", "workerId": "A1ADA", "turkSubmitTo": "https://www.mturk.com"}
@@ -63,69 +65,15 @@ def add_answers(archive, participant_id: int, count: int, study: str = "caves", 
     """Answers of a participant, as the judging room would have stored them."""
     task, now = find(TASK), datetime.now(UTC)
     with archive.database.write() as session:
-        if session.get(TaskRow, task.content_hash) is None:
-            session.add(TaskRow(content_hash=task.content_hash, task=task.id, definition=task.to_json(), created_at=now))
-        for name in ("stand-in-left", "stand-in-right"):
-            if session.get(EpisodeRow, name) is None:
-                session.add(
-                    EpisodeRow(
-                        id=name,
-                        task=TASK,
-                        task_hash=task.content_hash,
-                        env=task.env.id,
-                        seed=1,
-                        actor=name,
-                        actor_kind="agent",
-                        num_steps=1,
-                        duration_s=1.0,
-                        total_reward=0.0,
-                        terminated=True,
-                        truncated=False,
-                        outcome="terminated",
-                        frames="uploaded",
-                        created_at=now,
-                        path="",
-                        size_bytes=0,
-                        sha256="",
-                    )
-                )
-        session.flush()
+        left, right = (testing.add_episode(session, task, name, 1) for name in ("stand-in-left", "stand-in-right"))
         judge = judge_name(participant_id)
         given = num_answers_by(session, judge, study)
-        for number in range(given, given + count):
-            match = Match(
-                id=f"{participant_id:012x}{number:012x}",
-                task=TASK,
-                task_hash=task.content_hash,
-                seed=1,
-                left_episode_id="stand-in-left",
-                right_episode_id="stand-in-right",
-                left_agent="stand-in-left",
-                right_agent="stand-in-right",
-                judge=judge,
-                served_at=now,
-                seen_at=now,
-                answered_at=now,
-                study=study,
-            )
-            session.add(match)
-            session.flush()
-            session.add(
-                Answer(
-                    match_id=match.id,
-                    task=TASK,
-                    seed=1,
-                    left_agent=match.left_agent,
-                    right_agent=match.right_agent,
-                    outcome="left",
-                    responses={},
-                    reason="",
-                    judge=judge,
-                    created_at=now,
-                    duration_s=duration_s,
-                    study=study,
-                )
-            )
+        times = dict.fromkeys(("served_at", "seen_at", "answered_at"), now)
+        matches = [
+            testing.match_values(left, right, judge, id=f"{participant_id:012x}{number:012x}", study=study, **times)
+            for number in range(given, given + count)
+        ]
+        testing.add_answers(session, [(match, testing.answer_values(match, duration_s=duration_s)) for match in matches])
 
 
 def enrolments(archive, study: str = "caves"):

@@ -12,9 +12,9 @@ from board_world import REASON, fill
 from sqlalchemy import select
 from study_world import PROLIFIC, STUDY, hidden_fields, open_study
 
-from interplay.judge import Judging
+from interplay.judge import Judging, Rules
 from interplay.judge.tally import Counts, YesCounts, tally
-from interplay.store import EpisodeRow, Match, Participant
+from interplay.store import EpisodeRow, EpisodeSeat, Match, Participant
 from interplay.store.boards import WATCHED_FOR, Verdict, watched_tasks
 from interplay.tasks import Question, find
 from interplay.web.app import create_app
@@ -32,7 +32,7 @@ def archive(new_archive, tmp_path):
 
 @pytest.fixture
 def app(archive):
-    return create_app(archive, judging=Judging(archive, rng=np.random.default_rng(0)))
+    return create_app(archive, judging=Judging(archive, rng=np.random.default_rng(0), rules=Rules()))
 
 
 QUESTIONS = (
@@ -145,11 +145,15 @@ def test_who_has_a_pair_of_the_task_open_finds_no_episode_of_it_but_their_own(ap
     assert (episode in seen, "judging is blind" in seen) == (True, False)
     with archive.database.write() as session:
         (participant,) = session.scalars(select(Participant.id))
-        session.get(EpisodeRow, episode).participant_id = participant
+        row = session.get(EpisodeRow, episode)
+        row.participant_id = participant
+        held = {"seat": "player", "actor": row.actor, "actor_kind": "human", "num_steps": 1, "total_reward": 0.0}
+        row.seats = [EpisodeSeat(**held, participant_id=participant)]
     assert [judge.get(page).status_code for page in pages] == [200, 200, 200]
     assert episode in judge.get("/episodes").text
     with archive.database.write() as session:
-        session.get(EpisodeRow, episode).participant_id = None
+        row = session.get(EpisodeRow, episode)
+        row.participant_id, row.seats = None, []
         session.get(Match, match).answered_at = NOW
     assert [judge.get(page).status_code for page in pages] == [200, 200, 200]
     assert "judging is blind" not in judge.get("/episodes").text

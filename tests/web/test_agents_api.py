@@ -15,11 +15,11 @@ from agents_world import NOW, TASK, client, mp4, operator, propose, token, uploa
 from interplay.cli import main
 from interplay.cli.serve import DEFAULT_MAX_VIDEO_MB
 from interplay.judge import Judging, NothingToJudgeError
-from interplay.store import agents as store
+from interplay.judge.roster import MAX_WAITING
+from interplay.store import entrants as store
 from interplay.store.catalogue import agent_names, count_by_task
 from interplay.store.tokens import revoke_token
 from interplay.tasks import find
-from interplay.web.agents import MAX_WAITING
 from interplay.web.app import MAX_VIDEO_BYTES, create_app
 
 SEEDS = find(TASK).held_out_seeds

@@ -21,16 +21,17 @@ from fastapi.routing import APIRoute
 from itsdangerous import URLSafeSerializer
 
 import interplay.record
+from interplay import testing
 from interplay.agents import find as find_agent
 from interplay.agents import rollout
-from interplay.envs import EnvError, Frame
+from interplay.envs import EnvError, Frame, make
 from interplay.envs.atari import AtariEnv
 from interplay.judge import Judging
 from interplay.judge.boards import COLUMNS
-from interplay.play import PlayServer
+from interplay.play import PlayServer, wire
 from interplay.play.codec import FrameDecoder, palette_from_text
 from interplay.rank.normal import Z95
-from interplay.store import EpisodeRow, Participant
+from interplay.store import Participant
 from interplay.store.participants import participant_by_key
 from interplay.tasks import builtin_suites, find, parse_suite
 from interplay.web.app import STATIC, create_app
@@ -38,11 +39,11 @@ from interplay.web.board import board_view
 from interplay.web.identity import COOKIE
 from interplay.web.pages import key_rows
 from interplay.web.pictures import PLACEHOLDER_SIZE, Pictures
-from interplay.web.security import MAX_BODY_BYTES
+from interplay.web.security import MAX_BODY_BYTES, Hosts
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # Starlette would like another HTTP library
-    from starlette.testclient import TestClient
+    from starlette.testclient import TestClient, WebSocketDenialResponse
 
 CARTPOLE = """
 [suite]
@@ -113,10 +114,10 @@ def test_every_answer_forbids_scripts_of_others(client, address):
 
 def test_automatic_evaluation_stands_on_the_page_of_its_episode(client, archive, episode):
     assert episode.automatic == {}
-    assert "Automatic evaluation" not in client.get(f"/episodes/{episode.id}").text
+    assert "Outcome check" not in client.get(f"/episodes/{episode.id}").text
 
     class Checked(AtariEnv):
-        def automatic(self):
+        def outcome_check(self):
             return {"success": False, "in_view": True, "num_cells": 7}
 
     task = find("atari/breakout")
@@ -235,6 +236,17 @@ def test_a_long_body_is_refused_whether_it_says_its_length_or_not(client):
         assert answer.json() == {"error": "too_large", "message": "the request is larger than 256 KiB"}
 
 
+def test_a_body_that_is_no_json_is_refused_in_words(client):
+    answer = client.post("/api/sessions", content='{"task": "atari/breakout"}', headers={"Content-Type": "text/plain"})
+    assert answer.status_code == 415
+    assert answer.json() == {
+        "error": "unsupported_media_type",
+        "message": "send the body as JSON, with the header 'Content-Type: application/json', got 'text/plain'",
+    }
+    answer = client.post("/api/sessions", content="")
+    assert (answer.status_code, answer.json()["message"]) == (422, "body: Field required")
+
+
 def test_a_mistyped_task_gets_a_page_with_the_nearest_one(client):
     answer = client.get("/play/atari/breakot")
     assert answer.status_code == 404
@@ -281,10 +293,11 @@ def test_a_broken_recording_is_our_fault_and_says_nothing_of_our_folders(client,
 def test_a_server_that_is_full_or_stopping_says_come_back_later(archive, monkeypatch):
     play = PlayServer(archive, secret=b"x" * 32, num_workers=1)
     client = TestClient(create_app(archive, play=play))  # not entered: its workers are not needed
-    monkeypatch.setattr("interplay.play.server.MAX_SEATS", 0)
+    monkeypatch.setattr("interplay.play.limits.MAX_SEATS", 0)
     full = client.post("/api/sessions", json={"task": "atari/breakout"})
     assert (full.status_code, full.json()["error"]) == (503, "unavailable")
-    assert "try again later" in full.json()["message"]
+    assert "try again in a few minutes" in full.json()["message"]
+    assert full.headers["retry-after"] == "180"
     assert client.post("/api/sessions", json={"task": "atari/brekout"}).status_code == 404
 
 
@@ -332,6 +345,26 @@ def test_frames_past_the_end_are_none_and_too_many_are_refused(client, episode):
     assert client.get(f"/api/episodes/{episode.id}/frames", params={"start": -1}).status_code == 422
 
 
+def test_rewards_that_are_not_finite_are_shown_plainly_and_leave_every_answer_json(client, archive):
+    task = parse_suite(CARTPOLE.replace('name = "cartpole"', 'name = "odd"')).tasks[0]
+    env = make(task)
+    recorder = archive.recorder(task, env, seed=5, actor="tester", actor_kind="agent")
+    recorder.start(*env.reset(seed=5))
+    for step, reward in enumerate((1.0, np.nan, np.inf, 1e300, -1e300, 2.0)):
+        observation, _, _, _, info = env.step(0)
+        recorder.step(0, (observation, reward, False, False, info), clock_us=step * 20_000)
+    odd = archive.seal(recorder.finish("quit"))
+    page = client.get(f"/episodes/{odd.id}").text
+    assert '<dt>Score</dt><dd class="num">2</dd>' in page
+    assert '<dt>NaN or infinite rewards</dt><dd class="num">2</dd>' in page
+    facts = client.get(f"/api/episodes/{odd.id}")
+    assert facts.json()["total_reward"] == 2  # 1 is lost beside 1e300
+    assert odd.id in client.get("/episodes?task=classic/odd").text
+    heads = [wire.unpack_header(message) for message in split(client.get(f"/api/episodes/{odd.id}/frames").content)]
+    assert [head.reward for head in heads][:4] == [0, 1, 0, 0]
+    assert heads[4].reward > 1e38
+
+
 def test_frames_of_any_gymnasium_world_come_in_their_true_colours(client, archive):
     task = parse_suite(CARTPOLE).tasks[0]
     played = rollout(archive, task, find_agent("random", archive), 1, rng=np.random.default_rng(0), max_steps=30)
@@ -352,8 +385,20 @@ def test_facts_of_an_episode_tell_what_a_replay_needs(client, episode):
     assert "participant_id" not in facts
 
 
-def test_an_episode_is_downloaded_as_video(client, episode):
-    answer = client.get(f"/api/episodes/{episode.id}/video.mp4")
+def test_a_film_that_is_not_there_yet_is_said_to_be_under_way_and_downloaded_once_it_is_made(archive, tmp_path):
+    played = rollout(
+        archive, find("atari/breakout"), find_agent("random", archive), 3, rng=np.random.default_rng(0), max_steps=90
+    )
+    with TestClient(create_app(archive)) as client:
+        address = f"/api/episodes/{played.id}"
+        assert client.post(f"{address}/film").json()["state"] in ("waiting", "making")
+        deadline = time.monotonic() + 60
+        while (answer := client.get(f"{address}/video.mp4")).status_code == 202:
+            assert time.monotonic() < deadline, "the film was never made"
+            assert answer.headers["retry-after"] == "1"
+            assert answer.headers["cache-control"] == "no-store"
+            assert answer.json()["state"] in ("waiting", "making")
+        assert client.post(f"{address}/film").json() == {"episode": played.id, "state": "made", "share": 1.0}
     assert answer.headers["content-type"] == "video/mp4"
     assert "attachment" in answer.headers["content-disposition"]
     assert answer.content[4:8] == b"ftyp"
@@ -363,16 +408,10 @@ def test_the_catalogue_is_paged_and_filtered(tmp_path):
     archive = interplay.record.open(tmp_path)
     with archive.database.write() as session:
         for number in range(120):
-            person = number % 3 == 0
-            session.add(
-                EpisodeRow(
-                    id=f"e{number:03}", task="atari/qbert", task_hash="0", env="ale:qbert", seed=number,
-                    actor="participant-7" if person else "random", actor_kind="human" if person else "agent",
-                    num_steps=60, duration_s=1.0, total_reward=float(number), terminated=True, truncated=False,
-                    outcome="terminated", frames="indexed", path=f"e{number}", size_bytes=1, sha256="",
-                    created_at=datetime.now(UTC) - timedelta(hours=number),
-                )
-            )  # fmt: skip
+            actor, kind = ("participant-7", "human") if number % 3 == 0 else ("random", "agent")
+            hours_ago = datetime.now(UTC) - timedelta(hours=number)
+            new = {"id": f"e{number:03}", "actor_kind": kind, "total_reward": float(number), "created_at": hours_ago}
+            testing.add_episode(session, find("atari/qbert"), actor, number, **new)
     with TestClient(create_app(archive)) as client:
         first, last = client.get("/episodes").text, client.get("/episodes?page=3").text
         people = client.get("/episodes?actor=human").text
@@ -483,7 +522,7 @@ def test_a_world_that_cannot_be_drawn_is_told_and_tried_again(tmp_path, monkeypa
 def test_the_process_that_draws_ends_with_the_application(tmp_path):
     before = set(multiprocessing.active_children())
     pictures = Pictures(tmp_path)
-    task = next(task for suite in builtin_suites() for task in suite.tasks if task.env.door == "voxel")
+    task = next(task for suite in builtin_suites() for task in suite.tasks if task.env.backend == "voxel")
     assert pictures.path(task, within_s=0) is None
     deadline = time.monotonic() + 60
     while not set(multiprocessing.active_children()) - before:
@@ -527,7 +566,32 @@ def test_templates_name_only_scripts_that_exist():
             assert (STATIC / asset).is_file(), f"{page.name}: {asset}"
 
 
-@pytest.mark.parametrize(("origin", "status"), [("http://testserver", 401), ("http://evil.example", 403), (None, 401)])
+@pytest.mark.parametrize(
+    ("origin", "status"),
+    [("http://testserver", 401), ("http://evil.example", 403), (None, 401), ("null", 403), ("", 403), ("http://[", 403)],
+)
 def test_servers_without_https_go_by_the_origin_a_browser_names(client, origin, status):
     headers = {} if origin is None else {"Origin": origin}
     assert client.post("/operator", headers=headers).status_code == status
+
+
+def test_a_page_that_leads_its_own_name_here_gets_no_answer_and_no_socket(archive):
+    """DNS rebinding: the browser takes us for that page's own server."""
+    play = PlayServer(archive, secret=b"x" * 32, num_workers=1)
+    client = TestClient(create_app(archive, play=play, hosts=Hosts.of("127.0.0.1", ["Lab.example:443"])))
+    evil = {"Host": "evil.example:8000", "Origin": "http://evil.example:8000"}
+    for name in ("127.0.0.1:8000", "localhost", "LOCALHOST.", "[::1]:80", "lab.example"):
+        assert client.get("/healthz", headers={"Host": name}).status_code == 200, name
+    for name in ("evil.example", "192.0.2.7", "127.0.0.1.evil.example", "localhost@evil.example", "[", "", "a b"):
+        assert client.get("/healthz", headers={"Host": name}).status_code == 421, name
+    answer = client.post("/api/sessions", json={"task": "atari/breakout"}, headers=evil)
+    assert (answer.status_code, answer.json()["error"]) == (421, "wrong_host")
+    assert "interplay serve --allow-host evil.example" in answer.json()["message"]
+    page = client.get("/", headers=evil)
+    assert (page.status_code, page.headers["content-type"]) == (421, "text/plain; charset=utf-8")
+    with (
+        pytest.raises(WebSocketDenialResponse) as refused,
+        client.websocket_connect("/api/play", subprotocols=["interplay.v1"], headers=evil),
+    ):
+        pass
+    assert refused.value.status_code == 421

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import time
 
+import httpx
 import pytest
 from block_player import Hands, Shadow, deep_inside, next_leg
-from test_pages_in_a_browser import look, page  # noqa: F401 (fixtures)
+from test_pages_in_a_browser import LOOKS, check_that_all_controls_are_on_the_screen, look, page  # noqa: F401 (fixtures)
 from web_server import serving
 
 import interplay.record
@@ -16,7 +18,7 @@ from interplay.play.tokens import operator_token
 from interplay.record import Archive, Episode
 from interplay.tasks import Task, builtin_suites, find, parse_suite
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.alone, pytest.mark.browser, pytest.mark.slow]
 
 CAVE_SEED = 57
 """A land whose nearest cave lies 30 blocks away in a hillside; one has to turn and to jump on the way."""
@@ -117,6 +119,58 @@ def sit_down(page, archive):  # noqa: F811
         shadow.close()
 
 
+def test_a_game_counts_down_within_three_seconds_of_start(page, archive, server):  # noqa: F811
+    def workers() -> list[dict]:
+        headers = {"Authorization": f"Bearer {operator_token(archive.root)}"}
+        return httpx.get(f"{server}/api/play/statistics", headers=headers).json()["workers"]
+
+    page.goto("/play/basalt/find_cave")
+    for _ in range(FIRST_START_S * 4):  # while the instructions are read
+        if any(worker["ready_worlds"] for worker in workers()):
+            break
+        page.wait_for_timeout(250)
+    begin = time.monotonic()
+    page.locator("[data-start]:not([disabled])").press("Enter")
+    page.locator("#player[data-state=countdown]").wait_for()
+    took_s = time.monotonic() - begin
+    assert took_s < 3.0
+    (game,) = [worker for worker in workers() if worker["seats"]]
+    assert game["alone"]
+    page.locator("#player[data-state=playing]").wait_for()
+    page.keyboard.press("Escape")
+    page.locator("[data-ask-yes]").click()
+    episode = ended(page, archive)
+    assert episode.seed not in episode.task.held_out_seeds
+    assert interplay.record.verify(episode).equal
+    assert [worker["pid"] for worker in workers() if worker["alone"]] == [game["pid"]], "it waits for the next game"
+    print(f"countdown {took_s:.2f} s after Start")
+
+
+def test_on_a_phone_every_control_of_the_block_world_is_on_the_screen(chromium, server, archive, screenshots):
+    context = chromium.new_context(base_url=server, **LOOKS["phone"])
+    phone = context.new_page()
+    phone.goto("/play/basalt/find_cave")
+    phone.locator("[data-start]:not([disabled])").tap()
+    phone.locator("#player[data-state=playing]").wait_for(timeout=FIRST_START_S * 1000)
+    check_that_all_controls_are_on_the_screen(phone)
+    assert phone.locator(".slots [data-button]").count() == 9
+    assert phone.locator(".actions [data-button]").count() == 3
+    phone.locator("[data-act=more]").tap()
+    check_that_all_controls_are_on_the_screen(phone)
+    phone.screenshot(path=screenshots / "blocks-phone.png")
+    phone.locator(".more [data-act=end]").tap()
+    phone.locator("[data-end-yes]").tap()
+    assert ended(phone, archive).outcome == "terminated"
+    context.close()
+
+
+def say_done(page, hands: Hands) -> None:  # noqa: F811
+    """End the task: the key asks, and the same key confirms."""
+    hands.tap("ESC")
+    page.locator("[data-end-yes]").wait_for()
+    page.keyboard.press("Enter")
+
+
 def ended(page, archive: Archive) -> Episode:  # noqa: F811
     """The episode, once its page says that it is sealed."""
     page.locator("[data-end-title]").wait_for()
@@ -137,7 +191,7 @@ def test_a_cave_is_found_by_keyboard_and_mouse(page, archive, sit_down):  # noqa
     assert deep_inside(world)
     hands.look(world.player.yaw + 150.0, -5.0)  # back to where one came from
     page.shoot("blocks-cave")
-    hands.tap("ESC")
+    say_done(page, hands)
     episode = ended(page, archive)
     said = episode.statistics
     assert (said["automatic_inside_cave"], said["automatic_success"]) == (1, 1)
@@ -200,7 +254,7 @@ def test_planks_a_table_and_a_pickaxe_are_made_with_the_mouse(page, archive, sit
     assert me.in_hand is not None
     assert me.in_hand.item == "wooden_pickaxe"
     page.shoot("blocks-pickaxe")
-    hands.tap("ESC")
+    say_done(page, hands)
 
     episode = ended(page, archive)
     env = make(episode.task)

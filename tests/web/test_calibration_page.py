@@ -1,4 +1,4 @@
-"""The page about automatic judges: empty, and with what a calibration found."""
+"""The page about model judges: empty, and with what a calibration found."""
 
 import html
 from dataclasses import replace
@@ -9,11 +9,11 @@ import pytest
 from board_world import fill
 from starlette.testclient import TestClient
 
-from interplay.judge.automatic import PreferenceModel, TaskJudge, YesNoModel, save
-from interplay.judge.automatic.calibration import FactorAgreement, measure
-from interplay.judge.automatic.predictions import OUTCOMES
-from interplay.judge.automatic.preference import Scale
-from interplay.judge.automatic.saving import SavingPoint
+from interplay.model_judges import PreferenceModel, TaskJudge, YesNoModel, save
+from interplay.model_judges.calibration import FactorAgreement, measure
+from interplay.model_judges.predictions import OUTCOMES
+from interplay.model_judges.preference import Scale
+from interplay.model_judges.saving import SavingPoint
 from interplay.web.app import create_app
 from interplay.web.calibration import reliability, savings
 
@@ -56,7 +56,7 @@ def client(archive):
 
 
 def test_without_a_judge_the_page_says_how_to_make_one(client):
-    page = client.get("/judges/automatic")
+    page = client.get("/judges/models")
     assert page.status_code == 200
     assert "interplay judge calibrate" in page.text
 
@@ -64,7 +64,7 @@ def test_without_a_judge_the_page_says_how_to_make_one(client):
 def test_the_page_shows_every_figure_and_escapes_names(archive, client):
     judge = a_judge()
     save(judge, archive.root)
-    text = client.get("/judges/automatic").text
+    text = client.get("/judges/models").text
     found = judge.calibration
     for expected in (
         f"{100 * found.accuracy:.0f} %", f"{found.brier:.3f}", f"{found.calibration_error:.3f}", "311", "task &lt;success&gt;",
@@ -94,29 +94,29 @@ def test_a_judge_that_knows_no_more_than_the_shares_and_what_was_left_out_are_to
     blind = PreferenceModel(np.zeros(2), 0.1)
     known = replace(judge.calibration, brier_gain_low=-0.01, num_left_out=1223)
     save(replace(judge, overall=blind, calibration=known), archive.root)
-    text = client.get("/judges/automatic").text
+    text = client.get("/judges/models").text
     assert "1,223 of 1,723 answers left out: no video of their episodes here." in text
-    assert "no better than the outcomes' shares alone" in html.unescape(text)
+    assert "Do not use it yet" in html.unescape(text)
     assert "It has learnt nothing" in text
 
 
 def test_a_judge_that_looks_is_shown_by_its_agreement_with_people(archive, client):
     fill(archive, tasks=[TASK], num_answers=200)
     fill(archive, tasks=[TASK], num_answers=60, num_judges=1, judge_kind="model", seed=1)
-    text = client.get("/judges/automatic").text
+    text = client.get("/judges/models").text
     assert "model:0" in text
     assert "95 % interval" in text
     assert "its answers taken for certain" in text
     assert "it answered 60" in text
-    assert "No automatic judge yet" not in text
-    assert client.get("/judges/automatic").text == text
+    assert "No model judge yet" not in text
+    assert client.get("/judges/models").text == text
     fill(archive, tasks=[TASK], num_answers=30, num_judges=1, judge_kind="model", seed=2)
-    assert "it answered 90" in client.get("/judges/automatic").text
+    assert "it answered 90" in client.get("/judges/models").text
 
 
 def test_a_judge_whose_pairs_nobody_answered_says_so(archive, client):
     fill(archive, tasks=[TASK], num_answers=1, num_judges=1, judge_kind="model")
-    text = client.get("/judges/automatic").text
+    text = client.get("/judges/models").text
     assert "It has answered 1 pair of videos. People have answered none of them yet" in text
 
 
@@ -125,7 +125,7 @@ def test_a_judge_of_a_task_that_is_not_on_offer_is_measured_without_questions(ne
     fill(archive, tasks=[TASK], num_answers=100)
     fill(archive, tasks=[TASK], num_answers=60, num_judges=1, judge_kind="model", seed=1)
     with TestClient(create_app(archive, suites=())) as client:
-        text = client.get("/judges/automatic").text
+        text = client.get("/judges/models").text
     archive.database.close()
     assert TASK in text
     assert "Agreement with people by question" not in text

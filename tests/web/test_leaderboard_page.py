@@ -1,10 +1,12 @@
-"""The leaderboard as page, CSV and JSON: every method, people and automatic judges apart, kept until the log changes."""
+"""The leaderboard as page, CSV and JSON: every method, people and model judges apart, kept until the log changes."""
 
 from __future__ import annotations
 
 import csv
 import io
+import json
 import re
+import threading
 
 import numpy as np
 import pytest
@@ -12,10 +14,13 @@ from agents_world import NOW, client
 from board_world import NAMES, fill
 
 import interplay.record
-from interplay.judge import Judging
-from interplay.judge.boards import BOARD_METHODS, COLUMNS, Z95, Boards, Track
+from interplay.cli import main
+from interplay.judge import Judging, Rules
+from interplay.judge.boards import BOARD_METHODS, COLUMNS, Boards, Track
 from interplay.rank import bradley_terry, win_probability
 from interplay.rank.log import Log
+from interplay.rank.methods import rate
+from interplay.rank.normal import Z95
 from interplay.rank.trueskill import Rating
 from interplay.store.bans import ban, unban
 from interplay.web.app import create_app
@@ -34,7 +39,7 @@ def archive(new_archive, tmp_path):
 
 @pytest.fixture(scope="module")
 def full(tmp_path_factory):
-    """An archive with 600 answers of people and 80 of an automatic judge about 17 agents in two tasks."""
+    """An archive with 600 answers of people and 80 of a model judge about 17 agents in two tasks."""
     archive = interplay.record.open(tmp_path_factory.mktemp("board"))
     fill(archive, tasks=TASKS, num_answers=600)
     fill(archive, tasks=TASKS, num_answers=80, num_judges=1, judge_kind="model", seed=1)
@@ -43,7 +48,7 @@ def full(tmp_path_factory):
 
 
 def app_over(archive):
-    return create_app(archive, judging=Judging(archive, rng=np.random.default_rng(0)))
+    return create_app(archive, judging=Judging(archive, rng=np.random.default_rng(0), rules=Rules()))
 
 
 @pytest.fixture(scope="module")
@@ -105,7 +110,7 @@ def test_the_normalised_score_has_mean_zero_where_everybody_was_judged_in_every_
     assert np.mean([row["mu"] for row in rows]) == pytest.approx(0, abs=1e-9)
 
 
-@pytest.mark.parametrize("asked", [{}, {"method": "davidson"}, {"judges": "automatic"}, {"task": TASKS[1]}])
+@pytest.mark.parametrize("asked", [{}, {"method": "davidson"}, {"judges": "models"}, {"task": TASKS[1]}])
 def test_csv_and_json_have_the_same_columns_and_values(visitor, asked):
     text = visitor.get("/leaderboard.csv", params=asked).text
     rows = list(csv.DictReader(io.StringIO(text)))
@@ -115,13 +120,14 @@ def test_csv_and_json_have_the_same_columns_and_values(visitor, asked):
         assert row == {name: "" if document[name] is None else str(document[name]) for name in COLUMNS}
 
 
-def test_automatic_judges_have_a_board_of_their_own_and_never_count(visitor, archive):
-    people, automatic = board(visitor), board(visitor, judges="automatic")
-    assert (people["num_answers"], automatic["num_answers"], automatic["num_judges"]) == (600, 80, 1)
-    assert "Not people." in visitor.get("/leaderboard?judges=automatic").text
+def test_model_judges_have_a_board_of_their_own_and_never_count(visitor, archive):
+    people, models = board(visitor), board(visitor, judges="models")
+    assert board(visitor, judges="automatic") == models  # its earlier name
+    assert (people["num_answers"], models["num_answers"], models["num_judges"]) == (600, 80, 1)
+    assert "Not people." in visitor.get("/leaderboard?judges=models").text
     assert "Not people." not in visitor.get("/leaderboard").text
     fill(archive, tasks=TASKS[:1], agents=("ada", "bob"), num_answers=5)
-    assert "automatic judges" not in client(app_over(archive)).get("/leaderboard").text  # no tab that leads nowhere
+    assert "model judges" not in client(app_over(archive)).get("/leaderboard").text  # no tab that leads nowhere
 
 
 def test_an_answer_a_ban_and_its_end_change_the_board_at_once(archive):
@@ -149,6 +155,57 @@ def test_nothing_is_computed_twice_while_the_log_stays(full, monkeypatch):
     assert boards.board(None, "through-time") == first
 
 
+def test_a_fit_keeps_neither_other_boards_nor_answers_waiting_and_is_made_once(full, monkeypatch):
+    boards = Boards(Judging(full, rng=np.random.default_rng(0)))
+    begun, go_on, times = threading.Event(), threading.Event(), []
+
+    def slow(log, method):
+        times.append(method)
+        begun.set()
+        assert go_on.wait(30)
+        return rate(log, method)
+
+    monkeypatch.setattr("interplay.judge.boards.rate", slow)
+    found = []
+    askers = [threading.Thread(target=lambda: found.append(boards.board(None, "davidson"))) for _ in range(2)]
+    for asker in askers:
+        asker.start()
+    assert begun.wait(30)
+    whole = boards.board(None, "trueskill")  # would wait for ever behind a lock
+    with full.database.write() as session:
+        ban(session, judge="participant-1", reason="x", now=NOW)
+    assert boards.board(None, "trueskill")["num_answers"] < whole["num_answers"]
+    go_on.set()
+    for asker in askers:
+        asker.join()
+    assert times == ["davidson"]
+    assert found[0]["rows"] == found[1]["rows"]
+    now, then = boards.board(None, "davidson")["rows"], found[0]["rows"]
+    assert sum(row["num_answers"] for row in now) < sum(row["num_answers"] for row in then)
+    with full.database.write() as session:
+        unban(session, judge="participant-1", now=NOW)
+
+
+def test_a_fit_that_fails_is_tried_again(full, monkeypatch):
+    boards = Boards(Judging(full, rng=np.random.default_rng(0)))
+    with monkeypatch.context() as patch:
+        patch.setattr("interplay.judge.boards.rate", lambda log, method: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            boards.board(None, "davidson")
+    assert boards.board(None, "davidson")["rows"]
+
+
+def test_page_and_command_line_show_the_same_rows_with_the_same_intervals(full, visitor, capsys):
+    """Also of the normalised score: one place makes them."""
+    with pytest.raises(SystemExit):
+        main(["rank", "--normalised", "--data", str(full.root), "--json"])
+    document = json.loads(capsys.readouterr().out)
+    for rows, asked in ((document["leaderboard"], {}), (document["normalised"], {"method": "normalised"})):
+        theirs = board(visitor, **asked)["rows"]
+        names = ("rank", "group", "agent", "mu", "sigma", "low", "high", "score", "won", "drew", "lost", "above_next")
+        assert [[row.get(name) for name in names] for row in rows] == [[row[name] for name in names] for row in theirs]
+
+
 @pytest.mark.parametrize("num_answers", [0, 1, 2])
 def test_boards_of_next_to_nothing_are_pages_too(archive, num_answers):
     fill(archive, tasks=TASKS[:1], agents=("ada", "bob"), num_answers=num_answers)
@@ -164,7 +221,7 @@ def test_boards_of_next_to_nothing_are_pages_too(archive, num_answers):
     ("asked", "says"),
     [
         ({"method": "elo"}, "method: expected one of trueskill, "),
-        ({"judges": "robots"}, "judges: expected people or automatic"),
+        ({"judges": "robots"}, "judges: expected people or models"),
     ],
 )
 def test_a_board_of_another_kind_is_refused_by_name(visitor, asked, says):

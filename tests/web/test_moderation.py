@@ -9,9 +9,9 @@ import pytest
 from agents_world import NOW, TASK, client, mp4, propose, token, upload
 from board_world import fill
 
-from interplay.judge import Judging
+from interplay.judge import Judging, Rules
 from interplay.play.tokens import OPERATOR_FILE, operator_token
-from interplay.store import agents as store
+from interplay.store import entrants as store
 from interplay.tasks import find
 from interplay.web.app import create_app
 from interplay.web.identity import OPERATOR_COOKIE
@@ -29,7 +29,7 @@ def archive(new_archive, tmp_path):
 
 @pytest.fixture
 def app(archive):
-    return create_app(archive, judging=Judging(archive, rng=np.random.default_rng(0)))
+    return create_app(archive, judging=Judging(archive, rng=np.random.default_rng(0), rules=Rules()))
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ def team(app, archive):
 
 def states(archive) -> dict[str, str]:
     with archive.database.read() as session:
-        return {agent.name: store.state(agent) for agent in store.agents(session)}
+        return {agent.name: store.state(agent) for agent in store.entrants(session)}
 
 
 def test_the_moderation_page_sends_strangers_to_the_door_and_back(visitor, archive):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from test_pages_in_a_browser import LOOKS, every_look, fits, look, page, quit_game, until  # noqa: F401 (fixtures)
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.alone, pytest.mark.browser]
 
 TASK = "look/around"
 REFUSE_LOCK = (
@@ -181,7 +181,7 @@ def test_leaving_the_window_lets_go_of_mouse_buttons(page, recorded):  # noqa: F
 @every_look
 def test_the_keys_card_names_the_mouse(page, look):  # noqa: F811
     open_task(page)
-    words = page.locator(".keys").text_content()
+    words = page.locator(".side .keys").text_content()
     for expected in ("mouse", "look around", "mouse left", "hit", "mouse right", "use", "ctrl", "1 … 3", "wheel"):
         assert expected in words
     assert "esc" not in words.replace("Esc", "")  # no key presses it
@@ -218,7 +218,7 @@ def test_a_finger_on_the_picture_turns(chromium, server, recorded):
     actions = list(episode.actions())
     pitch, yaw = total_turn(actions)
     assert pitch == 0.0
-    assert 5.0 <= yaw <= 10.0  # browsers swallow the first pixels of a finger's way
+    assert 10.0 <= yaw <= 20.0  # twice as far as a mouse; browsers swallow the first pixels of a finger's way
     assert pressed(actions, "forward") >= 2
     assert pressed(actions, "attack") == 0
     context.close()

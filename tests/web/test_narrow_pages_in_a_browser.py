@@ -31,7 +31,7 @@ def address(tmp_path_factory):
         yield served, token
 
 
-@pytest.mark.parametrize("width", [375, 620, 800, 1000, 1280])
+@pytest.mark.parametrize("width", [375, 620, 800, 970, 1000, 1030, 1280])
 def test_nothing_in_a_table_is_cut_off(address, chromium, screenshots, width):
     served, token = address
     context = chromium.new_context(viewport={"width": width, "height": 800})

@@ -173,9 +173,14 @@ def test_a_match_is_watched_and_answered_and_the_next_one_comes(page, recorded):
     page.locator("#judge[data-state=match]").wait_for()
     until(page, "[...document.querySelectorAll('video')].every(v => v.readyState >= 3)")
     page.shoot("judge-start")
+    assert page.locator("[data-submit]").is_disabled()
+    assert page.locator("[data-submit]").inner_text().startswith("Watch ")
     page.keyboard.press("Space")
     until(page, "Number(document.querySelector('[data-scrub]').value) > 0.5")
     page.keyboard.press("Space")
+    page.locator("[data-speed]").select_option("5")
+    page.keyboard.press("Space")
+    until(page, "document.querySelector('#judge').dataset.watched === 'enough'")
     page.locator("[data-submit]").click()
     assert page.locator("[data-error=reason]").is_visible()
     assert page.locator("[data-error=outcome]").is_visible()
@@ -283,6 +288,27 @@ def quit_game(page) -> None:
     page.locator("[data-end-title]").wait_for()
 
 
+def check_that_all_controls_are_on_the_screen(page) -> None:
+    """Of a running game on a phone, upright and lying; it stays as the phone was held before."""
+    before = page.viewport_size
+    for width, height in ((390, 844), (844, 390)):
+        page.set_viewport_size({"width": width, "height": height})
+        page.wait_for_timeout(100)  # the page fits the picture to its new size
+        assert page.locator(".dpad").is_visible()
+        outside = page.evaluate("""() => [...document.querySelectorAll(
+            ".screen :is(canvas, button, .strip, .dpad, .look, [data-button], [data-act])")].filter((one) => {
+              const { width, left, top, right, bottom } = one.getBoundingClientRect();
+              return width && (left < -1 || top < -1 || right > innerWidth + 1 || bottom > innerHeight + 1);
+            }).map((one) => one.outerHTML.slice(0, 80))""")
+        assert outside == [], (width, height)
+        reached = page.locator(".dpad").evaluate("""(pad) => {
+          const { left, top, width, height } = pad.getBoundingClientRect();
+          return pad.contains(document.elementFromPoint(left + width / 2, top + height / 2));
+        }""")
+        assert reached, "something lies over the stick"
+    page.set_viewport_size(before)
+
+
 def test_fingers_press_the_buttons_of_a_phone(chromium, server, recorded, screenshots):
     context = chromium.new_context(base_url=server, **LOOKS["phone"])
     page = context.new_page()
@@ -299,6 +325,7 @@ def test_fingers_press_the_buttons_of_a_phone(chromium, server, recorded, screen
         page.screenshot(path=screenshots / "play-touch-phone.png", full_page=True)
         touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
 
+    check_that_all_controls_are_on_the_screen(page)
     hold("[data-button=FIRE]")
     hold(".dpad", 0.95)
     hold(".dpad", 0.05)

@@ -4,11 +4,10 @@ import re
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
-from types import SimpleNamespace
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from sqlalchemy import update
+from sqlalchemy import text, update
 from study_world import (
     CONSENT,
     MTURK,
@@ -25,13 +24,14 @@ from study_world import (
 )
 
 import interplay.record
-from interplay.store import Ban, Enrolment, EpisodeRow, Match, Participant, QuizAttempt, TaskRow, agents
+from interplay import testing
+from interplay.store import Ban, Enrolment, Match, Participant, QuizAttempt, entrants
 from interplay.store import studies as store
 from interplay.study.definition import builtin_studies
 from interplay.study.enrolment import HOLD
+from interplay.study.studies import Studies
 from interplay.tasks import find
 from interplay.web.app import create_app
-from interplay.web.enrolments import finish
 from interplay.web.identity import COOKIE
 
 with warnings.catch_warnings():
@@ -105,7 +105,7 @@ def test_opening_a_link_stores_nothing(archive, client):
 def test_the_first_page_says_what_happens_how_long_and_for_how_much(client):
     page = client.get(address(MTURK)).text
     assert "about 15 min" in page
-    assert "3.75 USD for the whole, 15.00 an hour" in page
+    assert "3.75 USD in total, 15.00 an hour" in page
     assert "2 comparisons of two videos" in page
     assert "Ada Lab, ada@lab.example" in page
     assert "This server keeps your answers." in page
@@ -173,7 +173,7 @@ def test_a_study_may_ask_for_no_box(archive, client):
     [
         (MTURK | {"workerId": ""}, "the link has no workerId"),
         (MTURK | {"workerId": "<script>"}, "workerId is no id"),
-        (MTURK | {"turkSubmitTo": "https://evil.example"}, "which is none of https://www.mturk.com"),
+        (MTURK | {"turkSubmitTo": "https://evil.example"}, "which is not one of https://www.mturk.com"),
         (PROLIFIC | {"PROLIFIC_PID": "{{%PROLIFIC_PID%}}"}, "is still the placeholder"),
         (MTURK | PROLIFIC, "another study"),
     ],
@@ -417,31 +417,9 @@ def add_agents(archive, names=("ada", "bob")):
     """Agents with an episode each on one seed, so that there is something to compare."""
     task, now = find(TASK), datetime.now(UTC)
     with archive.database.write() as session:
-        session.add(TaskRow(content_hash=task.content_hash, task=task.id, definition=task.to_json(), created_at=now))
         for name in names:
-            session.add(
-                EpisodeRow(
-                    id=name,
-                    task=TASK,
-                    task_hash=task.content_hash,
-                    env=task.env.id,
-                    seed=task.held_out_seeds[0],
-                    actor=name,
-                    actor_kind="agent",
-                    num_steps=1,
-                    duration_s=1.0,
-                    total_reward=0.0,
-                    terminated=True,
-                    truncated=False,
-                    outcome="terminated",
-                    frames="indexed",
-                    created_at=now,
-                    path=f"{name}.parquet",
-                    size_bytes=1,
-                    sha256="0" * 64,
-                )
-            )
-            agents.admit(session, name=name, task=TASK, kind="agent", now=now)
+            testing.add_episode(session, task, name, task.held_out_seeds[0], id=name, created_at=now)
+            entrants.admit(session, name=name, task=TASK, kind="agent", now=now)
             archive.video_path(name).write_bytes(b"video")
 
 
@@ -527,6 +505,7 @@ def test_leaving_is_asked_about_and_gives_the_open_match_back(archive, client, s
     person = enrolments(archive)[0].participant_id
     add_answers(archive, person, 1)
     with archive.database.write() as session:
+        session.execute(text("DROP TRIGGER matches_are_kept_update"))  # for this match to be open again
         session.execute(update(Match).values(answered_at=None))
     asked = client.get(f"/studies/caves/leave?enrolment={token}").text
     assert "Leave the study?" in asked
@@ -543,8 +522,8 @@ def test_who_did_everything_and_then_withdraws_is_done(archive, client, study):
     pass_quiz(client, study, token)
     (enrolment,) = enrolments(archive)
     add_answers(archive, enrolment.participant_id, 2)
-    request = SimpleNamespace(app=client.app)  # as if the last answer had come between the click and the end
-    assert finish(request, enrolment, "withdrawn").outcome == "done"
+    # As if the last answer had come between the click and the end.
+    assert Studies(archive.database).finish(enrolment, "withdrawn").outcome == "done"
 
 
 def test_the_first_outcome_stays(archive, client, study):

@@ -319,6 +319,7 @@ def test_every_page_fits_and_is_pictured_in_light_and_dark(chromium, host, archi
         shoot("arrival")
         page.get_by_role("checkbox").check()
         page.get_by_role("button", name="Agree and begin").click()
+        page.get_by_role("heading", name="Do you know these games?").wait_for()
         shoot("quiz")
         page.get_by_role("button", name="Send my answers").click()
         page.get_by_text("You have ticked nothing").wait_for()  # asked first, then taken

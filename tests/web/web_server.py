@@ -23,13 +23,14 @@ def serving(data: Path, folder: Path, suites: dict[str, str], *options: str) -> 
         suites: Name of a file -> the text of a suite.
         options: More of the command line.
     """
-    command = [sys.executable, "-m", "interplay.cli", "serve", "--port", "0", "--workers", "1", "--no-warm-up"]
+    command = [sys.executable, "-m", "interplay.cli", "serve", "--port", "0", "--workers", "1", "--empty"]
     for name, text in suites.items():
         (folder / f"{name}.toml").write_text(text)
         command += ["--suite", str(folder / f"{name}.toml")]
     log = (folder / "log.txt").open("w+")
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(TRIAL_WORLDS), *sys.path])}
-    command += ["--data", str(data), *options]
+    # Games on seeds that nobody is asked about, unless a test wants the others.
+    command += ["--data", str(data), "--held-out-share", "0", *options]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True, env=environment)
     try:
         line = process.stdout.readline()

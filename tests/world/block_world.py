@@ -6,17 +6,18 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+from one_player import OnePlayer
 
-from interplay.world.blocks import BLOCK_OF, name_of, parse, properties_of
-from interplay.world.grid import Grid
+from interplay.world.blocks.updates import Updates
+from interplay.world.grid.grid import Grid
+from interplay.world.registry.blocks import BLOCK_OF, name_of, parse, properties_of
 from interplay.world.state import Player, Stack
-from interplay.world.updates import Updates
 
 FLOOR = 8
 """Height of the first cell above the floor."""
 
 
-class BlockWorld(SimpleNamespace):
+class BlockWorld(OnePlayer, SimpleNamespace):
     """What the rules of blocks ask of a world: stone up to `FLOOR`, air above."""
 
     def __init__(self, *, size: int = 32, height: int = 32, floor: str = "stone", seed: int = 5) -> None:
@@ -32,6 +33,7 @@ class BlockWorld(SimpleNamespace):
             weather="clear",
             difficulty="normal",
             time=6000,
+            ticks=0,
             rng=np.random.default_rng(seed),
             dropped=[],
         )

@@ -6,11 +6,12 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+from one_player import OnePlayer
 
-from interplay.world import inventory, vitals
-from interplay.world.blocks import parse
+from interplay.world.blocks.updates import Updates
+from interplay.world.player import inventory, vitals
+from interplay.world.registry.blocks import parse
 from interplay.world.state import ENTITY, MAX_ENTITIES, Action, Player, Stack
-from interplay.world.updates import Updates
 
 FLOOR = 10
 
@@ -40,7 +41,7 @@ class Blocks:
         return 15, 0
 
 
-class World(SimpleNamespace):
+class World(OnePlayer, SimpleNamespace):
     """What the rules ask of a world."""
 
     def __init__(self, *, floor: str = "stone", size: int = 48) -> None:
@@ -113,7 +114,7 @@ class World(SimpleNamespace):
 
 
 def ticks(world: World, number: int, rule: Any, **keys: Any) -> None:
-    """Hold keys for some ticks of one rule, such as `player.move`."""
+    """Hold keys for some ticks of one rule, such as `movement.move`."""
     for _ in range(number):
         rule(world, Action(**keys))
         world.ticks += 1

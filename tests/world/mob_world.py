@@ -7,17 +7,19 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+from one_player import OnePlayer
 
-from interplay.world import entities, inventory, mobs, vitals
-from interplay.world.blocks import parse
-from interplay.world.grid import Grid
+from interplay.world.blocks.updates import Updates
+from interplay.world.entities import items_and_projectiles, mob_events, mobs, thing_events
+from interplay.world.grid.grid import Grid
+from interplay.world.player import animals, inventory, vitals
+from interplay.world.registry.blocks import parse
 from interplay.world.state import ENTITY, MAX_ENTITIES, Player, Stack
-from interplay.world.updates import Updates
 
 FLOOR = 10
 
 
-class World(SimpleNamespace):
+class World(OnePlayer, SimpleNamespace):
     """What the rules of mobs and things ask of a world: grass whose top is at `FLOOR`, the player in a corner."""
 
     def __init__(self, size: int = 48, seed: int = 5) -> None:
@@ -69,7 +71,7 @@ class World(SimpleNamespace):
         return row
 
     def spawn_item(self, x: float, y: float, z: float, stack: Stack, **motion: Any) -> int:
-        return entities.spawn_item(self, x, y, z, stack, **motion)
+        return items_and_projectiles.spawn_item(self, x, y, z, stack, **motion)
 
     def spawn_mob(self, name: str, x: float, y: float, z: float, **nbt: Any) -> int:
         return mobs.spawn(self, name, x, y, z, **nbt)
@@ -92,7 +94,7 @@ class World(SimpleNamespace):
 
     def use_again(self, one: np.void) -> bool:
         """Use what is in the hand on a mob."""
-        return mobs.interact(self, self.row(int(one["id"])), self.player.hotbar)
+        return animals.interact(self, self.row(int(one["id"])), self.player.hotbar)
 
     def add(self, name: str, x: float, z: float, *, y: float = float(FLOOR), **nbt: Any) -> np.void:
         """Let a mob live; its row, by reference."""
@@ -107,15 +109,15 @@ class World(SimpleNamespace):
         """Let time pass for everything that moves; the player's wounds heal over."""
         for _ in range(ticks):
             self.ticks += 1
-            mobs.tick(self)
-            entities.tick(self)
+            mob_events.tick(self)
+            thing_events.tick(self)
             self.player.invulnerable = max(0, self.player.invulnerable - 1)
 
     def on_ground(self) -> dict[str, int]:
         """Items that lie about: name -> how many."""
         found: dict[str, int] = {}
         for row in np.flatnonzero(self.entities["kind"] == 0).tolist():
-            stack = entities.stack_of(self, row)
+            stack = items_and_projectiles.stack_of(self, row)
             found[stack.item] = found.get(stack.item, 0) + stack.count
         return found
 

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from interplay.world.render import Camera
+from interplay.world.render.camera import Camera
 
 
 def focal(camera: Camera) -> float:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from one_player import OnePlayer
 
-from interplay.world import inventory
-from interplay.world.blocks import AIR, parse
-from interplay.world.panels import Place
-from interplay.world.screens import Screen, path_to, slots
+from interplay.world.player import inventory
+from interplay.world.player.panels import Place
+from interplay.world.player.screens import Screen, path_to, slots
+from interplay.world.registry.blocks import AIR, parse
 from interplay.world.state import ENTITY, Action, Container, Player, Position, Stack
 
 
@@ -21,7 +22,7 @@ class Blocks:
         return self.states.get((x, y, z), AIR)
 
 
-class ScreenWorld:
+class ScreenWorld(OnePlayer):
     def __init__(self) -> None:
         self.player = Player(x=0.5, y=64.0, z=0.5)
         self.grid = Blocks()

@@ -11,13 +11,14 @@ from block_world import waiting
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from interplay.world import being_commands, commands, vitals
-from interplay.world.blocks import BLOCK_OF, name_of, parse, properties_of, text_of
-from interplay.world.commands import COMMANDS, CommandError, run, run_all
+from interplay.world.commands import commands, entity_commands
+from interplay.world.commands.commands import COMMANDS, CommandError, run, run_all
 from interplay.world.errors import WorldError
-from interplay.world.facts import table
-from interplay.world.items import BY_NAME as ITEMS
-from interplay.world.kinds import FLAGS, KINDS, PROFESSIONS
+from interplay.world.player import vitals
+from interplay.world.registry.blocks import BLOCK_OF, name_of, parse, properties_of, text_of
+from interplay.world.registry.entity_types import FLAGS, KINDS, PROFESSIONS
+from interplay.world.registry.facts import table
+from interplay.world.registry.items import BY_NAME as ITEMS
 from interplay.world.state import ARMOUR, MAX_ENTITIES, MAX_MOBS, OFFHAND, Action, Stack
 from interplay.world.world import World
 
@@ -788,14 +789,14 @@ def test_the_same_commands_make_the_same_world():
 
 
 def test_effects_and_rules_that_are_said_to_act_are_used_somewhere():
-    room = Path(commands.__file__).parent
+    room = Path(commands.__file__).parent.parent
     code = "".join(
-        path.read_text(encoding="utf-8") for path in sorted(room.glob("*.py")) if not path.name.endswith("commands.py")
+        path.read_text(encoding="utf-8") for path in sorted(room.rglob("*.py")) if not path.name.endswith("commands.py")
     )
-    acting = set(being_commands.EFFECTS) - being_commands.IDLE_EFFECTS
+    acting = set(entity_commands.EFFECTS) - entity_commands.IDLE_EFFECTS
     assert {name for name in acting if f'"{name}"' not in code} == set()
     assert {name for name in commands.ACTING_RULES if f'"{name}"' not in code} == set()
-    assert len(being_commands.EFFECTS) == 32  # of 1.16
+    assert len(entity_commands.EFFECTS) == 32  # of 1.16
     assert set(World(1, "flat", inhabited=False).rules) <= set(commands.RULES)
 
 

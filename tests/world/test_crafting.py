@@ -4,11 +4,11 @@ import pytest
 from screen_world import ScreenWorld
 
 from interplay.errors import NotFoundError
-from interplay.world import containers, crafting, smelting
-from interplay.world.blocks import name_of, properties_of
 from interplay.world.errors import WorldError
-from interplay.world.facts import table
-from interplay.world.items import BY_NAME, COLOURS, ITEMS
+from interplay.world.registry import containers, crafting, smelting
+from interplay.world.registry.blocks import name_of, properties_of
+from interplay.world.registry.facts import table
+from interplay.world.registry.items import BY_NAME, COLOURS, ITEMS
 from interplay.world.state import Stack
 
 

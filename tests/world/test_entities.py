@@ -7,10 +7,11 @@ import pytest
 from mob_world import FLOOR, World
 
 from interplay.errors import NotFoundError
-from interplay.world import entities
-from interplay.world.blocks import name_of, parse
+from interplay.world.entities import items_and_projectiles
+from interplay.world.entities.explosions import explode
 from interplay.world.errors import WorldError
-from interplay.world.kinds import KINDS
+from interplay.world.registry.blocks import name_of, parse
+from interplay.world.registry.entity_types import KINDS
 from interplay.world.state import Stack
 
 
@@ -169,7 +170,7 @@ def test_an_item_that_cannot_be_is_refused(
 
 
 def test_an_arrow_flies_as_its_law_of_motion_says_and_sticks(world: World) -> None:
-    entities.shoot(world, "arrow", 10.5, FLOOR + 1.5, 20.5, 3.0, 0.0, 0.0, -1)
+    items_and_projectiles.shoot(world, "arrow", 10.5, FLOOR + 1.5, 20.5, 3.0, 0.0, 0.0, -1)
     x, y, vx, vy = 10.5, FLOOR + 1.5, 3.0, 0.0
     (arrow,) = lying(world, "arrow")
     for _ in range(6):
@@ -190,7 +191,7 @@ def test_an_arrow_flies_as_its_law_of_motion_says_and_sticks(world: World) -> No
 
 def test_the_player_takes_up_own_arrows_and_not_those_of_skeletons(world: World) -> None:
     for z, owner in ((4.4, 0), (4.6, 7)):
-        entities.shoot(world, "arrow", 5.5, FLOOR + 0.5, z, 0.0, -1.0, 0.0, owner)
+        items_and_projectiles.shoot(world, "arrow", 5.5, FLOOR + 0.5, z, 0.0, -1.0, 0.0, owner)
     world.run(20)
     assert world.player.slots[0] == Stack("arrow")
     assert len(lying(world, "arrow")) == 1
@@ -200,7 +201,7 @@ def test_arrows_fly_through_grass_and_open_gates_but_not_fences(world: World) ->
     world.put("grass", (22, FLOOR, 20))
     world.put("oak_fence_gate[facing=west,open=true]", (24, FLOOR, 20))
     world.put("oak_fence[north=true,south=true]", (26, FLOOR, 20))
-    entities.shoot(world, "arrow", 20.5, FLOOR + 0.5, 20.5, 2.0, 0.1, 0.0, -1)
+    items_and_projectiles.shoot(world, "arrow", 20.5, FLOOR + 0.5, 20.5, 2.0, 0.1, 0.0, -1)
     world.run(10)
     (arrow,) = lying(world, "arrow")
     assert 26 < arrow["x"] < 26.5
@@ -208,14 +209,14 @@ def test_arrows_fly_through_grass_and_open_gates_but_not_fences(world: World) ->
 
 def test_an_arrow_hurts_by_its_speed_and_the_shooter_is_known(world: World) -> None:
     cow, pig = world.add("cow", 20.5, 20.5), world.add("pig", 20.5, 26.5)
-    entities.shoot(world, "arrow", 16.5, FLOOR + 1.0, 20.5, 2.0, 0.1, 0.0, 0)
-    entities.shoot(world, "arrow", 16.5, FLOOR + 0.5, 26.5, 1.0, 0.1, 0.0, -1)
+    items_and_projectiles.shoot(world, "arrow", 16.5, FLOOR + 1.0, 20.5, 2.0, 0.1, 0.0, 0)
+    items_and_projectiles.shoot(world, "arrow", 16.5, FLOOR + 0.5, 26.5, 1.0, 0.1, 0.0, -1)
     world.run(10)
     assert cow["health"] == 10 - 4
     assert not lying(world, "arrow")
     assert pig["health"] == 10 - 2
     assert cow["vx"] >= 0
-    entities.shoot(
+    items_and_projectiles.shoot(
         world, "arrow", float(cow["x"]) - 1, FLOOR + 1.0, float(cow["z"]), 3.0, 0.0, 0.0, 0, critical=True, damage=5.0
     )
     cow["hurt"] = 0
@@ -224,7 +225,7 @@ def test_an_arrow_hurts_by_its_speed_and_the_shooter_is_known(world: World) -> N
 
 
 def test_an_arrow_hurts_the_player(world: World) -> None:
-    entities.shoot(world, "arrow", 10.5, FLOOR + 1.0, 4.5, -1.6, 0.1, 0.0, 99)
+    items_and_projectiles.shoot(world, "arrow", 10.5, FLOOR + 1.0, 4.5, -1.6, 0.1, 0.0, 99)
     world.run(6)
     assert world.player.health == 20 - 4
     assert world.player.counts["hurt"] == {"arrow": 1}
@@ -233,7 +234,7 @@ def test_an_arrow_hurts_the_player(world: World) -> None:
 
 def test_snowballs_push_without_hurting_and_are_gone(world: World) -> None:
     cow = world.add("cow", 20.5, 20.5)
-    entities.shoot(world, "snowball", 16.5, FLOOR + 1.0, 20.5, 1.5, 0.1, 0.0, 0)
+    items_and_projectiles.shoot(world, "snowball", 16.5, FLOOR + 1.0, 20.5, 1.5, 0.1, 0.0, 0)
     world.run(4)
     assert cow["health"] == 10
     assert cow["x"] > 20.6
@@ -242,7 +243,7 @@ def test_snowballs_push_without_hurting_and_are_gone(world: World) -> None:
 
 def test_one_thrown_egg_in_eight_hatches(world: World) -> None:
     for k in range(160):
-        entities.shoot(world, "egg", 20.5 + k % 16, FLOOR + 1.0, 20.5 + k // 16, 0.0, -0.5, 0.0, 0)
+        items_and_projectiles.shoot(world, "egg", 20.5 + k % 16, FLOOR + 1.0, 20.5 + k // 16, 0.0, -0.5, 0.0, 0)
     world.run(10)
     chicks = lying(world, "chicken")
     assert 8 <= len(chicks) <= 40
@@ -251,7 +252,7 @@ def test_one_thrown_egg_in_eight_hatches(world: World) -> None:
 
 
 def test_a_pearl_carries_the_player_and_hurts_as_a_fall(world: World) -> None:
-    entities.shoot(world, "ender_pearl", 4.5, FLOOR + 1.6, 4.5, 1.0, 0.2, 0.0, 0)
+    items_and_projectiles.shoot(world, "ender_pearl", 4.5, FLOOR + 1.6, 4.5, 1.0, 0.2, 0.0, 0)
     world.run(40)
     assert world.player.x > 12
     assert world.player.y == pytest.approx(FLOOR, abs=0.2)
@@ -260,24 +261,24 @@ def test_a_pearl_carries_the_player_and_hurts_as_a_fall(world: World) -> None:
 
 def test_only_what_flies_can_be_shot(world: World) -> None:
     with pytest.raises(NotFoundError, match="did you mean 'arrow'"):
-        entities.shoot(world, "arow", 1, 2, 3, 0, 0, 0, 0)
+        items_and_projectiles.shoot(world, "arow", 1, 2, 3, 0, 0, 0, 0)
     with pytest.raises(WorldError, match="no place"):
-        entities.shoot(world, "arrow", 1, 2, 3, math.nan, 0, 0, 0)
+        items_and_projectiles.shoot(world, "arrow", 1, 2, 3, math.nan, 0, 0, 0)
 
 
 # Experience
 
 
 def test_orbs_come_to_the_player_and_seven_points_make_the_first_level(world: World) -> None:
-    entities.spawn_xp(world, 9.5, float(FLOOR), 4.5, 7)
+    items_and_projectiles.spawn_xp(world, 9.5, float(FLOOR), 4.5, 7)
     world.run(200)
     assert world.player.level == 1
     assert not lying(world, "xp_orb")
-    entities.gain(world, 9 + 11 + 5)  # the next levels take 9 and 11
+    items_and_projectiles.gain(world, 9 + 11 + 5)  # the next levels take 9 and 11
     assert world.player.level == 3
     assert world.player.counts["experience"] == {"gained": 32}
     assert world.player.experience == 5
-    assert entities.spawn_xp(world, 9.5, 10.0, 4.5, 0) is None
+    assert items_and_projectiles.spawn_xp(world, 9.5, 10.0, 4.5, 0) is None
 
 
 # Explosions
@@ -288,7 +289,7 @@ def test_an_explosion_breaks_soft_blocks_and_spares_hard_ones(world: World) -> N
         for z in range(18, 24):
             world.put("obsidian", (22, y, z))
             world.put("oak_planks", (23, y, z), (18, y, z))
-    number = entities.explode(world, 20.5, FLOOR + 0.5, 20.5, 3.0)
+    number = explode(world, 20.5, FLOOR + 0.5, 20.5, 3.0)
     assert 30 < number < 200
     assert (world.grid.blocks[22, 18:24, FLOOR : FLOOR + 4] == parse("obsidian")).all()
     assert name_of(world.grid.get(18, FLOOR, 20)) == "air"
@@ -304,11 +305,11 @@ def test_an_explosion_hurts_by_distance_and_cover(world: World) -> None:
     for x in range(18, 24):
         for y in range(FLOOR, FLOOR + 4):
             world.put("obsidian", (x, y, 18))
-    entities.explode(world, 20.5, FLOOR + 0.5, 20.5, 3.0, breaks=False)
+    explode(world, 20.5, FLOOR + 0.5, 20.5, 3.0, breaks=False)
     assert near["health"] < far["health"] < 100
     assert hidden["health"] == 100
     assert near["vx"] < 0
     assert 0 < world.player.health < 20
     assert world.player.vx > 0
     with pytest.raises(WorldError, match="power above 0 and up to 10, got 0"):
-        entities.explode(world, 1, 2, 3, 0)
+        explode(world, 1, 2, 3, 0)

@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 from perspective import focal, project
 
-from interplay.world import figures, kinds, skins
-from interplay.world.blocks import state_of
-from interplay.world.kinds import KINDS
-from interplay.world.render import Camera
+from interplay.world.registry import entity_types
+from interplay.world.registry.blocks import state_of
+from interplay.world.registry.entity_types import KINDS
+from interplay.world.render import figures, skins
+from interplay.world.render.camera import Camera
 from interplay.world.state import ENTITY
 
-MOBS = tuple(kinds.MOBS)
+MOBS = tuple(entity_types.MOBS)
 SKY = (150, 190, 230)
 
 
@@ -22,7 +23,7 @@ def world():
     grid = SimpleNamespace(size=size, light=np.full((32, 32, 32), 0xF0, np.uint8), blocks=np.zeros((32, 32, 32), np.uint16))
     entities = np.zeros(64, ENTITY)
     entities["kind"], entities["on_ground"] = -1, True
-    return SimpleNamespace(grid=grid, entities=entities, time=6000, weather="clear")
+    return SimpleNamespace(grid=grid, entities=entities, time=6000, weather="clear", players=[], seat=0)
 
 
 def put(world, row, name, x=16.0, y=8.0, z=20.0, yaw=180.0, **fields):
@@ -47,7 +48,7 @@ def drawn(frame):
 
 @pytest.mark.parametrize("name", KINDS)
 def test_every_kind_can_be_seen(world, name):
-    small = name in kinds.THINGS
+    small = name in entity_types.THINGS
     put(world, 0, name, y=8.8 if small else 8.0, z=17.5 if small else 20.0, item=1, variant=1)
     frame, depth = picture(world)
     assert drawn(frame).sum() > 20
@@ -62,7 +63,7 @@ def test_all_variants_of_all_mobs_look_different():
 
 
 def test_every_mob_of_the_world_has_a_likeness_of_its_own():
-    assert set(skins.BODIES) == {*kinds.MOBS, "arrow"}
+    assert set(skins.BODIES) == {*entity_types.MOBS, "arrow", "player"}
 
 
 def test_tame_wolves_wear_a_collar_and_angry_ones_have_red_eyes(world):
@@ -72,8 +73,8 @@ def test_tame_wolves_wear_a_collar_and_angry_ones_have_red_eyes(world):
         return int(((frame[..., 0] - frame[..., 2] > 60) & drawn(frame)).sum())
 
     assert redness(0) == 0
-    assert redness(kinds.TAMED) > 5
-    assert redness(kinds.ANGRY) > 5
+    assert redness(entity_types.TAMED) > 5
+    assert redness(entity_types.ANGRY) > 5
 
 
 def test_a_creeper_about_to_burst_swells_and_flashes(world):
@@ -199,7 +200,7 @@ def test_hurt_mobs_turn_red(world):
 def test_a_shorn_sheep_is_thinner(world):
     put(world, 0, "sheep")
     woolly = drawn(picture(world)[0]).sum()
-    put(world, 0, "sheep", flags=kinds.SHEARED)
+    put(world, 0, "sheep", flags=entity_types.SHEARED)
     assert drawn(picture(world)[0]).sum() < 0.9 * woolly
 
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from block_world import FLOOR, BlockWorld, waiting
 
-from interplay.world import light
-from interplay.world.blocks import parse, state_of
-from interplay.world.grid import MAX_SKIP
-from interplay.world.updates import Updates
+from interplay.world.blocks.updates import Updates
+from interplay.world.grid import light
+from interplay.world.grid.grid import MAX_SKIP
+from interplay.world.registry.blocks import parse, state_of
 
 MIDDLE = 16
 
@@ -251,3 +251,18 @@ def test_the_same_flow_twice_and_from_a_saved_middle_gives_the_same_blocks() -> 
     assert (first.grid.light == second.grid.light).all()
     assert first.updates.state() == second.updates.state()
     assert first.dropped == second.dropped
+
+
+def test_plants_set_on_still_water_stay_and_what_is_set_into_it_is_washed_away() -> None:
+    world = flat()
+    plants = ("poppy", "wheat", "oak_sapling", "grass", "lily_pad", "dead_bush", "brown_mushroom")
+    for dx in range(len(plants) + 2):
+        for dz in range(3):
+            world.put(MIDDLE - 5 + dx, FLOOR - 1, MIDDLE + dz, "water")
+    for dx, name in enumerate(plants):  # while the water still has its turns to come
+        world.put(MIDDLE - 4 + dx, FLOOR, MIDDLE + 1, name)
+    world.run(3)
+    world.put(MIDDLE - 4, FLOOR - 1, MIDDLE + 2, "poppy")
+    world.run(30)
+    assert [world.name(MIDDLE - 4 + dx, FLOOR, MIDDLE + 1) for dx in range(len(plants))] == list(plants)
+    assert world.name(MIDDLE - 4, FLOOR - 1, MIDDLE + 2) == "water"

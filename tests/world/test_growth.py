@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 from block_world import FLOOR, BlockWorld
 
-from interplay.world import growth, light
-from interplay.world.blocks import name_of, parse, state_of
+from interplay.world.blocks import growth
+from interplay.world.grid import light
+from interplay.world.registry.blocks import name_of, parse, state_of
 
 X = Z = 16
 

@@ -1,12 +1,14 @@
 """The display over the picture, and the screens."""
 
+from fractions import Fraction
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from interplay.world import font, hud, panels, screens
-from interplay.world.blocks import state_of
+from interplay.world.player import panels, screens
+from interplay.world.registry.blocks import state_of
+from interplay.world.render import font, hud
 from interplay.world.state import Container, Player, Stack
 
 GREY = 120
@@ -261,7 +263,7 @@ def test_names_are_as_people_read_them():
 
 
 def test_all_letters_of_item_names_can_be_written():
-    from interplay.world.icons import NAMES
+    from interplay.world.render.icons import NAMES
 
     letters = set("".join(hud.label(Stack(name)) for name in NAMES))
     assert letters <= set(font.GLYPHS)
@@ -273,3 +275,40 @@ def test_all_letters_of_item_names_can_be_written():
 def test_the_same_world_gives_the_same_display(world):
     open_screen(world, "crafting_table")
     assert shown(world).tobytes() == shown(world).tobytes()
+
+
+# ---------------------------------------------------------------- for people
+
+
+def drawn_for_people(world, width=640, height=360):
+    frame = np.full((height, width, 3), GREY, np.uint8)
+    hud.draw(world, frame, Fraction(2 * height, 360))
+    return frame
+
+
+@pytest.mark.parametrize(("width", "height"), [(640, 360), (480, 270), (320, 180)])
+def test_peoples_hotbar_takes_the_same_share_of_a_picture_of_any_size(world, width, height):
+    frame = drawn_for_people(world, width, height)
+    left = np.flatnonzero((frame[-4] != GREY).any(-1)).min() / width  # the hand is at the right
+    top = np.flatnonzero((frame[:, width // 4] != GREY).any(-1)).min() / height
+    assert left == pytest.approx(138 / 640, abs=0.004)
+    assert top == pytest.approx(282 / 360, abs=0.01)  # of the hearts
+
+
+@pytest.mark.parametrize("kind", panels.KINDS)
+@pytest.mark.parametrize(("width", "height"), [(640, 360), (480, 270), (320, 180)])
+def test_no_panel_is_cut_off_at_the_scale_of_people(world, kind, width, height):
+    world.screen = screens.Screen(kind)
+    size = (width, height)
+    seen = hud.shown(size, Fraction(2 * height, 360), world.screen)
+    panel = panels.panel(kind)
+    assert seen[0] >= panel.width
+    assert seen[1] >= panel.height
+    if panel.height <= 180:
+        assert seen == (320, 180)  # twice as large as for agents, in a picture of any size
+
+
+def test_agents_keep_their_picture(world):
+    assert hud.scales((640, 360), None, None) == (1, 1, 1)
+    assert hud.scales((128, 72), None, None) == (4, 1, 1)
+    assert hud.scales((1280, 720), None, None) == (1, 3, 3)

@@ -3,8 +3,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from interplay.errors import NotFoundError
-from interplay.world import inventory
 from interplay.world.errors import WorldError
+from interplay.world.player import inventory
 from interplay.world.state import NUM_SLOTS, OFFHAND, Player, Stack
 
 

@@ -1,9 +1,9 @@
 import pytest
 
 from interplay.errors import NotFoundError
-from interplay.world import items
-from interplay.world.blocks import BLOCKS
 from interplay.world.errors import WorldError
+from interplay.world.registry import items
+from interplay.world.registry.blocks import BLOCKS
 
 
 def test_the_table_has_the_975_items_of_1_16():

@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 from block_world import FLOOR, BlockWorld
 
-from interplay.world import light
-from interplay.world.blocks import parse, state_of
 from interplay.world.errors import WorldError
-from interplay.world.grid import MAX_SKIP, Grid
+from interplay.world.grid import light
+from interplay.world.grid.grid import MAX_SKIP, Grid
+from interplay.world.registry.blocks import parse, state_of
 
 PALETTE = [
     *(

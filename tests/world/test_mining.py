@@ -5,21 +5,18 @@ ticks = ceil(hardness * 30 / speed) with the right tool or ceil(hardness * 100 /
 Speeds: wood 2, stone 4, iron 6, diamond 8, netherite 9, gold 12; shears 15 on leaves, 5 on wool; swords 15 on webs.
 """
 
-import sys
-from types import ModuleType
-
 import numpy as np
 import pytest
 from body_world import FLOOR, World, ticks
 
-import interplay.world
-from interplay.world import hands, mining, placing
-from interplay.world.blocks import BLOCKS, name_of, parse
-from interplay.world.drops import drops
-from interplay.world.items import BY_NAME
-from interplay.world.kinds import KIND, LOVE_TICKS
+from interplay.world.blocks import breaking
+from interplay.world.player import hands, mining, placing
+from interplay.world.registry.blocks import BLOCKS, name_of, parse
+from interplay.world.registry.drops import drops
+from interplay.world.registry.entity_types import KIND, LOVE_TICKS
+from interplay.world.registry.items import BY_NAME
+from interplay.world.registry.tools import best_tool, needs_tool
 from interplay.world.state import Action, Container, Stack
-from interplay.world.tools import best_tool, needs_tool
 
 SECONDS = [
     ("dirt", None, 0.75),
@@ -387,7 +384,7 @@ def test_both_halves_of_doors_beds_and_tall_plants_go_and_one_item_falls(world, 
         world.put(*first)
         world.put(*second)
         world.dropped.clear()
-        mining.break_block(world, *(first, second)[broken][:3])
+        breaking.break_block(world, *(first, second)[broken][:3])
         assert world.totals() == {item: 1}
         assert world.grid.get(*first[:3]) == world.grid.get(*second[:3]) == 0
 
@@ -395,45 +392,44 @@ def test_both_halves_of_doors_beds_and_tall_plants_go_and_one_item_falls(world, 
 def test_broken_chests_spill_what_they_hold(world):
     world.put(5, FLOOR, 5, "chest")
     world.containers[(5, FLOOR, 5)] = Container("chest", [Stack("diamond", 3), None, Stack("dirt", 64)])
-    mining.break_block(world, 5, FLOOR, 5)
+    breaking.break_block(world, 5, FLOOR, 5)
     assert world.totals() == {"chest": 1, "diamond": 3, "dirt": 64}
     assert world.containers == {}
 
 
 def test_ice_over_something_melts_to_water_and_over_nothing_is_gone(world):
     world.put(5, FLOOR, 5, "ice")
-    mining.break_block(world, 5, FLOOR, 5)
+    breaking.break_block(world, 5, FLOOR, 5)
     assert name_of(world.grid.get(5, FLOOR, 5)) == "water"
     world.put(5, FLOOR + 4, 5, "ice")
-    mining.break_block(world, 5, FLOOR + 4, 5)
+    breaking.break_block(world, 5, FLOOR + 4, 5)
     assert name_of(world.grid.get(5, FLOOR + 4, 5)) == "air"
 
 
 def test_water_stays_where_a_waterlogged_block_was(world):
     world.put(5, FLOOR, 5, "oak_stairs[waterlogged=true]")
-    mining.break_block(world, 5, FLOOR, 5)
+    breaking.break_block(world, 5, FLOOR, 5)
     assert world.grid.get(5, FLOOR, 5) == parse("water")
 
 
 def test_the_rule_against_drops_counts(world):
     world.rules["doTileDrops"] = "false"
     world.put(5, FLOOR, 5, "dirt")
-    mining.break_block(world, 5, FLOOR, 5)
+    breaking.break_block(world, 5, FLOOR, 5)
     assert world.dropped == []
 
 
 def test_one_half_of_a_double_chest_leaves_a_single_one(world):
     world.put(5, FLOOR, 5, "chest[facing=north,type=left]")
     world.put(6, FLOOR, 5, "chest[facing=north,type=right]")
-    mining.break_block(world, 5, FLOOR, 5)
+    breaking.break_block(world, 5, FLOOR, 5)
     assert world.grid.get(6, FLOOR, 5) == parse("chest[facing=north,type=single]")
 
 
-class Mobs(ModuleType):
+class Mobs:
     """Stands in for the module of mobs: remembers blows."""
 
     def __init__(self):
-        super().__init__("interplay.world.mobs")
         self.blows = []
 
     def hit_by_player(self, world, row, damage):
@@ -443,8 +439,7 @@ class Mobs(ModuleType):
 @pytest.fixture
 def mobs(monkeypatch):
     stand_in = Mobs()
-    monkeypatch.setitem(sys.modules, "interplay.world.mobs", stand_in)
-    monkeypatch.setattr(interplay.world, "mobs", stand_in, raising=False)
+    monkeypatch.setattr(mining, "mobs", stand_in)
     return stand_in
 
 

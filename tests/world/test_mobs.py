@@ -11,12 +11,12 @@ import pytest
 from mob_world import FLOOR, World
 
 from interplay.errors import NotFoundError
-from interplay.world import entities, mob_kernel, mobs, spawning, villagers
-from interplay.world.blocks import name_of, parse, properties_of
+from interplay.world.entities import items_and_projectiles, mob_events, mob_kernel, mobs, spawning, trading
 from interplay.world.errors import WorldError
-from interplay.world.facts import table
-from interplay.world.items import BY_NAME
-from interplay.world.kinds import FLAGS, KINDS, LOVE_TICKS, MOBS, PROFESSIONS, THINGS
+from interplay.world.registry.blocks import name_of, parse, properties_of
+from interplay.world.registry.entity_types import FLAGS, KINDS, LOVE_TICKS, MOBS, PROFESSIONS, THINGS
+from interplay.world.registry.facts import table
+from interplay.world.registry.items import BY_NAME
 from interplay.world.state import Stack
 
 
@@ -260,7 +260,7 @@ def test_what_mobs_leave_is_in_the_table_of_loot(world: World) -> None:
         for _ in range(300):
             row = world.row(mobs.spawn(world, name, 20.5, 10.0, 20.5, **({"Size": 0} if name == "slime" else {})))
             found |= {stack.item for stack in mobs.loot(world, row, True)}
-            entities.remove(world, row)
+            items_and_projectiles.remove(world, row)
         wool = {item for item in found if item.endswith("_wool")}
         assert found - wool == listed[name]
         assert bool(wool) == (name == "sheep")
@@ -416,7 +416,7 @@ def test_a_villager_stands_still_while_it_trades(world: World) -> None:
 
 def test_every_profession_with_work_has_trades_of_real_items(world: World) -> None:
     for profession in PROFESSIONS:
-        offers = villagers.offers_of(profession, 5)
+        offers = trading.offers_of(profession, 5)
         assert bool(offers) == (profession not in ("none", "nitwit"))
 
 
@@ -612,7 +612,7 @@ def test_blows_are_weaker_when_it_is_easy_and_stronger_when_it_is_hard(world: Wo
     for difficulty in ("easy", "normal", "hard"):
         world.difficulty, world.player.health, world.player.invulnerable = difficulty, 20.0, 0
         zombie = world.add("zombie", 5.5, 4.5)
-        mobs._strike(world, world.row(int(zombie["id"])), 0)
+        mob_events._strike(world, world.row(int(zombie["id"])), 0)
         lost[difficulty] = 20 - world.player.health
     assert lost == {"easy": 2.5, "normal": 3.0, "hard": 4.5}
 

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from interplay.world import models as m
-from interplay.world.blocks import BLOCKS, NUM_STATES, parse
-from interplay.world.models import models
-from interplay.world.textures import atlas, texture
+from interplay.world.registry.blocks import BLOCKS, NUM_STATES, parse
+from interplay.world.render import models as m
+from interplay.world.render.models import models
+from interplay.world.render.textures import atlas, texture
 
 WEST, EAST, NORTH, SOUTH, UP, DOWN = range(6)
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from interplay.world.commands.nbt import MAX_DEPTH, MAX_LENGTH, Array, Byte, Float, Long, NbtError, Short, parse_at, plain
 from interplay.world.errors import WorldError
-from interplay.world.nbt import MAX_DEPTH, MAX_LENGTH, Array, Byte, Float, Long, NbtError, Short, parse_at, plain
 
 
 def parse(text):

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from interplay.world import physics
-from interplay.world.blocks import NUM_STATES, parse, state_of
-from interplay.world.outlines import NUM_OUTLINES, OUTLINE_START, OUTLINES
-from interplay.world.physics import DOWN, EAST, LAVA, NORTH, SOUTH, UP, WATER, WEST
+from interplay.world.grid import physics
+from interplay.world.grid.outlines import NUM_OUTLINES, OUTLINE_START, OUTLINES
+from interplay.world.grid.physics import DOWN, EAST, LAVA, NORTH, SOUTH, UP, WATER, WEST
+from interplay.world.registry.blocks import NUM_STATES, parse, state_of
 
 HALF, TALL, STEP = 0.3, 1.8, 0.6
 

@@ -3,11 +3,12 @@
 import pytest
 from body_world import FLOOR, World, ticks
 
-from interplay.world import mining, orient, placing, touching
-from interplay.world.blocks import BLOCKS, name_of, parse, properties_of
-from interplay.world.grid import Grid
-from interplay.world.items import ITEMS, block_of_item
-from interplay.world.kinds import KIND
+from interplay.world.blocks import breaking, orientation
+from interplay.world.grid.grid import Grid
+from interplay.world.player import placing, touching
+from interplay.world.registry.blocks import BLOCKS, name_of, parse, properties_of
+from interplay.world.registry.entity_types import KIND
+from interplay.world.registry.items import ITEMS, block_of_item
 from interplay.world.state import OFFHAND, Action, Stack
 
 
@@ -77,7 +78,7 @@ def test_grass_snow_and_water_give_way(world):
     ("yaw", "way"), [(0, "south"), (90, "west"), (180, "north"), (-90, "east"), (44, "south"), (46, "west")]
 )
 def test_facing_is_where_one_looks(yaw, way):
-    assert orient.facing(yaw) == way
+    assert orientation.facing(yaw) == way
 
 
 def state_for(world, item, face, hit=(0.5, 0.5, 0.5), yaw=0.0, pitch=20.0, at=(10, FLOOR, 10)):
@@ -247,7 +248,7 @@ def test_two_chests_side_by_side_become_one(world):
     # They face north, so that the western one is to the left of who looks out of them: its partner lies clockwise, east.
     assert is_state(right, "chest", facing="north", type="left")
     assert is_state(left, "chest", facing="north", type="right")
-    assert mining.chest_partner(world, 23, FLOOR, 26) == (24, FLOOR, 26)
+    assert breaking.chest_partner(world, 23, FLOOR, 26) == (24, FLOOR, 26)
 
 
 def test_every_item_can_be_used_everywhere_without_an_error():
@@ -598,7 +599,7 @@ def test_what_has_two_halves_is_placed_and_broken_as_one_also_with_updates(item,
         world.set_block(14, FLOOR - 1, 16, parse("grass_block"))
         name = name_of(put_on_floor(world, item, 14.5, 16.5))
         assert name == name_of(world.grid.get(*second)) == item
-        mining.break_block(world, *broken)
+        breaking.break_block(world, *broken)
         falls = broken[1] >= FLOOR or item != "red_bed"  # a bed needs no floor
         assert world.totals().get(item, 0) == falls
         assert (world.grid.get(*second) == 0) is falls
@@ -611,7 +612,7 @@ def test_a_torch_falls_with_its_wall_and_fences_join_what_comes_beside_them():
     world.hold("torch", 2)
     click(world, 14.5, FLOOR + 1.5, 17.0)
     assert name_of(world.grid.get(14, FLOOR + 1, 16)) == "wall_torch"
-    mining.break_block(world, 14, FLOOR + 1, 17)
+    breaking.break_block(world, 14, FLOOR + 1, 17)
     assert world.grid.get(14, FLOOR + 1, 16) == 0
     assert world.totals() == {"torch": 1}
     put_on_floor(world, "oak_fence", 14.5, 16.5)

@@ -5,8 +5,9 @@
 import pytest
 from body_world import FLOOR, World, ticks
 
-from interplay.world import entities, vitals
-from interplay.world import player as body
+from interplay.world.entities import items_and_projectiles
+from interplay.world.player import movement as body
+from interplay.world.player import vitals
 from interplay.world.state import Action, Stack
 
 
@@ -517,7 +518,7 @@ def test_experience_is_lost_in_death_unless_the_rule_keeps_it():
     for rule, kept in (("false", (0, 0)), ("true", (1, 4))):
         world = World()
         world.rules["keepInventory"] = rule
-        entities.gain(world, 11)  # 7 of them make the first level
+        items_and_projectiles.gain(world, 11)  # 7 of them make the first level
         assert (world.player.level, world.player.experience) == (1, 4)
         world.hurt_player(50.0, "fall")
         assert (world.player.level, world.player.experience) == kept

@@ -7,10 +7,12 @@ import numpy as np
 import pytest
 from perspective import focal, project
 
-from interplay.world.blocks import parse
 from interplay.world.errors import WorldError
-from interplay.world.grid import Grid
-from interplay.world.render import Camera, Renderer, daylight
+from interplay.world.grid.grid import Grid
+from interplay.world.registry.blocks import parse
+from interplay.world.render.camera import Camera
+from interplay.world.render.daylight import of_sky
+from interplay.world.render.renderer import Renderer
 from interplay.world.state import Player
 from interplay.world.world import World
 
@@ -115,9 +117,9 @@ def test_night_is_darker_than_day_and_torches_help(renderer):
 
 
 def test_daylight_is_whole_at_noon_half_at_sunrise_and_gone_at_midnight():
-    assert (daylight(6000), daylight(18000)) == (1.0, 0.0)
-    assert daylight(0) == pytest.approx(0.5)
-    assert daylight(6000, "rain") < 1
+    assert (of_sky(6000), of_sky(18000)) == (1.0, 0.0)
+    assert of_sky(0) == pytest.approx(0.5)
+    assert of_sky(6000, "rain") < 1
 
 
 def test_glass_shows_what_is_behind_and_stained_glass_colours_it(renderer):

@@ -8,10 +8,11 @@ from hypothesis import strategies as st
 from screen_world import ScreenWorld, place, towards
 
 from interplay.errors import NotFoundError
-from interplay.world import clicks, crafting, inventory, panels, screens, smelting, trading
 from interplay.world.errors import WorldError
-from interplay.world.items import item_named
-from interplay.world.panels import GRID_WIDTH
+from interplay.world.player import clicks, inventory, panels, screens
+from interplay.world.player.panels import GRID_WIDTH
+from interplay.world.registry import crafting, smelting, trades
+from interplay.world.registry.items import item_named
 from interplay.world.state import OFFHAND, Action, Stack
 
 
@@ -592,9 +593,9 @@ def test_a_stonecutter_makes_what_was_chosen_of_the_stone_that_lay_there(world):
 def trading_world(world) -> ScreenWorld:
     world.entities[1]["kind"], world.entities[1]["id"] = 5, 7
     world.entities[1]["x"], world.entities[1]["y"], world.entities[1]["z"] = 2.0, 64.0, 0.5
-    bread = trading.offer(("emerald", 1), ("bread", 6), max_uses=2)
-    pick = trading.offer(("emerald", 3), ("iron_pickaxe", 1), buy2=("cobblestone", 10))
-    world.extras[7] = {"offers": [bread, pick, *(trading.offer(("dirt", 1), ("egg", n)) for n in range(1, 8))]}
+    bread = trades.offer(("emerald", 1), ("bread", 6), max_uses=2)
+    pick = trades.offer(("emerald", 3), ("iron_pickaxe", 1), buy2=("cobblestone", 10))
+    world.extras[7] = {"offers": [bread, pick, *(trades.offer(("dirt", 1), ("egg", n)) for n in range(1, 8))]}
     screens.open(world, "villager", entity=7)
     return world
 
@@ -670,9 +671,9 @@ def test_the_screen_closes_when_the_villager_is_gone(trading_world):
 
 def test_an_offer_is_checked_when_made():
     with pytest.raises(WorldError, match="an offer has 1 to 64 of emerald, got 65"):
-        trading.offer(("emerald", 65), ("bread", 1))
+        trades.offer(("emerald", 65), ("bread", 1))
     with pytest.raises(NotFoundError, match="unknown item 'breads'; did you mean 'bread'"):
-        trading.offer(("emerald", 1), ("breads", 1))
+        trades.offer(("emerald", 1), ("breads", 1))
 
 
 # Nothing is made and nothing lost.
@@ -696,7 +697,7 @@ def bill(world: ScreenWorld, screen: screens.Screen) -> Counter[str]:
     made = clicks.result(world, screen)
     change = Counter({made.item: made.count})
     if screen.kind == "villager":
-        for item, number in trading.costs(trading.met(clicks.offers(world, screen), screen.choice, screen.craft), screen.craft):
+        for item, number in trades.costs(trades.met(clicks.offers(world, screen), screen.choice, screen.craft), screen.craft):
             change[item] -= number
         return change
     change.subtract(stack.item for stack in screen.craft if stack is not None)
@@ -722,8 +723,8 @@ def test_random_clicks_make_and_lose_no_item(kind, carried, pressed, closing):
         screens.open(world, kind)
     elif kind == "villager":
         world.entities[0]["kind"], world.entities[0]["id"], world.entities[0]["y"] = 1, 3, 64
-        both = trading.offer(("emerald", 2), ("iron_axe", 1), buy2=("stick", 3))
-        world.extras[3] = {"offers": [trading.offer(("stick", 4), ("emerald", 1), max_uses=3), both]}
+        both = trades.offer(("emerald", 2), ("iron_axe", 1), buy2=("stick", 3))
+        world.extras[3] = {"offers": [trades.offer(("stick", 4), ("emerald", 1), max_uses=3), both]}
         screens.open(world, kind, entity=3)
     elif kind == "large":
         world.put("chest[facing=north,type=right]", (2, 64, 0))

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 from interplay.errors import NotFoundError
-from interplay.world import mouths, trees
-from interplay.world.biomes import BIOMES
-from interplay.world.blocks import AIR, BLOCK_OF, BLOCKS, block_named, name_of, properties_of, state_of
 from interplay.world.errors import WorldError
-from interplay.world.ground import SEA
-from interplay.world.light import OPAQUE
-from interplay.world.terrain import KINDS, MOUTH_REACH, Land, generate, wildlife
+from interplay.world.grid.light import OPAQUE
+from interplay.world.registry.biomes import BIOMES
+from interplay.world.registry.blocks import AIR, BLOCK_OF, BLOCKS, block_named, name_of, properties_of, state_of
+from interplay.world.terrain import caves, trees
+from interplay.world.terrain.generate import KINDS, MOUTH_REACH, Land, generate, wildlife
+from interplay.world.terrain.ground import SEA
 
 SEEDS = (14169, 95674, 21212, 52216, 5681265)
 """The first held-out seed of each BASALT task, and the one of seven digits."""
@@ -79,8 +79,8 @@ def test_one_starts_on_dry_ground_under_the_sky(seed, kind):
     assert made.biomes.dtype == np.uint8
     assert made.heights.dtype == np.int16
     assert y == made.heights[x, z] + 1 > SEA
-    assert mouths.STANDABLE[made.blocks[x, z, y - 1]]
-    assert all(mouths.PASSABLE[state] for state in made.blocks[x, z, y:])
+    assert caves.STANDABLE[made.blocks[x, z, y - 1]]
+    assert all(caves.PASSABLE[state] for state in made.blocks[x, z, y:])
     assert abs(x - 128) <= 40
     assert abs(z - 128) <= 40
 
@@ -171,12 +171,12 @@ def test_one_walks_from_spawn_through_a_mouth_ten_steps_into_the_dark(seed, kind
     # an independent walk: breadth first over (x, y, z), 1 up or 3 down, counting steps under a roof of stone or earth
     for mouth in made.cave_mouths[:3]:
         assert walks(made, made.spawn, mouth)
-        assert deepest(made, mouth) >= mouths.MIN_DEPTH
+        assert deepest(made, mouth) >= caves.MIN_DEPTH
 
 
 def standing(made: Land, x: int, y: int, z: int) -> bool:
     column = made.blocks[x, z]
-    return bool(mouths.PASSABLE[column[y]] and mouths.PASSABLE[column[y + 1]] and mouths.STANDABLE[column[y - 1]])
+    return bool(caves.PASSABLE[column[y]] and caves.PASSABLE[column[y + 1]] and caves.STANDABLE[column[y - 1]])
 
 
 def steps(made: Land, x: int, y: int, z: int):
@@ -186,7 +186,7 @@ def steps(made: Land, x: int, y: int, z: int):
         for h in (y + 1, y, y - 1, y - 2, y - 3):
             top = max(y, h) + 2
             over = made.blocks[a, b, h:top] if h <= y else made.blocks[x, z, y + 2 : y + 3]
-            if h > 0 and standing(made, a, h, b) and all(mouths.PASSABLE[s] for s in over):
+            if h > 0 and standing(made, a, h, b) and all(caves.PASSABLE[s] for s in over):
                 yield a, h, b
                 break
 
@@ -206,7 +206,7 @@ def deepest(made: Land, mouth) -> int:
     def roofed(cell):
         x, y, z = cell
         above = made.blocks[x, z, y + 2 :]
-        return int(np.isin(above, np.flatnonzero(mouths.ROOF)).sum()) >= 1
+        return int(np.isin(above, np.flatnonzero(caves.ROOF)).sum()) >= 1
 
     seen, edge, far = {mouth}, [mouth], 0
     while edge and far < 40:

@@ -7,8 +7,8 @@ import sys
 import numpy as np
 import pytest
 
-from interplay.world.blocks import BLOCKS
-from interplay.world.textures import DYES, WOODS, atlas, material, texture
+from interplay.world.registry.blocks import BLOCKS
+from interplay.world.render.textures import DYES, WOODS, atlas, material, texture
 
 
 def picture(name):
@@ -95,7 +95,7 @@ def test_another_process_asking_in_another_order_paints_the_same():
         return {name: hashlib.sha256(picture(name).tobytes()).hexdigest()[:12] for name in order}
 
     code = (
-        "import hashlib\nfrom interplay.world.textures import atlas, texture\n"
+        "import hashlib\nfrom interplay.world.render.textures import atlas, texture\n"
         f"for name in {names[::-1]!r}:\n i = texture(name)\n digest = hashlib.sha256(atlas()[i].tobytes()).hexdigest()[:12]\n"
         " print(name, digest)\n"
     )

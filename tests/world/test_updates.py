@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 from block_world import FLOOR, BlockWorld, waiting
 
-from interplay.world import light, supports
-from interplay.world.blocks import BLOCKS, name_of, parse, state_of
+from interplay.world.blocks import supports
+from interplay.world.blocks.updates import Updates
 from interplay.world.errors import WorldError
-from interplay.world.grid import MAX_SKIP
-from interplay.world.updates import Updates
+from interplay.world.grid import light
+from interplay.world.grid.grid import MAX_SKIP
+from interplay.world.registry.blocks import BLOCKS, name_of, parse, state_of
 
 X = Z = 10
 
@@ -322,16 +323,43 @@ def test_saved_updates_go_on_where_they_were(world: BlockWorld) -> None:
 
 
 def test_a_filled_box_reacts_once_told(world: BlockWorld) -> None:
-    world.put(X + 3, FLOOR + 3, Z, "torch")
+    world.put(X + 3, FLOOR + 2, Z, "torch")
+    before = world.grid.blocks[X : X + 3, Z : Z + 3, FLOOR : FLOOR + 3].copy()
     world.grid.fill(X, FLOOR + 2, Z, X + 2, FLOOR + 2, Z, parse("sand"))
     world.grid.fill(X, FLOOR, Z + 2, X + 2, FLOOR, Z + 2, parse("oak_fence"))
     world.run(5)
     assert world.name(X, FLOOR + 2, Z) == "sand"
-    world.updates.changed_box(world, X, FLOOR, Z, X + 2, FLOOR + 2, Z + 2)
+    world.updates.changed_box(world, X, FLOOR, Z, before)
     assert [world.values(X + dx, FLOOR, Z + 2)["east"] for dx in range(3)] == ["true", "true", "false"]
-    assert world.name(X + 3, FLOOR + 3, Z) == "air"  # it stood on nothing, beside the box
+    assert world.name(X + 3, FLOOR + 2, Z) == "torch"  # it stands on nothing, but did so before
     world.run(10)
     assert [world.name(X + dx, FLOOR, Z) for dx in range(3)] == ["sand"] * 3
+
+
+def test_a_fill_breaks_what_it_takes_the_floor_from_and_nothing_at_its_corners(world: BlockWorld) -> None:
+    world.put(X, FLOOR - 1, Z, "grass_block")
+    for dx, name in ((0, "poppy"), (1, "torch")):
+        world.put(X + dx, FLOOR, Z, name)
+    world.put(X + 4, FLOOR, Z + 1, "sunflower[half=lower]")  # beside the box's corner
+    world.put(X + 2, FLOOR + 1, Z, "sunflower[half=upper]")  # above the box
+    low, high = (X, FLOOR - 1, Z), (X + 3, FLOOR - 1, Z)
+    before = world.grid.blocks[X : X + 4, Z : Z + 1, FLOOR - 1 : FLOOR].copy()
+    world.grid.fill(*low, *high, 0)
+    world.updates.changed_box(world, *low, before)
+    assert [world.name(X + dx, FLOOR, Z) for dx in range(2)] == ["air", "air"]
+    assert world.name(X + 4, FLOOR, Z + 1) == "sunflower"
+    assert world.name(X + 2, FLOOR + 1, Z) == "sunflower"
+
+
+def test_rows_of_halves_of_double_plants_stay_however_they_are_filled_in(world: BlockWorld) -> None:
+    world.grid.fill(X, FLOOR - 1, Z, X + 3, FLOOR - 1, Z + 3, parse("grass_block"))
+    for half, y in (("lower", FLOOR), ("upper", FLOOR + 1)):
+        before = world.grid.blocks[X : X + 4, Z : Z + 4, y : y + 1].copy()
+        world.grid.fill(X, y, Z, X + 3, y, Z + 3, parse(f"sunflower[half={half}]"))
+        world.updates.changed_box(world, X, y, Z, before)
+    world.run(10)
+    for y in (FLOOR, FLOOR + 1):
+        assert {world.name(X + dx, y, Z + dz) for dx in range(4) for dz in range(4)} == {"sunflower"}
 
 
 @pytest.mark.parametrize("bad", [{}, {"ticks": 1, "blocks": 3, "water": [], "lava": [], "moving": []}, None])

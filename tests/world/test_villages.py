@@ -5,10 +5,10 @@ from functools import cache
 import numpy as np
 import pytest
 
-from interplay.world import carpentry, mouths
-from interplay.world.blocks import AIR, block_named, name_of, properties_of, state_of
-from interplay.world.terrain import Land, generate
-from interplay.world.village_houses import FARMS, HOUSES, PENS, STYLE, STYLES, TOOL_OF
+from interplay.world.registry.blocks import AIR, block_named, name_of, properties_of, state_of
+from interplay.world.terrain import carpentry, caves
+from interplay.world.terrain.generate import Land, generate
+from interplay.world.terrain.houses import FARMS, HOUSES, PENS, STYLE, STYLES, TOOL_OF
 
 SEEDS = (21212, 85236, 14975, 52216, 29342)
 """Held-out seeds of BASALT's pen and house tasks."""
@@ -26,7 +26,7 @@ def reached(seed: int, style: str) -> set[tuple[int, int, int]]:
     """Cells (x, y, z) where one comes on foot from spawn, through doors and gates."""
     made = land(seed, style)
     x, y, z = made.spawn
-    return {(a, h, b) for a, b, h in mouths.walk(made.blocks, mouths.PASSABLE, mouths.STANDABLE, x, z, y).tolist()}
+    return {(a, h, b) for a, b, h in caves.walk(made.blocks, caves.PASSABLE, caves.STANDABLE, x, z, y).tolist()}
 
 
 def block(made: Land, x: int, y: int, z: int) -> str:
@@ -143,8 +143,8 @@ def test_animals_are_at_hand_and_some_are_penned(seed, style):
     assert len(free) >= 4
     assert any(names.count(name) >= 2 for name in ("chicken", "cow", "pig", "sheep", "rabbit"))
     for _, x, y, z in village.livestock:
-        assert mouths.PASSABLE[made.blocks[x, z, y]]
-        assert mouths.STANDABLE[made.blocks[x, z, y - 1]]
+        assert caves.PASSABLE[made.blocks[x, z, y]]
+        assert caves.STANDABLE[made.blocks[x, z, y - 1]]
     pens = [house for house in village.houses if house.kind in {design.name for design in PENS}]
     for pen in pens:
         x0, y0, z0, x1, _, z1 = pen.box

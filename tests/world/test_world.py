@@ -1,7 +1,9 @@
 """The whole world: keys that are held from tick to tick, and keeping and bringing back all of it."""
 
+import gc
 import hashlib
 import sys
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 
 import msgspec
@@ -12,7 +14,7 @@ import zstandard
 from interplay.world import Renderer
 from interplay.world.errors import WorldError
 from interplay.world.state import Action, Stack
-from interplay.world.world import VERSION, World
+from interplay.world.world import SAVED_VERSION, World
 
 
 @pytest.fixture
@@ -90,9 +92,12 @@ def without(world, name):
         ([1, 2], "they do not say"),
         (None, "they do not say"),
         ({"format": "interplay-world"}, "'version' is missing in them"),
-        ({"format": "interplay-world", "version": VERSION}, "'seed' is missing in them"),
-        ({"format": "interplay-world", "version": VERSION, "seed": -1, "kind": "flat"}, "the seed of a world is 0 or more"),
-        ({"format": "interplay-world", "version": VERSION, "seed": 1, "kind": "flt"}, "did you mean 'flat'"),
+        ({"format": "interplay-world", "version": SAVED_VERSION}, "'seed' is missing in them"),
+        (
+            {"format": "interplay-world", "version": SAVED_VERSION, "seed": -1, "kind": "flat"},
+            "the seed of a world is 0 or more",
+        ),
+        ({"format": "interplay-world", "version": SAVED_VERSION, "seed": 1, "kind": "flt"}, "did you mean 'flat'"),
     ],
 )
 def test_bytes_that_are_no_saved_world_are_refused(document, reason):
@@ -123,7 +128,7 @@ def test_a_saved_world_that_lacks_a_part_or_has_a_wrong_one_is_refused(world):
 
 def test_a_world_of_an_older_version_is_refused_by_its_number(world):
     document = without(world, "player") | {"version": 1}
-    with pytest.raises(WorldError, match=f"saved as version 1, and this Interplay reads {VERSION}"):
+    with pytest.raises(WorldError, match=f"saved as version 1, and this Interplay reads {SAVED_VERSION}"):
         World.restore(zstandard.compress(msgspec.msgpack.encode(document)))
 
 
@@ -173,3 +178,14 @@ def test_an_action_that_is_none_changes_nothing(action):
 def test_nothing_cannot_be_given():
     with pytest.raises(WorldError, match="1 or more"):
         World(1, "flat", inhabited=False).give(Stack("stone", -5))
+
+
+def test_every_living_world_keeps_its_land_and_no_land_outlives_the_last_two_worlds():
+    worlds = [World(seed, "flat", inhabited=False) for seed in range(6)]
+    with_land = [world.land for world in worlds]
+    for world in worlds:
+        assert World.restore(world.save()).land is world.land  # not generated again
+    lands = [weakref.ref(land) for land in with_land]
+    del worlds, with_land, world
+    gc.collect()
+    assert sum(land() is not None for land in lands) <= 2

@@ -8,7 +8,7 @@ from interplay.tasks import Task
 
 def has_player(task: Task) -> bool:
     """Whether somebody wrote a player for a task."""
-    return task.name in BLOCK_BRAINS if task.env.door == "voxel" else task.env.id in BRAINS
+    return task.name in BLOCK_BRAINS if task.env.backend == "voxel" else task.env.id in BRAINS
 
 
 __all__ = ["BLOCK_BRAINS", "BRAINS", "BlockPlayer", "ScriptedAgent", "ScriptedPlayer", "has_player"]

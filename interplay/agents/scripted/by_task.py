@@ -30,7 +30,7 @@ class ScriptedAgent:
         Raises:
             AgentError: If nobody wrote a player for this task.
         """
-        self._player = BlockPlayer() if task.env.door == "voxel" else ScriptedPlayer()
+        self._player = BlockPlayer() if task.env.backend == "voxel" else ScriptedPlayer()
         self._player.reset(task, rng=rng)
 
     def attach(self, env: PlayableEnv) -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import typer
 
-from interplay.cli.judge import add_agent, agents, automatic, bans, dataset, quiz, simulate, tokens
+from interplay.cli.judge import add_agent, add_episodes, agents, bans, dataset, model_judges, quiz, simulate, tokens
 
 app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
-    help="Agents, published answers, bans, quizzes, automatic judges and simulation.\n\nTry:  interplay judge list-agents",
+    help="Agents, published answers, bans, quizzes, model judges and simulation.\n\nTry:  interplay judge list-agents",
 )
 
-for _part in (add_agent, agents, automatic, bans, dataset, quiz, simulate, tokens):
+for _part in (add_agent, add_episodes, agents, bans, dataset, model_judges, quiz, simulate, tokens):
     app.add_typer(_part.app)

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import closing
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from interplay.cli.common import DEFAULT_DATA, DatabaseOption, DataOption, JsonOption, emit, open_archive, place_options, table
-from interplay.errors import InterplayError, unknown_name
+from interplay.errors import InterplayError
 
 if TYPE_CHECKING:
-    from sqlalchemy.orm import Session
-
-    from interplay.store import Agent
+    from interplay.judge.roster import Verb
+    from interplay.store import Entrant
 
 app = typer.Typer(add_completion=False)
 
@@ -35,12 +32,13 @@ def list_agents(
 
     Try:  interplay judge list-agents --task basalt/find_cave
     """
-    from interplay.store import agents as store
+    from interplay.judge.roster import Roster
 
-    with closing(open_archive(data, database, must_exist=True)) as archive, archive.database.read() as session:
-        rows = [
-            _document(agent, len(store.episodes_of(session, agent.name, agent.task))) for agent in store.agents(session, task)
-        ]
+    with closing(open_archive(data, database, must_exist=True)) as archive:
+        roster = Roster(archive.database)
+        found = roster.rows(task=task)
+        brought = roster.brought({one.name for one in found})
+    rows = [_document(one, len(brought.get((one.name, one.task), []))) for one in found]
     shown = [
         (row["agent"], row["task"], row["kind"], row["state"], row["num_episodes"], row["proposed_by"] or "") for row in rows
     ]
@@ -62,12 +60,7 @@ def approve(
 
     Try:  interplay judge approve team-red-v2
     """
-    from interplay.store import agents as store
-
-    now = datetime.now(UTC)
-    _change(
-        data, database, name, task, "approved", as_json, lambda session: store.approve(session, name=name, task=task, now=now)
-    )
+    _change(data, database, name, task, "approve", "approved", as_json)
 
 
 @app.command()
@@ -83,15 +76,9 @@ def decline(
 
     Try:  interplay judge decline team-red-v2 --reason "The videos show another task."
     """
-    from interplay.store import agents as store
-
     if not reason.strip():
         raise InterplayError("declining needs a reason\nSay what would have to change:  --reason TEXT")
-    now = datetime.now(UTC)
-    _change(
-        data, database, name, task, "declined", as_json,
-        lambda session: store.decline(session, name=name, task=task, reason=reason.strip(), now=now),
-    )  # fmt: skip
+    _change(data, database, name, task, "decline", "declined", as_json, reason.strip())
 
 
 @app.command()
@@ -106,12 +93,7 @@ def withdraw(
 
     Try:  interplay judge withdraw noop --task atari/breakout
     """
-    from interplay.store import agents as store
-
-    now = datetime.now(UTC)
-    _change(
-        data, database, name, task, "withdrawn", as_json, lambda session: store.withdraw(session, name=name, task=task, now=now)
-    )
+    _change(data, database, name, task, "withdraw", "withdrawn", as_json)
 
 
 @app.command()
@@ -126,40 +108,32 @@ def restore(
 
     Try:  interplay judge restore noop
     """
-    from interplay.store import agents as store
-
-    _change(data, database, name, task, "restored", as_json, lambda session: store.restore(session, name=name, task=task))
+    _change(data, database, name, task, "restore", "restored", as_json)
 
 
 def _change(
-    data: Path, database: str | None, name: str, task: str | None, done: str, as_json: bool, change: Callable[[Session], int]
+    data: Path, database: str | None, name: str, task: str | None, verb: Verb, done: str, as_json: bool, reason: str = ""
 ) -> None:
-    """Change an agent's state and say what it is now.
+    """Change an entrant's state and say what it is now.
 
     Raises:
-        NotFoundError: If no agent has this name, or it is not in this task; with the nearest.
+        NotFoundError: If nobody has this name, or they are not in this task; with the nearest.
     """
-    from interplay.store import agents as store
+    from interplay.judge.roster import Roster
+    from interplay.store.entrants import state
 
     with closing(open_archive(data, database, must_exist=True)) as archive:
-        with archive.database.write() as session:
-            rows = store.agents(session, name=name)
-            if not rows:
-                known = {agent.name for agent in store.agents(session)}
-                hint = f"All agents:  interplay judge list-agents{place_options(data, database)}"
-                raise unknown_name("agent", name, known, hint=hint)
-            if task is not None and task not in {agent.task for agent in rows}:
-                raise unknown_name("task of this agent", task, [agent.task for agent in rows])
-            count = change(session)
-        with archive.database.read() as session:
-            states = {agent.task: store.state(agent) for agent in store.agents(session, task, name=name)}
+        roster = Roster(archive.database)
+        hint = f"All agents:  interplay judge list-agents{place_options(data, database)}"
+        count = roster.change(verb, name, task=task, reason=reason, hint=hint)
+        states = {row.task: state(row) for row in roster.rows(name=name, task=task)}
     what = f"{name} is {done} in {count} task{'' if count == 1 else 's'}." if count else f"Nothing to change for {name}."
     lines = [what, *(f"  {one}: {state}" for one, state in states.items())]
     emit({"agent": name, "changed": count, "states": states}, as_json=as_json, text="\n".join(lines))
 
 
-def _document(agent: Agent, num_episodes: int) -> dict[str, Any]:
-    from interplay.store import agents as store
+def _document(agent: Entrant, num_episodes: int) -> dict[str, Any]:
+    from interplay.store import entrants as store
 
     return {
         "agent": agent.name,

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from contextlib import closing
 from dataclasses import asdict
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
 from interplay.cli.common import DEFAULT_DATA, DatabaseOption, DataOption, JsonOption, emit, open_archive, place_options, table
-from interplay.errors import InterplayError, unknown_name
-
-if TYPE_CHECKING:
-    from sqlalchemy.orm import Session
+from interplay.errors import InterplayError
 
 app = typer.Typer(add_completion=False)
 
@@ -37,18 +33,12 @@ def ban(
 
     Try:  interplay judge ban participant-7 --reason "the same words every time"
     """
-    from interplay.store import bans as store
-
     if not reason.strip() and file is None:
         raise InterplayError(
             'a ban needs its reason, for whoever looks at it later\nSay it:  --reason "clicked without watching"'
         )
     because = reason.strip() or f"listed in {file.name if file else ''}"
-    _change(
-        judges, file, dataset, data, database, as_json,
-        lambda session, judge: store.ban(session, judge=judge, reason=because, now=datetime.now(UTC)),
-        "banned", "banned already",
-    )  # fmt: skip
+    _change(judges, file, dataset, data, database, as_json, because)
 
 
 @app.command()
@@ -64,59 +54,36 @@ def unban(
 
     Try:  interplay judge unban participant-7
     """
-    from interplay.store import bans as store
-
-    _change(
-        judges, file, dataset, data, database, as_json,
-        lambda session, judge: store.unban(session, judge=judge, now=datetime.now(UTC)),
-        "unbanned", "not banned",
-    )  # fmt: skip
+    _change(judges, file, dataset, data, database, as_json, None)
 
 
 def _change(
     judges: list[str] | None, file: Path | None, dataset: str | None, data: Path, database: str | None, as_json: bool,
-    change: Any, done: str, idle: str,
+    reason: str | None,
 ) -> None:  # fmt: skip
-    """Ban or unban everyone named, or nobody if one of them is unknown; workers of a file who never came are told."""
+    """Ban (with a reason) or unban everyone named, or nobody if one is unknown; workers of a file who never came are told."""
+    from interplay.judge.banning import Bans
     from interplay.judge.bans import read_banned
-    from interplay.store import bans as store
 
     listed = [] if file is None else read_banned(file)
     if not judges and file is None:
         hint = f"Name judges, or a file with --file; all judges:  interplay judge judges{place_options(data, database)}"
         raise InterplayError(f"nobody is named\n{hint}")
-    with closing(open_archive(data, database, must_exist=True)) as archive, archive.database.write() as session:
-        names = [name for judge in judges or () for name in _names(session, judge, dataset, must_be=True)]
-        unseen = [worker for worker in listed if not _names(session, worker, dataset)]
-        names += [name for worker in listed for name in _names(session, worker, dataset)]
-        names = list(dict.fromkeys(names))
-        changed = [name for name in names if change(session, name)]
-        counts = store.num_answers_of(session, changed)
-    same = [name for name in names if name not in changed]
-    num_answers = sum(counts.values())
-    lines = [f"{done} {name}: {(count := counts.get(name, 0)):,} answer{'' if count == 1 else 's'}" for name in changed]
-    lines += [f"{idle}: {name}" for name in same]
-    if unseen:
-        lines.append(f"{len(unseen)} of {len(listed)} workers of {file} have given no answers here")
+    with closing(open_archive(data, database, must_exist=True)) as archive:
+        bans = Bans(archive.database)
+        if reason is None:
+            change = bans.unban(judges or (), listed=listed, dataset=dataset)
+        else:
+            change = bans.ban(judges or (), reason, listed=listed, dataset=dataset)
+    done, idle = ("unbanned", "not banned") if reason is None else ("banned", "banned already")
+    num_answers = sum(change.changed.values())
+    lines = [f"{done} {name}: {count:,} answer{'' if count == 1 else 's'}" for name, count in change.changed.items()]
+    lines += [f"{idle}: {name}" for name in change.unchanged]
+    if change.unseen:
+        lines.append(f"{len(change.unseen)} of {len(listed)} workers of {file} have given no answers here")
     lines.append(f"Ratings are computed anew at the next look:  interplay rank{place_options(data, database)}")
-    document = {done: changed, "unchanged": same, "unseen": unseen, "num_answers": num_answers}
+    document = {done: list(change.changed), "unchanged": change.unchanged, "unseen": change.unseen, "num_answers": num_answers}
     emit(document, as_json=as_json, text="\n".join(lines))
-
-
-def _names(session: Session, name: str, dataset: str | None, *, must_be: bool = False) -> list[str]:
-    """The judges a name or worker id stands for."""
-    from interplay.store import bans as store
-
-    if dataset is not None:
-        return [f"{dataset}/{name.removeprefix(f'{dataset}/')}"]
-    known = store.known_judges(session)
-    banned = store.banned(session)
-    if name in known or name in banned:
-        return [name]
-    found = store.judges_of_worker(session, name)
-    if not found and must_be:
-        raise unknown_name("judge", name, {*known, *banned}, hint="All judges:  interplay judge judges")
-    return found
 
 
 @app.command()
@@ -131,23 +98,21 @@ def bans(
 
     Try:  interplay judge bans --export banned_workers.json
     """
-    from interplay.judge.bans import banned_document, worker_of
-    from interplay.store import bans as store
+    from interplay.judge.banning import Bans
+    from interplay.judge.bans import banned_document
 
-    with closing(open_archive(data, database, must_exist=True)) as archive, archive.database.read() as session:
-        rows = store.bans(session, lifted=everything)
-        workers = store.workers(session)
-        counts = store.num_answers_of(session, [row.judge for row in rows])
+    with closing(open_archive(data, database, must_exist=True)) as archive:
+        found = Bans(archive.database).all(lifted=everything)
     document = [
         {
-            "judge": row.judge,
-            "workerId": worker_of(row.judge, workers),
-            "reason": row.reason,
-            "created_at": row.created_at,
-            "lifted_at": row.lifted_at,
-            "num_answers": counts.get(row.judge, 0),
+            "judge": one.ban.judge,
+            "workerId": one.worker,
+            "reason": one.ban.reason,
+            "created_at": one.ban.created_at,
+            "lifted_at": one.ban.lifted_at,
+            "num_answers": one.num_answers,
         }
-        for row in rows
+        for one in found
     ]
     if export is not None:
         text = banned_document(entry["workerId"] for entry in document if entry["lifted_at"] is None)
@@ -198,7 +163,7 @@ def judges(
             f"{one.attention_passed} / {one.num_attention}" if one.num_attention else "",
             f"{one.repeats_consistent} / {one.num_repeats}" if one.num_repeats else "",
             share(one.left_share),
-            f"{one.median_duration_s:.0f}",
+            "" if one.median_duration_s is None else f"{one.median_duration_s:.0f}",
             share(one.minimum_time_share),
             "banned" if one.is_banned else "",
         )

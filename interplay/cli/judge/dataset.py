@@ -35,7 +35,7 @@ def import_(
     database: DatabaseOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Bring in a published set of answers with its agents, and say what was dropped and why. Twice is as good as once.
+    """Bring in a published set of answers with its agents, and say what was dropped and why. Importing again adds nothing.
 
     Try:  interplay judge import human_answers.json --banned banned_workers.json --videos rollouts
     """
@@ -66,20 +66,13 @@ def export(
 
     Try:  interplay judge export answers.json --anonymise
     """
-    from interplay.judge.dataset import Selection, export_answers, flat_table, open_pseudonyms, write_items, write_table
+    from interplay.judge.dataset import ENDINGS, Selection, export_file, open_pseudonyms
 
-    if out.suffix not in (".json", ".parquet", ".csv"):
+    if out.suffix not in ENDINGS:
         raise typer.BadParameter(f"OUT ends in .json, .parquet or .csv, got {str(out)!r}")
-    with closing(open_archive(data, database, must_exist=True)) as archive, archive.database.read() as session:
+    with closing(open_archive(data, database, must_exist=True)) as archive:
         selection = Selection(name, task, include_banned, open_pseudonyms(archive.root) if anonymise else None)
-        if out.suffix == ".json":
-            items = export_answers(session, selection)
-            write_items(items, out)
-            num_answers = len(items)
-        else:
-            table = flat_table(session, selection)
-            write_table(table, out)
-            num_answers = table.num_rows
+        num_answers = export_file(archive.database, selection, out)
     again = (
         f"interplay judge import {out} --name copy --data OTHER"
         if out.suffix == ".json"

@@ -1,4 +1,4 @@
-"""What is known of automatic judges, as tables: how far one that learnt can be believed, how often one that looks agrees."""
+"""What is known of model judges, as tables: how accurate one that learnt is, how often one that looks agrees."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from interplay.cli.common import table
 
 if TYPE_CHECKING:
-    from interplay.judge.automatic import MeasuredJudge, TaskJudge
+    from interplay.model_judges import MeasuredJudge, TaskJudge
 
 
 def calibration_report(made: Sequence[TaskJudge], skipped: Mapping[str, str], seed: int, options: str) -> Any:
@@ -51,8 +51,8 @@ def calibration_report(made: Sequence[TaskJudge], skipped: Mapping[str, str], se
         parts += ["", *_remarks(judge)]
     parts += _skipped(skipped)
     parts += ["", f"Right, side right, Brier and ECE are about seeds the model did not see. Seed of the splits: {seed}."]
-    if any(judge.calibration.is_better_than_shares for judge in made):
-        parts += [f"Let it answer:  interplay judge automatic{options}      See more:  /judges/automatic on the server"]
+    if any(judge.calibration.judges_new_agents for judge in made):
+        parts += [f"Let it answer:  interplay judge by-model{options}      See more:  /judges/models on the server"]
     else:
         parts += ["It is not worth letting it answer yet. Collect more answers, then calibrate again."]
     return Group(*parts)
@@ -108,7 +108,7 @@ def agreement_report(measured: Sequence[MeasuredJudge], skipped: Mapping[str, st
         "",
         "Over the pairs people answered as well, answers saved over all it answered; [95 % interval].",
     ]
-    return Group(*parts, "By question:  --json, or /judges/automatic on the server")
+    return Group(*parts, "By question:  --json, or /judges/models on the server")
 
 
 def _remarks(judge: TaskJudge) -> list[str]:
@@ -120,11 +120,13 @@ def _remarks(judge: TaskJudge) -> list[str]:
     strongest = ", ".join(f"{name} {weight:+.2f}" for name, weight in judge.strongest(5))
     if not strongest:
         lines.append(f"{judge.task}: nothing it sees tells which episode people prefer; it has learnt nothing")
-    if not found.is_better_than_shares:
+    if found.left_out is not None and found.names_only is not None:
         lines.append(
-            f"{judge.task}: tells people's preferences no better than the outcomes' shares alone, as far as "
-            f"{found.num_answers:,} answers can show (Brier score {found.brier:.3f} against {found.brier_reference:.3f})"
+            f"{judge.task}: right about the side on unseen seeds {found.decided_accuracy:.0%}, by names alone "
+            f"{found.names_only.decided_accuracy:.0%}; on agents left out {found.left_out.decided_accuracy:.0%} "
+            f"(Brier score {found.left_out.brier:.3f} against {found.left_out.brier_reference:.3f} by shares)"
         )
+    lines.append(f"{judge.task}: {found.verdict}")
     return [*lines, f"{judge.task} looks most at: {strongest}"] if strongest else lines
 
 

@@ -1,4 +1,4 @@
-"""`interplay judge simulate`: how many answers each matchmaking policy needs to recover a known ranking."""
+"""`interplay judge simulate`: how many answers each pairing rule needs to recover a known ranking."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ app = typer.Typer(add_completion=False)
 
 
 class PolicyName(StrEnum):
-    """Matchmaking policies."""
+    """pairing rules."""
 
     order = "order"
     round_robin = "round-robin"
@@ -49,7 +49,7 @@ class ProfileName(StrEnum):
 @app.command()
 def simulate(
     agents: Annotated[int, typer.Option(help="How many agents there are to rank.")] = 17,
-    seeds: Annotated[int, typer.Option(min=1, help="Runs of each policy; each draws agents and answers of its own.")] = 20,
+    seeds: Annotated[int, typer.Option(min=1, help="Runs of each rule; each draws agents and answers of its own.")] = 20,
     target: Annotated[float, typer.Option(help="Rank correlation (Spearman) with the truth that is asked for.")] = 0.95,
     policy: Annotated[
         list[PolicyName] | None, typer.Option(help="Which pairs are asked about; may be repeated.  [default: all]")
@@ -76,11 +76,11 @@ def simulate(
     out: Annotated[Path | None, typer.Option("--out", help="Plot (.svg, .png, .pdf); its table is saved beside it.")] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Measure how many answers each matchmaking policy needs to recover a known ranking; takes about a minute.
+    """Measure how many answers each pairing rule needs to recover a known ranking; takes about a minute.
 
     Try:  interplay judge simulate --policy order --policy round-robin --seeds 5 --out plot.svg
     """
-    from interplay.judge.policies import DEFAULT_POLICY, POLICIES
+    from interplay.judge.pairing import DEFAULT_RULE, PAIRING_RULES
     from interplay.judge.simulate import METHODS, Simulation, curves, summary
     from interplay.judge.simulated_runs import SimulatedRuns
 
@@ -88,8 +88,8 @@ def simulate(
         num_agents=agents, max_answers=answers, target=target, profile=profile.value, spread=spread, draws=draws,
         num_judges=judges, every=every,
     )  # fmt: skip
-    asked = [name.value for name in policy or ()] or POLICIES
-    policies = list(dict.fromkeys(DEFAULT_POLICY if name == "default" else name for name in asked))
+    asked = [name.value for name in policy or ()] or PAIRING_RULES
+    policies = list(dict.fromkeys(DEFAULT_RULE if name == "default" else name for name in asked))
     methods = list(dict.fromkeys([name.value for name in method or ()] or METHODS[:2]))
     if out is not None:
         check_plot_name(out)
@@ -107,7 +107,7 @@ def simulate(
     document: dict[str, Any] = {
         "settings": asdict(settings),
         "seeds": list(range(seed, seed + seeds)),
-        "default_policy": DEFAULT_POLICY,
+        "default_policy": DEFAULT_RULE,
         "results": [_plain(row) for row in rows],
     }
     if out is not None:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from contextlib import closing
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from interplay.cli.common import DEFAULT_DATA, DatabaseOption, DataOption, JsonOption, emit, open_archive, place_options, table
-from interplay.errors import InterplayError
 
 if TYPE_CHECKING:
     from interplay.store import ApiToken
@@ -33,14 +31,10 @@ def create(
 
     Try:  interplay judge token create team-red --scope agents
     """
-    from interplay.store import tokens
+    from interplay.judge.api_tokens import ApiTokens
 
-    if scope not in tokens.SCOPES:
-        raise InterplayError(f"there is no scope {scope!r}\nChoose one:  --scope {'|'.join(tokens.SCOPES)}")
-    if not tokens.is_token_name(name):
-        raise InterplayError(f"a token cannot be named {name!r}\nExpected {tokens.TOKEN_NAME}.")
-    with closing(open_archive(data, database)) as archive, archive.database.write() as session:
-        token = tokens.create_token(session, name=name, scope=scope, now=datetime.now(UTC))
+    with closing(open_archive(data, database)) as archive:
+        token = ApiTokens(archive.database).create(name, scope)
     emit(
         {"name": name, "scope": scope, "token": token},
         as_json=as_json,
@@ -52,10 +46,10 @@ def create(
 @_token.command("list")
 def list_tokens(data: DataOption = DEFAULT_DATA, database: DatabaseOption = None, as_json: JsonOption = False) -> None:
     """List the tokens that were made, without showing any."""
-    from interplay.store import tokens
+    from interplay.judge.api_tokens import ApiTokens
 
-    with closing(open_archive(data, database, must_exist=True)) as archive, archive.database.read() as session:
-        known = [_document(row) for row in tokens.tokens(session)]
+    with closing(open_archive(data, database, must_exist=True)) as archive:
+        known = [_document(row) for row in ApiTokens(archive.database).all()]
     rows = [(row["name"], row["scope"], row["created_at"][:10], (row["revoked_at"] or "")[:10] or "no") for row in known]
     none = f"No tokens yet: interplay judge token create NAME{place_options(data, database)}"
     text = table(["name", "scope", "made", "revoked"], rows) if rows else none
@@ -73,10 +67,10 @@ def revoke(
 
     Try:  interplay judge token revoke team-red
     """
-    from interplay.store import tokens
+    from interplay.judge.api_tokens import ApiTokens
 
-    with closing(open_archive(data, database, must_exist=True)) as archive, archive.database.write() as session:
-        changed = tokens.revoke_token(session, name=name, now=datetime.now(UTC))
+    with closing(open_archive(data, database, must_exist=True)) as archive:
+        changed = ApiTokens(archive.database).revoke(name)
     text = f"The token {name} opens nothing any more." if changed else f"The token {name} was revoked before."
     emit({"name": name, "revoked": True, "changed": changed}, as_json=as_json, text=text)
 

@@ -1,7 +1,7 @@
 """Published evaluation sets: the answers of another study, banned workers and videos, brought in whole and written out again.
 
 The format is that of BEDD (Milani et al. 2023), read tolerantly and kept whole; see docs/dataset.md. `import_answers` enters a
-file, `export_answers` writes what is here in the same format, `flat_table` as one row an answer.
+file, `export_file` writes what is here: in the same format (`export_answers`), or as one row an answer (`flat_table`).
 """
 
 from interplay.judge.dataset.exporting import Selection, export_answers, write_items
@@ -9,13 +9,16 @@ from interplay.judge.dataset.flat import flat_table, write_table
 from interplay.judge.dataset.importing import import_answers
 from interplay.judge.dataset.pseudonyms import Pseudonyms, open_pseudonyms
 from interplay.judge.dataset.published import DatasetError, PublishedAnswer, read_items
+from interplay.judge.dataset.writing import ENDINGS, export_file
 
 __all__ = [
+    "ENDINGS",
     "DatasetError",
     "Pseudonyms",
     "PublishedAnswer",
     "Selection",
     "export_answers",
+    "export_file",
     "flat_table",
     "import_answers",
     "open_pseudonyms",

@@ -46,7 +46,7 @@ class Selection:
 def export_answers(session: Session, selection: Selection) -> list[dict[str, Any]]:
     """Answers that can move ratings, as the published file lists them, newest first.
 
-    If all are of one imported set they keep the order of their file; answers to checks and of automatic judges are left out.
+    If all are of one imported set they keep the order of their file; answers to checks and of model judges are left out.
 
     Raises:
         DatasetError: If there is no answer to write.
@@ -70,7 +70,7 @@ def export_answers(session: Session, selection: Selection) -> list[dict[str, Any
 
 
 def selected(session: Session, selection: Selection) -> Iterator[store.ExportedAnswer]:
-    """The answers of a selection, in the order of the log, checks and automatic judges among them.
+    """The answers of a selection, in the order of the log, checks and model judges among them.
 
     Raises:
         NotFoundError: If nothing was imported under that name.
@@ -128,7 +128,10 @@ def _own(answer: store.ExportedAnswer, task: Task, worker: str) -> dict[str, Any
     ranks = hashes[::-1] if answer.outcome == "right" else hashes
     metadata = {
         "start_time": served_ms,
-        "end_time": served_ms + round(answer.duration_s * 1000),
+        # Where the clock was set meanwhile, nobody knows how long it took; when it was answered is known.
+        "end_time": round(answer.created_at.timestamp() * 1000)
+        if answer.duration_s is None
+        else served_ms + round(answer.duration_s * 1000),
         "VIDEO_EVENTS": published_events(answer.viewing, served_ms=served_ms, videos=(videos[0], videos[1])),
         "viewing": answer.viewing,
         "responses": _responses(answer, task),

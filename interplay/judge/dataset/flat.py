@@ -76,7 +76,7 @@ def _columns_of(task: Task) -> list[tuple[Question, tuple[str, ...]]]:
 
 
 def flat_table(session: Session, selection: Selection) -> pa.Table:
-    """One row an answer, in the order of the log; also answers to checks (`purpose`) and of automatic judges (`judge_kind`).
+    """One row an answer, in the order of the log; also answers to checks (`purpose`) and of model judges (`judge_kind`).
 
     Raises:
         DatasetError: If there is no answer, or two questions of a task would share a column.

@@ -37,8 +37,8 @@ from interplay.judge.video_staging import (
 )
 from interplay.record import Archive
 from interplay.store import Answer, EpisodeRow, Match
-from interplay.store import agents as agent_store
 from interplay.store import bans as ban_store
+from interplay.store import entrants as entrant_store
 from interplay.store import uploads as store
 from interplay.store.episodes import UPLOADED
 from interplay.store.judging import lock
@@ -157,7 +157,7 @@ class _Import:
     def joined(self, agents: set[str]) -> set[str]:
         """Those that are here already and did not come with this set: what is imported will be theirs as well."""
         others = agents - store.imported_agents(self._session, self._dataset)
-        named = {agent.name for agent in agent_store.agents(self._session)}
+        named = {agent.name for agent in entrant_store.entrants(self._session)}
         return {agent for agent in others if agent in named or store.episodes_of_agent(self._session, agent)}
 
     def agents(self, answers: Sequence[PublishedAnswer], staged: Mapping[str, Sequence[StagedVideo]]) -> None:
@@ -168,11 +168,13 @@ class _Import:
         for task in tasks.values():
             store.add_task(self._session, task_row(task))
         there = defaultdict(set)
-        for agent in agent_store.agents(self._session):
+        for agent in entrant_store.entrants(self._session):
             there[agent.name].add(agent.task)
         for agent, task in sorted({(agent, task) for agent, task, _ in wanted} | shown):
             if task not in there[agent]:
-                agent_store.admit(self._session, name=agent, task=task, kind=kind_of(agent), now=self._now)
+                entrant_store.admit(
+                    self._session, name=agent, task=task, kind=kind_of(agent), now=self._now, origin="published"
+                )
         for agent in sorted({agent for agent, _, _ in wanted}):
             for row in store.episodes_of_agent(self._session, agent, tasks):
                 is_theirs = row.frames == UPLOADED and row.task_hash == tasks[row.task].content_hash

@@ -13,7 +13,7 @@ from typing import Any
 
 from interplay.errors import InterplayError
 from interplay.judge.dataset.questions import Wordings, read_responses
-from interplay.store.participants import is_given_name
+from interplay.store.participants import is_given_name, one_spelling
 from interplay.tasks import Task
 
 EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
@@ -223,9 +223,10 @@ def _episodes(item: Mapping[str, Any], task: Task, names: Mapping[str, Task]) ->
 
 def _agent(episode: Mapping[str, Any]) -> str:
     name = episode.get("agent_name")
-    if not isinstance(name, str) or not is_given_name(name):
+    spelt = one_spelling(name) if isinstance(name, str) else ""
+    if not is_given_name(spelt):
         raise DroppedRowError(f"has an agent that cannot be called {str(name)[:60]!r}")
-    return name
+    return spelt
 
 
 def _seed(episodes: Sequence[Mapping[str, Any]]) -> int:

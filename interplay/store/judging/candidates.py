@@ -1,17 +1,21 @@
-"""Agents and episodes that may be judged, and in which studies."""
+"""Entrants and their episodes that may be judged, and in which studies."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import and_, bindparam, func, select
-from sqlalchemy.orm import Session
+from sqlalchemy import ColumnElement, CompoundSelect, and_, bindparam, case, exists, func, literal, or_, select, union
+from sqlalchemy.orm import Session, aliased
 
+from interplay.store.episodes import UPLOADED
 from interplay.store.models import (
-    Agent,
+    Entrant,
+    EntrantEpisode,
     EpisodeRow,
+    EpisodeSeat,
+    JudgingAgreement,
     StudyRow,
     StudyVersion,
     TaskRow,
@@ -20,41 +24,96 @@ from interplay.store.models import (
 # Statements of every serve and every answer are built once, here: building one takes longer than running it. They run on the
 # session's connection, because rows as objects that are watched for changes cost three times as much as rows.
 
-_IN_POOL = and_(Agent.approved_at.is_not(None), Agent.withdrawn_at.is_(None))
-_JUDGED_TASKS = select(Agent.task).where(_IN_POOL).group_by(Agent.task).having(func.count() > 1).order_by(Agent.task)
-_POOL_STATE = select(
-    Agent.name,
+_MAY_BE_SHOWN = and_(Entrant.approved_at.is_not(None), Entrant.withdrawn_at.is_(None))
+_JUDGED_TASKS = select(Entrant.task).where(_MAY_BE_SHOWN).group_by(Entrant.task).having(func.count() > 1).order_by(Entrant.task)
+_STATE = select(
+    Entrant.name,
     select(func.count()).select_from(EpisodeRow).where(EpisodeRow.task == bindparam("task")).scalar_subquery(),
     # Of all tasks: an index holds its answer, while that of one task would be looked for row by row at every serve.
     select(func.max(EpisodeRow.created_at)).scalar_subquery(),
-).where(Agent.task == bindparam("task"), _IN_POOL)
-_POOL_VERSIONS = (
-    select(EpisodeRow.task_hash)
-    .distinct()
-    .join(Agent, and_(Agent.task == EpisodeRow.task, Agent.name == EpisodeRow.actor))
-    .where(EpisodeRow.task == bindparam("task"), _IN_POOL)
-    .order_by(EpisodeRow.task_hash)
+    select(func.count()).select_from(EntrantEpisode).scalar_subquery(),
+    select(func.max(EntrantEpisode.added_at)).scalar_subquery(),
+    select(func.count()).select_from(JudgingAgreement).where(JudgingAgreement.agreed).scalar_subquery(),
+    select(func.max(JudgingAgreement.created_at)).scalar_subquery(),
+).where(Entrant.task == bindparam("task"), _MAY_BE_SHOWN)
+_IS_OF_PEOPLE = Entrant.origin.in_(("person", "people"))
+_PERSON = aliased(EpisodeSeat)
+_ALL_AGREED = ~exists().where(
+    _PERSON.episode_id == EpisodeRow.id,
+    _PERSON.actor_kind == "human",
+    # The video that was uploaded or published of a person needs no agreement here.
+    or_(_PERSON.actor != Entrant.name, EpisodeRow.frames != UPLOADED, _IS_OF_PEOPLE),
+    ~exists().where(
+        JudgingAgreement.episode_id == _PERSON.episode_id,
+        JudgingAgreement.participant_id == _PERSON.participant_id,
+        JudgingAgreement.agreed,
+    ),
 )
-_OF_AGENTS_IN_POOL = (
-    select(
-        Agent.name,
+"""Whether every person in a game agrees to being compared; as long as one does not, it is shown to no judge."""
+_SEAT_OF_PERSON = (
+    select(_PERSON.seat)
+    .where(_PERSON.episode_id == EpisodeRow.id, _PERSON.actor_kind == "human")
+    .order_by(_PERSON.position)
+    .limit(1)
+    .correlate(EpisodeRow)
+    .scalar_subquery()
+)
+
+
+def brought(
+    columns: Sequence[Any], *conditions: ColumnElement[bool], seat: Callable[[Any], list[Any]] = lambda held: []
+) -> CompoundSelect:
+    """Columns of entrants and their episodes: of those that carry an agent's name in any seat, and of those entered. Each once.
+
+    Args:
+        seat: Makes more columns of the seat an entrant held; empty text for the first one.
+    """
+    first = [*columns, *seat(literal(""))]
+    of_agents = (
+        select(*first)
+        .select_from(EpisodeRow)
+        .join(Entrant, and_(EpisodeRow.task == Entrant.task, EpisodeRow.actor == Entrant.name, ~_IS_OF_PEOPLE))
+    )
+    in_other_seats = (
+        select(*columns, *seat(EpisodeSeat.seat))
+        .select_from(EpisodeSeat)
+        .join(EpisodeRow, and_(EpisodeRow.id == EpisodeSeat.episode_id, EpisodeRow.actor != EpisodeSeat.actor))
+        .join(Entrant, and_(EpisodeRow.task == Entrant.task, EpisodeSeat.actor == Entrant.name, ~_IS_OF_PEOPLE))
+    )
+    of_person = case((and_(_IS_OF_PEOPLE, EpisodeRow.actor_kind != "human"), _SEAT_OF_PERSON), else_="")
+    entered = (
+        select(*columns, *seat(of_person))
+        .select_from(EpisodeRow)
+        .join(EntrantEpisode, EntrantEpisode.episode_id == EpisodeRow.id)
+        .join(Entrant, Entrant.id == EntrantEpisode.entrant_id)
+        .where(_ALL_AGREED)
+    )
+    # With one OR no index would be used.
+    return union(*(one.where(*conditions) for one in (of_agents, in_other_seats, entered)))
+
+
+def _candidates(*conditions: ColumnElement[bool]) -> CompoundSelect:
+    columns = [
+        Entrant.name,
         EpisodeRow.task_hash,
         EpisodeRow.seed,
         EpisodeRow.id,
         EpisodeRow.num_steps,
         (EpisodeRow.outcome == "time_limit").label("was_cut"),
-    )
-    .join(EpisodeRow, and_(EpisodeRow.task == Agent.task, EpisodeRow.actor == Agent.name))
-    .where(Agent.task == bindparam("task"), _IN_POOL)
+        exists().where(_PERSON.episode_id == EpisodeRow.id, _PERSON.participant_id.is_not(None)).label("has_people"),
+    ]
+    known = (Entrant.task == bindparam("task"), _MAY_BE_SHOWN, _ALL_AGREED)
+    return brought(columns, *known, *conditions, seat=lambda held: [held.label("seat")])
+
+
+_EPISODE = _candidates(EpisodeRow.id == bindparam("episode_id"))
+_VERSIONS = select(_candidates().subquery().c.task_hash).distinct()
+_CANDIDATES = _candidates(
+    EpisodeRow.task_hash == bindparam("task_hash"),
+    EpisodeRow.seed.in_(bindparam("seeds", expanding=True)),
+    EpisodeRow.outcome != "interrupted",  # something broke; it says nothing about who played
 )
-_EPISODE = _OF_AGENTS_IN_POOL.where(EpisodeRow.id == bindparam("episode_id"))
-_POOL = (
-    _OF_AGENTS_IN_POOL.where(
-        EpisodeRow.task_hash == bindparam("task_hash"), EpisodeRow.seed.in_(bindparam("seeds", expanding=True))
-    )
-    .where(EpisodeRow.outcome != "interrupted")  # something broke; it says nothing about the agent
-    .order_by(EpisodeRow.id)
-)
+_GAMES = select(EpisodeSeat.episode_id).where(EpisodeSeat.participant_id == bindparam("participant_id"))
 _STUDY = select(StudyRow.content_hash, StudyRow.closed_at).where(StudyRow.id == bindparam("study"))
 
 
@@ -65,7 +124,7 @@ class JudgedStudy(NamedTuple):
     closed_at: datetime | None
 
 
-class PoolEpisode(NamedTuple):
+class CandidateRow(NamedTuple):
     """An episode that may be shown to judges."""
 
     agent: str
@@ -74,10 +133,12 @@ class PoolEpisode(NamedTuple):
     episode_id: str
     num_steps: int
     was_cut: bool
+    has_people: bool
+    seat: str
 
 
-PoolState = frozenset[tuple[str, int, datetime | None]]
-"""Agent, episodes of the task, newest episode."""
+CandidatesState = frozenset[tuple[Any, ...]]
+"""Entrant; episodes of the task, newest episode; episodes entered one by one, newest entry; agreements, newest word."""
 
 
 def study(session: Session, study_id: str) -> JudgedStudy | None:
@@ -97,7 +158,7 @@ def studies(session: Session) -> list[str]:
 
 
 def judged_tasks(session: Session) -> list[str]:
-    """Tasks with two or more agents to compare, by id."""
+    """Tasks with two or more entrants to compare, by id."""
     return list(session.connection().scalars(_JUDGED_TASKS))
 
 
@@ -106,24 +167,29 @@ def task_definition(session: Session, task_hash: str) -> dict[str, Any] | None:
     return session.scalar(select(TaskRow.definition).where(TaskRow.content_hash == task_hash))
 
 
-def pool_state(session: Session, task: str) -> PoolState:
-    """What changes when the pool of a task does: the agents in it, how many episodes there are, and when the last one was
-    entered, be it a new one or the video of one that had none."""
-    return frozenset((row[0], row[1], row[2]) for row in session.connection().execute(_POOL_STATE, {"task": task}))
+def candidates_state(session: Session, task: str) -> CandidatesState:
+    """What changes when the candidates of a task do: the entrants in it, how many episodes there are, and when the last came:
+    a new one, the video of one that had none, or one that was entered."""
+    return frozenset(tuple(row) for row in session.connection().execute(_STATE, {"task": task}))
 
 
-def pool_versions(session: Session, task: str) -> list[str]:
-    """Content hashes under which agents of the pool were recorded in a task."""
-    return list(session.scalars(_POOL_VERSIONS, {"task": task}))
+def candidate_versions(session: Session, task: str) -> list[str]:
+    """Content hashes under which entrants among the candidates were recorded in a task."""
+    return sorted(session.scalars(_VERSIONS, {"task": task}))
 
 
-def pool(session: Session, task: str, task_hash: str, seeds: Sequence[int]) -> list[PoolEpisode]:
-    """Episodes of agents that may be judged, recorded under one version of a task on the given seeds and not interrupted."""
-    rows = session.execute(_POOL, {"task": task, "task_hash": task_hash, "seeds": list(seeds)})
-    return [PoolEpisode(*row) for row in rows]
+def candidates(session: Session, task: str, task_hash: str, seeds: Sequence[int]) -> list[CandidateRow]:
+    """Episodes of entrants that may be judged, recorded under one version of a task on the given seeds and not interrupted."""
+    rows = session.execute(_CANDIDATES, {"task": task, "task_hash": task_hash, "seeds": list(seeds)})
+    return sorted((CandidateRow(*row) for row in rows), key=lambda one: (one.episode_id, one.agent, one.seat))
 
 
-def pool_episode(session: Session, task: str, episode_id: str) -> PoolEpisode | None:
-    """One episode of a task by its id, on whichever seed; None if its agent was never let in, or is withdrawn."""
+def games_of(session: Session, participant_id: int) -> set[str]:
+    """Episodes in which a person held a seat."""
+    return set(session.connection().scalars(_GAMES, {"participant_id": participant_id}))
+
+
+def candidate_episode(session: Session, task: str, episode_id: str) -> CandidateRow | None:
+    """One episode of a task by its id, on whichever seed; None if no entrant it belongs to was let in, or all are withdrawn."""
     row = session.connection().execute(_EPISODE, {"task": task, "episode_id": episode_id}).first()
-    return None if row is None else PoolEpisode(*row)
+    return None if row is None else CandidateRow(*row)

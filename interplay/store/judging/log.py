@@ -29,6 +29,11 @@ _ANSWERED_ABOUT = (
 _ADD_ANSWER = insert(Answer).returning(Answer.sequence)
 _BY_JUDGE = select(func.count()).select_from(Answer).where(Answer.judge == bindparam("judge"))
 _BY_JUDGE_IN_STUDY = _BY_JUDGE.where(Answer.study.op("||")("") == bindparam("study"))
+_TIMES_BY_JUDGE = (
+    select(Answer.created_at)
+    .where(Answer.judge == bindparam("judge"), Answer.created_at > bindparam("since"))
+    .order_by(Answer.created_at.desc())
+)
 _PURPOSES = (
     select(Answer.purpose)
     .where(Answer.judge == bindparam("judge"), Answer.study.op("||")("") == bindparam("study"))
@@ -42,9 +47,9 @@ _STATE = (_IS_BANNED, _UNANSWERED.where(Match.released_at.is_(None)), _UNANSWERE
 _JUDGE_STATE = select(_BY_JUDGE.scalar_subquery(), *_STATE)
 _JUDGE_STATE_IN_STUDY = select(_BY_JUDGE_IN_STUDY.scalar_subquery(), *_STATE)
 COUNTS = and_(Answer.purpose == "rating", Answer.judge_kind != "model", Answer.judge.not_in(BANNED))
-"""What ratings are made of: checks, automatic judges and banned judges are left out."""
-AUTOMATIC = and_(Answer.purpose == "rating", Answer.judge_kind == "model", Answer.judge.not_in(BANNED))
-"""What automatic judges say, those that are banned left out; it is shown beside people's answers."""
+"""What ratings are made of: checks, model judges and banned judges are left out."""
+BY_MODELS = and_(Answer.purpose == "rating", Answer.judge_kind == "model", Answer.judge.not_in(BANNED))
+"""What model judges say, those that are banned left out; it is shown beside people's answers."""
 LOGGED = select(
     Answer.sequence,
     Answer.task,
@@ -180,7 +185,7 @@ def answers(session: Session, task: str | None = None, *, after: int = 0) -> Ite
     """The answers that count, in order, in one task or all, from the answer behind sequence number `after` on.
 
     Every rating is computed from what this yields and from nothing else, so whatever is left out here has never been: answers
-    to checks, of automatic judges, and of banned judges. The revision in `log_state` tells when that changes for answers of
+    to checks, of model judges, and of banned judges. The revision in `log_state` tells when that changes for answers of
     before.
     """
     statement, values = (_LOG, {}) if task is None else (_LOG_OF_TASK, {"task": task})
@@ -193,8 +198,11 @@ def answers(session: Session, task: str | None = None, *, after: int = 0) -> Ite
         after = rows[-1].sequence
 
 
-def answers_where_one_side_leads(session: Session, statistic: str, task: str | None = None) -> tuple[int, int]:
-    """Of the answers that count and name a side, about two episodes with unequal values of a statistic, in one task or all.
+def answers_where_one_side_leads(
+    session: Session, statistic: str, task: str | None = None, *, up_to: int | None = None
+) -> tuple[int, int]:
+    """Of the answers that count and name a side, about two episodes with unequal values of a statistic, in one task or all, up
+    to a sequence number or to the end of the log.
 
     Returns:
         How many there are, and how many of them name the side with the larger value.
@@ -208,6 +216,8 @@ def answers_where_one_side_leads(session: Session, statistic: str, task: str | N
         .where(left.number != right.number, Answer.outcome.in_(("left", "right")), COUNTS)
         .group_by(Answer.outcome, left.number > right.number)
     )
+    if up_to is not None:
+        query = query.where(Answer.sequence <= up_to)
     counts = session.execute(query if task is None else query.where(Answer.task == task)).all()
     agreed = sum(count for outcome, is_left, count in counts if (outcome == "left") == bool(is_left))
     return sum(count for *_, count in counts), agreed
@@ -215,9 +225,18 @@ def answers_where_one_side_leads(session: Session, statistic: str, task: str | N
 
 def answers_for_review(session: Session, study: str | None = None) -> Iterator[Any]:
     """Of every answer, in one study or all, what tells how carefully it was given: tuples of judge, their kind, study, purpose,
-    outcome, the outcome a check expects, and the time from serving to answering in seconds."""
+    outcome, the outcome a check expects, the time from serving to answering in seconds, and as the page wrote them, None or any
+    text: seconds watched and length of the left video, then of the right one."""
+    seconds = [Answer.viewing[side, name].as_string() for side in ("left", "right") for name in ("watched_s", "length_s")]
     query = select(
-        Answer.judge, Answer.judge_kind, Answer.study, Answer.purpose, Answer.outcome, Match.expected, Answer.duration_s
+        Answer.judge,
+        Answer.judge_kind,
+        Answer.study,
+        Answer.purpose,
+        Answer.outcome,
+        Match.expected,
+        Answer.duration_s,
+        *seconds,
     ).join(Match, Match.id == Answer.match_id)
     if study is not None:
         query = query.where(Answer.study == study)
@@ -229,6 +248,12 @@ def num_answers_by(session: Session, judge: str, study: str | None = None) -> in
     if study is None:
         return session.connection().scalar(_BY_JUDGE, {"judge": judge}) or 0
     return session.connection().scalar(_BY_JUDGE_IN_STUDY, {"judge": judge, "study": study}) or 0
+
+
+def answered_since(session: Session, judge: str, since: datetime, study: str | None) -> list[datetime]:
+    """When this judge answered in a study, or in the open room, since a time; the last one first."""
+    there = Answer.study.is_(None) if study is None else Answer.study == study
+    return list(session.connection().scalars(_TIMES_BY_JUDGE.where(there), {"judge": judge, "since": since}))
 
 
 def judge_state(session: Session, judge: str, study: str | None) -> JudgeState:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import String, and_, bindparam, func, insert, inspect, null, or_, select, union_all, update
 from sqlalchemy.orm import Session, aliased
 
-from interplay.store.models import Answer, Match
+from interplay.store.models import Answer, Match, Problem
 
 # Statements of every serve and every answer are built once, here: building one takes longer than running it. They run on the
 # session's connection, because rows as objects that are watched for changes cost three times as much as rows.
@@ -210,6 +210,18 @@ def release(session: Session, match: Match, now: datetime) -> None:
     """Give back a match that is not answered, see `was_given_back`. Its draft goes, or it would be served again for what was
     written."""
     _rowcount(session, _RELEASE, {"match_id": match.id, "now": now})
+
+
+def add_problem(session: Session, match: Match, *, kind: str, words: str, now: datetime) -> None:
+    """Keep what a judge said is wrong with a match."""
+    session.add(Problem(match_id=match.id, judge=match.judge, kind=kind, words=words, created_at=now))
+    session.flush()
+
+
+def last_problems(session: Session, limit: int) -> list[tuple[Problem, Match]]:
+    """What was last said to be wrong with matches, the newest first."""
+    query = select(Problem, Match).join(Match, Match.id == Problem.match_id).order_by(Problem.id.desc()).limit(limit)
+    return [(problem, match) for problem, match in session.execute(query)]
 
 
 def release_open_of(session: Session, judge: str, now: datetime, *, study: str | None = None) -> int:

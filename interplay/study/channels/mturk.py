@@ -117,7 +117,7 @@ class MTurkChannel:
             raise ArrivalError(f"the link has no turkSubmitTo\n{AGAIN}")
         if origin not in self.submit_hosts:
             allowed = ", ".join(self.submit_hosts)
-            raise ArrivalError(f"the link would hand the work in at {shown(value)}, which is none of {allowed}\n{AGAIN}")
+            raise ArrivalError(f"the link would hand the work in at {shown(value)}, which is not one of {allowed}\n{AGAIN}")
         return origin
 
 

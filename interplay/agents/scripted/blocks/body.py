@@ -14,14 +14,14 @@ from typing import Any, cast
 import numpy as np
 
 from interplay.agents.scripted.blocks.navigation import Routes
-from interplay.world import physics
-from interplay.world.blocks import NUM_BOXES, name_of, properties_of
-from interplay.world.items import item_named
-from interplay.world.mining import mob_in_front, target
-from interplay.world.mouths import PASSABLE, STANDABLE
-from interplay.world.orient import is_replaceable
+from interplay.world.blocks.orientation import is_replaceable
+from interplay.world.grid import physics
+from interplay.world.player.mining import mob_in_front, target
+from interplay.world.registry.blocks import NUM_BOXES, name_of, properties_of
+from interplay.world.registry.items import item_named
+from interplay.world.registry.tools import best_tool
 from interplay.world.state import REACH, Action, Position
-from interplay.world.tools import best_tool
+from interplay.world.terrain.caves import PASSABLE, STANDABLE
 from interplay.world.world import World
 
 Acts = Generator[Action, None, bool]
@@ -455,7 +455,7 @@ class Body:
         kind = best_tool(block)
         slots = self.world.player.slots
         tools = [n for n in range(36) if (stack := slots[n]) is not None and item_named(stack.item).kind == kind]
-        if not tools:
+        if kind is None or not tools:
             return True
 
         def rank(slot: int) -> int:

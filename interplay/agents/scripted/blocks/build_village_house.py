@@ -11,9 +11,9 @@ from interplay.agents.scripted.blocks.body import Acts, Body
 from interplay.agents.scripted.blocks.crafts import craft
 from interplay.agents.scripted.blocks.navigation import Routes
 from interplay.agents.scripted.blocks.sites import free_ground, level_rectangles, near_boxes
-from interplay.world.mining import target
-from interplay.world.orient import is_replaceable
-from interplay.world.physics import UP
+from interplay.world.blocks.orientation import is_replaceable
+from interplay.world.grid.physics import UP
+from interplay.world.player.mining import target
 from interplay.world.state import Action, Position
 from interplay.world.world import World
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from interplay.agents.scripted.blocks.body import MOST_TURN, Acts, Body
-from interplay.world import crafting, screens
+from interplay.world.player import screens
+from interplay.world.registry import crafting
 from interplay.world.state import Action, Position
 
 FURNACE_INPUT, FURNACE_FUEL, FURNACE_OUTPUT = 0, 1, 2

@@ -10,13 +10,13 @@ import numpy as np
 from interplay.agents.scripted.blocks.body import Acts, Body
 from interplay.agents.scripted.blocks.navigation import Routes
 from interplay.agents.scripted.blocks.sites import free_ground, level_rectangles, near_boxes
-from interplay.envs.automatic import evaluate
-from interplay.world.blocks import properties_of
-from interplay.world.kinds import KINDS, MOBS, NUM_THINGS
-from interplay.world.mouths import PASSABLE
-from interplay.world.orient import is_replaceable
+from interplay.envs.voxel.checks.create_village_animal_pen import check
+from interplay.world.blocks.orientation import is_replaceable
+from interplay.world.registry.blocks import properties_of
+from interplay.world.registry.entity_types import KINDS, MOBS, NUM_THINGS
 from interplay.world.state import Action, Position
-from interplay.world.village_houses import FARMS, PENS
+from interplay.world.terrain.caves import PASSABLE
+from interplay.world.terrain.houses import FARMS, PENS
 from interplay.world.world import World
 
 FENCE, GATE = "oak_fence", "oak_fence_gate"
@@ -95,7 +95,7 @@ def play(world: World, rng: np.random.Generator) -> Acts:
     yield from body.walk(site.inner((site.x0 + site.x1) // 2, (site.z0 + site.z1) // 2, 2))
     yield from _build(body, site)
     for _ in range(8):
-        if evaluate(world, "create_village_animal_pen")["success"]:
+        if check(world)["success"]:
             break
         if any(is_replaceable(body.state(*cell)) for cell in site.ring):
             yield from body.wait(80)  # somebody stood where a piece is to be

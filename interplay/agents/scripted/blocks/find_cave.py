@@ -6,7 +6,7 @@ import numpy as np
 
 from interplay.agents.scripted.blocks.body import Acts, Body
 from interplay.agents.scripted.blocks.navigation import Routes
-from interplay.envs.automatic import inside_cave
+from interplay.envs.voxel.checks.find_cave import inside_cave
 from interplay.world.state import Position
 from interplay.world.world import World
 

@@ -9,9 +9,9 @@ import numpy as np
 
 from interplay.agents.scripted.blocks.body import Acts, Body
 from interplay.agents.scripted.blocks.navigation import Routes
-from interplay.envs.automatic import FALL, IN_VIEW, poured, rays_in_view
-from interplay.world.mouths import PASSABLE
+from interplay.envs.voxel.checks.make_waterfall import FALL, IN_VIEW, poured, rays_in_view
 from interplay.world.state import Action, Position
+from interplay.world.terrain.caves import PASSABLE
 from interplay.world.world import World
 
 GOOD_VIEW = 52

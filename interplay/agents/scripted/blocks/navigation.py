@@ -12,10 +12,10 @@ from collections.abc import Iterable
 import numpy as np
 from numba import njit
 
-from interplay.world.blocks import NUM_BOXES, NUM_STATES, block_of, name_of, per_block
-from interplay.world.grid import Grid
-from interplay.world.mouths import PASSABLE, STANDABLE
+from interplay.world.grid.grid import Grid
+from interplay.world.registry.blocks import NUM_BOXES, NUM_STATES, block_of, name_of, per_block
 from interplay.world.state import Position
+from interplay.world.terrain.caves import PASSABLE, STANDABLE
 
 NEVER = -1.0
 _LIQUID: np.ndarray = per_block({"water": 1, "lava": 2}, 0, np.uint8)

@@ -9,12 +9,12 @@ import numpy as np
 from interplay.agents.scripted.blocks.body import Acts, Body
 from interplay.agents.scripted.blocks.crafts import craft, smelt
 from interplay.agents.scripted.blocks.navigation import Routes, digging_costs
-from interplay.world.blocks import BLOCK_OF, BLOCKS, block_of, per_block, state_of
-from interplay.world.kinds import ITEM, KINDS, NUM_THINGS
-from interplay.world.mouths import PASSABLE
-from interplay.world.orient import is_replaceable
+from interplay.world.blocks.orientation import is_replaceable
+from interplay.world.registry.blocks import BLOCK_OF, BLOCKS, block_of, per_block, state_of
+from interplay.world.registry.entity_types import ITEM, KINDS, NUM_THINGS
+from interplay.world.registry.tools import can_harvest, speed_on
 from interplay.world.state import Action, Position, Stack
-from interplay.world.tools import can_harvest, speed_on
+from interplay.world.terrain.caves import PASSABLE
 from interplay.world.world import World
 
 LOGS = 9
@@ -186,7 +186,7 @@ def _cut(body: Body, tree: Position, number: int) -> Acts:
 
 def _clear_to(body: Body, cell: Position) -> Acts:
     """Take away leaves between the eyes and a block."""
-    from interplay.world import physics
+    from interplay.world.grid import physics
 
     me = body.world.player
     for _ in range(5):

@@ -89,7 +89,7 @@ class BlockPlayer:
         Raises:
             AgentError: If nobody wrote a player for this task.
         """
-        if task.env.door != "voxel" or task.name not in BLOCK_BRAINS:
+        if task.env.backend != "voxel" or task.name not in BLOCK_BRAINS:
             raise AgentError(
                 f"there is no scripted player for {task.id}, only for the tasks {', '.join(BLOCK_BRAINS)} of the block world\n"
                 "Write your own agent and name it module:factory; docs/agents.md has one to copy."
@@ -115,7 +115,7 @@ class BlockPlayer:
 
 def as_keys(action: Action) -> dict[str, Any]:
     """An action of the world as MineRL's dict, with all its keys."""
-    from interplay.envs.voxel import CAMERA, KEYS
+    from interplay.envs.voxel.actions import CAMERA, KEYS
 
     keys: dict[str, Any] = {name: int(bool(field) and bool(getattr(action, field, False))) for name, field in KEYS.items()}
     if 1 <= action.hotbar <= 9:

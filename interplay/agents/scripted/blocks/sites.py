@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from interplay.world.blocks import NUM_BOXES, per_block
-from interplay.world.mouths import PASSABLE
+from interplay.world.registry.blocks import NUM_BOXES, per_block
+from interplay.world.terrain.caves import PASSABLE
 from interplay.world.world import World
 
 _SOIL: np.ndarray = per_block(

@@ -142,7 +142,8 @@ export class Screen {
   /** @param {Picture} picture */
   paint(picture) {
     if (picture.bitmap) {
-      this.context.drawImage(picture.bitmap, 0, 0);
+      // A game that falls behind sends smaller pictures: they fill the same canvas.
+      this.context.drawImage(picture.bitmap, 0, 0, this.canvas.width, this.canvas.height);
     } else if (picture.pixels) {
       const { words, palette } = this;
       const { pixels } = picture;

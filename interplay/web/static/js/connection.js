@@ -2,6 +2,9 @@
 
 import { SUBPROTOCOL, backoffMs, closeReason } from "./protocol.js";
 
+/** They take ten minutes, which is how long a server that was killed and started again keeps a game. */
+const MAX_ATTEMPTS = 125;
+
 /**
  * @typedef {object} SeatHandlers
  * @property {(message: {type: string, [field: string]: any}) => void} onMessage JSON messages
@@ -53,8 +56,7 @@ export class Seat {
       this.open = false;
       if (this.done) return;
       const reason = closeReason(event.code);
-      // The seat is kept for 30 s after the socket is gone; 10 attempts take a little longer than that.
-      if (this.lastError || !reason.retry || this.attempt >= 10) {
+      if (this.lastError || !reason.retry || this.attempt >= MAX_ATTEMPTS) {
         this.done = true;
         const gone = this.lastError ?? (reason.retry ? "The server cannot be reached. Is it still running?" : reason.message);
         this.handlers.onClosed(gone, event.code);

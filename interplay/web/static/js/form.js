@@ -71,11 +71,21 @@ export function missing(questions, answer, minChars) {
   }
   const count = countChars(answer.reason);
   if (count < minChars) errors.push({ field: "reason", message: `Please write ${minChars - count} more character${minChars - count === 1 ? "" : "s"}.` });
+  else if (minChars && saysNothing(answer.reason)) errors.push({ field: "reason", message: "Please say it in words." });
   return errors;
 }
 
 /** What shows nothing though it counts as a letter, a sign or a mark: fillers, joiners, variation selectors. */
 const BLANK = /[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\u{e0100}-\u{e01ef}]/gu;
+
+/**
+ * Whether a text holds no letter, or no letter but one over and over, as the server sees it.
+ * @param {string} text
+ */
+export function saysNothing(text) {
+  const letters = new Set(text.replace(BLANK, "").normalize("NFC").toLowerCase().match(/\p{L}/gu));
+  return letters.size === 0 || (letters.size === 1 && countChars(text) > 1);
+}
 
 /**
  * Characters one can see, as the server counts them: each once, space by the run, marks over a letter as one.
@@ -94,10 +104,29 @@ export function countChars(text) {
 }
 
 /**
- * How long until an answer is accepted, as words on the button; empty when it is.
- * @param {number} seconds
+ * What is missing until an answer is accepted, as words on the button; empty when nothing is.
+ * @param {number} seconds to wait
+ * @param {{left: number, right: number}} [toWatch] of each video still to be played
  */
-export function waitingWords(seconds) {
+export function waitingWords(seconds, toWatch) {
+  const watch = toWatch ? Math.max(toWatch.left, toWatch.right) : 0;
+  if (watch > 0) return `Watch ${Math.ceil(watch)} s more`;
   const left = Math.ceil(seconds);
   return left > 0 ? `Submit in ${left} s` : "";
+}
+
+/**
+ * How many seconds of each video are still to be played before an answer counts.
+ * @param {{left: number, right: number}} watched shares, from 0 to 1
+ * @param {{left: number, right: number}} lengths seconds; 0 while a video loads
+ * @param {number} minShare
+ */
+export function stillToWatch(watched, lengths, minShare) {
+  // Never less than the server asks for; the thousandth is for the rounding of lengths.
+  const left = (/** @type {"left" | "right"} */ side) => {
+    if (minShare > 0 && !lengths[side]) return Infinity;
+    const missing = minShare - watched[side];
+    return missing > 0.001 ? Math.ceil(10 * missing * lengths[side]) / 10 : 0;
+  };
+  return { left: left("left"), right: left("right") };
 }

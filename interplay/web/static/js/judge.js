@@ -1,7 +1,7 @@
 // The judging page: asks for a match, shows its two videos, keeps the draft, sends the answer, asks for the next.
 
 import { asDraft, forget, keep, kept, newerDraft, recall } from "./drafts.js";
-import { waitingWords } from "./form.js";
+import { stillToWatch, waitingWords } from "./form.js";
 import { ApiError, api, isTyping, need } from "./page.js";
 import { VideoPair, Viewing } from "./pair.js";
 import { QuestionForm } from "./questions.js";
@@ -13,9 +13,12 @@ const SAVE_AFTER_MS = 3000;
 /** What browsers let a page that closes still send, bytes; a little less. */
 const LAST_WORDS_BYTES = 60_000;
 const SPEEDS = [0.5, 1, 1.5, 2, 3, 5];
+/** How long until a page asks again for videos that are being made. */
+const VIDEOS_MADE_AGAIN_MS = 5000;
 const NOT_NOW = {
   nothing_to_judge: "Nothing to compare right now",
   every_pair_taken: "Others are comparing right now",
+  videos_being_made: "The videos are being made",
   quota_reached: "You have done it all",
   study_full: "Enough has been said",
   study_closed: "This study is closed",
@@ -60,6 +63,7 @@ class JudgePage {
     this.savedPlayed = 0;
     this.opensAt = 0;
     this.sending = false;
+    this.watchedEnough = false;
     this.saveTimer = 0;
     this.form = new QuestionForm(root, { onInput: () => this.#saveDraft(), onSubmit: () => this.#submit() });
     /** @type {HTMLInputElement} */
@@ -138,6 +142,7 @@ class JudgePage {
     const code = /** @type {keyof typeof NOT_NOW} */ (error?.body.error ?? "nothing_to_judge");
     need(this.root, "[data-empty-title]").textContent = refused ? (NOT_NOW[code] ?? "That did not work") : "The server cannot be reached";
     need(this.root, "[data-empty-message]").textContent = error ? error.message.split("\n")[0] : "Is it still running?";
+    if (code === "videos_being_made") setTimeout(() => this.next(), VIDEOS_MADE_AGAIN_MS);
     const isEmpty = refused && code === "nothing_to_judge" && !this.study;
     for (const help of this.root.querySelectorAll("[data-empty-help]")) if (help instanceof HTMLElement) help.hidden = !isEmpty;
   }
@@ -157,6 +162,7 @@ class JudgePage {
     this.unsaved = false;
     this.#restoreDraft(match);
     this.savedPlayed = this.viewing.played;
+    this.watchedEnough = false;
     this.#countdown();
     this.videos.open(match.left.video, match.right.video, match.frame_rate_hz, this.viewing);
     this.#show("match");
@@ -220,26 +226,74 @@ class JudgePage {
     );
   }
 
+  /** Seconds of each video still to be played before an answer counts. @returns {{left: number, right: number}} */
+  get #toWatch() {
+    if (!this.match || this.isPreview) return { left: 0, right: 0 };
+    return stillToWatch(this.viewing.shares(this.videos.lengths), this.videos.lengths, this.match.min_watched_share);
+  }
+
+  /** How much is still to be watched, below the videos and to those who listen: at the beginning, and when it is enough. */
+  #showWatching() {
+    const { left, right } = this.#toWatch;
+    const share = this.match?.min_watched_share ?? 0;
+    const words = (/** @type {number} */ seconds) => (seconds === Infinity ? "loading" : seconds > 0 ? `${Math.ceil(seconds)} s more` : "enough");
+    const box = need(this.root, "[data-watching]");
+    box.hidden = share <= 0 || this.isPreview;
+    if (box.hidden) return;
+    const done = left <= 0 && right <= 0;
+    need(box, "[data-watching-text]").textContent = done
+      ? "Watched enough to answer."
+      : `Play at least ${Math.round(100 * share)} % of each video before you submit. Left: ${words(left)}. Right: ${words(right)}.`;
+    const shares = this.viewing.shares(this.videos.lengths);
+    for (const side of /** @type {const} */ (["left", "right"])) {
+      const bar = /** @type {HTMLProgressElement} */ (need(box, `[data-watched="${side}"]`));
+      bar.value = Math.min(1, shares[side] / share);
+    }
+    if (done && !this.watchedEnough) this.announce("You have watched enough of both videos; you can submit your answer.");
+    this.watchedEnough = done;
+    this.root.dataset.watched = done ? "enough" : "";
+  }
+
   /** Whether an answer is accepted by now, on the button. */
   #countdown() {
     if (!this.match || this.sending) return;
-    const words = this.isPreview ? "Preview: nothing is sent" : waitingWords((this.opensAt - performance.now()) / 1000);
+    this.#showWatching();
+    const seconds = (this.opensAt - performance.now()) / 1000;
+    const toWatch = this.#toWatch;
+    const isLoading = toWatch.left === Infinity || toWatch.right === Infinity;
+    const words = this.isPreview ? "Preview: nothing is sent" : isLoading ? "Videos load ..." : waitingWords(seconds, toWatch);
     this.button.disabled = Boolean(words);
     if (words) this.button.textContent = words;
     else if (this.button.innerHTML !== this.buttonWords) this.button.innerHTML = this.buttonWords;
   }
 
-  async #skip() {
-    const match = this.match;
+  /** Send what is wrong with the pair, and go on with another one. */
+  async #report() {
+    const { match } = this;
+    const form = /** @type {HTMLFormElement} */ (need(this.ask, "form"));
+    const fields = new FormData(form);
+    const problem = { kind: String(fields.get("kind") ?? ""), words: String(fields.get("words") ?? "").trim() };
+    const complain = need(this.ask, "[data-ask-error]");
+    complain.hidden = true;
+    if (!match?.match) return this.ask.close();
+    /** @param {string} words */
+    const say = (words) => {
+      complain.textContent = words;
+      complain.hidden = false;
+    };
+    if (!problem.kind) return say("Please choose what is wrong.");
+    if (problem.kind === "other" && !problem.words) return say("Please say in a few words what is wrong.");
+    try {
+      await this.#api(`/api/judge/matches/${match.match}/release`, { problem });
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status >= 500) return say("The server cannot be reached; try again in a moment.");
+      if (error.body.errors?.length) return say(error.body.errors[0].message);
+    }
     this.ask.close();
-    if (!match?.match) return;
+    form.reset();
     this.unsaved = false;
     clearTimeout(this.saveTimer);
-    try {
-      await this.#api(`/api/judge/matches/${match.match}/release`, {});
-    } catch (error) {
-      if (!(error instanceof ApiError)) return this.form.say("The server cannot be reached; try again in a moment.");
-    }
+    this.announce("Thank you. Here is another pair.");
     forget(match.match);
     await this.next();
     this.#toTop();
@@ -248,17 +302,16 @@ class JudgePage {
   async #submit() {
     const { match } = this;
     if (!match?.match || this.sending) return;
+    const toWatch = this.#toWatch;
+    if (toWatch.left > 0 || toWatch.right > 0) {
+      this.announce(need(this.root, "[data-watching-text]").textContent ?? "");
+      return;
+    }
     if (performance.now() < this.opensAt) {
       this.announce("Please watch both videos first; you can submit in a moment.");
       return;
     }
     const problems = this.form.missing;
-    const shares = this.viewing.shares(this.videos.lengths);
-    if (Math.min(shares.left, shares.right) < match.min_watched_share) {
-      const asked = `${Math.round(100 * match.min_watched_share)} %`;
-      const found = `left ${Math.floor(100 * shares.left)} %, right ${Math.floor(100 * shares.right)} %`;
-      problems.push({ field: "viewing", message: `Please watch at least ${asked} of each video; so far: ${found}.` });
-    }
     this.form.showErrors(problems);
     if (problems.length) {
       this.announce(`${problems.length} field${problems.length === 1 ? "" : "s"} to complete.`);
@@ -382,7 +435,10 @@ class JudgePage {
     addEventListener("pagehide", () => this.#lastWords());
     need(root, "[data-skip]").addEventListener("click", () => this.ask.showModal());
     need(this.ask, "[data-ask-no]").addEventListener("click", () => this.ask.close());
-    need(this.ask, "[data-ask-yes]").addEventListener("click", () => this.#skip());
+    need(this.ask, "form").addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.#report();
+    });
     need(root, "[data-retry]").addEventListener("click", () => this.next());
     addEventListener("keydown", (event) => this.#onKey(event));
   }

@@ -9,6 +9,8 @@ const LINE_PX = 40;
 /** A notch of a mouse wheel is 100 px or more in every browser; a touchpad sends many small steps instead. */
 const NOTCH_PX = 50;
 const AFTER_UNLOCK_MS = 150;
+/** A finger has less room than a mouse. */
+const FINGER_TURNS = 2;
 
 /** How far the view has turned and nobody was told yet. */
 export class Turn {
@@ -169,8 +171,13 @@ export class Mouse {
     document.addEventListener("pointerlockchange", () => this.#onLockChange());
     document.addEventListener("pointerlockerror", () => this.#onRefused());
     this.canvas.classList.add("turns");
+    this.listenToFingers(this.canvas);
+  }
+
+  /** A finger that moves over this looks around. @param {HTMLElement} zone */
+  listenToFingers(zone) {
     for (const type of ["pointerdown", "pointermove", "pointerup", "pointercancel"]) {
-      this.canvas.addEventListener(type, (event) => this.#onFinger(/** @type {PointerEvent} */ (event)));
+      zone.addEventListener(type, (event) => this.#onFinger(/** @type {PointerEvent} */ (event)));
     }
   }
 
@@ -214,7 +221,7 @@ export class Mouse {
     if (event.pointerType !== "touch") return;
     const before = this.fingers.get(event.pointerId);
     if (event.type === "pointerdown") event.preventDefault(); // no mouse events made up for this finger
-    else if (before) this.#turned(event.clientX - before.x, event.clientY - before.y);
+    else if (before) this.#turned(FINGER_TURNS * (event.clientX - before.x), FINGER_TURNS * (event.clientY - before.y));
     const down = event.type === "pointerdown" || (event.type === "pointermove" && before);
     if (down) this.fingers.set(event.pointerId, { x: event.clientX, y: event.clientY });
     else this.fingers.delete(event.pointerId);

@@ -4,6 +4,8 @@ import { clock } from "./timeline.js";
 
 /** How far two playing videos may drift apart before one is set right, seconds. */
 const DRIFT_S = 0.1;
+/** How much further than its time a playing video may get from one look to the next, seconds; more is a jump. */
+const SLACK_S = 0.25;
 /** Size of the pieces in which watching is counted, seconds. */
 const PIECE_S = 0.5;
 const MAX_EVENTS = 400;
@@ -18,7 +20,7 @@ const RETRY_MS = [1000, 2000, 4000, 8000];
 
 /**
  * What is reported about watching: when the judge played, paused and sought, when a video stalled or the page was out of sight,
- * and which parts of each side were on screen.
+ * and which parts of each side were played.
  */
 export class Viewing {
   /** @param {() => number} now seconds since the match was served */
@@ -62,12 +64,13 @@ export class Viewing {
   }
 
   /**
-   * A side showed this position.
+   * A side showed this position, or all from another one up to it: pictures of a slow device stand further apart than pieces.
    * @param {Side} side
    * @param {number} at
+   * @param {number} [from]
    */
-  saw(side, at) {
-    this.watched[side].add(Math.floor(at / PIECE_S));
+  saw(side, at, from = at) {
+    for (let piece = Math.floor(from / PIECE_S); piece <= Math.floor(at / PIECE_S); piece++) this.watched[side].add(piece);
   }
 
   /**
@@ -329,6 +332,7 @@ export class VideoPair {
     if (this.playing) this.pause();
     const place = Math.round(this.position * this.frameRate) + frames;
     this.#place((place + 0.25) / this.frameRate); // a quarter frame in, clear of rounding at the border
+    this.#saw(); // frame by frame is watching; jumping is not
     this.viewing?.note("step", this.position);
   }
 
@@ -345,13 +349,15 @@ export class VideoPair {
     this.position = Math.max(0, Math.min(this.duration, position));
     this.left.currentTime = sidePosition(this.position, this.lengths.left);
     this.right.currentTime = sidePosition(this.position, this.lengths.right);
-    this.#saw();
     this.onChange();
   }
 
-  #saw() {
-    if (this.position < this.lengths.left) this.viewing?.saw("left", this.position);
-    if (this.position < this.lengths.right) this.viewing?.saw("right", this.position);
+  /** What is between a place and here was shown. @param {number} [from] */
+  #saw(from = this.position) {
+    for (const side of /** @type {const} */ (["left", "right"])) {
+      const end = this.lengths[side];
+      if (from < end) this.viewing?.saw(side, sidePosition(this.position, end), from);
+    }
   }
 
   #tick() {
@@ -361,11 +367,13 @@ export class VideoPair {
     this.ticked = now;
     const timekeeper = this.#clock;
     const follower = this.#other(timekeeper);
+    const before = this.position;
     this.position = Math.min(this.duration, timekeeper.currentTime);
+    const isPlayed = this.position >= before && this.position - before <= this.speed * (passed + SLACK_S);
     const wanted = sidePosition(this.position, follower.duration);
     if (Math.abs(follower.currentTime - wanted) > DRIFT_S * Math.max(1, this.speed) && !follower.seeking) follower.currentTime = wanted;
     if (!this.isHeld) {
-      this.#saw();
+      this.#saw(isPlayed ? before : this.position);
       this.viewing?.playedOn(passed, this.position, this.duration);
     }
     if (timekeeper.ended) {

@@ -23,12 +23,25 @@ import { TouchPad } from "./touch.js";
  * @property {boolean} compose whether buttons are entries of a Dict action
  * @property {string | null} pointer the entry that the mouse turns
  * @property {number} pointer_degrees for one CSS pixel
+ * @property {string[]} turns buttons that only turn the view
+ * @property {string | null} ends the button that ends the task, which is asked about first
+ * @property {boolean} has_score whether the task gives points
  */
+/** @typedef {{seat: string, state: "open" | "here" | "ready" | "playing" | "away"}} SeatFacts */
 /** @typedef {"ready" | "connecting" | "countdown" | "playing" | "paused" | "ended" | "failed"} State */
 
 const HEARTBEAT_MS = 250;
 /** Fast screens draw 360 frames a second; the server takes 300 messages. */
 const TURNS_EVERY_MS = 7;
+/** Over how long the shown rate is measured. */
+const RATE_OVER_MS = 2000;
+/** Stands for a finger on the button that ends the task. */
+const END_FINGER = -2;
+/** What ended a game, where another player did. */
+const OUTCOMES_BY_ANOTHER = new Map([
+  ["quit", "The other player finished early."],
+  ["left", "The other player left."],
+]);
 const OUTCOMES = new Map([
   ["terminated", "The game is over."],
   ["time_limit", "Time is up."],
@@ -56,7 +69,7 @@ class Player {
     this.mouse = new Mouse(this.view, this.screen.canvas, task, this.held, {
       isLive: () => this.state === "playing" || this.state === "countdown",
       isPlaying: () => this.state === "playing",
-      mayLock: () => this.#isOn() && !this.ask.open,
+      mayLock: () => this.#isOn() && !this.#isAsking,
       onChange: () => this.sendInput(),
       onTurn: () => this.#sendTurnSoon(),
       onLock: (locked) => {
@@ -64,7 +77,13 @@ class Player {
         this.#showHint();
       },
     });
-    this.touch = new TouchPad(need(root, "[data-touch]"), task.buttons, task.labels, this.held, () => this.sendInput());
+    /** @type {HTMLDialogElement} before the button that ends the task counts */
+    this.askEnd = need(document, "[data-ask-end]");
+    /** @type {HTMLDialogElement} */
+    this.keys = need(document, "[data-keys]");
+    this.touch = new TouchPad(need(root, "[data-touch]"), task, this.held, () => this.sendInput(), () => this.askToEnd());
+    if (this.touch.look) this.mouse.listenToFingers(this.touch.look);
+    this.screenCard.classList.toggle("first-person", task.pointer !== null);
     /** @type {Seat | null} */
     this.seat = null;
     /** @type {FrameDecoder | null} */
@@ -77,6 +96,20 @@ class Player {
     this.turnIsDue = false;
     this.lastSentMs = 0;
     this.lives = -1;
+    this.announcedTenth = -1;
+    /** @type {string | null} id of what is saved of a game that cannot go on */
+    this.saved = null;
+    /** @type {number[]} when the last pictures were painted, ms */
+    this.paintedAt = [];
+    this.smaller = false;
+    /** Whether a screen of the world is open, which the button that ends the task would only close. */
+    this.screenOpen = false;
+    this.endWhenResumed = false;
+    this.wasLive = false;
+    /** @type {SeatFacts[]} who is there, in a game of several seats */
+    this.seats = [];
+    /** My seat among them. */
+    this.mySeat = "";
     /** @type {State} */
     this.state = "ready";
     this.#listen();
@@ -152,11 +185,18 @@ class Player {
     this.seat?.close();
     this.#setState("failed");
     this.#letGo();
-    if (this.ask.open) this.ask.close();
+    this.#closeDialogs();
     this.startButton.disabled = false;
     this.startButton.firstChild?.replaceWith("Start again ");
     this.#note(message);
     this.announce(message);
+    if (this.saved) {
+      const link = document.createElement("a");
+      link.href = `/episodes/${encodeURIComponent(this.saved)}`;
+      link.textContent = "Watch the saved replay";
+      need(this.root, "[data-start-note]").append(" ", link);
+      this.saved = null;
+    }
     need(this.root, "[data-brief]").hidden = false;
     this.screen.canvas.hidden = true;
     this.#uncover();
@@ -178,21 +218,41 @@ class Player {
         this.#setState("playing");
         this.#uncover();
         this.announce("Go!");
-        return this.sendInput();
+        return this.#goOn();
       case "hud":
         return this.#onHud(message);
       case "paused":
         return this.#onPaused(message.reason);
       case "resumed":
         this.#setState("playing");
-        return this.#uncover();
+        this.#uncover();
+        return this.#goOn();
       case "ended":
         return this.#afterFrames(() => this.#onEnded(message));
+      case "error":
+        this.saved = message.episode ?? null;
+        return;
+      case "seats":
+        return this.#onSeats(message);
+      case "preparing":
+        return this.#onPreparing(message.text, message.share);
       case "codec": // every frame says its own kind; only the size changes
         this.smooth = message.codec === "jpeg";
         return this.fit();
       default:
     }
+  }
+
+  /**
+   * Something takes long before the game can begin.
+   * @param {string} text
+   * @param {number} share that is done, 0 to 1
+   */
+  #onPreparing(text, share) {
+    this.#note(share < 1 ? `${text} ...` : "Getting the game ready ...");
+    const tenth = Math.floor(10 * share);
+    if (tenth !== this.announcedTenth) this.announce(text);
+    this.announcedTenth = tenth;
   }
 
   /** Do something once the frames that came before it are decoded. @param {() => void} action */
@@ -220,8 +280,44 @@ class Player {
       return;
     }
     this.#setState("paused");
+    if (welcome.restored) return this.#coverRestored(welcome.step);
     this.#coverPaused();
-    if (this.#focused() && !this.ask.open) this.resume();
+    if (this.#focused() && !this.#isAsking) this.resume();
+  }
+
+  /**
+   * Who sits in the game, and who of them is there.
+   * @param {{[field: string]: any}} message
+   */
+  #onSeats(message) {
+    this.mySeat = message.you;
+    this.seats = message.seats;
+    const others = this.seats.filter((one) => one.seat !== this.mySeat);
+    const away = others.filter((one) => one.state === "away");
+    const note = need(this.root, "[data-seats]");
+    note.hidden = false;
+    const missing = away.length ? ` ${named(away)} ${away.length > 1 ? "are" : "is"} away.` : "";
+    if (missing && this.state === "playing") this.announce(missing.trim());
+    note.textContent = `You play ${readable(this.mySeat)}.${missing}`;
+    if (this.state !== "connecting" && this.state !== "countdown") return;
+    const awaited = others.filter((one) => one.state !== "ready" && one.state !== "playing");
+    if (!awaited.length) return;
+    this.#setState("connecting"); // a countdown begins anew when all are ready
+    const open = awaited.filter((one) => one.state === "open");
+    const text = open.length
+      ? `Waiting for ${open.length > 1 ? `${open.length} more players` : "another player"} to join.`
+      : `Waiting for ${named(awaited)} to press Start.`;
+    this.#cover("Get ready", text);
+    this.#offer("Stop waiting", () => this.seat?.send({ type: "quit" }));
+    this.announce(text);
+  }
+
+  /** The clock is on. */
+  #goOn() {
+    this.paintedAt = [];
+    this.screenOpen = false; // until the next message says so: rather ask once too often
+    if (this.endWhenResumed) this.#tapEnd();
+    else this.sendInput();
   }
 
   /** @param {number} seconds */
@@ -231,20 +327,46 @@ class Player {
     const count = Math.ceil(seconds);
     this.#cover(count > 0 ? String(count) : "Go", "", { count: true });
     this.announce(count > 0 ? String(count) : "Go");
+    // Who waited long for the others may look at something else by now.
+    if (this.seats.length && !this.#focused()) this.pause();
   }
 
   /** @param {{[field: string]: any}} hud */
   #onHud(hud) {
-    need(this.root, "[data-score]").textContent = String(hud.score);
+    const score = this.task.has_score ? `score ${points(hud.score)} · ` : "";
+    if (this.task.has_score) need(this.root, "[data-score]").textContent = points(hud.score);
+    this.screenOpen = hud.is_screen_open === true;
+    this.#showRate(hud.rate_hz, hud.height);
     need(this.root, "[data-time]").textContent = clock(Math.ceil(hud.time_left_s));
     need(this.root, "[data-meter]").style.transform = `scaleX(${Math.min(1, Math.max(0, hud.time_left_s / this.task.time_limit_s))})`;
     need(this.root, "[data-latency]").textContent = hud.input_ms == null ? "–" : String(Math.round(hud.input_ms));
-    need(this.root, "[data-fs-hud]").textContent = `score ${hud.score} · ${clock(Math.ceil(hud.time_left_s))}`;
+    need(this.root, "[data-fs-hud]").textContent = `${score}${clock(Math.ceil(hud.time_left_s))}`;
     if (hud.lives == null) return;
     need(this.root, "[data-lives-box]").hidden = false;
     need(this.root, "[data-lives]").textContent = String(hud.lives);
-    if (this.lives >= 0 && hud.lives < this.lives) this.announce(`${hud.lives} lives left, score ${hud.score}`);
+    if (this.lives >= 0 && hud.lives < this.lives) this.announce(`${hud.lives} lives left, score ${points(hud.score)}`);
     this.lives = hud.lives;
+  }
+
+  /**
+   * How fast the game really goes, how much of it is painted, and whether its pictures had to become smaller for that.
+   * @param {number | undefined} rate steps a second, as the server measures them
+   * @param {number | undefined} height of the pictures now
+   */
+  #showRate(rate, height) {
+    if (rate == null) return;
+    const since = performance.now() - RATE_OVER_MS;
+    this.paintedAt = this.paintedAt.filter((time) => time > since - RATE_OVER_MS);
+    const painted = this.paintedAt.filter((time) => time > since).length / (RATE_OVER_MS / 1000);
+    const isFull = this.paintedAt.length > 0 && this.paintedAt[0] <= since; // two seconds of painting to speak of
+    const shown = isFull && painted < 0.9 * rate ? `, ${Math.round(painted)} shown` : "";
+    need(this.root, "[data-rate]").textContent = `${Math.round(rate)} of ${this.task.frame_rate_hz} Hz${shown}`;
+    const smaller = height != null && height < this.screen.canvas.height;
+    const note = need(this.root, "[data-smaller]");
+    note.hidden = !smaller;
+    if (smaller && !this.smaller) this.announce(note.textContent ?? "");
+    this.smaller = smaller;
+    Object.assign(this.root.dataset, { rateHz: String(rate), height: String(height ?? this.screen.canvas.height) });
   }
 
   /** @param {string} reason */
@@ -260,22 +382,26 @@ class Player {
   #onEnded(ended) {
     this.#forgetSeat();
     if (ended.episode === null) {
-      this.#fail("The game was not played, so nothing was recorded.");
+      const isAlone = this.seats.some((one) => one.state === "open");
+      this.#fail(isAlone ? "Nobody joined, so nothing was played." : "The game was not played, so nothing was recorded.");
       return;
     }
     this.#setState("ended");
     this.seat?.close();
     this.#letGo();
-    if (this.ask.open) this.ask.close();
+    this.#closeDialogs();
     if (document.fullscreenElement) document.exitFullscreen().catch(() => {});
-    const score = String(ended.total_reward);
-    const outcome = OUTCOMES.get(ended.outcome) ?? "The end.";
+    const score = points(ended.total_reward);
+    const isDone = ended.outcome === "terminated" && this.task.ends; // mostly because its player said so
+    const byAnother = ended.by && ended.by !== this.mySeat ? OUTCOMES_BY_ANOTHER.get(ended.outcome) : null;
+    const outcome = isDone ? "The task has ended." : (byAnother ?? OUTCOMES.get(ended.outcome) ?? "The end.");
     need(this.root, "[data-end-title]").textContent = outcome;
-    need(this.root, "[data-end-score]").textContent = score;
+    if (this.task.has_score) need(this.root, "[data-end-score]").textContent = score;
     need(this.root, "[data-end-time]").textContent = clock(ended.num_steps / Number(this.root.dataset.rate));
     need(this.root, "[data-end-note]").textContent = `${ended.num_steps} steps are recorded. Watch your game again, frame by frame.`;
     need(this.root, "[data-end-link]").setAttribute("href", `/episodes/${encodeURIComponent(ended.episode)}`);
-    this.announce(`${outcome} Score ${score}.`);
+    if (ended.may_ask) this.#askToCompare();
+    this.announce(this.task.has_score ? `${outcome} Score ${score}.` : outcome);
     // Let the last picture be seen before the page changes.
     setTimeout(() => {
       need(this.root, "[data-stage]").hidden = true;
@@ -283,6 +409,24 @@ class Player {
       need(this.root, "[data-end-title]").focus();
       new Replay(need(this.root, "[data-replay]")).open(ended.episode);
     }, 700);
+  }
+
+  /** Ask whether judges may see this game beside others; whoever says nothing has not agreed. */
+  #askToCompare() {
+    const section = need(this.root, "[data-compare]");
+    const said = need(section, "[data-compare-said]");
+    section.hidden = false;
+    const say = async (/** @type {boolean} */ agreed) => {
+      try {
+        const { is_compared: isCompared } = await api("/api/play/agreement", { token: this.seat?.token, agreed });
+        const when = isCompared ? "" : " once the other player agrees too";
+        said.textContent = agreed ? `Thank you. Your game may be compared${when}.` : "Your game is not compared.";
+      } catch (error) {
+        said.textContent = error instanceof ApiError ? error.message : "The server cannot be reached. Please try again.";
+      }
+    };
+    need(section, "[data-compare-yes]").addEventListener("click", () => say(true));
+    need(section, "[data-compare-no]").addEventListener("click", () => say(false));
   }
 
   // --- pictures -----------------------------------------------------------------------------------------------------
@@ -313,17 +457,20 @@ class Player {
     this.screen.paint(this.newest);
     this.paintedStep = this.newest.step;
     this.newest = null;
+    this.paintedAt.push(performance.now());
     this.root.dataset.step = String(this.paintedStep);
   }
 
   fit() {
-    const full = document.fullscreenElement === this.screenCard;
+    // On a phone, a world in first person has the whole screen (interplay.css).
+    const full = document.fullscreenElement === this.screenCard || getComputedStyle(this.screenCard).position === "fixed";
     const roomHeight = full ? this.view.clientHeight : Math.max(280, innerHeight - (innerWidth < 760 ? 330 : 190));
     const { width, height } = this.screen.canvas;
     const size = fitSize(width, height, this.view.clientWidth, roomHeight, devicePixelRatio, this.smooth);
     this.screen.canvas.classList.toggle("smooth", this.smooth);
     this.screen.canvas.style.width = `${size.width}px`;
     this.screen.canvas.style.height = `${size.height}px`;
+    this.screenCard.style.setProperty("--picture", `${size.width}px`); // the hotbar's buttons lie over the drawn one
   }
 
   // --- keys, focus, pause -------------------------------------------------------------------------------------------
@@ -359,7 +506,16 @@ class Player {
   #letGo() {
     this.mouse.release();
     this.mouse.unlock();
+    this.touch.clear();
     return this.held.releaseAll();
+  }
+
+  get #isAsking() {
+    return this.ask.open || this.askEnd.open || this.keys.open;
+  }
+
+  #closeDialogs() {
+    for (const dialog of [this.ask, this.askEnd, this.keys]) if (dialog.open) dialog.close();
   }
 
   #isOn() {
@@ -371,6 +527,7 @@ class Player {
   }
 
   pause() {
+    this.endWhenResumed = false;
     if (this.#letGo()) this.sendInput();
     if (this.state !== "playing" && this.state !== "countdown") return;
     this.seat?.send({ type: "pause" });
@@ -379,7 +536,7 @@ class Player {
   }
 
   resume() {
-    if (this.state !== "paused" || this.ask.open) return;
+    if (this.state !== "paused" || this.#isAsking) return;
     if (this.mouse.wanted) this.mouse.lock();
     this.seat?.send({ type: "resume" });
   }
@@ -388,6 +545,39 @@ class Player {
     if (this.state !== "playing" && this.state !== "paused" && this.state !== "countdown") return;
     this.pause();
     this.ask.showModal();
+  }
+
+  /** The player says that the task is done. */
+  askToEnd() {
+    if (this.state !== "playing" && this.state !== "countdown") return;
+    this.pause();
+    this.askEnd.showModal();
+  }
+
+  /** It is: the world hears of it as soon as it goes on. */
+  #end() {
+    this.askEnd.close();
+    this.endWhenResumed = true;
+    this.seat?.send({ type: "resume" });
+  }
+
+  #tapEnd() {
+    this.endWhenResumed = false;
+    if (!this.task.ends) return;
+    this.held.touch(END_FINGER, [this.task.ends]);
+    this.sendInput();
+    setTimeout(() => this.held.touch(END_FINGER, []) && this.sendInput(), 1500 / this.task.frame_rate_hz);
+  }
+
+  showKeys() {
+    if (this.state === "playing" || this.state === "countdown") this.pause();
+    this.keys.showModal();
+  }
+
+  /** Close a dialog and play on. @param {HTMLDialogElement} dialog */
+  #back(dialog) {
+    dialog.close();
+    this.resume();
   }
 
   #listen() {
@@ -425,17 +615,35 @@ class Player {
       this.ask.close();
       this.seat?.send({ type: "quit" });
     });
-    need(this.ask, "[data-ask-no]").addEventListener("click", () => {
-      this.ask.close();
-      this.resume();
+    need(this.askEnd, "[data-end-yes]").addEventListener("click", () => this.#end());
+    for (const dialog of [this.ask, this.askEnd, this.keys]) {
+      need(dialog, "[data-back]").addEventListener("click", () => this.#back(dialog));
+      dialog.addEventListener("cancel", (event) => {
+        event.preventDefault();
+        this.#back(dialog);
+      });
+      // The key that opened it may still be held.
+      dialog.addEventListener("keydown", (event) => event.repeat && event.preventDefault());
+    }
+    this.keys.addEventListener("keydown", (event) => {
+      if (!this.#asksForKeys(event)) return;
+      event.preventDefault();
+      event.stopPropagation();
+      this.#back(this.keys);
     });
+    need(this.root, "[data-show-keys]").addEventListener("click", () => this.showKeys());
     setInterval(() => this.sendInput(), HEARTBEAT_MS);
   }
 
   /** @param {KeyboardEvent} event */
   #onKeyDown(event) {
-    if (this.#isShortcut(event) || isTyping(event.target) || this.ask.open) return;
+    if (this.#isShortcut(event) || isTyping(event.target) || this.#isAsking) return;
     const { state } = this;
+    if (this.#asksForKeys(event) && state !== "ended" && state !== "connecting") {
+      event.preventDefault();
+      this.showKeys();
+      return;
+    }
     if ((state === "ready" || state === "failed") && (event.code === "Enter" || event.code === "Space")) {
       // A focused link or button answers Enter itself.
       if (event.target !== document.body) return;
@@ -459,12 +667,22 @@ class Player {
       this.resume();
       return;
     }
-    if (bound) {
+    const button = this.task.bindings[event.code];
+    if (bound && button === this.task.ends && !this.screenOpen) {
+      event.preventDefault();
+      if (!event.repeat) this.askToEnd();
+    } else if (bound) {
+      if (button === "inventory") this.screenOpen = false; // until the world says how it is now
       event.preventDefault(); // no scrolling by arrows and space
       if (!event.repeat && this.held.press(event.code)) this.sendInput();
     } else if (event.code === "KeyP" && !event.repeat) {
       this.pause();
     }
+  }
+
+  /** @param {KeyboardEvent} event */
+  #asksForKeys(event) {
+    return !event.repeat && (event.key === "?" || (event.code === "KeyH" && !this.held.isBound("KeyH")));
   }
 
   /** Whether a key belongs to the browser, because of a modifier that is no key of this game. @param {KeyboardEvent} event */
@@ -482,6 +700,9 @@ class Player {
     need(this.root, "[data-state]").textContent = state;
     const live = state === "playing" || state === "paused" || state === "countdown";
     this.screenCard.classList.toggle("live", live);
+    document.documentElement.classList.toggle("playing", live);
+    if (live !== this.wasLive) this.fit();
+    this.wasLive = live;
     need(this.root, "[data-pause]").hidden = !live;
     need(this.root, "[data-finish]").hidden = !live;
     need(this.root, "[data-pause]").firstChild?.replaceWith(state === "paused" ? "Go on " : "Pause ");
@@ -494,9 +715,34 @@ class Player {
       !this.task.pointer || this.state !== "playing" || this.mouse.locked || !matchMedia("(pointer: fine)").matches;
   }
 
+  /** @param {number} step */
+  #coverRestored(step) {
+    const text = `Your game goes on from step ${step}.`;
+    this.#cover("The server was restarted", text);
+    this.announce(`The server was restarted. ${text}`);
+    this.#offer("Resume", () => this.resume()).focus();
+  }
+
+  /**
+   * A button on the cover.
+   * @param {string} text
+   * @param {() => void} act
+   */
+  #offer(text, act) {
+    const button = document.createElement("button");
+    button.className = "btn go";
+    button.type = "button";
+    button.textContent = text;
+    button.addEventListener("click", act);
+    need(this.root, "[data-cover] .row-actions").replaceChildren(button);
+    return button;
+  }
+
   #coverPaused() {
-    this.#cover("Paused", "Click here or press any key to go on.");
-    this.announce("Paused. Press any key to go on.");
+    const how = matchMedia("(pointer: coarse)").matches ? "Tap here to go on." : "Click here or press any key to go on.";
+    const text = this.seats.length ? `The others play on without you. ${how}` : how;
+    this.#cover("Paused", text);
+    this.announce(`Paused. ${text}`);
   }
 
   /**
@@ -511,6 +757,7 @@ class Player {
     title.classList.toggle("count", count);
     cover.classList.toggle("thin", count); // one should see the game one is about to play
     need(cover, "p").textContent = text;
+    need(cover, ".row-actions").replaceChildren();
     cover.hidden = false;
   }
 
@@ -527,6 +774,21 @@ class Player {
   announce(text) {
     need(document, "[data-announce]").textContent = text;
   }
+}
+
+/** A score as people read it: with two decimals at most. @param {number} score */
+function points(score) {
+  return String(Math.round(score * 100) / 100);
+}
+
+/** A seat's name as people write it. @param {string} seat */
+function readable(seat) {
+  return seat.replaceAll("_", " ");
+}
+
+/** @param {SeatFacts[]} seats */
+function named(seats) {
+  return seats.map((one) => readable(one.seat)).join(" and ");
 }
 
 const facts = document.getElementById("task")?.textContent;

@@ -8,10 +8,18 @@ import { Timeline, clock } from "./timeline.js";
 
 /** @typedef {import("./codec.js").Picture} Picture */
 
-/** Fetched at once. Of Atari that is about 20 kB on the wire and 4 MB decoded; of a world rebuilt by replay, what the server
- * draws in a second or two. */
-const CHUNK_S = 2;
-const CHUNKS_KEPT = 8;
+/** Fetched at once at most: of a world that is drawn again for it, what the server does in half a second or two. */
+const CHUNK_S = 1;
+/** Fetched ahead of what is shown. */
+const AHEAD_S = 3;
+/** What decoded pictures may take. */
+const KEPT_BYTES = 128e6;
+/** Frames fetched at once by who goes back step by step: each chunk begins with a way from the last snapshot. */
+const BACK_FRAMES = 8;
+/** A picture that takes longer is said to be loading while the replay plays; in between frames nobody notices. */
+const STALL_MS = 400;
+/** From then on the server is asked how far it is. */
+const ASK_MS = 1000;
 
 /**
  * @typedef {object} Chunk
@@ -19,51 +27,131 @@ const CHUNKS_KEPT = 8;
  * @property {Uint32Array | null} palette
  */
 
-/** Frames by number, decoded on demand. */
+/** @typedef {{picture: Picture, palette: Uint32Array | null}} Shown */
+
+/** @typedef {{steps: number[], controller: AbortController, chunk: Promise<void>}} Loading */
+
+/**
+ * Frames by number. One chunk is on its way at a time: the asked frame alone first, so that it comes at once, then growing
+ * chunks after it; whoever jumps away stops what is no longer wanted.
+ */
 export class FrameStore {
   /**
    * @param {number} numFrames
-   * @param {number} chunkFrames fetched at once
-   * @param {(start: number, count: number) => Promise<Chunk>} load
+   * @param {object} options
+   * @param {number} options.chunkFrames fetched at once, at most
+   * @param {number} options.aheadFrames kept ready after the one shown last
+   * @param {number} options.keptFrames
+   * @param {(start: number, count: number, every: number, signal: AbortSignal) => Promise<Chunk>} load
    */
-  constructor(numFrames, chunkFrames, load) {
+  constructor(numFrames, { chunkFrames, aheadFrames, keptFrames }, load) {
     this.numFrames = numFrames;
     this.chunkFrames = chunkFrames;
+    this.aheadFrames = aheadFrames;
+    this.keptFrames = Math.max(keptFrames, aheadFrames + 2 * chunkFrames);
     this.load = load;
-    /** @type {Map<number, Promise<Chunk>>} the least recently used first */
-    this.chunks = new Map();
+    /** @type {Map<number, Shown>} the least recently used first */
+    this.frames = new Map();
+    /** @type {Loading | null} */
+    this.loading = null;
+    this.nextCount = 1;
+    this.wanted = 0;
+    this.every = 1;
   }
 
-  /** @param {number} index of the chunk */
-  #chunk(index) {
-    let chunk = this.chunks.get(index);
-    if (chunk) {
-      this.chunks.delete(index);
-    } else {
-      const start = index * this.chunkFrames;
-      chunk = this.load(start, Math.min(this.chunkFrames, this.numFrames - start));
-      chunk.catch(() => this.chunks.delete(index)); // a failed fetch may be tried again
-    }
-    this.chunks.set(index, chunk);
-    for (const oldest of this.chunks.keys()) {
-      if (this.chunks.size <= CHUNKS_KEPT) break;
-      this.chunks.delete(oldest);
-    }
-    return chunk;
+  /** @param {number} step */
+  has(step) {
+    return this.frames.has(step);
   }
 
   /**
-   * Frame number `index` and its palette; asks for the next chunk as well.
-   * @param {number} index
+   * Frame number `step` and its palette; fetches what comes after it as well.
+   * @param {number} step
+   * @param {number} [every] only each so manieth frame is needed from here on
+   * @returns {Promise<Shown>}
    */
-  async frame(index) {
-    const number = Math.floor(index / this.chunkFrames);
-    const chunk = this.#chunk(number);
-    if ((number + 1) * this.chunkFrames < this.numFrames) this.#chunk(number + 1).catch(() => {});
-    const { pictures, palette } = await chunk;
-    const picture = pictures[index - number * this.chunkFrames];
-    if (!picture) throw new RangeError(`the server sent no frame ${index}`);
-    return { picture, palette };
+  async frame(step, every = 1) {
+    this.wanted = step;
+    this.every = every;
+    for (;;) {
+      const found = this.frames.get(step);
+      if (found) {
+        this.frames.delete(step); // to the end: used last
+        this.frames.set(step, found);
+        this.#ahead();
+        return found;
+      }
+      if (!this.loading?.steps.includes(step)) this.#jump(step);
+      const { chunk, controller } = /** @type {Loading} */ (this.loading);
+      await chunk;
+      if (controller.signal.aborted && this.wanted !== step) throw new DOMException("another frame is wanted", "AbortError");
+    }
+  }
+
+  /** @param {number} step */
+  #jump(step) {
+    this.loading?.controller.abort();
+    this.nextCount = 1;
+    const isBack = this.frames.has(step + 1);
+    const start = isBack ? Math.max(0, step - BACK_FRAMES + 1) : step;
+    this.#fetch(start, step - start + 1, 1);
+  }
+
+  #ahead() {
+    if (this.loading) return;
+    let step = this.wanted + this.every;
+    while (this.frames.has(step)) step += this.every;
+    if (step >= this.numFrames || step > this.wanted + this.aheadFrames * this.every) return;
+    this.nextCount = Math.min(this.chunkFrames, Math.max(4, 2 * this.nextCount));
+    this.#fetch(step, this.nextCount, this.every);
+  }
+
+  /**
+   * @param {number} start
+   * @param {number} count
+   * @param {number} every
+   */
+  #fetch(start, count, every) {
+    /** @type {number[]} */
+    const steps = [];
+    for (let step = start; step < this.numFrames && steps.length < count; step += every) steps.push(step);
+    const controller = new AbortController();
+    const chunk = this.load(start, steps.length, every, controller.signal).then(
+      ({ pictures, palette }) => {
+        if (pictures.length < steps.length) throw new RangeError(`the server sent no frame ${steps[pictures.length]}`);
+        pictures.forEach((picture, index) => this.#keep(steps[index], { picture, palette }));
+      },
+    );
+    /** @type {Loading} */
+    const loading = { steps, controller, chunk };
+    this.loading = loading;
+    const end = () => {
+      if (this.loading === loading) this.loading = null;
+    };
+    loading.chunk = chunk.then(
+      () => {
+        end();
+        if (!controller.signal.aborted) this.#ahead();
+      },
+      (error) => {
+        end(); // a failed fetch may be tried again
+        if (!controller.signal.aborted) throw error;
+      },
+    );
+    loading.chunk.catch(() => {}); // told to who waits for it
+  }
+
+  /**
+   * @param {number} step
+   * @param {Shown} shown
+   */
+  #keep(step, shown) {
+    this.frames.set(step, shown);
+    for (const [oldest, { picture }] of this.frames) {
+      if (this.frames.size <= this.keptFrames) break;
+      picture.bitmap?.close();
+      this.frames.delete(oldest);
+    }
   }
 }
 
@@ -72,11 +160,12 @@ export class FrameStore {
  * @param {string} episode
  * @param {number} width
  * @param {number} height
- * @returns {(start: number, count: number) => Promise<Chunk>}
+ * @returns {(start: number, count: number, every: number, signal: AbortSignal) => Promise<Chunk>}
  */
 export function httpLoader(episode, width, height) {
-  return async (start, count) => {
-    const response = await fetch(`/api/episodes/${encodeURIComponent(episode)}/frames?start=${start}&count=${count}`);
+  return async (start, count, every, signal) => {
+    const asked = `start=${start}&count=${count}${every > 1 ? `&every=${every}` : ""}`;
+    const response = await fetch(`/api/episodes/${encodeURIComponent(episode)}/frames?${asked}`, { signal });
     if (!response.ok) throw new Error(`the frames from ${start} on could not be fetched (${response.status})`);
     const palette = response.headers.get("X-Palette");
     const decoder = new FrameDecoder(width, height);
@@ -92,6 +181,7 @@ export class Replay {
     this.root = root;
     this.screen = new Screen(need(root, "canvas"));
     this.view = need(root, ".view");
+    this.status = need(root, "[data-loading]");
     this.playButton = need(root, "[data-play]");
     /** @type {HTMLInputElement} */
     this.scrub = need(root, "[data-scrub]");
@@ -100,11 +190,14 @@ export class Replay {
     this.timeline = new Timeline(0);
     this.rate = 60;
     this.numFrames = 1;
+    this.smooth = false;
     this.shown = -1;
     this.wanted = 0;
     /** @type {FrameStore | null} */
     this.store = null;
     this.lastTick = 0;
+    /** When the frame that is being waited for was asked for; 0 while none is. */
+    this.waitingSince = 0;
     this.#listen();
   }
 
@@ -127,12 +220,19 @@ export class Replay {
     this.timeline.speed = Number(this.speed.value);
     this.scrub.max = String(facts.num_steps);
     this.screen.resize(facts.width, facts.height);
+    this.smooth = facts.width >= 320; // a guess: the first picture tells
     this.store = new FrameStore(
       this.numFrames,
-      Math.ceil(CHUNK_S * this.rate),
+      {
+        chunkFrames: Math.ceil(CHUNK_S * this.rate),
+        aheadFrames: Math.ceil(AHEAD_S * this.rate),
+        keptFrames: Math.min(1200, Math.floor(KEPT_BYTES / (4 * facts.width * facts.height))),
+      },
       httpLoader(episode, facts.width, facts.height),
     );
     this.shown = -1;
+    delete this.root.dataset.shown;
+    this.#message("");
     this.fit();
     this.#controls();
     await this.#show(0);
@@ -140,7 +240,8 @@ export class Replay {
 
   fit() {
     const { width, height } = this.screen.canvas;
-    const size = fitSize(width, height, this.view.clientWidth, Math.max(240, Math.min(innerHeight - 220, 660)), devicePixelRatio);
+    const size = fitSize(width, height, this.view.clientWidth, Math.max(240, Math.min(innerHeight - 220, 660)), devicePixelRatio, this.smooth);
+    this.screen.canvas.classList.toggle("smooth", this.smooth);
     this.screen.canvas.style.width = `${size.width}px`;
     this.screen.canvas.style.height = `${size.height}px`;
   }
@@ -159,8 +260,15 @@ export class Replay {
     this.#go(this.#frameNow() + frames);
   }
 
+  /** Only so many frames are shown a second, whatever the speed: at five times the speed each third or fifth one. */
+  get #every() {
+    return this.timeline.playing ? Math.max(1, Math.round((this.timeline.speed * this.rate) / Math.max(20, Math.min(60, this.rate)))) : 1;
+  }
+
   #frameNow() {
-    return Math.min(this.numFrames - 1, Math.round(this.timeline.position * this.rate));
+    const frame = Math.min(this.numFrames - 1, Math.round(this.timeline.position * this.rate));
+    const every = this.#every;
+    return every === 1 || frame === this.numFrames - 1 ? frame : frame - (frame % every);
   }
 
   /** @param {number} frame */
@@ -182,24 +290,68 @@ export class Replay {
 
   /** @param {number} frame */
   async #show(frame) {
-    if (!this.store || (frame === this.wanted && frame === this.shown)) return;
-    const alreadyAsked = frame === this.wanted && this.shown !== -1;
+    if (!this.store || (frame === this.wanted && (frame === this.shown || this.waitingSince))) return;
     this.wanted = frame;
-    if (alreadyAsked) return;
+    if (!this.store.has(frame)) this.#wait(frame);
     try {
-      const { picture, palette } = await this.store.frame(frame);
+      const { picture, palette } = await this.store.frame(frame, this.#every);
       if (this.wanted !== frame) return; // the visitor went on while it loaded
       if (palette) this.screen.palette = palette;
       this.screen.paint(picture);
+      if (this.smooth !== Boolean(picture.bitmap)) {
+        this.smooth = !this.smooth; // as large as it was while it was played
+        this.fit();
+      }
       this.shown = frame;
       this.root.dataset.shown = String(frame);
+      this.#arrived();
       this.#message("");
     } catch (error) {
+      if (this.wanted !== frame) return;
       this.timeline.pause();
       this.shown = -1;
+      this.#arrived();
       this.#controls();
       this.#message(`${/** @type {Error} */ (error).message}. Try again with the play button.`);
     }
+  }
+
+  /**
+   * Show that a frame is being fetched: the picture before it goes away, for it is another step's.
+   * @param {number} frame
+   */
+  #wait(frame) {
+    const since = performance.now();
+    this.waitingSince = since;
+    const isStill = () => this.waitingSince === since && this.wanted === frame;
+    const say = (/** @type {string} */ more) => {
+      this.view.classList.add("loading");
+      this.view.setAttribute("aria-busy", "true");
+      const what = this.root.dataset.shown === undefined ? "the replay" : `step ${frame.toLocaleString("en")}`;
+      const text = `Loading ${what}${more} …`;
+      if (this.status.textContent !== text) this.status.textContent = text;
+    };
+    if (!this.timeline.playing) say("");
+    else setTimeout(() => isStill() && say(""), STALL_MS);
+    const ask = async () => {
+      if (!isStill()) return;
+      try {
+        const { share } = await api(`/api/episodes/${encodeURIComponent(this.root.dataset.episode ?? "")}/drawing`);
+        if (isStill() && share) say(`, played again up to it: ${Math.floor(100 * share)} %`);
+      } catch {
+        return; // the frames' own answer tells what is wrong
+      }
+      setTimeout(ask, ASK_MS);
+    };
+    setTimeout(ask, ASK_MS);
+  }
+
+  #arrived() {
+    this.waitingSince = 0;
+    if (!this.view.classList.contains("loading")) return;
+    this.view.classList.remove("loading");
+    this.view.removeAttribute("aria-busy");
+    this.status.textContent = "";
   }
 
   #controls() {
@@ -234,6 +386,8 @@ export class Replay {
       if (event.code === "Space" && !onButton) this.toggle();
       else if (event.key === ",") this.step(-1);
       else if (event.key === ".") this.step(1);
+      else if (event.key === "Home") this.step(-this.numFrames);
+      else if (event.key === "End") this.step(this.numFrames);
       else if (event.code === "ArrowLeft" && !onRange) this.#go(this.#frameNow() - Math.round(2 * this.rate));
       else if (event.code === "ArrowRight" && !onRange) this.#go(this.#frameNow() + Math.round(2 * this.rate));
       else return;

@@ -1,0 +1,32 @@
+"""`interplay compile`: what the first block-world game on a machine would wait a minute for, done during installation."""
+
+from __future__ import annotations
+
+import os
+import time
+
+import typer
+
+from interplay.cli.common import stage_bars
+
+app = typer.Typer()
+
+
+@app.command()
+def compile_kernels() -> None:
+    """Compile the block world, once for this version on this machine: about a minute.  Try:  interplay compile
+
+    What is compiled is kept beside the package, in your cache folder where the package cannot be written, or in the folder that
+    NUMBA_CACHE_DIR names. Whoever has not done it waits for it in the first game.
+    """
+    from interplay.world import compiling
+
+    if compiling.is_ready():
+        print("The block world is compiled already.  Next:  interplay serve")
+        return
+    begin = time.monotonic()
+    with stage_bars(counts=False) as report:
+        compiling.ensure(
+            lambda share: report("Compiling the block world, once", share, 1.0), processes=min(2, len(os.sched_getaffinity(0)))
+        )
+    print(f"The block world is compiled: {time.monotonic() - begin:.0f} s, only this once.  Next:  interplay serve")

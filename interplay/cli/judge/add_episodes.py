@@ -1,0 +1,64 @@
+"""`interplay judge add-episodes`: recorded play becomes an entrant."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from interplay.cli.common import DEFAULT_DATA, DatabaseOption, DataOption, JsonOption, emit, open_archive, place_options
+from interplay.errors import InterplayError
+
+if TYPE_CHECKING:
+    from interplay.judge.entrants import EnteredTask
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command("add-episodes")
+def add_episodes(
+    actor: Annotated[str | None, typer.Option(help="human: the games of all people together.")] = None,
+    participant: Annotated[int | None, typer.Option(min=1, help="Number of one person.")] = None,
+    agent: Annotated[str | None, typer.Option(help="Name of an agent that played here.")] = None,
+    name: Annotated[str | None, typer.Option("--as", help="What the leaderboard calls the entrant.")] = None,
+    task: Annotated[str | None, typer.Option(help="Only episodes of this task.")] = None,
+    where: Annotated[list[str] | None, typer.Option(help="A comparison, e.g. 'score >= 200'; may be repeated.")] = None,
+    data: DataOption = DEFAULT_DATA,
+    database: DatabaseOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Let recorded episodes be judged, under one name of the leaderboard.
+
+    Only episodes on held-out seeds are added, and those of people only where they agreed. Adding again adds what is new.
+
+    Try:  interplay judge add-episodes --actor human --where 'score >= 200' --as experts
+    """
+    from interplay.judge.entrants import Choice
+    from interplay.judge.entrants import add_episodes as add
+
+    if [actor, participant, agent].count(None) != 2:
+        raise InterplayError("say whose episodes: exactly one of  --actor human, --participant NUMBER, --agent NAME")
+    if actor not in (None, "human"):
+        raise InterplayError(f"--actor takes human, got {actor!r}\nFor an agent:  --agent NAME")
+    choice = Choice(participant=participant, agent=agent, task=task, where=where or (), name=name)
+    with closing(open_archive(data, database, must_exist=True)) as archive:
+        entered = add(archive.database, choice, datetime.now(UTC))
+    lines = [line for one in entered.tasks for line in _lines(one)]
+    total = sum(len(one.entered) for one in entered.tasks)
+    lines += ["", f"{entered.name} has {_episodes(total)} more to be judged by."]
+    lines.append(f"Next:  interplay serve{place_options(data, database)}   (films what has no video, and shows it to judges)")
+    emit(asdict(entered), as_json=as_json, text="\n".join(lines))
+
+
+def _lines(one: EnteredTask) -> list[str]:
+    """What became of the episodes of one task."""
+    there = f", {one.num_there} there already" if one.num_there else ""
+    left_out = [f"  {_episodes(count)} left out: {why}" for why, count in sorted(one.left_out.items())]
+    return [f"{one.task}: {_episodes(len(one.entered))} added{there}", *left_out]
+
+
+def _episodes(count: int) -> str:
+    return f"{count} episode{'' if count == 1 else 's'}"

@@ -1,0 +1,179 @@
+"""The backends: what can run the world of a task, by the part of `env.id` before the colon.
+
+Other packages add theirs by an entry point of the group `interplay.backends`, whose object is a `Backend`; docs/backends.md
+has a package to copy.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+
+from interplay.envs.base import EnvError, PlayableEnv
+from interplay.tasks import Task, backend_names
+
+Report = Callable[[float], None]
+"""Called with the share that is done, 0 to 1."""
+
+
+@dataclass(frozen=True)
+class Backend:
+    """One kind of world.
+
+    Attributes:
+        name: The part of `env.id` before the colon.
+        example: An id of its kind, as errors and docs show it: `ale:<rom>`.
+        make: Builds the environment of a task, and imports what that needs. A `ModuleNotFoundError` becomes an `EnvError` with
+            `install`.
+        install: The line that installs what it needs.
+        is_slow: Whether a step takes milliseconds, so that a game needs a worker process to itself.
+        prepare: Does what the first `make` would wait for, called with `(report, load)` as `interplay.envs.prepare` describes;
+            None where there is nothing to do.
+        has_score: Whether the rewards of a task say anything to people.
+        esc_ends: Whether the button `ESC` ends the episode of a task.
+    """
+
+    name: str
+    example: str
+    make: Callable[[Task], PlayableEnv]
+    install: str = ""
+    is_slow: bool = False
+    prepare: Callable[[Report | None, bool], None] | None = None
+    has_score: Callable[[Task], bool] = lambda task: True
+    esc_ends: Callable[[Task], bool] = lambda task: False
+
+    @property
+    def must_load(self) -> bool:
+        """Whether a process must compile or load something before its first game."""
+        return self.prepare is not None
+
+
+def _made_by(module: str, environment: str) -> Callable[[Task], PlayableEnv]:
+    """Builds an environment of this room; its module brings what other worlds do without, so it is imported then."""
+
+    def make(task: Task) -> PlayableEnv:
+        return getattr(importlib.import_module(f"interplay.envs.{module}"), environment)(task)
+
+    return make
+
+
+def _prepare_voxel(report: Report | None, load: bool) -> None:
+    from interplay.world import compiling  # takes a second: only processes that hold one of its worlds
+
+    compiling.ensure(report)
+    if load:
+        compiling.exercise()
+
+
+def _unless_option(task: Task) -> bool:
+    return bool(task.env.options.get("esc_ends", True))
+
+
+BUILT_IN: dict[str, Backend] = {
+    backend.name: backend
+    for backend in (
+        Backend("ale", "ale:<rom>", _made_by("atari", "AtariEnv"), "pip install 'interplay[atari]'"),
+        Backend("gym", "gym:<registered id>", _made_by("gym", "GymEnv"), "pip install 'gymnasium[all]'"),
+        Backend(
+            "voxel",
+            "voxel:<name>",
+            _made_by("voxel", "VoxelEnv"),
+            "pip install 'interplay[world]'",
+            is_slow=True,
+            prepare=_prepare_voxel,
+            has_score=lambda task: bool(task.env.options.get("reward")),
+            esc_ends=_unless_option,
+        ),
+        Backend(
+            "pettingzoo",
+            "pettingzoo:<registered id>",
+            _made_by("pettingzoo", "PettingZooEnv"),
+            "pip install 'interplay[pettingzoo]'",
+        ),
+        Backend(
+            "minerl",
+            "minerl:<MineRL id>",
+            _made_by("minerl", "MinerlEnv"),
+            "pip install git+https://github.com/minerllabs/minerl",
+            is_slow=True,
+            esc_ends=_unless_option,
+        ),
+        Backend(
+            "minestudio",
+            "minestudio:MinecraftSim",
+            _made_by("minestudio", "MinestudioEnv"),
+            "pip install minestudio",
+            is_slow=True,
+            esc_ends=_unless_option,
+        ),
+    )
+}
+"""Name -> backend that ships with the package."""
+
+
+def names() -> list[str]:
+    """Names of all backends, the built-in ones first."""
+    return [*BUILT_IN, *backend_names.installed()]
+
+
+@cache
+def find(name: str) -> Backend:
+    """The backend of a name.
+
+    Raises:
+        EnvError: If no package brings it, or the one that does cannot be used.
+    """
+    if name in BUILT_IN:
+        return BUILT_IN[name]
+    point = backend_names.installed().get(name)
+    if point is None:
+        examples = [repr(backend.example) for backend in BUILT_IN.values()]
+        raise EnvError(
+            f"there is no backend {name!r}; environments are {', '.join(examples[:-1])} or {examples[-1]}\n"
+            f"Other packages add backends by entry points of the group {backend_names.GROUP!r}; docs/backends.md says how."
+        )
+    where = f"backend {name!r} of the package {point.dist.name if point.dist else '?'} ({point.value})"
+    try:
+        backend = point.load()
+    except Exception as error:
+        raise EnvError(f"{where} cannot be loaded: {type(error).__name__}: {error}") from error
+    if not isinstance(backend, Backend):
+        raise EnvError(f"{where} must be an interplay.envs.backends.Backend, got {type(backend).__name__}")
+    if backend.name != name:
+        raise EnvError(f"{where} calls itself {backend.name!r}; entry point and backend must have the same name")
+    return backend
+
+
+def of(task: Task) -> Backend:
+    """The backend of a task. Where there is none, one that refuses to make the environment and says why: the pages about such a
+    task work all the same."""
+    try:
+        check_playable(task)
+    except EnvError as error:
+        return _refusing(task, str(error))
+    try:
+        return find(task.env.backend)
+    except EnvError as error:
+        return _refusing(task, f"task {task.id}: {error}")
+
+
+def _refusing(task: Task, reason: str) -> Backend:
+    def refuse(task: Task) -> PlayableEnv:
+        raise EnvError(reason)
+
+    return Backend(task.env.backend, task.env.id, refuse)
+
+
+def check_playable(task: Task) -> None:
+    """Refuse a task that has no world.
+
+    Raises:
+        EnvError: If there are videos only.
+    """
+    if not task.env.is_playable:
+        raise EnvError(
+            f"task {task.id} has no world: there are videos only, and nobody can play it\n"
+            "Add videos of an agent, to be judged:  interplay judge add-agent NAME DIR"
+        )

@@ -1,0 +1,86 @@
+"""What of an `info` is recorded: the rule that `docs/episode-format.md` states under "Infos"."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+MAX_VALUES = 64
+"""Values of a list or an array, at most: Taxi's `action_mask` has 6, a board of chess 64."""
+
+MAX_TEXT = 4096
+"""Characters of a text, at most."""
+
+_MAX_DEPTH = 4
+_NOTHING = object()
+"""Stands for a value that is left out."""
+
+
+def recordable(info: Any) -> dict[str, Any]:
+    """The part of an info that is recorded, as JSON values in the order of the info; nothing in it is shared with the info.
+
+    Kept are numbers, texts of at most `MAX_TEXT` characters, and lists, tuples and arrays of at most `MAX_VALUES` of them. NaN
+    and infinities become None, a NUL or half of a surrogate pair in a text becomes U+FFFD, a key that is a number its text.
+    Everything else is left out (tables, bytes, sets, objects, whole numbers beyond 64 bits, None), and an info that is no
+    mapping is empty.
+
+    >>> recordable({"mask": np.array([0, 1], np.int8), "prob": np.float32(0.5), "nested": {"a": 1}})
+    {'mask': [0, 1], 'prob': 0.5}
+    """
+    kept: dict[str, Any] = {}
+    if not isinstance(info, Mapping):
+        return kept
+    for key, value in info.items():
+        if not isinstance(key, str):
+            if not isinstance(key, int | np.integer):
+                continue
+            key = str(int(key))
+        plain = _plain(value)
+        if plain is not _NOTHING:
+            kept.setdefault(clean_text(key), plain)
+    return kept
+
+
+def clean_text(text: str) -> str:
+    """A text that every file and database can hold: a NUL and halves of surrogate pairs become U+FFFD.
+
+    >>> clean_text("a\\x00b")
+    'a\\ufffdb'
+    """
+    if text.isascii():
+        return text.replace("\x00", "\ufffd") if "\x00" in text else str.__str__(text)
+    return text.replace("\x00", "\ufffd").encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _plain(value: Any, depth: int = 0) -> Any:
+    """A number, text or list as JSON has it, or `_NOTHING`."""
+    if isinstance(value, str):
+        return clean_text(value) if len(value) <= MAX_TEXT else _NOTHING
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    if isinstance(value, int | np.integer):
+        number = int(value)
+        return number if -(2**63) <= number < 2**63 else _NOTHING
+    if isinstance(value, float | np.floating):
+        real = float(value)
+        return real if math.isfinite(real) else None
+    if isinstance(value, np.ndarray):
+        return _plain(value.tolist(), depth) if value.size <= MAX_VALUES else _NOTHING
+    if isinstance(value, list | tuple) and depth < _MAX_DEPTH:
+        values, size = [], 0
+        for item in value:
+            plain = _plain(item, depth + 1)
+            size += _size(plain)
+            if plain is _NOTHING or size > MAX_VALUES:
+                return _NOTHING
+            values.append(plain)
+        return values
+    return _NOTHING
+
+
+def _size(value: Any) -> int:
+    """How many values a list holds; one that is empty, or no list, counts as one."""
+    return max(1, sum(map(_size, value))) if isinstance(value, list) else 1

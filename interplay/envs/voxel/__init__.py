@@ -1,0 +1,10 @@
+"""The embedded block world as an environment.
+
+`env` plays a task in it, `actions` reads MineRL's actions, `checks` says at the end what was achieved, and `rewards` what items
+are worth.
+"""
+
+from interplay.envs.voxel.actions import CAMERA, KEYS
+from interplay.envs.voxel.env import OPTIONS, VoxelEnv
+
+__all__ = ["CAMERA", "KEYS", "OPTIONS", "VoxelEnv"]

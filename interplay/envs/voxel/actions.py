@@ -1,0 +1,25 @@
+"""MineRL 1.0's actions as those of the block world."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from interplay.envs import minerl_actions
+from interplay.world import Action
+
+_RENAMED = {"ESC": "esc", "pickItem": "pick_item", "swapHands": "swap_hands"}
+KEYS = {name: "" if name.startswith("hotbar.") else _RENAMED.get(name, name) for name in minerl_actions.KEYS}
+"""MineRL 1.0's binary keys -> fields of `world.Action`; the hotbar's nine share one."""
+CAMERA = minerl_actions.CAMERA
+
+
+def to_world(action: Mapping[str, Any]) -> Action:
+    """A MineRL action as the world's; keys that are not there are not pressed.
+
+    Raises:
+        EnvError: For an unknown key, an invalid value, or a camera that is not a pair of finite degrees.
+    """
+    pressed = minerl_actions.read(action)
+    fields: dict[str, Any] = {field: bool(pressed.keys[name]) for name, field in KEYS.items() if field}
+    return Action(hotbar=pressed.hotbar, camera_pitch=pressed.pitch, camera_yaw=pressed.yaw, **fields)

@@ -1,0 +1,59 @@
+"""Outcome checks: whether a task was achieved, read from the block world as it is at the end of an episode.
+
+Each module of this folder has a function `check(world)` that answers for one task; a task names it in `env.options.check`. The
+answers stand beside those of judges, and no agent is given them. Style, beauty and effort are nobody's business here, and a
+building counts only as far as the rules can tell.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable
+from typing import cast
+
+from interplay.envs.base import EnvError
+from interplay.envs.voxel.land import Answers
+from interplay.errors import unknown_name
+from interplay.world.world import World
+
+Check = Callable[[World], Answers]
+"""Answers about an episode, by name; `success` is always there."""
+
+
+def names() -> list[str]:
+    """The checks that ship with the package."""
+    return sorted(module.name for module in pkgutil.iter_modules(__path__))
+
+
+def find(name: str) -> Check:
+    """A check by its name, or your own as `module:function`.
+
+    Raises:
+        NotFoundError: If no check has that name; the nearest is offered.
+        EnvError: If your function cannot be imported.
+    """
+    module, colon, attribute = name.rpartition(":")
+    if not colon:
+        if name not in names():
+            raise unknown_name("outcome check", name, names(), hint='Your own:  check = "module:function"')
+        module, attribute = f"{__name__}.{name}", "check"
+    try:
+        found = getattr(importlib.import_module(module), attribute)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise EnvError(f"outcome check {name!r} cannot be imported: {error}") from error
+    if not callable(found):
+        raise EnvError(f"outcome check {name!r} must be a function of a world, got {type(found).__name__}")
+    return cast("Check", found)
+
+
+def outcome(world: World, name: str) -> Answers:
+    """What a check answers about a world.
+
+    Raises:
+        NotFoundError, EnvError: As `find`.
+
+    >>> outcome(World(7, "flat", inhabited=False), "find_cave")
+    {'inside_cave': False, 'dug_in': False, 'depth': 0, 'success': False}
+    """
+    return find(name)(world)

@@ -1,0 +1,354 @@
+"""The embedded block world as a Gymnasium environment, with MineRL 1.0's actions and picture.
+
+```python
+import interplay.envs
+env = gymnasium.make("interplay/FindCave-v0")
+observation, info = env.reset(seed=14169)
+observation["pov"]  # uint8, shape (360, 640, 3)
+```
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from itertools import chain
+from types import MappingProxyType
+from typing import Any
+
+import gymnasium
+import numpy as np
+
+import interplay.world
+from interplay.envs import minerl_actions
+from interplay.envs.base import EnvError, Frame, PlayableEnv
+from interplay.envs.voxel import checks
+from interplay.envs.voxel.actions import CAMERA, to_world
+from interplay.envs.voxel.rewards import REWARDS
+from interplay.errors import InterplayError, unknown_name
+from interplay.tasks import Task
+from interplay.world import Stack, World, WorldError
+from interplay.world.commands.commands import DIFFICULTIES, rule_value
+from interplay.world.player import screens
+from interplay.world.player.inventory import CARRIED
+from interplay.world.registry.items import BY_NAME
+from interplay.world.render import hud
+from interplay.world.terrain.generate import KINDS
+
+OPTIONS: dict[str, Any] = {
+    "kind": "default",
+    "size": (640, 360),
+    "time": 6000,
+    "rules": {},
+    "difficulty": "normal",
+    "items": (),
+    "commands": (),
+    "esc_ends": True,
+    "reward": "",
+    "check": "",
+    "inventory": False,
+}
+"""Task options and their defaults: kind of land, picture size (width, height), time of day, game rules, difficulty, first
+items as names or [name, count], commands that build the scene, whether ESC ends the episode, one of `rewards.REWARDS`, the
+outcome check whose answers the last info has (one of `checks.names()` or `module:function`), and whether the inventory is
+observed."""
+
+_EARLIER = {"automatic": "check"}
+"""Earlier names of options, in the tasks of recordings and of the built-in suite, whose content hashes they are part of."""
+
+MOST_ITEMS = 2304
+"""MineRL's bound of what is observed of one item: 36 stacks of 64."""
+_ITEMS = tuple(sorted(BY_NAME))
+
+PEOPLE_WIDTH = 640
+"""Pixels; where the picture is at least so wide, people get bars and screens twice as large as agents."""
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+class VoxelEnv(PlayableEnv):
+    """One task in the block world.
+
+    Raises:
+        NotFoundError: For an option, item or kind of land that does not exist.
+        EnvError: For an option that cannot be used.
+    """
+
+    deterministic = True
+    frame_policy = "replay"
+    observes_view = True
+    shown_info = MappingProxyType({name: gymnasium.spaces.Box(0.0, 20.0, (), np.float32) for name in ("health", "food")})
+    snapshot_steps = 200  # 0.1 s; ten seconds of game, and 5 to 15 kB
+
+    def __init__(self, task: Task) -> None:
+        self.task = task
+        options = dict(OPTIONS)
+        for written, value in task.env.options.items():
+            name = _EARLIER.get(written, written)
+            if name != written and name in task.env.options:
+                raise EnvError(f"task {task.id}: env.options.{written} is the earlier name of {name}; keep one of them")
+            if name not in options:
+                raise unknown_name(f"option of the block world in task {task.id}", name, options)
+            options[name] = value
+        self._options = options
+        self._check()
+        self._rewards = REWARDS.get(options["reward"])
+        self._outcome_check = checks.find(options["check"]) if options["check"] else None
+        width, height = options["size"]
+        seen: dict[str, gymnasium.Space] = {"pov": gymnasium.spaces.Box(0, 255, (height, width, 3), np.uint8)}
+        if options["inventory"]:
+            one = gymnasium.spaces.Box(0, MOST_ITEMS, (), np.int32)
+            seen["inventory"] = gymnasium.spaces.Dict(dict.fromkeys(_ITEMS, one))
+        self.observation_space = gymnasium.spaces.Dict(seen)
+        self.action_space = minerl_actions.action_space()
+        self.render_mode = "rgb_array"
+        self.metadata = {"render_modes": ["rgb_array"], "render_fps": round(task.frame_rate_hz)}
+        self._full_size: tuple[int, int] = (width, height)
+        self._renderers = {height: interplay.world.Renderer((width, height))}
+        if width >= PEOPLE_WIDTH:
+            self.people_see = {"gui_scale": max(2, hud.natural_scale(width, height))}
+            if width % 4 == height % 4 == 0:
+                self.heights = (height, height * 3 // 4, height // 2)
+        self._world: World | None = None
+        self._picture: np.ndarray | None = None
+        self._num_steps = 0
+        self._earned: set[str] = set()
+        self._over = True
+
+    def _check(self) -> None:
+        """Refuse options that cannot be used, now and not at the first reset."""
+        options, where = self._options, f"task {self.task.id}: env.options"
+
+        def check(fits: bool, name: str, expected: str) -> None:
+            if not fits:
+                raise EnvError(f"{where}.{name} is {expected}, got {options[name]!r}")
+
+        size, time, items = options["size"], options["time"], options["items"]
+        is_pair = isinstance(size, list | tuple) and len(size) == 2
+        check(
+            is_pair and all(_is_whole(side) and 16 <= side <= 4096 for side in size),
+            "size",
+            "[width, height], each 16 to 4096 pixels",
+        )
+        check(_is_whole(time) and time >= 0, "time", "a whole number of ticks since sunrise, such as 6000 for noon")
+        check(isinstance(options["check"], str), "check", "the name of an outcome check, or module:function")
+        for name in ("esc_ends", "inventory"):
+            check(isinstance(options[name], bool), name, "true or false")
+        for name, known in (("kind", KINDS), ("difficulty", DIFFICULTIES)):
+            if options[name] not in known:
+                raise unknown_name(f"{where}.{name}", str(options[name]), known)
+        check(isinstance(options["rules"], dict), "rules", "a table of game rules and their values")
+        try:
+            options["rules"] = {name: rule_value(name, value) for name, value in options["rules"].items()}
+        except WorldError as error:
+            raise EnvError(f"{where}.rules: {error}") from None
+        check(isinstance(items, list | tuple), "items", "a list of names and [name, count] pairs")
+        for item in items:
+            named = isinstance(item, list | tuple) and len(item) == 2 and isinstance(item[0], str) and _is_whole(item[1])
+            check(isinstance(item, str) or named, "items", "a list of names and [name, count] pairs")
+        check(options["reward"] in ("", *REWARDS), "reward", " or ".join(repr(name) for name in ("", *REWARDS)))
+        num_stacks = sum(len(stacks) for stacks in self._first_items())
+        check(num_stacks <= len(CARRIED), "items", f"what fits {len(CARRIED)} slots; {num_stacks} are needed")
+        commands = options["commands"]
+        check(
+            isinstance(commands, list | tuple) and all(isinstance(line, str) for line in commands),
+            "commands",
+            "a list of commands",
+        )
+
+    def _first_items(self) -> Iterator[list[Stack]]:
+        for item in self._options["items"]:
+            name, count = (item, 1) if isinstance(item, str) else item
+            yield interplay.world.stacks(name, count)
+
+    @property
+    def world(self) -> World:
+        """The world as it is: for rules that judge what was done, and for tools of people; agents see pixels.
+
+        Raises:
+            EnvError: Before the first reset.
+        """
+        if self._world is None:
+            raise EnvError(f"task {self.task.id} has no world yet; call reset first")
+        return self._world
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Start an episode; the same seed starts the same one."""
+        super().reset(seed=seed)
+        self._world, self._picture, self._over = None, None, True  # a reset that fails leaves nothing to step
+        chosen = self._options
+        world = World(int(self.np_random.integers(2**31)) if seed is None else seed, chosen["kind"])
+        world.time = chosen["time"] % interplay.world.DAY_TICKS
+        world.difficulty = chosen["difficulty"]
+        world.rules |= chosen["rules"]
+        for stack in chain.from_iterable(self._first_items()):
+            world.give(stack)
+        for line in chosen["commands"]:
+            if line.strip() and not line.lstrip().startswith("#"):
+                interplay.world.run(world, line)
+        self._world, self._picture = world, None
+        self._num_steps, self._over = 0, False
+        self._earned = set()
+        return self._observation(), self._info()
+
+    def step(self, action: Mapping[str, Any]) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
+        """Play a twentieth of a second.
+
+        Raises:
+            EnvError: For an unknown key, an invalid value, a camera that is not a pair of finite degrees, or an episode that
+                has ended; the world is as it was.
+        """
+        reward, terminated, truncated = self._play(action)
+        return self._observation(), reward, terminated, truncated, self._info()
+
+    def step_unseen(self, action: Mapping[str, Any]) -> None:
+        """As `step` without the picture, which takes most of its time."""
+        self._play(action)
+
+    def _play(self, action: Mapping[str, Any]) -> tuple[float, bool, bool]:
+        """Reward, terminated and truncated of a step."""
+        world = self.world
+        if self._over:
+            raise EnvError(f"task {self.task.id}: the episode has ended; call reset before the next step")
+        keys = to_world(action)
+        in_screen = world.screen is not None
+        self._picture = None
+        world.step(keys)
+        self._num_steps += 1
+        reward = 0.0 if self._rewards is None else self._rewards.earn(world.player.slots, self._earned)
+        terminated = world.player.dead or (keys.esc and not in_screen and self._options["esc_ends"])
+        terminated = terminated or (self._rewards is not None and self._rewards.last in self._earned)
+        truncated = self._num_steps >= self.task.max_steps
+        self._over = terminated or truncated
+        return reward, terminated, truncated
+
+    def _observation(self) -> dict[str, Any]:
+        seen: dict[str, Any] = {"pov": self.view().pixels.copy()}  # whoever writes into it must not change what is recorded
+        if self._options["inventory"]:
+            seen["inventory"] = self._counts()
+        return seen
+
+    def _counts(self) -> dict[str, np.ndarray]:
+        """Item -> how many the player has, int32, shape (), 0 for all others; as MineRL's `inventory`."""
+        has = interplay.world.contents(self.world.player.slots)
+        return {name: np.array(min(has.get(name, 0), MOST_ITEMS), np.int32) for name in _ITEMS}
+
+    def _info(self) -> dict[str, Any]:
+        """What is known of the player; not for agents."""
+        world, player = self.world, self.world.player
+        held = player.in_hand
+        info: dict[str, Any] = {
+            "x": player.x,
+            "y": player.y,
+            "z": player.z,
+            "yaw": player.yaw,
+            "pitch": player.pitch,
+            "inventory": interplay.world.contents(player.slots),
+            "equipped": None if held is None else held.item,
+            "health": player.health,
+            "food": player.food,
+            "gui": None if world.screen is None else world.screen.kind,
+            "is_gui_open": world.screen is not None,
+            "counts": {kind: dict(of_kind) for kind, of_kind in player.counts.items()},
+            "tick": world.ticks,
+        }
+        if self._over and self._num_steps and self._outcome_check is not None:
+            info["outcome_check"] = self.outcome_check()
+        return info
+
+    def outcome_check(self) -> dict[str, bool | int | float | str]:
+        """What the task's check reads from the world as it is now, however the episode ended."""
+        return {} if self._outcome_check is None else {**self._outcome_check(self.world)}
+
+    def box(self, low: tuple[int, int, int], high: tuple[int, int, int]) -> dict[str, Any]:
+        """Blocks and mobs in a box, both corners included: for rules that judge.
+
+        Returns:
+            `blocks`: name -> how many cells; `mobs`: a list of `{"name", "x", "y", "z"}`.
+        """
+        return interplay.world.box(self.world, low, high)
+
+    def view(self) -> Frame:
+        """What the player sees, uint8, shape (H, W, 3); drawn once a step, whoever asks."""
+        if self._picture is None:
+            width, height = self._size
+            if height not in self._renderers:
+                self._renderers[height] = interplay.world.Renderer((width, height))
+            self._picture = self._renderers[height].frame(self.world, self._gui_scale)
+        return Frame(self._picture)
+
+    def draw_for(self, view: Mapping[str, Any] | None, height: int | None = None) -> None:
+        """As `PlayableEnv.draw_for`; bars and screens keep their share of the picture, whatever its size."""
+        if view is not None and (set(view) != {"gui_scale"} or not _is_whole(view["gui_scale"]) or view["gui_scale"] < 1):
+            raise EnvError(f'a view of the block world is {{"gui_scale": 1 or more}}, got {dict(view)!r}')
+        if height is not None and (height not in self.heights or view is None):
+            raise EnvError(f"task {self.task.id} draws people's pictures {self.heights} rows high, got {height}")
+        if (view, height) != (self.drawn_for, self.drawn_height):
+            self._picture = None
+        self.drawn_for, self.drawn_height = view, height
+
+    @property
+    def _size(self) -> tuple[int, int]:
+        """Of the picture as it is drawn now, (width, height)."""
+        width, height = self._full_size
+        return (width, height) if self.drawn_height is None else (width * self.drawn_height // height, self.drawn_height)
+
+    @property
+    def _gui_scale(self) -> Fraction | None:
+        """Pixels of the picture per GUI pixel; None as agents see it."""
+        return None if self.drawn_for is None else Fraction(self.drawn_for["gui_scale"] * self._size[1], self._full_size[1])
+
+    def action_of_person(self, action: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The cursor of a screen goes as far as the mouse on the picture the person sees, and not out of it.
+
+        The action says so in the same GUI pixels as every action, so that whatever size agents see has it on the same slot.
+        """
+        screen = self.world.screen
+        if self.drawn_for is None or screen is None or not np.any(action[CAMERA]):
+            return action
+        pitch, yaw = (float(degrees) for degrees in action[CAMERA])
+        turn = screens.turn_within(screen, screens.Turn(yaw, pitch), hud.shown(self._size, self._gui_scale, screen))
+        return {**action, CAMERA: np.array([turn.pitch, turn.yaw], np.float32)}
+
+    def render(self) -> np.ndarray:  # type: ignore[override]
+        """As `view`."""
+        return self.view().pixels
+
+    def info_to_record(self, info: dict[str, Any]) -> dict[str, Any]:
+        """What is kept with each step: few values that seldom change; the rest a replay knows."""
+        return {"health": info["health"], "food": info["food"], "equipped": info["equipped"] or "", "gui": info["gui"] or ""}
+
+    def snapshot(self) -> bytes:
+        """The whole world: some 50 kB early in an episode, more the more was built."""
+        facts = {"steps": self._num_steps, "earned": sorted(self._earned), "over": self._over}
+        head = json.dumps({"task": self.task.id} | facts).encode()
+        return len(head).to_bytes(4, "little") + head + self.world.save()
+
+    def restore(self, snapshot: bytes) -> None:
+        """Continue from a snapshot of the same task."""
+        try:
+            end = 4 + int.from_bytes(snapshot[:4], "little")
+            head = json.loads(snapshot[4:end])
+            if head["task"] != self.task.id:
+                raise EnvError(f"the snapshot is of {head['task']!r}, and this is {self.task.id}")
+            world = World.restore(snapshot[end:])
+            num_steps, earned, over = int(head["steps"]), set(head["earned"]), bool(head["over"])
+        except EnvError:
+            raise
+        except (ValueError, KeyError, TypeError, InterplayError) as error:
+            raise EnvError(f"this is no snapshot of {self.task.env.id}: {error}") from None
+        self._world, self._picture = world, None
+        self._num_steps, self._earned, self._over = num_steps, earned, over
+
+    def draws_as(self, versions: Mapping[str, str]) -> bool:
+        """Whether pictures of these `versions()` are ours: those of the same version of the world."""
+        return versions.get("world") == str(interplay.world.VERSION)
+
+    def versions(self) -> dict[str, str]:
+        """Versions of Gymnasium, Numba and the world's rules."""
+        import numba
+
+        return super().versions() | {"numba": numba.__version__, "world": str(interplay.world.VERSION)}

@@ -1,0 +1,39 @@
+"""Rewards of the block world: what the first of each item is worth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple
+
+from interplay.envs.voxel.checks.obtain_diamond_shovel import MILESTONES, milestone_of
+from interplay.world import Stack
+
+
+class FirstItems(NamedTuple):
+    """Rewards for items that the player has for the first time in an episode.
+
+    Attributes:
+        worth: Name -> reward.
+        name_of: Item -> the name it has in `worth`.
+        last: The item that ends the episode.
+    """
+
+    worth: Mapping[str, float]
+    name_of: Callable[[str], str]
+    last: str
+
+    def earn(self, slots: Iterable[Stack | None], earned: set[str]) -> float:
+        """What items in these slots are worth that are not in `earned` yet; they are added to it."""
+        reward = 0.0
+        for stack in slots:
+            if stack is None:
+                continue
+            name = self.name_of(stack.item)
+            if name in self.worth and name not in earned:
+                earned.add(name)
+                reward += self.worth[name]
+        return reward
+
+
+REWARDS = {"diamond_shovel": FirstItems(MILESTONES, milestone_of, "diamond_shovel")}
+"""Value of the option `reward` -> its rewards."""

@@ -1,0 +1,67 @@
+"""`ApiTokens`: the service of API tokens, with which programs propose agents, judge, or read over HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+
+from interplay.judge.errors import JudgingError
+from interplay.store import ApiToken, Database, tokens
+
+
+class ApiTokenError(JudgingError):
+    """A token that cannot be made so."""
+
+    code = "token"
+
+
+class ApiTokens:
+    """The API tokens of one database.
+
+    Args:
+        database: Where their digests are.
+        clock: The time now, UTC; the machine's if not given.
+    """
+
+    def __init__(self, database: Database, clock: Callable[[], datetime] | None = None) -> None:
+        self._database = database
+        self._clock = clock or (lambda: datetime.now(UTC))
+
+    def create(self, name: str, scope: str) -> str:
+        """A new token. Writes its digest; the token itself is kept nowhere and cannot be shown again.
+
+        Args:
+            name: What its holder is called in lists and logs; unique for ever.
+            scope: What it may do, one of `store.tokens.SCOPES`.
+        Raises:
+            ApiTokenError: If there is no such scope, or a token cannot be called so.
+            TokenExistsError: If the name was used before.
+        """
+        known: tokens.Scope | None = next((one for one in tokens.SCOPES if one == scope), None)
+        if known is None:
+            raise ApiTokenError(f"there is no scope {scope!r}\nChoose one:  --scope {'|'.join(tokens.SCOPES)}")
+        if not tokens.is_token_name(name):
+            raise ApiTokenError(f"a token cannot be named {name!r}\nExpected {tokens.TOKEN_NAME}.")
+        with self._database.write() as session:
+            return tokens.create_token(session, name=name, scope=known, now=self._clock())
+
+    def find(self, token: str) -> ApiToken | None:
+        """What is known of a token that is good now; None for one that never was, or is revoked."""
+        with self._database.read() as session:
+            return tokens.token_row(session, token)
+
+    def all(self) -> Sequence[ApiToken]:
+        """Every token that was ever made, by name."""
+        with self._database.read() as session:
+            return tokens.tokens(session)
+
+    def revoke(self, name: str) -> bool:
+        """Let a token open nothing any more. Writes the time; what it brought stays.
+
+        Returns:
+            False if it was revoked before; then nothing is written.
+        Raises:
+            NotFoundError: If there is none of this name, with the nearest.
+        """
+        with self._database.write() as session:
+            return tokens.revoke_token(session, name=name, now=self._clock())

@@ -1,0 +1,72 @@
+"""Pairing rules: which two agents to ask a judge about next. Pure rules; no database, no clock.
+
+`pairing_rule(name)` makes one, `Evidence` is what it decides from, `order` gives all pairs, the most wanted
+first. Measured against each other in docs/matchmaking.md.
+
+>>> import numpy as np
+>>> evidence = Evidence([("ada", "bob", "left"), ("bob", "cyd", "left"), ("ada", "cyd", "left")])
+>>> awaited = [("ada", "bob"), ("ada", "cyd")]
+>>> pairing_rule("round-robin").order(["ada", "bob", "cyd"], evidence, awaited, np.random.default_rng(0))[0]
+AgentPair(a='bob', b='cyd', worth=-1.0)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from interplay.errors import InterplayError, unknown_name
+from interplay.judge.pairing.evidence import Counts, Evidence
+from interplay.judge.pairing.focus import Focus
+from interplay.judge.pairing.information import Information, PublishedInformation
+from interplay.judge.pairing.order import OrderUncertainty
+from interplay.judge.pairing.round_robin import RoundRobin
+from interplay.judge.pairing.rule import AgentPair, Awaited, PairingRule
+
+PAIRING_RULES = {kind.name: kind for kind in (OrderUncertainty, RoundRobin, Information, PublishedInformation, Focus)}
+"""Name -> class."""
+DEFAULT_RULE = "order"
+"""What needed the fewest answers, see docs/matchmaking.md; `pairing_rule("default")` makes it too."""
+
+__all__ = [
+    "DEFAULT_RULE",
+    "PAIRING_RULES",
+    "AgentPair",
+    "Awaited",
+    "Counts",
+    "Evidence",
+    "Focus",
+    "Information",
+    "OrderUncertainty",
+    "PairingError",
+    "PairingRule",
+    "PublishedInformation",
+    "RoundRobin",
+    "pairing_rule",
+]
+
+
+class PairingError(InterplayError):
+    """Options a rule does not take; the text says which it does."""
+
+
+def pairing_rule(name: str = "default", **options: Any) -> PairingRule:
+    """A rule by its name.
+
+    Args:
+        name: `order`, `round-robin`, `information`, `bedd`, `focus`, or `default` for the best one measured.
+        options: `agents` for focus (names, at least one), `prior_sd` for order and focus.
+    Raises:
+        NotFoundError: If there is none of this name; offers the nearest.
+        PairingError: If it does not take these options.
+    """
+    kind = PAIRING_RULES.get(DEFAULT_RULE if name == "default" else name)
+    if kind is None:
+        raise unknown_name("pairing rule", name, [*PAIRING_RULES, "default"])
+    known = {"focus": ("agents", "prior_sd"), "order": ("prior_sd",)}.get(kind.name, ())
+    if strangers := sorted(set(options) - set(known)):
+        takes = f"it takes {', '.join(known)}" if known else "it takes none"
+        raise PairingError(f"the pairing rule {kind.name!r} has no option {strangers[0]!r}; {takes}")
+    try:
+        return kind(**options)
+    except ValueError as error:
+        raise PairingError(f"the pairing rule {kind.name!r}: {error}") from None

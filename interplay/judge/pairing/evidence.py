@@ -1,0 +1,109 @@
+"""What the answers so far say about one task's agents, as matchmaking needs it: carried on, one answer at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from interplay.rank import OUTCOMES, Outcome, Standings
+
+Array = NDArray[np.float64]
+
+_FIRST_CAPACITY = 32
+"""Agents there is room for before the table of counts grows."""
+
+
+class Counts(NamedTuple):
+    """Answers about n agents.
+
+    Attributes:
+        agents: Their names; the order of rows and columns.
+        won: float64, shape (n, n): entry (i, j) is how often i was better than j, a draw being half a time for each.
+    """
+
+    agents: tuple[str, ...]
+    won: Array
+
+    @property
+    def compared(self) -> Array:
+        """How often each two were compared, shape (n, n), symmetric."""
+        return self.won + self.won.T
+
+
+class Evidence:
+    """The answers of one task, in the order of the log.
+
+    Answers are only ever added; leaving some out (of a banned judge) means making new evidence from the others. Not safe to
+    share between threads.
+
+    Args:
+        answers: To begin with.
+        standings: Says the ratings after the same answers, for whoever folds them already; they are computed here if None.
+
+    >>> evidence = Evidence([("ada", "bob", "left"), ("bob", "cyd", "draw")])
+    >>> print(evidence.counts(["ada", "bob"]).won)
+    [[0.  1.  0. ]
+     [0.  0.  0.5]
+     [0.  0.5 0. ]]
+    """
+
+    def __init__(
+        self, answers: Iterable[tuple[str, str, Outcome]] = (), *, standings: Callable[[], Standings] | None = None
+    ) -> None:
+        self._places: dict[str, int] = {}
+        self._won: Array = np.zeros((_FIRST_CAPACITY, _FIRST_CAPACITY))
+        self._others = standings
+        self._standings = Standings()
+        self._unrated: list[tuple[str, str, Outcome]] = []
+        for answer in answers:
+            self.add(*answer)
+
+    def add(self, left: str, right: str, outcome: Outcome) -> None:
+        """Take one answer into account.
+
+        Raises:
+            ValueError: If both sides are the same agent, or `outcome` is none of `left`, `right`, `draw`.
+        """
+        if left == right:
+            raise ValueError(f"an agent cannot be compared with itself, got {left!r} on both sides")
+        if outcome not in OUTCOMES:
+            raise ValueError(f"outcome must be one of {', '.join(OUTCOMES)}, got {outcome!r}")
+        i, j = self._place(left), self._place(right)
+        share = {"left": 1.0, "draw": 0.5, "right": 0.0}[outcome]
+        self._won[i, j] += share
+        self._won[j, i] += 1 - share
+        if self._others is None:
+            self._unrated.append((left, right, outcome))
+
+    @property
+    def standings(self) -> Standings:
+        """TrueSkill's ratings after these answers; computed when first asked for, then carried on."""
+        if self._others is not None:
+            return self._others()
+        for answer in self._unrated:
+            self._standings.add(*answer)
+        self._unrated.clear()
+        return self._standings
+
+    def counts(self, agents: Sequence[str]) -> Counts:
+        """How often who was better: these agents first, then every other one in the log, by name."""
+        names = (*agents, *sorted(self._places.keys() - set(agents)))
+        num_agents, known = (
+            len(names),
+            [(place, self._places[name]) for place, name in enumerate(names) if name in self._places],
+        )
+        won = np.zeros((num_agents, num_agents))
+        if known:
+            here, there = np.array(known).T
+            won[np.ix_(here, here)] = self._won[np.ix_(there, there)]
+        return Counts(names, won)
+
+    def _place(self, name: str) -> int:
+        """The agent's row, a new one if need be."""
+        place = self._places.setdefault(name, len(self._places))
+        if place == len(self._won):
+            self._won = np.pad(self._won, (0, place))
+        return place

@@ -1,0 +1,77 @@
+"""What a pairing rule is: agents, evidence and open matches in, pairs of agents out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import ClassVar, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from interplay.judge.pairing.evidence import Evidence
+
+Awaited = Iterable[tuple[str, str]]
+"""Agents of the matches that judges have before them."""
+
+
+class AgentPair(NamedTuple):
+    """Two agents to ask about.
+
+    Attributes:
+        a, b: Their names.
+        worth: What the rule thinks an answer is worth, in a unit of its own; comparable within one order only.
+    """
+
+    a: str
+    b: str
+    worth: float
+
+
+class PairingRule(Protocol):
+    """Decides which pair of agents is asked about next. Keeps no state: all there is to know comes in as `evidence`."""
+
+    name: ClassVar[str]
+    """By which `pairing_rule(name)` finds it."""
+
+    def order(self, agents: Sequence[str], evidence: Evidence, awaited: Awaited, rng: np.random.Generator) -> list[AgentPair]:
+        """Every pair of `agents` that may be shown, the most wanted first.
+
+        Args:
+            agents: Names of those in the candidates, each once; fewer than two make no pair.
+            evidence: Answers so far, also about agents no longer in the candidates.
+            awaited: Agents of open matches, in the candidates or not. Their answers count as being on their way.
+            rng: Decides between pairs that are worth the same.
+        """
+        ...
+
+
+def all_pairs(num_agents: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Rows and columns above the diagonal: every pair once."""
+    return np.triu_indices(num_agents, 1)
+
+
+def places_of(names: Sequence[str], awaited: Awaited) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Awaited pairs as rows and columns of a table of `names`; pairs with a stranger, or with itself, are left out."""
+    place = {name: index for index, name in enumerate(names)}
+    known = [(place[a], place[b]) for a, b in awaited if a in place and b in place and a != b]
+    rows, columns = np.array(known, dtype=np.intp).reshape(-1, 2).T
+    return rows, columns
+
+
+def most_worthy_first(names: Sequence[str], worth: NDArray[np.float64], rng: np.random.Generator) -> list[AgentPair]:
+    """Every pair by falling worth, equals in an order drawn from `rng`.
+
+    Args:
+        names: n agents.
+        worth: Shape (n, n); only what is above the diagonal is read. Differences in the last bits are noise, not order.
+    """
+    rows, columns = all_pairs(len(names))
+    values = worth[rows, columns]
+    shuffled = rng.permutation(len(values))
+    highest = np.abs(values).max(initial=0.0)
+    steps = np.round(values[shuffled] / highest, 9) if highest > 0 else values[shuffled]
+    order = shuffled[np.argsort(-steps, kind="stable")]
+    firsts: list[int] = rows[order].tolist()
+    seconds: list[int] = columns[order].tolist()
+    worths: list[float] = values[order].tolist()
+    return [AgentPair(names[i], names[j], value) for i, j, value in zip(firsts, seconds, worths, strict=True)]

@@ -1,0 +1,42 @@
+"""Model judges: models that say which of two episodes people would prefer, kept apart from what people said.
+
+The BEDD paper proposes automated evaluation to go beside people's (section 2.2). Here a judge of that kind is calibrated on
+people's answers before it is used (`calibrate`), says of every pair what it expects (`answer_all`), and enters the log
+as `model:NAME` with judge kind `model`: shown on a board of its own, counted in no rating of people's.
+
+`episodes.py` finds the episodes, `features.py` describes one in numbers, `preference.py` is the model and `predictions.py` what
+its probabilities say. `calibration.py` measures it on answers that `cross_validation.py` kept from it, `saving.py` counts the
+answers it saves, and `learning.py` makes a judge of all that, a `task_judge.py`. `vision.py` asks a vision-language model
+instead. `answering.py` lets either of them answer; `logged.py` reads what was answered, and `agreement_with_people.py` measures
+it. `one_way_round.py` makes answers comparable whose sides were swapped.
+"""
+
+from interplay.model_judges.answering import Answered, answer_all, answer_by_looking
+from interplay.model_judges.calibration import Calibration
+from interplay.model_judges.learning import calibrate
+from interplay.model_judges.logged import LoggedJudges, MeasuredJudge
+from interplay.model_judges.preference import PreferenceModel, YesNoModel, fit_preference, fit_yes_no
+from interplay.model_judges.task_judge import MODEL_PREFIX, ModelJudgeError, TaskJudge, load, load_all, save
+from interplay.model_judges.vision import VisionJudge, VisionJudgeError
+
+__all__ = [
+    "MODEL_PREFIX",
+    "Answered",
+    "Calibration",
+    "LoggedJudges",
+    "MeasuredJudge",
+    "ModelJudgeError",
+    "PreferenceModel",
+    "TaskJudge",
+    "VisionJudge",
+    "VisionJudgeError",
+    "YesNoModel",
+    "answer_all",
+    "answer_by_looking",
+    "calibrate",
+    "fit_preference",
+    "fit_yes_no",
+    "load",
+    "load_all",
+    "save",
+]

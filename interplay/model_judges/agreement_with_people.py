@@ -1,0 +1,150 @@
+"""How often a judge whose answers are in the log says what people say of the same two videos.
+
+For judges that were not fitted to people's answers, such as a model that looks: nothing is split, every answer of people about
+a pair of episodes that the judge answered as well is compared with the judge's. A judge that has learnt from these answers
+would look better here than it is.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from interplay.model_judges import one_way_round
+from interplay.model_judges.calibration import FactorAgreement, people_agreement
+from interplay.model_judges.predictions import OUTCOMES, brier_scores, columns
+from interplay.model_judges.saving import Contest, SavingPoint, answers_saved, saving_curve, virtual_wins
+from interplay.rank.bias import Share, share
+from interplay.store.model_judges import JudgedPair, LoggedOpinion
+from interplay.tasks import Question
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """What comparing found.
+
+    Attributes:
+        num_pairs: Pairs of episodes that both the judge and people answered.
+        num_answers: People's answers about them.
+        accuracy: Answers with the judge's outcome, with Wilson's 95 % interval, answers taken for independent.
+        commonest: Share of the commonest outcome.
+        side_accuracy: The same where people and the judge named a side; 0.5 is chance.
+        brier, brier_reference: As in `Calibration`; what the judge said without probabilities is taken for certain.
+        num_certain: Answers of `num_answers` compared with one without probabilities.
+        people_agree, num_people_pairs: As in `Calibration`.
+        factors: Agreement by question.
+        saving, answers_saved: As in `Calibration`: what the judge said of two agents counts as `VIRTUAL_ANSWERS` answers.
+    """
+
+    num_pairs: int
+    num_answers: int
+    accuracy: Share
+    commonest: float
+    side_accuracy: Share
+    brier: float
+    brier_reference: float
+    num_certain: int
+    people_agree: float | None
+    num_people_pairs: int
+    factors: tuple[FactorAgreement, ...]
+    saving: tuple[SavingPoint, ...]
+    answers_saved: int | None
+
+    @property
+    def is_better_than_commonest(self) -> bool:
+        """Whether it says what people say measurably more often than the commonest outcome is said."""
+        return self.accuracy.low is not None and self.accuracy.low > self.commonest
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON values."""
+        return asdict(self) | {name: [item._asdict() for item in getattr(self, name)] for name in ("factors", "saving")}
+
+
+def agreement_with_people(
+    opinions: Sequence[LoggedOpinion], people: Sequence[JudgedPair], questions: Sequence[Question], rng: np.random.Generator
+) -> Agreement | None:
+    """Compare a judge's answers about one task with people's; None where they have no pair of episodes in common.
+
+    Args:
+        opinions: The judge's; of several about one pair of episodes the last one counts.
+        people: All of people's answers about the task.
+        questions: Of the task's form.
+        rng: For the draws behind the curve of answers saved.
+    """
+    judged = {said.about: (said.answer, one) for said, one in zip(_overall(opinions), opinions, strict=True)}
+    said = [one for one in one_way_round.overall(people) if one.about in judged]
+    if not said:
+        return None
+    answers, shown = columns([one.answer for one in said]), columns([one.shown for one in said])
+    opinion = columns([judged[one.about][0] for one in said])
+    is_same, is_named = answers == opinion, (answers != 1) & (opinion != 1)
+    shares = np.bincount(shown, minlength=3) / len(said)
+    people_agree, num_people_pairs = people_agreement([one[:2] for one in said])
+    curve = _curve([one for _, one in judged.values()], people, rng)
+    return Agreement(
+        num_pairs=len({one.about for one in said}),
+        num_answers=len(said),
+        accuracy=share(int(is_same.sum()), len(said)),
+        commonest=float(shares.max()),
+        side_accuracy=share(int(is_same[is_named].sum()), int(is_named.sum())),
+        brier=float(brier_scores(np.stack([_turned(judged[one.about][1]) for one in said]), answers).mean()),
+        brier_reference=float(brier_scores(np.tile(shares, (len(said), 1)), shown).mean()),
+        num_certain=sum(judged[one.about][1].probabilities is None for one in said),
+        people_agree=people_agree,
+        num_people_pairs=num_people_pairs,
+        factors=_factors(opinions, people, questions),
+        saving=curve,
+        answers_saved=answers_saved(curve),
+    )
+
+
+def _overall(opinions: Sequence[LoggedOpinion]) -> list[one_way_round.Said]:
+    return one_way_round.overall(one.pair for one in opinions)
+
+
+def _probabilities(opinion: LoggedOpinion) -> Array:
+    """Of left, draw and right as they were shown, shape (3,); all on the outcome where the judge gave none."""
+    if opinion.probabilities is None:
+        return np.eye(3)[OUTCOMES.index(opinion.pair.outcome)]
+    return np.array([opinion.probabilities[outcome] for outcome in OUTCOMES])
+
+
+def _turned(opinion: LoggedOpinion) -> Array:
+    """The same with the lesser id left."""
+    p = _probabilities(opinion)
+    return p[::-1] if one_way_round.is_turned(opinion.pair) else p
+
+
+def _factors(
+    opinions: Sequence[LoggedOpinion], people: Sequence[JudgedPair], questions: Sequence[Question]
+) -> tuple[FactorAgreement, ...]:
+    """Of each question, what both answered about the same episodes."""
+    found = []
+    for question in questions:
+        judged = {one.about: one.answer for one in one_way_round.to_question(question, [one.pair for one in opinions])}
+        said = [one for one in one_way_round.to_question(question, people) if one.about in judged]
+        if said:
+            same = sum(judged[one.about] == one.answer for one in said) / len(said)
+            commonest = max(Counter(one.shown for one in said).values()) / len(said)
+            agree = people_agreement([one[:2] for one in said])
+            found.append(FactorAgreement(question.id, question.factor, len(said), same, commonest, *agree))
+    return tuple(found)
+
+
+def _curve(
+    opinions: Sequence[LoggedOpinion], people: Sequence[JudgedPair], rng: np.random.Generator
+) -> tuple[SavingPoint, ...]:
+    """What the judge has said stays as it is, whichever answers of people are drawn."""
+    contest = Contest.of(people)
+    place = {agent: number for number, agent in enumerate(contest.agents)}
+    about = [one for one in opinions if one.pair.left_agent in place and one.pair.right_agent in place]
+    pair_agents = np.array([[place[one.pair.left_agent], place[one.pair.right_agent]] for one in about], np.int64)
+    said = virtual_wins(len(place), pair_agents.reshape(-1, 2), np.stack([_probabilities(one) for one in about]))
+    return saving_curve(contest, lambda drawn: said, rng)

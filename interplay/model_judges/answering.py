@@ -1,0 +1,166 @@
+"""Model judges at work: what they say of pairs of episodes goes into the log under their own names."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from interplay.judge.candidates import Candidates
+from interplay.judge.matchmaking import Candidate
+from interplay.model_judges import features
+from interplay.model_judges.episodes import Archive, Progress, couples_to_answer, features_of
+from interplay.model_judges.predictions import OUTCOMES, UNDECIDED, likeliest
+from interplay.model_judges.task_judge import MODEL_PREFIX, ModelJudgeError, TaskJudge, check_name, has_learnt
+from interplay.model_judges.vision import Ask, UnansweredPairError, VisionJudgeError, frames_of
+from interplay.store import model_judges as answers_store
+from interplay.store.model_judges import ModelAnswer
+
+
+class Answered(NamedTuple):
+    """How many answers of a judge are new, and of how many pairs it can say nothing."""
+
+    num_new: int
+    num_undecided: int
+
+
+def answer_all(
+    archive: Archive,
+    judge: TaskJudge,
+    *,
+    now: datetime,
+    offered: Candidates | None = None,
+    on_progress: Progress = lambda what, done, total: None,
+) -> Answered:
+    """Let a judge say once what it expects of every pair of episodes that could be shown.
+
+    Its answers are logged under `model:NAME` with judge kind `model`, with its probabilities in `viewing`. Of a pair that it
+    cannot tell apart it says nothing: left and right would be a toss of a coin.
+
+    Raises:
+        ModelJudgeError: If there is no pair of videos, or if it has learnt nothing.
+    """
+    if not judge.strongest(1):
+        raise ModelJudgeError(
+            f"{MODEL_PREFIX}{judge.name} has learnt nothing about {judge.task}: nothing it sees tells which episode people "
+            f"prefer\nCollect more answers, then:  interplay judge calibrate --task {judge.task} --name {judge.name}"
+        )
+    with archive.database.read() as session:
+        shown = couples_to_answer(archive, offered or Candidates(), session, judge.task)
+    table = features_of(archive, {one.episode_id for couple in shown for one in couple}, on_progress)
+    names = judge.scale.names
+    weighing = {name for name, _ in judge.strongest(len(names))}
+    couples = [couple for couple in shown if not any(weighing.isdisjoint(table[one.episode_id]) for one in couple)]
+    left = judge.scale(features.matrix([table[one.episode_id] for one, _ in couples], names))
+    right = judge.scale(features.matrix([table[other.episode_id] for _, other in couples], names))
+    overall = judge.overall.probabilities(left, right)
+    outcomes = likeliest(overall)
+    comparative = {question: likeliest(model.probabilities(left, right)) for question, model in judge.comparative.items()}
+    direct = {question: (model.probabilities(left), model.probabilities(right)) for question, model in judge.direct.items()}
+    answers = []
+    for place, (one, other) in enumerate(couples):
+        if outcomes[place] == UNDECIDED:
+            continue
+        responses: dict[str, Any] = {
+            question: OUTCOMES[said[place]] for question, said in comparative.items() if said[place] != UNDECIDED
+        }
+        responses |= {
+            question: {"left": bool(of_left[place] > 0.5), "right": bool(of_right[place] > 0.5)}
+            for question, (of_left, of_right) in direct.items()
+        }
+        p = dict(zip(OUTCOMES, overall[place].round(6).tolist(), strict=True))
+        reason = "Expected of people: " + ", ".join(f"{outcome} {share:.0%}" for outcome, share in p.items()) + "."
+        outcome = OUTCOMES[outcomes[place]]
+        answers.append(model_answer(judge.name, one, other, outcome, responses, reason, {"probabilities": p}))
+    with archive.database.write() as session:
+        num_new = answers_store.add_model_answers(
+            session, judge=MODEL_PREFIX + judge.name, task=judge.task, answers=answers, now=now
+        )
+    return Answered(num_new, len(shown) - len(answers))
+
+
+def answer_by_looking(
+    archive: Archive,
+    name: str,
+    task: str,
+    ask: Ask,
+    *,
+    now: Callable[[], datetime],
+    rng: np.random.Generator,
+    limit: int | None = None,
+    offered: Candidates | None = None,
+    on_progress: Progress = lambda what, done, total: None,
+) -> int:
+    """Let a judge that looks at frames answer pairs it has not answered yet, in an order that is drawn; returns how many.
+
+    Each answer is logged when it comes, so that a stop loses nothing and the next call goes on. A pair that gets no usable
+    answer is counted and passed over; the next call asks about it again.
+
+    Args:
+        name: Of the judge; it is logged as `model:NAME`.
+        ask: Frames of both -> the form.
+        limit: At most so many pairs; all when None.
+    Raises:
+        ModelJudgeError: If there is no pair of videos, or a judge of this name has learnt from people's answers.
+        VisionJudgeError: If the server does not answer, or if no pair got a usable answer.
+    """
+    check_name(name)
+    if has_learnt(archive.root, name, task):
+        raise ModelJudgeError(
+            f"{MODEL_PREFIX}{name} is a judge that learnt from people's answers about {task}; one that looks needs a name of "
+            "its own\nChoose one:  --name eye"
+        )
+    judge = MODEL_PREFIX + name
+    with archive.database.read() as session:
+        couples = couples_to_answer(archive, offered or Candidates(), session, task)
+        known = answers_store.answered_matches(session, judge, task)
+    waiting = [couple for couple in couples if _match_id(name, *couple) not in known]
+    drawn = [waiting[place] for place in rng.permutation(len(waiting))][:limit]
+    failures: list[UnansweredPairError] = []
+    for place, (one, other) in enumerate(drawn):
+        on_progress(f"looking at pairs{f', {len(failures)} unanswered' if failures else ''}", place, len(drawn))
+        left, right = (one, other) if rng.random() < 0.5 else (other, one)
+        try:
+            form = ask(*(frames_of(archive.video_path(side.episode_id)) for side in (left, right)))
+        except UnansweredPairError as error:
+            failures.append(error)
+            continue
+        answer = model_answer(name, left, right, form["outcome"], form["responses"], form["reason"], {})
+        with archive.database.write() as session:
+            answers_store.add_model_answers(session, judge=judge, task=task, answers=[answer], now=now())
+    if failures and len(failures) == len(drawn):
+        raise VisionJudgeError(f"none of {len(drawn)} pairs got a usable answer; the first:\n{failures[0]}")
+    return len(drawn) - len(failures)
+
+
+def model_answer(
+    name: str,
+    left: Candidate,
+    right: Candidate,
+    outcome: str,
+    responses: dict[str, Any],
+    reason: str,
+    viewing: dict[str, Any],
+) -> ModelAnswer:
+    """An answer of a model judge, under an id that is the same whenever it is asked about these two episodes."""
+    return ModelAnswer(
+        match_id=_match_id(name, left, right),
+        task_hash=left.task_hash,
+        seed=left.seed,
+        left_episode=left.episode_id,
+        right_episode=right.episode_id,
+        left_agent=left.agent,
+        right_agent=right.agent,
+        outcome=outcome,
+        responses=responses,
+        reason=reason,
+        viewing=viewing,
+    )
+
+
+def _match_id(name: str, left: Candidate, right: Candidate) -> str:
+    key = "\n".join((MODEL_PREFIX, name, *sorted((left.episode_id, right.episode_id))))
+    return hashlib.sha256(key.encode()).hexdigest()[:24]

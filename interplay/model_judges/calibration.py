@@ -1,0 +1,258 @@
+"""How far a model judge can be believed: figures from predictions and from what people said.
+
+Which predictions they are is up to who asks: `cross_validation.py` makes those of a model that has not seen the answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from interplay.model_judges.predictions import Texts, brier_scores, chance_right, columns, log_loss
+from interplay.model_judges.saving import SavingPoint
+from interplay.rank.normal import Z95
+
+Array = NDArray[np.float64]
+
+NUM_BINS = 10
+
+
+class Bin(NamedTuple):
+    """Predictions of about one probability.
+
+    Attributes:
+        low, high: Of the probability given to the predicted outcome.
+        predicted, observed: Mean probability, and share of answers that came out so; 0 where there are none.
+        num_answers: How many.
+    """
+
+    low: float
+    high: float
+    predicted: float
+    observed: float
+    num_answers: int
+
+
+class FactorAgreement(NamedTuple):
+    """How often the model says of a question what people say.
+
+    Attributes:
+        num_answers: Answers to the question (a direct one has two, one a side); `na` is left out.
+        agreement: Share of them the judge gives too.
+        commonest: Share of people's commonest answer, what a judge without eyes would reach.
+        people_agree: Share of pairs of people who gave one answer about the same videos; None if no two were asked.
+        num_people_pairs: How many such pairs.
+    """
+
+    question: str
+    factor: str
+    num_answers: int
+    agreement: float
+    commonest: float
+    people_agree: float | None
+    num_people_pairs: int
+
+
+class Split(NamedTuple):
+    """How well predictions do that were made in one way; fields as in `Calibration`, of the answers they were made for."""
+
+    num_answers: int
+    accuracy: float
+    decided_accuracy: float
+    brier: float
+    brier_reference: float
+    brier_gain_low: float
+
+    @property
+    def is_better_than_shares(self) -> bool:
+        """Whether they tell measurably more than the outcomes' shares."""
+        return self.brier_gain_low > 0
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """What the cross-validation found.
+
+    Attributes:
+        num_answers, num_groups: People's answers about the task that were learnt from, and the seeds they are about.
+        accuracy: Share of answers whose outcome was given the largest probability; half an answer where left and right
+            shared it and one of them was said.
+        commonest: Share of the commonest outcome.
+        decided_accuracy: The same among answers that name a side; 0.5 is chance.
+        brier, brier_reference: Mean sum of squared errors of the three probabilities (Brier 1950); and that of always giving
+            the outcomes' shares.
+        brier_gain_low: Lower end of the 95 % interval of the second less the first, answers taken for independent.
+        log_loss, log_loss_reference: Mean negative log probability; likewise.
+        calibration_error: Mean distance of predicted and observed in the bins, weighted by answers (ECE).
+        bins: The reliability diagram.
+        people_agree: Share of pairs of people who gave one outcome about one pair of episodes; None if no two did.
+        num_people_pairs: How many such pairs.
+        factors: Agreement by question.
+        saving: The curve of answers saved; empty where agents or answers are too few for an order.
+        answers_saved: Answers of people fewer with the model than without, at a rank correlation of `TARGET_CORRELATION`;
+            negative where the model does harm; None where the curve does not get there.
+        left_out: Of a model that has seen no answer about either agent; None where agents or answers are too few to tell.
+        names_only: Of a model that sees whose episode it is and nothing else, split by seed; None in files of before.
+        gain_over_names_low: Lower end of the 95 % interval of its Brier score less the judge's, answers taken for independent.
+        num_left_out: Answers not among `num_answers`, because nothing is known here of the episodes they are about.
+    """
+
+    num_answers: int
+    num_groups: int
+    accuracy: float
+    commonest: float
+    decided_accuracy: float
+    brier: float
+    brier_reference: float
+    brier_gain_low: float
+    log_loss: float
+    log_loss_reference: float
+    calibration_error: float
+    bins: tuple[Bin, ...]
+    people_agree: float | None
+    num_people_pairs: int
+    factors: tuple[FactorAgreement, ...] = ()
+    saving: tuple[SavingPoint, ...] = ()
+    answers_saved: int | None = None
+    num_left_out: int = 0
+    left_out: Split | None = None
+    names_only: Split | None = None
+    gain_over_names_low: float = 0.0
+
+    @property
+    def is_better_than_shares(self) -> bool:
+        """Whether it tells preferences about unseen seeds of known agents measurably better than the outcomes' shares.
+
+        Recognising agents is enough for that; what it may be used for is `judges_new_agents`.
+        """
+        return self.brier_gain_low > 0
+
+    @property
+    def judges_new_agents(self) -> bool:
+        """Whether it tells preferences about agents it has never seen measurably better than the outcomes' shares."""
+        return self.left_out is not None and self.left_out.is_better_than_shares
+
+    @property
+    def verdict(self) -> str:
+        """What may be said of it, in one or two sentences; it rests on left-out agents, and on what names alone tell."""
+        if self.left_out is None:
+            return (
+                "Nobody knows whether it sees how well an agent plays or which agent it is: there are too few agents, or too "
+                "few answers, to leave some out. Do not use it yet."
+            )
+        count = f"{self.left_out.num_answers:,}"
+        if self.judges_new_agents:
+            names = (
+                "and of agents it knows, more than their names tell."
+                if self.gain_over_names_low > 0
+                else "but of agents it knows, their names alone tell as much."
+            )
+            return f"It tells which of two agents people prefer also where it has seen neither before, {names}"
+        first = (
+            f"Of agents it has not seen before it tells no more than the outcomes' shares, as far as {count} answers can show."
+        )
+        if self.is_better_than_shares:
+            return f"{first} What it does well on agents it knows is recognising them, not judging play."
+        return first
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON values."""
+        lists = {name: [item._asdict() for item in getattr(self, name)] for name in ("bins", "factors", "saving")}
+        splits = {name: one and one._asdict() for name in ("left_out", "names_only") for one in (getattr(self, name),)}
+        return asdict(self) | lists | splits
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any]) -> Calibration:
+        """The inverse of `to_json`."""
+        kinds = {"bins": Bin, "factors": FactorAgreement, "saving": SavingPoint}
+        lists = {name: tuple(kind(**item) for item in document[name]) for name, kind in kinds.items()}
+        splits = {name: Split(**one) for name in ("left_out", "names_only") if (one := document.get(name))}
+        return cls(**{**document, **lists, **splits})
+
+
+def measure(probabilities: Array, outcomes: Texts, groups: Sequence[Any] | NDArray[Any], pairs: Sequence[Any]) -> Calibration:
+    """Every figure that needs predictions and answers only.
+
+    Args:
+        probabilities: Of left, draw and right, shape (n, 3).
+        outcomes, groups: n of each.
+        pairs: Per answer (pair of episodes in no order, outcome said of it in one orientation): `people_agreement`'s input.
+    """
+    column = columns(outcomes)
+    shares = np.bincount(column, minlength=3) / len(column)
+    right_share = chance_right(probabilities, column)
+    bins = _bins(probabilities.max(axis=1), right_share)
+    brier, reference = brier_scores(probabilities, column), brier_scores(np.tile(shares, (len(column), 1)), column)
+    gain = reference - brier
+    decided = column != 1
+    lean = probabilities[:, 0] - probabilities[:, 2]
+    side_share = np.where(np.abs(lean) < 1e-6, 0.5, (lean > 0) == (column == 0))  # an even guess is right half the time
+    agree, num_pairs = people_agreement(pairs)
+    return Calibration(
+        num_answers=len(column),
+        num_groups=len({str(group) for group in groups}),
+        accuracy=float(right_share.mean()),
+        commonest=float(shares.max()),
+        decided_accuracy=float(side_share[decided].mean()) if decided.any() else 0.5,
+        brier=float(brier.mean()),
+        brier_reference=float(reference.mean()),
+        brier_gain_low=float(gain.mean() - Z95 * gain.std() / np.sqrt(len(gain))),
+        log_loss=float(log_loss(probabilities, column).mean()),
+        log_loss_reference=float(-(shares * np.log(np.maximum(shares, 1e-300))).sum()),
+        calibration_error=sum(one.num_answers * abs(one.predicted - one.observed) for one in bins) / len(column),
+        bins=bins,
+        people_agree=agree,
+        num_people_pairs=num_pairs,
+    )
+
+
+def split(probabilities: Array, outcomes: Texts) -> Split | None:
+    """What can be said of some predictions; None without any."""
+    if not len(outcomes):
+        return None
+    found = measure(probabilities, outcomes, [0] * len(outcomes), [])
+    return Split(*(getattr(found, name) for name in Split._fields))
+
+
+def gain_low(probabilities: Array, reference: Array, outcomes: Texts) -> float:
+    """Lower end of the 95 % interval of the Brier score of a reference less that of predictions, answers independent."""
+    column = columns(outcomes)
+    gain = brier_scores(reference, column) - brier_scores(probabilities, column)
+    return float(gain.mean() - Z95 * gain.std() / np.sqrt(len(gain)))
+
+
+def people_agreement(pairs: Sequence[tuple[Any, str]]) -> tuple[float | None, int]:
+    """Share of pairs of answers about one pair of episodes that are the same, and how many such pairs there are.
+
+    Args:
+        pairs: Per answer the pair of episodes and what was said of it, in one orientation.
+
+    >>> people_agreement([("ab", "left"), ("ab", "left"), ("ab", "draw"), ("cd", "left")])
+    (0.3333333333333333, 3)
+    """
+    said: dict[Any, list[str]] = {}
+    for pair, outcome in pairs:
+        said.setdefault(pair, []).append(outcome)
+    same = total = 0
+    for answers in said.values():
+        for place, one in enumerate(answers):
+            total += len(answers) - place - 1
+            same += sum(one == other for other in answers[place + 1 :])
+    return (same / total if total else None), total
+
+
+def _bins(confidence: Array, right_share: Array) -> tuple[Bin, ...]:
+    """Equal steps from 1/3, the least a largest of three can be, to 1."""
+    edges = np.linspace(1 / 3, 1, NUM_BINS + 1)
+    place = np.clip(np.searchsorted(edges, confidence, side="right") - 1, 0, NUM_BINS - 1)
+    found = []
+    for number in range(NUM_BINS):
+        inside = place == number
+        count = int(inside.sum())
+        predicted, observed = (float(confidence[inside].mean()), float(right_share[inside].mean())) if count else (0.0, 0.0)
+        found.append(Bin(float(edges[number]), float(edges[number + 1]), predicted, observed, count))
+    return tuple(found)

@@ -1,0 +1,262 @@
+"""Which of two episodes people prefer, from their features: a Davidson model whose strengths are linear.
+
+Davidson, "On Extending the Bradley-Terry Model to Accommodate Ties" (JASA 1970): with a difference d of two log strengths,
+
+    P(left) : P(draw) : P(right)  =  exp(d / 2) : exp(b) : exp(-d / 2)
+
+as in `interplay.rank.davidson` (exp(b) is its nu), and d = w (x_left - x_right) / temperature. It is odd by construction:
+swapping the sides swaps the probabilities, so a model of this kind has no favourite side. Weights are fitted by penalised
+maximum likelihood, which is concave.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from interplay.errors import InterplayError
+from interplay.model_judges.predictions import OUTCOMES, Texts, columns, log_loss
+from interplay.rank.bradley_terry import sigmoid
+
+Array = NDArray[np.float64]
+
+VERSION = 3
+"""Of what a model's numbers mean; models of another version are made anew."""
+
+
+@dataclass(frozen=True, eq=False)
+class Scale:
+    """Where a feature's middle is and how far it spreads.
+
+    Attributes:
+        names: Of F features.
+        centre, spread: float64, shape (F,); spread is never 0.
+    """
+
+    names: tuple[str, ...]
+    centre: Array
+    spread: Array
+
+    @classmethod
+    def of(cls, names: Sequence[str], values: Array) -> Scale:
+        """Middle and spread of what is known; a feature that never varies gets weight 0 from any fit.
+
+        Args:
+            values: Shape (n, F), NaN where unknown.
+        """
+        known = np.isfinite(values)
+        count = np.maximum(known.sum(axis=0), 1)
+        filled = np.where(known, values, 0.0)
+        centre = filled.sum(axis=0) / count
+        spread = np.sqrt((np.where(known, values - centre, 0.0) ** 2).sum(axis=0) / count)
+        return cls(tuple(names), centre, np.where(spread > 1e-9, spread, 1.0))
+
+    def __call__(self, values: Array) -> Array:
+        """Scaled features, shape (n, F); what is unknown is taken for the middle, what is far out for 5 spreads."""
+        return np.clip(np.nan_to_num((values - self.centre) / self.spread), -5, 5)
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON values."""
+        return {"names": list(self.names), "centre": self.centre.tolist(), "spread": self.spread.tolist()}
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any]) -> Scale:
+        """The inverse of `to_json`."""
+        return cls(tuple(document["names"]), np.array(document["centre"], float), np.array(document["spread"], float))
+
+
+@dataclass(frozen=True, eq=False)
+class PreferenceModel:
+    """A fitted model.
+
+    Attributes:
+        weights: float64, shape (F,).
+        draw: b in the formula above; -inf where nobody ever called a draw.
+        temperature: Above 1 where the fit was too sure of itself, found on answers it had not seen.
+    """
+
+    weights: Array
+    draw: float
+    temperature: float = 1.0
+
+    def probabilities(self, left: Array, right: Array) -> Array:
+        """Of left, draw and right, shape (n, 3), rows sum to 1.
+
+        Args:
+            left, right: Scaled features, shape (n, F).
+        """
+        return _davidson((left - right) @ self.weights / self.temperature, self.draw)
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON values."""
+        draw = self.draw if np.isfinite(self.draw) else None
+        return {"weights": self.weights.tolist(), "draw": draw, "temperature": self.temperature}
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any]) -> PreferenceModel:
+        """The inverse of `to_json`."""
+        draw = -np.inf if document["draw"] is None else document["draw"]
+        return cls(np.array(document["weights"], float), draw, document["temperature"])
+
+
+@dataclass(frozen=True, eq=False)
+class YesNoModel:
+    """Whether people say yes of one episode: logistic regression.
+
+    Attributes:
+        weights: float64, shape (F,).
+        intercept: Log odds of an episode with middling features.
+    """
+
+    weights: Array
+    intercept: float
+
+    def probabilities(self, features: Array) -> Array:
+        """Of yes, shape (n,).
+
+        Args:
+            features: Scaled, shape (n, F).
+        """
+        return sigmoid(features @ self.weights + self.intercept)
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON values."""
+        return {"weights": self.weights.tolist(), "intercept": self.intercept}
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any]) -> YesNoModel:
+        """The inverse of `to_json`."""
+        return cls(np.array(document["weights"], float), document["intercept"])
+
+
+def fit_preference(left: Array, right: Array, outcomes: Texts, *, penalty: float) -> PreferenceModel:
+    """Weights of maximal penalised likelihood, at temperature 1.
+
+    Args:
+        left, right: Scaled features, shape (n, F).
+        outcomes: n of `left`, `draw`, `right`.
+        penalty: Of half the squared weights, positive.
+    Raises:
+        ValueError: If there is nothing to fit, or an outcome is none of the three.
+    """
+    if not len(outcomes):
+        raise ValueError("there are no answers to fit a preference model to")
+    won, drawn, lost = (np.array([outcome == name for outcome in outcomes], float) for name in OUTCOMES)
+    if (won + drawn + lost != 1).any():
+        strange = next(outcome for outcome in outcomes if outcome not in OUTCOMES)
+        raise ValueError(f"outcome must be one of {', '.join(OUTCOMES)}, got {strange!r}")
+    difference = left - right
+    has_draws = bool(drawn.any())
+
+    def split(parameters: Array) -> tuple[Array, Array]:
+        weights, draw = parameters[:-1], parameters[-1] if has_draws else -np.inf
+        return weights, _davidson(difference @ weights, draw)
+
+    def loss(parameters: Array) -> tuple[float, Array]:
+        weights, p = split(parameters)
+        log_p = np.log(np.maximum(p, 1e-300))
+        value = -(won * log_p[:, 0] + drawn * log_p[:, 1] + lost * log_p[:, 2]).sum() + penalty / 2 * (weights @ weights)
+        by_d = ((p[:, 0] - p[:, 2]) - (won - lost)) / 2
+        by_draw = (p[:, 1] - drawn).sum() if has_draws else 0.0
+        return value, np.append(difference.T @ by_d + penalty * weights, by_draw)
+
+    def curvature(parameters: Array) -> Array:
+        _, p = split(parameters)
+        lean = p[:, 0] - p[:, 2]
+        by_d, by_both, by_draw = (1 - p[:, 1] - lean**2) / 4, -lean * p[:, 1] / 2, p[:, 1] * (1 - p[:, 1])
+        return _bordered(difference, by_d, by_both, by_draw.sum() if has_draws else 1.0, penalty)
+
+    best = _newton(loss, curvature, difference.shape[1] + 1)
+    return PreferenceModel(best[:-1], float(best[-1]) if has_draws else -np.inf)
+
+
+def fit_yes_no(features: Array, answers: Sequence[bool] | NDArray[np.bool_], *, penalty: float) -> YesNoModel:
+    """Logistic regression by penalised maximum likelihood.
+
+    Args:
+        features: Scaled, shape (n, F).
+        answers: n of them.
+        penalty: Of half the squared weights, positive; the intercept is pulled to 0 by a hundredth of it, so that a question
+            everybody answers alike has a finite one.
+    """
+    said = np.array(answers, float)
+
+    def loss(parameters: Array) -> tuple[float, Array]:
+        weights, intercept = parameters[:-1], parameters[-1]
+        logit = features @ weights + intercept
+        value = (np.logaddexp(0, logit) - said * logit).sum() + penalty / 2 * (weights @ weights + intercept**2 / 100)
+        error = sigmoid(logit) - said
+        return value, np.append(features.T @ error + penalty * weights, error.sum() + penalty * intercept / 100)
+
+    def curvature(parameters: Array) -> Array:
+        p = sigmoid(features @ parameters[:-1] + parameters[-1])
+        spread = p * (1 - p)
+        return _bordered(features, spread, spread, spread.sum() + penalty / 100, penalty)
+
+    best = _newton(loss, curvature, features.shape[1] + 1)
+    return YesNoModel(best[:-1], float(best[-1]))
+
+
+def best_temperature(logits: Array, draw: float, outcomes: Texts) -> float:
+    """The temperature under which unseen answers are likeliest, between 1/4 and 4.
+
+    Guo et al., "On Calibration of Modern Neural Networks" (ICML 2017), section 4.2, for this model.
+
+    Args:
+        logits: d at temperature 1 of answers that were not fitted to, shape (n,).
+    """
+    column = columns(outcomes)
+
+    def loss(log_temperature: float) -> float:
+        return float(log_loss(_davidson(logits / np.exp(log_temperature), draw), column).sum())
+
+    found = optimizer().minimize_scalar(loss, bounds=(-np.log(4), np.log(4)), method="bounded")
+    return float(np.exp(found.x))
+
+
+def optimizer() -> Any:
+    """`scipy.optimize`.
+
+    Raises:
+        InterplayError: If it is not installed, with the line that installs it.
+    """
+    try:
+        from scipy import optimize
+    except ModuleNotFoundError:
+        raise InterplayError(
+            "model judges need the package scipy to learn\nInstall it:  pip install 'interplay[report]'"
+        ) from None
+    return optimize
+
+
+def _newton(loss: Callable[[Array], tuple[float, Array]], curvature: Callable[[Array], Array], size: int) -> Array:
+    """Where a convex loss is least, from zero on."""
+    found = optimizer().minimize(loss, np.zeros(size), jac=True, hess=curvature, method="trust-exact", options={"gtol": 1e-6})
+    return found.x
+
+
+def _bordered(rows: Array, by_d: Array, by_both: Array, by_last: float, penalty: float) -> Array:
+    """Second derivatives of a loss over F weights and one number more, shape (F + 1, F + 1).
+
+    Args:
+        rows: Shape (n, F); what the weights multiply.
+        by_d, by_both: Second derivatives of each row's loss, shape (n,): in d = rows @ weights, and in d and the last number.
+        by_last: Second derivative in the last number.
+    """
+    size = rows.shape[1]
+    matrix = np.empty((size + 1, size + 1))
+    matrix[:size, :size] = (rows * by_d[:, None]).T @ rows + penalty * np.eye(size)
+    matrix[:size, size] = matrix[size, :size] = rows.T @ by_both
+    matrix[size, size] = by_last
+    return matrix
+
+
+def _davidson(d: Array, draw: float) -> Array:
+    """exp(d / 2) : exp(draw) : exp(-d / 2) as probabilities, shape (n, 3), without overflow."""
+    logits = np.stack([d / 2, np.full_like(d, draw), -d / 2], axis=1)
+    powers = np.exp(logits - logits.max(axis=1, keepdims=True))
+    return powers / powers.sum(axis=1, keepdims=True)

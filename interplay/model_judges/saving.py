@@ -1,0 +1,152 @@
+"""How many of people's answers a model judge saves: how soon the order of agents nears that of all answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from interplay.rank import bradley_terry
+from interplay.rank.compare import rank_correlation
+from interplay.store.model_judges import JudgedPair
+
+Array = NDArray[np.float64]
+
+VIRTUAL_ANSWERS = 1.0
+"""Answers of people one expectation of the judge about two agents is taken for."""
+TARGET_CORRELATION = 0.9
+
+
+class SavingPoint(NamedTuple):
+    """With so many of people's answers: mean rank correlation with the order by all of them, without and with the model."""
+
+    num_answers: int
+    people: float
+    with_model: float
+
+
+@dataclass(frozen=True, eq=False)
+class Contest:
+    """People's answers about agents, for the curve of answers saved.
+
+    Attributes:
+        agents: Names, n of them.
+        left_agent, right_agent: int64, shape (m,): place in `agents` of those of each answer.
+        outcomes: m of them.
+    """
+
+    agents: tuple[str, ...]
+    left_agent: NDArray[np.int64]
+    right_agent: NDArray[np.int64]
+    outcomes: NDArray[np.str_]
+
+    @classmethod
+    def of(cls, pairs: Sequence[JudgedPair]) -> Contest:
+        """Of answers and the agents in them."""
+        agents = tuple(sorted({agent for pair in pairs for agent in (pair.left_agent, pair.right_agent)}))
+        place = {agent: number for number, agent in enumerate(agents)}
+        return cls(
+            agents=agents,
+            left_agent=np.array([place[pair.left_agent] for pair in pairs], np.int64),
+            right_agent=np.array([place[pair.right_agent] for pair in pairs], np.int64),
+            outcomes=np.array([pair.outcome for pair in pairs], np.str_),
+        )
+
+
+Expect = Callable[[NDArray[np.int64]], Array]
+"""Places of the answers that were drawn -> what the judge says of agents as wins of i over j, shape (n, n)."""
+
+
+def saving_curve(
+    contest: Contest,
+    expect: Expect,
+    rng: np.random.Generator,
+    *,
+    num_repeats: int = 20,
+    on_progress: Callable[[int, int], None] = lambda done, total: None,
+) -> tuple[SavingPoint, ...]:
+    """How the order of agents nears that of all people's answers, as answers come in, with and without the judge.
+
+    For each number of answers, so many are drawn without replacement. Without the judge the agents are ordered by
+    Bradley-Terry strengths of those answers; with it, what `expect` says is added to them. Both orders are compared
+    (Spearman) with that of all answers.
+
+    Args:
+        expect: A judge that learns may learn from the drawn answers only.
+    """
+    num_agents, total = len(contest.agents), len(contest.outcomes)
+    if num_agents < 3 or total < 2 * num_agents:
+        return ()
+    everything = np.arange(total)
+    reference = _strengths(_counts(contest, everything))
+    sizes = np.unique(np.geomspace(num_agents, total, 8).round().astype(int))
+    points: list[SavingPoint] = []
+    for place, size in enumerate(sizes):
+        found: list[tuple[float, float]] = []
+        for repeat in range(num_repeats):
+            on_progress(place * num_repeats + repeat, len(sizes) * num_repeats)
+            drawn = rng.permutation(total)[:size]
+            wins = _counts(contest, drawn)
+            alone, helped = _strengths(wins), _strengths(wins + expect(drawn))
+            found.append((rank_correlation(alone, reference), rank_correlation(helped, reference)))
+        people, with_model = np.mean(found, axis=0)
+        points.append(SavingPoint(int(size), float(people), float(with_model)))
+    return tuple(points)
+
+
+def answers_saved(curve: Sequence[SavingPoint], target: float = TARGET_CORRELATION) -> int | None:
+    """Answers fewer with the model than without for a mean rank correlation of `target`, by straight lines between points.
+
+    >>> answers_saved([SavingPoint(10, 0.5, 0.8), SavingPoint(20, 0.8, 1.0), SavingPoint(40, 1.0, 1.0)])
+    15
+    """
+    sizes = [point.num_answers for point in curve]
+    without = _reaches(sizes, [point.people for point in curve], target)
+    with_model = _reaches(sizes, [point.with_model for point in curve], target)
+    return None if without is None or with_model is None else round(without - with_model)
+
+
+def _reaches(sizes: Sequence[int], values: Sequence[float], target: float) -> float | None:
+    """Where a broken line first gets to `target`."""
+    for place, value in enumerate(values):
+        if value >= target:
+            if place == 0:
+                return float(sizes[0])
+            before = values[place - 1]
+            return sizes[place - 1] + (target - before) / (value - before) * (sizes[place] - sizes[place - 1])
+    return None
+
+
+def _counts(contest: Contest, chosen: NDArray[np.int64]) -> Array:
+    """Wins of i over j, a draw half a win to both; shape (n, n)."""
+    wins = np.zeros((len(contest.agents),) * 2)
+    left, right = contest.left_agent[chosen], contest.right_agent[chosen]
+    outcomes = contest.outcomes[chosen]
+    share = np.where(outcomes == "left", 1.0, np.where(outcomes == "draw", 0.5, 0.0))
+    np.add.at(wins, (left, right), share)
+    np.add.at(wins, (right, left), 1 - share)
+    return wins
+
+
+def virtual_wins(num_agents: int, pair_agents: NDArray[np.int64], probabilities: Array) -> Array:
+    """What a judge says of each pair of agents, over all their episodes, as `VIRTUAL_ANSWERS` answers; shape (n, n).
+
+    Args:
+        pair_agents: Places of the left and the right agent of each pair of episodes, shape (k, 2).
+        probabilities: Of left, draw and right, shape (k, 3).
+    """
+    share = probabilities[:, 0] + probabilities[:, 1] / 2
+    wins, num_pairs = np.zeros((2, num_agents, num_agents))
+    a, b = pair_agents.T
+    np.add.at(wins, (a, b), share)
+    np.add.at(wins, (b, a), 1 - share)
+    np.add.at(num_pairs, (a, b), 1.0)
+    np.add.at(num_pairs, (b, a), 1.0)
+    return VIRTUAL_ANSWERS * wins / np.maximum(num_pairs, 1)
+
+
+def _strengths(wins: Array) -> Array:
+    return bradley_terry.fit(wins).log_strength

@@ -1,0 +1,160 @@
+"""`TaskJudge`: a model judge of one task, and its file."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from interplay.errors import InterplayError, unknown_name
+from interplay.files import write_json
+from interplay.model_judges import features
+from interplay.model_judges.calibration import Calibration
+from interplay.model_judges.preference import VERSION, PreferenceModel, Scale, YesNoModel
+
+MODEL_PREFIX = "model:"
+"""How the names of model judges begin in the log."""
+
+
+_NOTHING = 1e-6
+"""Weights that are less are what rounding leaves of none."""
+
+
+class ModelJudgeError(InterplayError):
+    """A model judge that cannot be made or used; the text says what is missing."""
+
+
+@dataclass(frozen=True, eq=False)
+class TaskJudge:
+    """A model judge of one task.
+
+    Attributes:
+        name, task: Its name, without `MODEL_PREFIX`, and the task.
+        scale: Which features it looks at, and how they are scaled.
+        overall: Which episode is better.
+        comparative, direct: Question id -> the model of its answers.
+        calibration: How far it can be believed.
+        seed: Of its random splits.
+        trained_at: UTC, ISO 8601.
+    """
+
+    name: str
+    task: str
+    scale: Scale
+    overall: PreferenceModel
+    comparative: Mapping[str, PreferenceModel]
+    direct: Mapping[str, YesNoModel]
+    calibration: Calibration
+    seed: int
+    trained_at: str
+
+    def strongest(self, count: int = 8) -> list[tuple[str, float]]:
+        """The features that weigh most, each with what one spread of it adds to the log odds of being preferred.
+
+        None where nothing weighs anything: the judge has learnt nothing.
+        """
+        weights = self.overall.weights / self.overall.temperature
+        places = [place for place in np.argsort(-np.abs(weights)) if abs(weights[place]) > _NOTHING]
+        return [(self.scale.names[place], float(weights[place])) for place in places[:count]]
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON values."""
+        return {
+            "name": self.name,
+            "task": self.task,
+            "features_version": features.VERSION,
+            "model_version": VERSION,
+            "scale": self.scale.to_json(),
+            "overall": self.overall.to_json(),
+            "comparative": {question: model.to_json() for question, model in self.comparative.items()},
+            "direct": {question: model.to_json() for question, model in self.direct.items()},
+            "calibration": self.calibration.to_json(),
+            "seed": self.seed,
+            "trained_at": self.trained_at,
+        }
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any]) -> TaskJudge:
+        """The inverse of `to_json`."""
+        return cls(
+            name=document["name"],
+            task=document["task"],
+            scale=Scale.from_json(document["scale"]),
+            overall=PreferenceModel.from_json(document["overall"]),
+            comparative={name: PreferenceModel.from_json(one) for name, one in document["comparative"].items()},
+            direct={name: YesNoModel.from_json(one) for name, one in document["direct"].items()},
+            calibration=Calibration.from_json(document["calibration"]),
+            seed=document["seed"],
+            trained_at=document["trained_at"],
+        )
+
+
+def save(judge: TaskJudge, root: Path) -> Path:
+    """Write a judge to `models/judges/NAME/` of a data folder; returns the file."""
+    path = _path(root, judge.name, judge.task)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_json(path, judge.to_json())
+    return path
+
+
+def load(root: Path, name: str, task: str) -> TaskJudge:
+    """Read a judge back.
+
+    Raises:
+        NotFoundError: With the nearest name that is there.
+        ModelJudgeError: If its file cannot be read, or its features or its model are of another version.
+    """
+    check_name(name)
+    path = _path(root, name, task)
+    if not path.is_file():
+        known = [f"{one.name} of {one.task}" for one in load_all(root)]
+        raise unknown_name(
+            "model judge",
+            f"{name} of {task}",
+            known,
+            hint=f"Make it:  interplay judge calibrate --task {task} --name {name}",
+        )
+    return _read(path)
+
+
+def has_learnt(root: Path, name: str, task: str) -> bool:
+    """Whether there is a judge's file, of whatever version."""
+    return _path(root, name, task).is_file()
+
+
+def load_all(root: Path) -> list[TaskJudge]:
+    """Every judge of a data folder that can be read, by name and task."""
+    found = []
+    for path in sorted((root / "models" / "judges").glob("*/*.json")):
+        try:
+            found.append(_read(path))
+        except ModelJudgeError:
+            continue  # `load` says why
+    return found
+
+
+def _read(path: Path) -> TaskJudge:
+    try:
+        document = json.loads(path.read_text())
+        versions = document["features_version"], document.get("model_version")
+        if versions == (features.VERSION, VERSION):
+            return TaskJudge.from_json(document)
+        reason = "it was made by another version of Interplay"
+    except (ValueError, KeyError, TypeError) as error:
+        reason = f"{type(error).__name__}: {error}"
+    raise ModelJudgeError(f"{path} cannot be used: {reason}\nMake it anew:  interplay judge calibrate")
+
+
+def _path(root: Path, name: str, task: str) -> Path:
+    return root / "models" / "judges" / name / f"{task.replace('/', '--')}.json"
+
+
+def check_name(name: str) -> None:
+    """Refuse a name that could not be a file."""
+    if not re.fullmatch(r"[A-Za-z0-9][\w.-]{0,63}", name):
+        raise ModelJudgeError(f"a model judge is called by letters, digits and . _ -, up to 64 of them; got {name!r}")

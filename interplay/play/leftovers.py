@@ -1,0 +1,105 @@
+"""What a server that was killed has left: games whose players may come back, seats nobody took, and journals to seal."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple
+
+from interplay.record import Archive, RecordingError, journal
+from interplay.record.schema import Header
+from interplay.store import PlaySession, sessions
+from interplay.tasks import Task
+
+WRITING_S = 3.0
+"""How long workers of a server that was killed a moment ago may take to write their last steps."""
+
+log = logging.getLogger("interplay.play")
+
+
+class Leftovers(NamedTuple):
+    """What was found.
+
+    Attributes:
+        games: Those that can go on when their players come back: the header of the journal, and who sat in its seats, in order.
+        untaken: Sessions in which nothing was played yet, and their tasks: their worlds are made anew.
+        ended: First segment of every other abandoned journal that can be opened.
+        lost: Every other session that was open -> its episode, where there is one.
+    """
+
+    games: list[tuple[Header, list[PlaySession]]]
+    untaken: list[tuple[PlaySession, Task]]
+    ended: list[Path]
+    lost: dict[str, str | None]
+
+
+def open_sessions(archive: Archive) -> dict[str, PlaySession]:
+    """Sessions that are not over, by id: those of the server that was killed, as long as nobody opens a new one."""
+    with archive.database.read() as database:
+        return {row.id: row for row in sessions.open_sessions(database)}
+
+
+def find(
+    archive: Archive, left_open: Mapping[str, PlaySession], tasks: Mapping[str, Task], *, taken_within_s: float
+) -> Leftovers:
+    """Look through the journals that no running process writes, and through the sessions.
+
+    Args:
+        left_open: From `open_sessions`.
+        tasks: On offer now, by id.
+        taken_within_s: The player of an older game or seat does not come back.
+    """
+    found = Leftovers([], [], [], dict.fromkeys(left_open))
+    if left_open:
+        _wait_for_writers(archive.journal_folder)
+    for name in archive.abandoned():
+        paths = journal.segments(archive.journal_folder, name)
+        if not paths:
+            continue
+        try:
+            header = journal.read_header(paths[0])
+        except (RecordingError, OSError) as error:  # what cannot be read is for `interplay episodes repair`
+            log.warning("%s", error)
+            continue
+        sitting = [row for row in left_open.values() if header.episode == row.episode_id or header.session_id == row.id]
+        sitting.sort(key=lambda row: header.seats.index(row.seat or header.seats[0]))
+        if len(sitting) == len(header.seats) and header.deterministic and _goes_on(paths, taken_within_s):
+            found.games.append((header, sitting))
+        else:
+            found.ended.append(paths[0])
+        for row in sitting:
+            found.lost[row.id] = header.episode
+    for _, sitting in found.games:
+        for row in sitting:
+            del found.lost[row.id]
+    for session in [session for session, episode in found.lost.items() if episode is None]:
+        row = left_open[session]
+        task = tasks.get(row.task)
+        age_s = (datetime.now(UTC) - row.created_at).total_seconds()
+        if task is None or len(task.seats) > 1:  # whom they waited for is not known any more: they open the task again
+            continue
+        # One that was played and left no journal that can be read cannot go on, and must not begin anew on its seed.
+        if row.state == "waiting" and task.content_hash == row.task_hash and age_s <= taken_within_s:
+            found.untaken.append((row, task))
+            del found.lost[session]
+    return found
+
+
+def _goes_on(paths: list[Path], written_within_s: float) -> bool:
+    """Whether something was recorded, not long ago, and not the end."""
+    try:
+        age_s = time.time() - max(path.stat().st_mtime for path in paths)
+        record = journal.Journal(paths)
+        return age_s < written_within_s and record.table(["step"]).num_rows > 0 and record.end is None
+    except Exception as error:  # whatever a damaged journal makes a reader stumble over: the others go on
+        log.warning("%s: %s", paths[0].name, error)
+        return False
+
+
+def _wait_for_writers(folder: Path) -> None:
+    deadline = time.monotonic() + WRITING_S
+    while time.monotonic() < deadline and any(map(journal.is_live, folder.glob("*.arrows"))):
+        time.sleep(0.05)

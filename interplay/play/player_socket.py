@@ -1,0 +1,137 @@
+"""A player's socket from the handshake until it closes: the hello, what they send, and why they are refused."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable
+from typing import Any, NamedTuple
+
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from interplay.play import wire
+from interplay.play.connection import Connection
+from interplay.play.game import Game
+from interplay.play.seat import UNKNOWN_CLIENT, Seat
+from interplay.play.sockets import client_of, host_of_origin
+
+
+class Place(NamedTuple):
+    """A seat, and the game it is in."""
+
+    game: Game
+    seat: Seat
+
+
+class Refusal(Exception):
+    """Close the socket with this code."""
+
+    def __init__(self, code: int, reason: str) -> None:
+        super().__init__(reason)
+        self.code = code
+        self.reason = reason
+
+
+class GameOver(Exception):
+    """The game of this socket is over; these are the words about what is kept of it."""
+
+    def __init__(self, words: str) -> None:
+        super().__init__(words)
+        self.words = words
+
+
+async def serve(websocket: WebSocket, find_place: Callable[[str], Awaitable[Place]]) -> None:
+    """Serve one player's socket until it closes.
+
+    Args:
+        find_place: The seat a token is for; raises `Refusal` or `GameOver`.
+    """
+    origin = websocket.headers.get("origin")
+    if origin is not None and host_of_origin(origin) != websocket.headers.get("host"):
+        await websocket.close()  # before accepting: the browser of another site's visitor gets 403
+        return
+    offered = wire.SUBPROTOCOL in websocket.scope.get("subprotocols", [])
+    await websocket.accept(subprotocol=wire.SUBPROTOCOL if offered else None)
+    try:
+        if not offered:
+            raise Refusal(wire.CLOSE_GARBAGE, f"this server speaks {wire.SUBPROTOCOL}")
+        await _play(websocket, await find_place(await _hello(websocket)))
+    except Refusal as refusal:
+        # The client may have left first, or read nothing at all.
+        with contextlib.suppress(RuntimeError, WebSocketDisconnect, TimeoutError):
+            await asyncio.wait_for(websocket.close(refusal.code, refusal.reason[:120]), 5.0)
+    except GameOver as over:
+        with contextlib.suppress(RuntimeError, WebSocketDisconnect):
+            await websocket.send_text(over.words)
+            await websocket.close(1000)
+    except WebSocketDisconnect:
+        pass
+
+
+async def _hello(websocket: WebSocket) -> str:
+    """The token in the first message."""
+    try:
+        async with asyncio.timeout(wire.HELLO_TIMEOUT_S):
+            message = await websocket.receive()
+    except TimeoutError:
+        raise Refusal(wire.CLOSE_UNSIGNED, f"no hello within {wire.HELLO_TIMEOUT_S:g} s") from None
+    command, token = _parse_text(message)
+    if command != "hello":
+        raise Refusal(wire.CLOSE_UNSIGNED, "the first message must be a hello with the seat's token")
+    return token
+
+
+async def _play(websocket: WebSocket, place: Place) -> None:
+    """Pass messages to the game; a client that breaks the rules is closed, its seat treated as if the socket were lost."""
+    game, seat = place
+    if seat.client == UNKNOWN_CLIENT and websocket.client is not None:
+        seat.client = client_of(websocket.client.host)
+    connection = Connection(websocket, on_hold=lambda: game.hold(seat), on_go=lambda dropped: game.go(seat, dropped))
+    loop = asyncio.get_running_loop()
+    sender = loop.create_task(connection.run())
+    game.attach(seat, connection)
+    window_end, num_messages = 0.0, 0
+    try:
+        while True:
+            message = await websocket.receive()
+            now = loop.time()
+            if now >= window_end:
+                window_end, num_messages = now + 1.0, 0
+            num_messages += 1
+            if num_messages > wire.MAX_MESSAGES_PER_S:
+                raise Refusal(wire.CLOSE_TOO_MANY, f"more than {wire.MAX_MESSAGES_PER_S} messages in a second")
+            data = message.get("bytes")
+            if data is not None:
+                _check_size(data)
+                try:
+                    held = wire.parse_input(data)
+                except wire.ProtocolError as error:
+                    raise Refusal(wire.CLOSE_GARBAGE, str(error)) from None
+                if connection is seat.connection:
+                    game.on_input(seat, held)
+            else:
+                command, _ = _parse_text(message)
+                if connection is seat.connection:
+                    game.on_command(seat, command)
+    finally:
+        game.detach(seat, connection)
+        sender.cancel()
+
+
+def _parse_text(message: Any) -> tuple[str, str]:
+    """The command of a text message of a client, and the token a hello has."""
+    if message["type"] == "websocket.disconnect":
+        raise WebSocketDisconnect(message.get("code", 1006))
+    text = message.get("text")
+    if text is None:
+        raise Refusal(wire.CLOSE_GARBAGE, "expected a JSON message")
+    _check_size(text)
+    try:
+        return wire.parse_command(text)
+    except wire.ProtocolError as error:
+        raise Refusal(wire.CLOSE_GARBAGE, str(error)) from None
+
+
+def _check_size(data: str | bytes) -> None:
+    if len(data) > wire.MAX_MESSAGE_BYTES:
+        raise Refusal(wire.CLOSE_TOO_LONG, f"messages may have {wire.MAX_MESSAGE_BYTES} bytes")

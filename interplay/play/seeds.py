@@ -1,0 +1,25 @@
+"""Which seed a game is played on: mostly a new one, now and then one on which everybody is compared."""
+
+from __future__ import annotations
+
+import secrets
+
+from interplay.tasks import Task
+
+HELD_OUT_SHARE = 0.25
+"""Of people's games: on these seeds a game can be judged beside those of others, and is no demonstration."""
+_SEEDS = 2**31
+_FINENESS = 2**20
+
+
+def draw_seed(task: Task, *, held_out_share: float = 0.0) -> int:
+    """A seed for one game.
+
+    Args:
+        held_out_share: How often it is one of the task's held-out seeds, 0 to 1; otherwise it is never one of them.
+    """
+    if secrets.randbelow(_FINENESS) < held_out_share * _FINENESS:
+        return secrets.choice(task.held_out_seeds)
+    while (seed := secrets.randbelow(_SEEDS)) in task.held_out_seeds:
+        pass
+    return seed

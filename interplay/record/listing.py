@@ -1,0 +1,53 @@
+"""Pages of the catalogue: which episodes a list shows, how many there are, and what it can be filtered by."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from interplay.store import Database, EpisodeRow
+from interplay.store.catalogue import agent_names, count_by_task
+from interplay.store.episodes import EpisodeQuery, count_episodes, find_episodes
+
+
+@dataclass(frozen=True)
+class EpisodePage:
+    """One page of a list of episodes.
+
+    Attributes:
+        rows: The episodes of this page.
+        total: Episodes on all pages.
+        page, num_pages: Which page this is, from 1, and how many there are; at least one.
+        actors: Names of everyone but people, to filter by.
+        tasks: Ids of the tasks with episodes, to filter by.
+    """
+
+    rows: Sequence[EpisodeRow]
+    total: int
+    page: int
+    num_pages: int
+    actors: list[str]
+    tasks: list[str]
+
+
+def episodes_by_task(database: Database, *, with_waiting: bool = False) -> dict[str, int]:
+    """Task id -> how many episodes can be seen.
+
+    Args:
+        with_waiting: Also those of agents that a moderator has not let in.
+    """
+    with database.read() as session:
+        return count_by_task(session, with_waiting=with_waiting)
+
+
+def episode_page(database: Database, wanted: EpisodeQuery, page: int, rows_per_page: int) -> EpisodePage:
+    """One page of the episodes that a query asks for; the last one if there are not so many."""
+    with database.read() as session:
+        total = count_episodes(session, wanted)
+        num_pages = max(1, math.ceil(total / rows_per_page))
+        page = min(page, num_pages)
+        rows = find_episodes(session, replace(wanted, limit=rows_per_page, offset=(page - 1) * rows_per_page))
+        actors = agent_names(session, with_waiting=wanted.with_waiting)
+        tasks = sorted(count_by_task(session, with_waiting=wanted.with_waiting))
+    return EpisodePage(rows, total, page, num_pages, actors, tasks)

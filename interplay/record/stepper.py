@@ -1,0 +1,130 @@
+"""One loop over an episode: the world takes a step, the step limit is applied, the step is recorded.
+
+People's games, rollouts, the check of an agent, rehearsals and replays all step a world through `RecordedEpisode`, so the rules
+that hold for a step stand here alone: which seat gives which action, when an episode is cut off, what time it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal, NamedTuple
+
+from interplay.envs.base import PlayableEnv
+from interplay.record.errors import RecordingError
+from interplay.record.recorder import Recorder
+from interplay.record.schema import InputTiming
+
+
+class Step(NamedTuple):
+    """What one step gave.
+
+    Attributes:
+        observation: As the environment gave it; with several seats a mapping seat -> observation.
+        rewards: Seat -> reward by the task's rule (`Task.reward`), also where there is one seat.
+        terminated: Whether the world ended the episode.
+        truncated: Whether it was cut off, by the world or by the step limit.
+        info: As the environment gave it.
+    """
+
+    observation: Any
+    rewards: Mapping[str, float]
+    terminated: bool
+    truncated: bool
+    info: dict[str, Any]
+
+
+class RecordedEpisode:
+    """An episode while it is played: its world, and the recorder that keeps it.
+
+    Args:
+        env: The world; reset it with `start`, or hand over one that is in the middle of an episode.
+        recorder: Keeps every step; None where nothing is kept. A recorder that was started elsewhere may be set later, before
+            the first step.
+        max_steps: Cut the episode off earlier than its task does.
+        num_steps: Steps made before, where an episode goes on.
+
+    Attributes:
+        seats: The places in the world.
+        num_steps: Steps made.
+        max_steps: The step limit: the step that reaches it is truncated, unless it terminated.
+        outcome: `terminated` or `time_limit` once it has ended by itself; None before.
+    """
+
+    def __init__(
+        self, env: PlayableEnv, recorder: Recorder | None = None, *, max_steps: int | None = None, num_steps: int = 0
+    ) -> None:
+        if max_steps is not None and max_steps < 1:
+            raise ValueError(f"max_steps must be at least 1, got {max_steps}")
+        task = env.task
+        self.env = env
+        self.recorder = recorder
+        self.seats = task.seats
+        self.num_steps = num_steps
+        self.max_steps = task.max_steps if max_steps is None else min(max_steps, task.max_steps)
+        self.outcome: Literal["terminated", "time_limit"] | None = None
+        self._seats = set(task.seats)
+        self._only = task.seats[0] if len(task.seats) == 1 else None
+        self._is_shared = task.reward == "shared"
+        self._frame_rate_hz = task.frame_rate_hz
+
+    def start(self, seed: int) -> tuple[Any, dict[str, Any]]:
+        """Reset the world and record what it shows; returns what `env.reset` gave.
+
+        Raises:
+            RecordingError: If the recording cannot begin.
+        """
+        observation, info = self.env.reset(seed=seed)
+        if self.recorder is not None:
+            self.recorder.start(observation, info)
+        return observation, info
+
+    def step(
+        self,
+        joint_action: Mapping[str, Any],
+        *,
+        owners: Mapping[str, str] | None = None,
+        timing: Mapping[str, InputTiming | None] | None = None,
+        clock_us: int | None = None,
+    ) -> Step:
+        """Take one step with an action of every seat, and record it.
+
+        An error of the world leaves `num_steps` as it was. An error of the recorder comes after it has counted on.
+
+        Args:
+            joint_action: Seat -> action, also where there is one seat.
+            owners: Seat -> name of who acts for it; seats that are not named belong to who sat there at the start.
+            timing: Seat -> the player's input in force.
+            clock_us: The caller's clock in microseconds; that of a game at its own frame rate when not given.
+        Raises:
+            RecordingError: If a seat has no action, or there is no such seat; or if the step cannot be written.
+        """
+        if joint_action.keys() != self._seats:
+            raise RecordingError(
+                f"a step of {self.env.task.id} needs one action of each seat ({', '.join(self.seats)}); "
+                f"got actions of {', '.join(joint_action) or 'none'}"
+            )
+        only = self._only
+        action = joint_action if only is None else joint_action[only]
+        observation, reward, terminated, truncated, info = self.env.step(action)
+        self.num_steps = num_steps = self.num_steps + 1
+        if num_steps >= self.max_steps and not terminated:
+            truncated = True
+        if only is None:
+            rewards = {seat: float(reward[seat]) for seat in self.seats}  # type: ignore[index]
+            if self._is_shared:
+                rewards = dict.fromkeys(rewards, sum(rewards.values()))
+        else:
+            rewards = {only: float(reward)}
+        if self.recorder is not None:
+            if clock_us is None:
+                clock_us = round(num_steps / self._frame_rate_hz * 1e6)
+            self.recorder.step(
+                action,
+                (observation, rewards if only is None else reward, terminated, truncated, info),
+                owner=owners if only is None or owners is None else owners.get(only),
+                timing=timing if only is None or timing is None else timing.get(only),
+                clock_us=clock_us,
+            )
+        if terminated or truncated:
+            self.outcome = "terminated" if terminated else "time_limit"
+        return Step(observation, rewards, terminated, truncated, info)

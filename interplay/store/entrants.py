@@ -1,0 +1,275 @@
+"""Entrants, who are ranked: agents, people, uploads, published agents; a row is one entrant in one task.
+
+They are proposed, approved or declined, withdrawn and back. An agent's own episodes carry its name; episodes of people, or a
+choice of an agent's, are entered one by one, of people only with their agreement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from datetime import datetime
+from typing import Any, Literal
+
+from sqlalchemy import Update, func, select, update
+from sqlalchemy.orm import Session
+
+from interplay.errors import InterplayError
+from interplay.store.judging import brought, lock
+from interplay.store.models import Entrant, EntrantEpisode, EpisodeRow, EpisodeSeat, JudgingAgreement, TaskRow
+from interplay.store.participants import PEOPLE
+
+EntrantState = Literal["approved", "waiting", "declined", "withdrawn"]
+Origin = Literal["agent", "person", "people", "upload", "published"]
+_OF_PEOPLE = ("person", "people")
+NOT_ENDED = {"interrupted": "a fault ended the game", "left": "the player left before the end"}
+"""Outcome of an episode that is not compared -> why."""
+_PER_STATEMENT = 500
+
+
+class EntrantError(InterplayError):
+    """A name that stands for somebody else."""
+
+
+def state(entrant: Entrant) -> EntrantState:
+    """Where an entrant stands in one task; only `approved` ones are shown to judges."""
+    if entrant.withdrawn_at is not None:
+        return "withdrawn"
+    if entrant.approved_at is not None:
+        return "approved"
+    return "waiting" if entrant.declined_at is None else "declined"
+
+
+def admit(
+    session: Session,
+    *,
+    name: str,
+    task: str,
+    kind: str,
+    now: datetime,
+    description: str = "",
+    origin: Origin = "agent",
+    participant_id: int | None = None,
+) -> Entrant:
+    """Let an entrant be judged in one task at once; one that was withdrawn comes back with its history.
+
+    Args:
+        name: What the leaderboard calls it; an agent's episodes carry it as `actor`.
+        task: Task id.
+        kind: `agent`, `human` or `model`, or any finer word for what it is (such as `scripted` or `bc`).
+        now: UTC.
+        description: Kept as it was where empty.
+        origin: Where its episodes come from; one that is there keeps its own.
+        participant_id: Of a `person`, who.
+    Raises:
+        EntrantError: If the name is an agent's and people are to be entered, or the other way round.
+    """
+    lock(session)  # or two admissions of one new entrant at once would meet in the unique constraint
+    check_name(session, name, origin)
+    entrant = _one(session, name, task) or _new(session, name, task, kind, now, origin=origin, participant_id=participant_id)
+    entrant.kind, entrant.withdrawn_at, entrant.declined_at = kind, None, None
+    entrant.approved_at = entrant.approved_at or now
+    entrant.description = description or entrant.description
+    session.flush()
+    return entrant
+
+
+def check_name(session: Session, name: str, origin: Origin) -> None:
+    """Refuse a name under which people would be taken for an agent, or an agent for people.
+
+    Raises:
+        EntrantError: If an entrant of the other sort has it, in any task.
+    """
+    of_people = origin in _OF_PEOPLE
+    origins = session.scalars(select(Entrant.origin).where(Entrant.name == name).distinct())
+    if any((known in _OF_PEOPLE) != of_people for known in origins):
+        whose = "an agent" if of_people else "people"
+        raise EntrantError(f"{name!r} is the name of {whose} on the leaderboard\nChoose another name.")
+
+
+def propose(
+    session: Session, *, name: str, task: str, kind: str, description: str, proposed_by: str | None, now: datetime
+) -> Entrant:
+    """Enter an agent that waits for a moderator; one that is there already keeps its state and takes the new description.
+
+    Args:
+        proposed_by: Name of the API token; None for the operator. An agent that is there already stays with whoever brought it.
+    """
+    lock(session)
+    agent = _one(session, name, task) or _new(session, name, task, kind, now, proposed_by, origin="upload")
+    agent.kind, agent.description = kind, description
+    session.flush()
+    return agent
+
+
+def is_name_taken(session: Session, name: str) -> bool:
+    """Whether an agent or an episode carries this name, whatever its capitals.
+
+    Episodes count, because whoever claims the name of a player in any seat would bring them before judges.
+    """
+    for column in (Entrant.name, EpisodeRow.actor, EpisodeSeat.actor):
+        if session.scalar(select(column).where(func.lower(column) == name.lower()).limit(1)) is not None:
+            return True
+    return False
+
+
+def num_waiting(session: Session, proposed_by: str) -> int:
+    """How many agents of a token wait for a moderator."""
+    waiting = (Entrant.approved_at.is_(None), Entrant.declined_at.is_(None), Entrant.withdrawn_at.is_(None))
+    return session.scalar(select(func.count(Entrant.name.distinct())).where(Entrant.proposed_by == proposed_by, *waiting)) or 0
+
+
+def approve(session: Session, *, name: str, now: datetime, task: str | None = None) -> int:
+    """Let an agent that waits or was declined into matchmaking, in one task or all; returns in how many."""
+    waiting = update(Entrant).where(Entrant.name == name, Entrant.approved_at.is_(None), Entrant.withdrawn_at.is_(None))
+    return _change(session, waiting, task, approved_at=now, declined_at=None, declined_because="")
+
+
+def decline(session: Session, *, name: str, reason: str, now: datetime, task: str | None = None) -> int:
+    """Refuse an agent that waits, in one task or all; returns in how many. What it brought is kept."""
+    waiting = update(Entrant).where(Entrant.name == name, Entrant.approved_at.is_(None), Entrant.declined_at.is_(None))
+    return _change(session, waiting, task, declined_at=now, declined_because=reason)
+
+
+def withdraw(session: Session, *, name: str, now: datetime, task: str | None = None) -> int:
+    """Take an agent out of matchmaking, in one task or all; its answers stay. Returns out of how many tasks it went."""
+    shown = update(Entrant).where(Entrant.name == name, Entrant.withdrawn_at.is_(None))
+    return _change(session, shown, task, withdrawn_at=now)
+
+
+def restore(session: Session, *, name: str, task: str | None = None) -> int:
+    """Undo a withdrawal, in one task or all: the agent is what it was before. Returns in how many tasks it is back."""
+    withdrawn = update(Entrant).where(Entrant.name == name, Entrant.withdrawn_at.is_not(None))
+    return _change(session, withdrawn, task, withdrawn_at=None)
+
+
+def entrants(session: Session, task: str | None = None, *, name: str | None = None) -> Sequence[Entrant]:
+    """Everyone who was ever admitted or proposed, in one task or all, by name."""
+    query = select(Entrant).order_by(Entrant.name, Entrant.task)
+    if name is not None:
+        query = query.where(Entrant.name == name)
+    return session.scalars(query if task is None else query.where(Entrant.task == task)).all()
+
+
+def episodes_of(session: Session, name: str, task: str) -> Sequence[EpisodeRow]:
+    """What an entrant brought in one task, by seed, statistics not loaded; without what a fault cut short."""
+    ids = brought([EpisodeRow.id], Entrant.name == name, Entrant.task == task, EpisodeRow.outcome != "interrupted")
+    query = select(EpisodeRow).where(EpisodeRow.id.in_(ids))
+    return session.scalars(query.order_by(EpisodeRow.seed, EpisodeRow.created_at, EpisodeRow.id)).all()
+
+
+# Episodes that are entered one by one
+
+
+def held_out_seeds(session: Session, task_hash: str) -> frozenset[int]:
+    """Seeds of a version of a task on which entrants are compared."""
+    definition = session.scalar(select(TaskRow.definition).where(TaskRow.content_hash == task_hash))
+    return frozenset() if definition is None else frozenset(definition["held_out_seeds"])
+
+
+def not_comparable(row: EpisodeRow, held_out: Collection[int], *, agreed: bool) -> str:
+    """Why an episode cannot be entered, in words for a list; empty if it can.
+
+    Args:
+        held_out: Of the version of the task it was recorded under.
+        agreed: Whether everybody who played in it agreed; asked of people only.
+    """
+    if row.seed not in held_out:
+        return "not on a held-out seed"
+    if row.outcome in NOT_ENDED:
+        return NOT_ENDED[row.outcome]
+    if has_people(row) and not agreed:
+        return "the player did not agree" if len(row.seats) == 1 else "not every player agreed"
+    return ""
+
+
+def has_people(row: EpisodeRow) -> bool:
+    """Whether a person held a seat."""
+    return any(seat.actor_kind == "human" for seat in row.seats)
+
+
+def enter(session: Session, entrant: Entrant, episode_ids: Iterable[str], now: datetime) -> list[str]:
+    """Enter episodes of an entrant's task; returns the ids that were not entered before."""
+    there = set(session.scalars(select(EntrantEpisode.episode_id).where(EntrantEpisode.entrant_id == entrant.id)))
+    new = [one for one in dict.fromkeys(episode_ids) if one not in there]
+    session.add_all(EntrantEpisode(entrant_id=entrant.id, episode_id=one, added_at=now) for one in new)
+    session.flush()
+    return new
+
+
+def agree(session: Session, *, episode_id: str, participant_id: int, agreed: bool, now: datetime) -> bool:
+    """Keep what a person said to being compared, and enter the game into `people` once all its players agreed.
+
+    Returns:
+        Whether the game may be shown to judges now. What was answered about it before stays, whatever is said later.
+    """
+    lock(session)  # or two who agree at once would each miss the other's yes
+    said = JudgingAgreement(episode_id=episode_id, participant_id=participant_id, agreed=agreed, created_at=now)
+    session.merge(said)
+    session.flush()
+    return agreed and enter_people(session, episode_id, now)
+
+
+def agreements(session: Session, episode_id: str) -> dict[int, bool]:
+    """Participant -> what they last said about a game."""
+    query = select(JudgingAgreement.participant_id, JudgingAgreement.agreed).where(JudgingAgreement.episode_id == episode_id)
+    return {participant: agreed for participant, agreed in session.execute(query)}
+
+
+def agreed_games(session: Session, episode_ids: Sequence[str]) -> set[str]:
+    """Those of some episodes with people in them that may be compared, because each of these agreed."""
+    found: set[str] = set()
+    for start in range(0, len(episode_ids), _PER_STATEMENT):
+        query = (
+            select(EpisodeSeat.episode_id, func.count(), func.count(JudgingAgreement.participant_id))
+            .outerjoin(
+                JudgingAgreement,
+                (JudgingAgreement.episode_id == EpisodeSeat.episode_id)
+                & (JudgingAgreement.participant_id == EpisodeSeat.participant_id)
+                & JudgingAgreement.agreed,
+            )
+            .where(EpisodeSeat.episode_id.in_(episode_ids[start : start + _PER_STATEMENT]), EpisodeSeat.actor_kind == "human")
+            .group_by(EpisodeSeat.episode_id)
+        )
+        found |= {episode for episode, num_people, num_agreed in session.execute(query) if num_people == num_agreed}
+    return found
+
+
+def enter_people(session: Session, episode_id: str, now: datetime) -> bool:
+    """Enter a game into `people` of its task, if it is in the catalogue, can be compared, and its players agreed.
+
+    `people` that the operator withdrew stay withdrawn. The transaction must hold `judging.lock` since before its first write.
+    """
+    row = session.get(EpisodeRow, episode_id)
+    if row is None or not has_people(row) or not agreed_games(session, [episode_id]):
+        return False
+    if not_comparable(row, held_out_seeds(session, row.task_hash), agreed=True):
+        return False
+    if any(one.origin != "people" for one in entrants(session, name=PEOPLE)):
+        return False  # an agent of an old data folder is called so
+    people = _one(session, PEOPLE, row.task)
+    if people is None:
+        people = admit(session, name=PEOPLE, task=row.task, kind=PEOPLE, now=now, origin="people")
+    enter(session, people, [episode_id], now)
+    return True
+
+
+def _one(session: Session, name: str, task: str) -> Entrant | None:
+    return session.scalar(select(Entrant).where(Entrant.name == name, Entrant.task == task))
+
+
+def _new(
+    session: Session, name: str, task: str, kind: str, now: datetime, proposed_by: str | None = None, **fields: Any
+) -> Entrant:
+    """An entrant in one more task; it belongs to whoever brought it first."""
+    first = session.scalar(select(Entrant).where(Entrant.name == name).order_by(Entrant.id).limit(1))
+    owner = proposed_by if first is None else first.proposed_by
+    entrant = Entrant(name=name, task=task, kind=kind, created_at=now, proposed_by=owner, **fields)
+    session.add(entrant)
+    return entrant
+
+
+def _change(session: Session, statement: Update, task: str | None, **values: Any) -> int:
+    """Rows changed; does not refresh loaded objects."""
+    statement = statement if task is None else statement.where(Entrant.task == task)
+    result = session.execute(statement.values(**values), execution_options={"synchronize_session": False})
+    return result.rowcount  # type: ignore[attr-defined]

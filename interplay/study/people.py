@@ -1,0 +1,37 @@
+"""`People`: participants by the random key in their cookie. It makes one when somebody first plays or judges."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+from interplay.store import Database
+from interplay.store.participants import add_participant, participant_by_key
+
+
+class People:
+    """The participants of one database.
+
+    Args:
+        database: Where they are.
+        clock: The time now, UTC; the machine's if not given.
+    """
+
+    def __init__(self, database: Database, clock: Callable[[], datetime] | None = None) -> None:
+        self._database = database
+        self._clock = clock or (lambda: datetime.now(UTC))
+
+    def find(self, key: str) -> int | None:
+        """Number of the participant with this key, or None. Writes nothing."""
+        with self._database.look() as session:
+            found = participant_by_key(session, key)
+        return None if found is None else found.id
+
+    def find_or_add(self, key: str) -> int:
+        """Number of the participant with this key. Writes a new participant if there is none.
+
+        Two requests of one page that arrive together get the same number.
+        """
+        with self._database.write() as session:
+            # Looked up again under the write lock.
+            return (participant_by_key(session, key) or add_participant(session, key, self._clock())).id

@@ -1,0 +1,394 @@
+"""`Studies`: the service of studies. It opens and closes them, lets people in, takes their quizzes, and ends their parts.
+
+Each method is one transaction, or one look at the database. The rules it follows are in `enrolment.py`, and pay is in
+`payroll.py`.
+"""
+
+from __future__ import annotations
+
+import functools
+import secrets
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from sqlalchemy.orm import Session
+
+from interplay.errors import unknown_name
+from interplay.store import Database, Enrolment, QuizAttempt, StudyRow, bans
+from interplay.store import studies as store
+from interplay.store.judging import lock
+from interplay.store.participants import add_participant, judge_name, participant_by_worker
+from interplay.study.channels import Arrival, Outcome
+from interplay.study.definition import Study
+from interplay.study.enrolment import Admission, Facts, Visit, admit, due_outcome, next_step
+from interplay.tables import is_name
+
+_ENROLMENTS_REMEMBERED = 10_000
+
+
+@dataclass(frozen=True)
+class OpenedStudy:
+    """A study that was opened here, in its current version.
+
+    Attributes:
+        closed_at: None while it takes people.
+    """
+
+    study: Study
+    opened_at: datetime
+    closed_at: datetime | None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it takes people."""
+        return self.closed_at is None
+
+
+@dataclass(frozen=True)
+class Part:
+    """One person's part in a study, as lists of participants show it.
+
+    Attributes:
+        participant: Their name in matches and answers.
+        channel, worker, assignment, hit: Where they came from, in the platform's words.
+        version: Beginning of the content hash of the version they agreed to.
+        outcome: How it ended; `working` while it has not.
+        minutes: How long it took; None while it has not ended.
+        quiz: The best share of right boxes, 0 to 1; None without an attempt.
+        attempts: At the quiz.
+        answers: Given between arrival and end.
+        banned: Whether their answers count for nothing at present.
+    """
+
+    enrolment: str
+    participant: str
+    channel: str
+    worker: str
+    assignment: str
+    hit: str
+    version: str
+    arrived_at: datetime
+    ended_at: datetime | None
+    outcome: str
+    minutes: float | None
+    quiz: float | None
+    attempts: int
+    answers: int
+    banned: bool
+
+
+class Studies:
+    """The studies of one database; safe to share between threads, and with other processes on the same database.
+
+    Args:
+        database: Where studies and enrolments are.
+        clock: The time now, UTC; the machine's if not given.
+    """
+
+    def __init__(self, database: Database, clock: Callable[[], datetime] | None = None) -> None:
+        self._database = database
+        self._clock = clock or (lambda: datetime.now(UTC))
+        self._versions: dict[str, Study] = {}
+        self.remembered = functools.lru_cache(_ENROLMENTS_REMEMBERED)(self._read_enrolment)
+
+    # Opening and closing
+
+    def open(self, study: Study) -> OpenedStudy | None:
+        """Let people in; a changed study becomes a new version, and everybody keeps the version they agreed to.
+
+        Writes the version if it is new, and that the study is open.
+
+        Returns:
+            The study as it was before; None if it is opened for the first time.
+        """
+        with self._database.write() as session:
+            row = store.study_row(session, study.id)
+            before = None if row is None else self._opened(session, row)
+            store.open_study(
+                session, study=study.id, content_hash=study.content_hash, definition=study.to_json(), now=self._clock()
+            )
+            return before
+
+    def close(self, study: str, *, hint: str = "") -> tuple[OpenedStudy, int]:
+        """Let nobody in any more. Writes the time, once: a study closed before keeps its time.
+
+        Returns:
+            The closed study, and how many people are still inside.
+        Raises:
+            NotFoundError: As `get`.
+        """
+        with self._database.write() as session:
+            row = store.close_study(session, study, self._clock())
+            if row is None:
+                raise unknown_name("study", study, [one.id for one in store.study_rows(session)], hint=hint)
+            inside = store.count_enrolments(session).get(study, {}).get("working", 0)
+            return self._opened(session, row), inside
+
+    def find(self, study: str) -> OpenedStudy | None:
+        """A study that was opened here, or None."""
+        if not is_name(study):  # not every text can be asked a database
+            return None
+        with self._database.read() as session:
+            row = store.study_row(session, study)
+            return None if row is None else self._opened(session, row)
+
+    def get(self, study: str, *, only_open: bool = False, hint: str = "") -> OpenedStudy:
+        """A study that was opened here.
+
+        Args:
+            study: Its id.
+            only_open: Whether an error may suggest open studies only.
+            hint: What an error adds.
+        Raises:
+            NotFoundError: If no study of this id was opened here, with the nearest id.
+        """
+        found = self.find(study)
+        if found is None:
+            known = [one.study.id for one in self.all() if one.is_open or not only_open]
+            raise unknown_name("study", study[:100], known, hint=hint)
+        return found
+
+    def all(self) -> list[OpenedStudy]:
+        """Every study that was opened here, the oldest first."""
+        with self._database.read() as session:
+            return [self._opened(session, row) for row in store.study_rows(session)]
+
+    def version(self, content_hash: str) -> Study:
+        """A version of a study; read once, because a hash means the same for ever.
+
+        Raises:
+            LookupError: If it was never opened here.
+        """
+        if content_hash not in self._versions:
+            with self._database.look() as session:
+                self._version_in(session, content_hash)
+        return self._versions[content_hash]
+
+    def versions(self, study: str) -> list[str]:
+        """Content hashes of every version of a study, the oldest first."""
+        with self._database.read() as session:
+            return [one.content_hash for one in store.study_versions(session, study)]
+
+    def counts(self) -> dict[str, dict[str, int]]:
+        """Study -> outcome -> number of enrolments; those that have not ended count as `working`."""
+        with self._database.read() as session:
+            return store.count_enrolments(session)
+
+    def parts(self, study: str) -> list[Part]:
+        """Everybody who agreed to take part in a study, in the order they came."""
+        with self._database.read() as session:
+            banned = bans.banned(session)
+            attempts: dict[str, list[QuizAttempt]] = {}
+            for attempt in store.quiz_attempts_of_study(session, study):
+                attempts.setdefault(attempt.enrolment_id, []).append(attempt)
+            answers = store.answer_times_by_judge(session, study)
+            rows = store.enrolments_of_study(session, study)
+        return [_part(row, attempts.get(row.id, []), answers, banned) for row in rows]
+
+    # Arriving
+
+    def admission(self, opened: OpenedStudy, arrival: Arrival, visitor: int | None = None) -> Admission:
+        """Whether somebody who opens a study's link is let in (`enrolment.admit`). Writes nothing.
+
+        Args:
+            visitor: Number of the participant, if the browser says so; None: known by channel and worker, or not at all.
+        """
+        with self._database.read() as session:
+            person = _person(session, arrival) if visitor is None else visitor
+            return self._admission(session, opened, arrival, person)
+
+    def enrol(self, study: Study, arrival: Arrival, visitor: int | None = None) -> Admission:
+        """Take in somebody who agreed, unless they are in already.
+
+        Checks again, while nobody else can write, whether the study is open and this person is let in. For somebody new it
+        writes the participant, the enrolment, and the end of parts whose assignment this person took over.
+
+        Args:
+            study: The version they agreed to.
+            visitor: As in `admission`.
+        Returns:
+            `new` or `resume` with the id of the enrolment, or why they are not let in.
+        """
+        now = self._clock()
+        with self._database.write() as session:
+            lock(session)  # visits are counted and added by one request at a time, on PostgreSQL as well
+            row = store.study_row(session, study.id)
+            closed_at = now if row is None else row.closed_at
+            opened = OpenedStudy(study, now, closed_at)
+            person = visitor or _person(session, arrival)
+            admission = self._admission(session, opened, arrival, person)
+            if admission.kind != "new":
+                return admission
+            for abandoned in admission.abandoned:
+                store.end_enrolment(session, abandoned, "withdrawn", now)
+            worker, assignment = arrival.worker, arrival.assignment
+            if person is None:
+                person = add_participant(session, secrets.token_urlsafe(16), now, channel=arrival.channel, worker=worker).id
+            if arrival.channel == "open":
+                worker = judge_name(person)
+                num_visits = len(store.enrolments_of_participant(session, study.id, person))
+                assignment = f"visit-{num_visits + 1}" if num_visits else ""
+            enrolment = store.add_enrolment(
+                session,
+                enrolment_id=secrets.token_hex(12),
+                study=study.id,
+                study_hash=study.content_hash,
+                participant_id=person,
+                channel=arrival.channel,
+                worker=worker,
+                assignment=assignment,
+                arrival={"hit": arrival.hit, "submit_to": arrival.submit_to},
+                now=now,
+                consented=study.consent is not None,
+            )
+            return replace(admission, enrolment=enrolment.id)
+
+    # Taking part
+
+    def enrolment(self, enrolment_id: str) -> Enrolment | None:
+        """An enrolment as it is now.
+
+        `remembered(enrolment_id)` gives it as it was when it was first asked for, without a look at the database: who takes
+        part in what stays the same, only the outcome may be old. It raises LookupError for an id of nobody.
+        """
+        with self._database.look() as session:
+            return store.enrolment_by_id(session, enrolment_id)
+
+    def facts(self, enrolment: Enrolment) -> Facts:
+        """What decides an enrolment's next step, read now."""
+        with self._database.look() as session:
+            return self._facts(session, enrolment)
+
+    def attempts(self, enrolment: Enrolment) -> list[QuizAttempt]:
+        """This person's attempts at the quiz of the study, over all their visits, in order."""
+        with self._database.read() as session:
+            return store.quiz_attempts(session, enrolment.study, enrolment.participant_id)
+
+    def take_quiz(self, enrolment: Enrolment, ticked: Iterable[tuple[str, str]]) -> bool:
+        """Score and write one attempt at the quiz.
+
+        Checks, while nobody else can write, that the quiz is what comes next.
+
+        Args:
+            ticked: Pairs of question id and ticked box.
+        Returns:
+            False if this person has no attempt left, or needs none; then nothing is written.
+        Raises:
+            QuizAnswerError: If the pairs belong to another quiz; that is no attempt.
+        """
+        with self._database.write() as session:
+            lock(session)  # counted and added by one request at a time: pressing twice gives no extra attempt
+            quiz_of_study = self._version_in(session, enrolment.study_hash).quiz
+            if quiz_of_study is None or next_step(self._facts(session, enrolment)) != "quiz":
+                return False
+            quiz = quiz_of_study.quiz
+            answers: dict[str, list[str]] = {question.id: [] for question in quiz.questions}
+            for name, value in ticked:
+                answers.setdefault(name, []).append(value)
+            score = quiz.score(answers)
+            store.add_quiz_attempt(
+                session, enrolment_id=enrolment.id, quiz=quiz.id, quiz_hash=quiz.content_hash, responses=answers,
+                share=score.share, passed=score.is_passed, now=self._clock(),
+            )  # fmt: skip
+        return True
+
+    def finish(self, enrolment: Enrolment, outcome: Outcome) -> Enrolment:
+        """End somebody's part, once. Writes the outcome and the time, and releases the match they had open.
+
+        An outcome that is there already stays, and one that has become due meanwhile goes first.
+        """
+        with self._database.write() as session:
+            lock(session)
+            outcome = due_outcome(self._facts(session, enrolment)) or outcome
+            return store.end_enrolment(session, enrolment.id, outcome, self._clock())
+
+    def finish_if_due(self, enrolment: Enrolment, facts: Facts) -> Enrolment:
+        """As `finish`, if by these facts somebody has given all answers or cannot go on; otherwise writes nothing."""
+        outcome = None if facts.outcome else due_outcome(facts)
+        return enrolment if outcome is None else self.finish(enrolment, outcome)
+
+    # Within a session
+
+    def _opened(self, session: Session, row: StudyRow) -> OpenedStudy:
+        return OpenedStudy(self._version_in(session, row.content_hash), row.opened_at, row.closed_at)
+
+    def _version_in(self, session: Session, content_hash: str) -> Study:
+        if content_hash not in self._versions:
+            version = store.study_version(session, content_hash)
+            if version is None:
+                raise LookupError(content_hash)
+            self._versions[content_hash] = Study.from_json(version.definition)
+        return self._versions[content_hash]
+
+    def _read_enrolment(self, enrolment_id: str) -> Enrolment:
+        found = self.enrolment(enrolment_id)
+        if found is None:
+            raise LookupError(enrolment_id)
+        return found
+
+    def _admission(self, session: Session, opened: OpenedStudy, arrival: Arrival, person: int | None) -> Admission:
+        """Whether somebody is let in, by what is known of them and of their assignment."""
+        study, of_assignment = opened.study, []
+        if arrival.assignment:
+            of_assignment = store.enrolments_of_assignment(session, study.id, arrival.channel, arrival.assignment)
+        of_worker = [] if person is None else store.enrolments_of_participant(session, study.id, person)
+        return admit(
+            arrival,
+            now=self._clock(),
+            is_open=opened.is_open,
+            is_banned=person is not None and bans.is_banned(session, judge_name(person)),
+            of_assignment=[_visit(session, one) for one in of_assignment],
+            of_worker=[_visit(session, one) for one in of_worker if one.channel == arrival.channel],
+            max_visits=study.max_visits,
+        )
+
+    def _facts(self, session: Session, enrolment: Enrolment) -> Facts:
+        study = self._version_in(session, enrolment.study_hash)
+        standing = store.standing(session, enrolment)
+        # Answers that finished another visit were counted there: one answer never completes two assignments.
+        others = store.versions_of_other_visits_done(session, enrolment) if standing.has_done_before else []
+        num_counted = sum(self._version_in(session, other).num_answers or 0 for other in others)
+        return Facts(
+            is_open=standing.is_open,
+            is_banned=standing.is_banned,
+            needs_quiz=study.quiz is not None,
+            num_attempts=standing.num_attempts,
+            max_attempts=0 if study.quiz is None else study.quiz.attempts,
+            has_passed=standing.num_passed > 0,
+            num_answers=max(0, standing.num_answers - num_counted),
+            num_wanted=study.num_answers,
+            outcome=standing.outcome,
+        )
+
+
+def _person(session: Session, arrival: Arrival) -> int | None:
+    """Number of the participant a platform sent, if they were here before."""
+    found = participant_by_worker(session, arrival.channel, arrival.worker) if arrival.worker else None
+    return None if found is None else found.id
+
+
+def _visit(session: Session, enrolment: Enrolment) -> Visit:
+    seen = store.last_seen(session, enrolment)
+    return Visit(enrolment.id, enrolment.worker, enrolment.assignment, enrolment.outcome, seen)
+
+
+def _part(one: Enrolment, tried: list[QuizAttempt], answers: dict[str, list[datetime]], banned: frozenset[str]) -> Part:
+    judge = judge_name(one.participant_id)
+    return Part(
+        enrolment=one.id,
+        participant=judge,
+        channel=one.channel,
+        worker=one.worker,
+        assignment=one.assignment,
+        hit=one.arrival.get("hit", ""),
+        version=one.study_hash[:12],
+        arrived_at=one.arrived_at,
+        ended_at=one.ended_at,
+        outcome=one.outcome or "working",
+        minutes=None if one.ended_at is None else round((one.ended_at - one.arrived_at).total_seconds() / 60, 2),
+        quiz=max((round(attempt.share, 4) for attempt in tried), default=None),
+        attempts=len(tried),
+        answers=sum(one.arrived_at <= at and (one.ended_at is None or at <= one.ended_at) for at in answers.get(judge, [])),
+        banned=judge in banned,
+    )

@@ -1,0 +1,34 @@
+"""The names of backends that a task file may use in `env.id`, before the colon.
+
+A task file is read where no world can run, so names are known here; what they run is known in `interplay.envs.backends`.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+
+BUILT_IN = ("ale", "gym", "voxel", "pettingzoo", "minerl", "minestudio")
+"""What ships with the package."""
+
+VIDEO = "video"
+"""No backend: there are videos only, to judge (`video:none`)."""
+
+GROUP = "interplay.backends"
+"""The entry point group in which other packages name theirs."""
+
+
+@cache
+def installed() -> dict[str, EntryPoint]:
+    """Name -> entry point of the backends that other packages bring; none of their code is run. A built-in name stays ours."""
+    return {point.name: point for point in entry_points(group=GROUP) if point.name not in (*BUILT_IN, VIDEO)}
+
+
+def is_known(name: str) -> bool:
+    """Whether a task file may name this backend, or `video`."""
+    return name in BUILT_IN or name == VIDEO or name in installed()
+
+
+def names() -> list[str]:
+    """All names, the built-in ones first."""
+    return [*BUILT_IN, VIDEO, *installed()]

@@ -1,0 +1,539 @@
+"""Draws mobs, items on the ground and whatever else moves into a picture of the blocks.
+
+Every figure is a handful of boxes, each with its own place and turn. A box is drawn by casting a ray through each pixel of its
+bounds on the screen, in the box's own frame, where it is a slab test; the picture's depth decides what is in front.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numba import njit
+
+from interplay.world.registry.blocks import per_block
+from interplay.world.registry.entity_types import ANGRY, FUSE_TICKS, KINDS, SHEARED, SITTING, TAMED, THINGS
+from interplay.world.registry.facts import table
+from interplay.world.render import daylight, exact, icons, skins
+from interplay.world.render.skins import Body, Part
+from interplay.world.state import ENTITY
+
+if TYPE_CHECKING:
+    from interplay.world.world import World
+
+REACH = 64.0
+"""How far figures are drawn, in blocks."""
+_WET = per_block({"water": True, "seagrass": True, "tall_seagrass": True, "kelp": True, "kelp_plant": True}, False, np.bool_)
+
+
+class View(Protocol):
+    """Where the picture is taken from: `camera.Camera`. Angles in degrees, size in pixels (width, height)."""
+
+    @property
+    def x(self) -> float: ...
+
+    @property
+    def y(self) -> float: ...
+
+    @property
+    def z(self) -> float: ...
+
+    @property
+    def yaw(self) -> float: ...
+
+    @property
+    def pitch(self) -> float: ...
+
+    @property
+    def fov(self) -> float: ...
+
+    @property
+    def size(self) -> tuple[int, int]: ...
+
+
+# ---------------------------------------------------------------- the kernel
+# Columns of an array of poses, one row per figure.
+X, Y, Z, YAW, PITCH, ROLL, HEAD_YAW, HEAD_PITCH, WALKED, STRIDE, FLUTTER, SCALE, YOUNG, MODEL = range(14)
+RED, GREEN, BLUE, ADD_RED, ADD_ALL = range(14, 19)
+POSE = 19
+# Columns of an array of parts.
+PIVOT, BOX, TURN, SWING, LIFT, BEAT, HEAD, GLOW, SPRITE = 0, 3, 9, 12, 14, 16, 17, 18, 19
+PART = 20
+NEAR = 0.02
+
+
+@njit(cache=True, error_model="numpy")
+def _turned(ax, ay, az, out):
+    """Rotation about z, then x, then y (the sense of yaw and pitch), as rows of `out` (3, 3): local to outer."""
+    cx, sx, cy, sy, cz, sz = exact.cos(ax), exact.sin(ax), exact.cos(ay), exact.sin(ay), exact.cos(az), exact.sin(az)
+    m10, m11, m12 = cx * sz, cx * cz, -sx
+    m20, m21, m22 = sx * sz, sx * cz, cx
+    out[0, 0], out[0, 1], out[0, 2] = cy * cz - sy * m20, -cy * sz - sy * m21, -sy * m22
+    out[1, 0], out[1, 1], out[1, 2] = m10, m11, m12
+    out[2, 0], out[2, 1], out[2, 2] = sy * cz + cy * m20, -sy * sz + cy * m21, cy * m22
+
+
+@njit(cache=True, error_model="numpy")
+def _times(a, b, out):
+    for i in range(3):
+        for j in range(3):
+            out[i, j] = a[i, 0] * b[0, j] + a[i, 1] * b[1, j] + a[i, 2] * b[2, j]
+
+
+@njit(cache=True, error_model="numpy")
+def _box(turn, at, box, view, faces, sprite, shades, tint, skin, frame, depth, corners):
+    """Draw one box: `turn` (3, 3) and `at` (3,) take its frame to the world, `box` are its corners there."""
+    height, width = depth.shape
+    tall, wide = view[12], view[13]
+    # Bounds on the screen, of the corners and of where edges pass through the plane just before the camera
+    left, right, top, bottom = 1e9, -1e9, 1e9, -1e9
+    nearest = 1e9
+    for corner in range(8):
+        px = box[3] if corner & 1 else box[0]
+        py = box[4] if corner & 2 else box[1]
+        pz = box[5] if corner & 4 else box[2]
+        wx = turn[0, 0] * px + turn[0, 1] * py + turn[0, 2] * pz + at[0] - view[0]
+        wy = turn[1, 0] * px + turn[1, 1] * py + turn[1, 2] * pz + at[1] - view[1]
+        wz = turn[2, 0] * px + turn[2, 1] * py + turn[2, 2] * pz + at[2] - view[2]
+        away = wx * view[3] + wy * view[4] + wz * view[5]
+        corners[corner, 0] = (wx * view[6] + wy * view[7] + wz * view[8]) / wide
+        corners[corner, 1] = (wx * view[9] + wy * view[10] + wz * view[11]) / tall
+        corners[corner, 2] = away
+        nearest = min(nearest, away)
+        if away >= NEAR:
+            u, v = corners[corner, 0] / away, corners[corner, 1] / away
+            left, right, bottom, top = min(left, u), max(right, u), max(bottom, -v), min(top, -v)
+    if nearest < NEAR:
+        for corner in range(8):
+            for bit in (1, 2, 4):
+                other = corner | bit
+                if other != corner and (corners[corner, 2] >= NEAR) != (corners[other, 2] >= NEAR):
+                    share = (NEAR - corners[corner, 2]) / (corners[other, 2] - corners[corner, 2])
+                    u = (corners[corner, 0] + share * (corners[other, 0] - corners[corner, 0])) / NEAR
+                    v = (corners[corner, 1] + share * (corners[other, 1] - corners[corner, 1])) / NEAR
+                    left, right, bottom, top = min(left, u), max(right, u), max(bottom, -v), min(top, -v)
+    if left > right:
+        return
+    i0, i1 = (
+        max(0, math.ceil((max(left, -1.1) + 1) * 0.5 * width - 0.5)),
+        min(width, int((min(right, 1.1) + 1) * 0.5 * width + 0.5)),
+    )
+    j0, j1 = (
+        max(0, math.ceil((max(top, -1.1) + 1) * 0.5 * height - 0.5)),
+        min(height, int((min(bottom, 1.1) + 1) * 0.5 * height + 0.5)),
+    )
+    if i0 >= i1 or j0 >= j1:
+        return
+    # The camera in the box's frame
+    cx, cy, cz = view[0] - at[0], view[1] - at[1], view[2] - at[2]
+    ox = turn[0, 0] * cx + turn[1, 0] * cy + turn[2, 0] * cz
+    oy = turn[0, 1] * cx + turn[1, 1] * cy + turn[2, 1] * cz
+    oz = turn[0, 2] * cx + turn[1, 2] * cy + turn[2, 2] * cz
+    fx = turn[0, 0] * view[3] + turn[1, 0] * view[4] + turn[2, 0] * view[5]
+    fy = turn[0, 1] * view[3] + turn[1, 1] * view[4] + turn[2, 1] * view[5]
+    fz = turn[0, 2] * view[3] + turn[1, 2] * view[4] + turn[2, 2] * view[5]
+    rx = (turn[0, 0] * view[6] + turn[1, 0] * view[7] + turn[2, 0] * view[8]) * wide
+    ry = (turn[0, 1] * view[6] + turn[1, 1] * view[7] + turn[2, 1] * view[8]) * wide
+    rz = (turn[0, 2] * view[6] + turn[1, 2] * view[7] + turn[2, 2] * view[8]) * wide
+    ux = (turn[0, 0] * view[9] + turn[1, 0] * view[10] + turn[2, 0] * view[11]) * tall
+    uy = (turn[0, 1] * view[9] + turn[1, 1] * view[10] + turn[2, 1] * view[11]) * tall
+    uz = (turn[0, 2] * view[9] + turn[1, 2] * view[10] + turn[2, 2] * view[11]) * tall
+    wx, wy, wz = 1.0 / (box[3] - box[0]), 1.0 / (box[4] - box[1]), 1.0 / (box[5] - box[2])
+    for j in range(j0, j1):
+        v = 1.0 - 2.0 * (j + 0.5) / height
+        ax, ay, az = fx + v * ux, fy + v * uy, fz + v * uz
+        across = 1.0 + v * v * tall * tall
+        for i in range(i0, i1):
+            if depth[j, i] <= nearest:
+                continue
+            u = 2.0 * (i + 0.5) / width - 1.0
+            dx, dy, dz = ax + u * rx, ay + u * ry, az + u * rz
+            if abs(dx) < 1e-9:
+                dx = 1e-9
+            if abs(dy) < 1e-9:
+                dy = 1e-9
+            if abs(dz) < 1e-9:
+                dz = 1e-9
+            ix, iy, iz = 1.0 / dx, 1.0 / dy, 1.0 / dz
+            near, far, face = 0.0, 1e9, -1
+            t0, t1 = (box[0] - ox) * ix, (box[3] - ox) * ix
+            if t0 > t1:
+                t0, t1 = t1, t0
+            if t0 > near:
+                near, face = t0, (0 if dx > 0 else 1)
+            far = min(far, t1)
+            t0, t1 = (box[1] - oy) * iy, (box[4] - oy) * iy
+            if t0 > t1:
+                t0, t1 = t1, t0
+            if t0 > near:
+                near, face = t0, (5 if dy > 0 else 4)
+            far = min(far, t1)
+            t0, t1 = (box[2] - oz) * iz, (box[5] - oz) * iz
+            if t0 > t1:
+                t0, t1 = t1, t0
+            if t0 > near:
+                near, face = t0, (2 if dz > 0 else 3)
+            far = min(far, t1)
+            if face < 0 or near >= far:
+                continue
+            length = math.sqrt(across + u * u * wide * wide)
+            distance = near * length
+            if distance >= depth[j, i]:
+                continue
+            hx, hy, hz = (ox + dx * near - box[0]) * wx, (oy + dy * near - box[1]) * wy, (oz + dz * near - box[2]) * wz
+            shade = shades[face]
+            if sprite:
+                # A picture with thickness: walk from where the ray enters to where it leaves, until a texel is solid
+                columns, rows, start = faces[3, 1], faces[3, 2], faces[3, 0]
+                gx, gy = (far - near) * dx * wx, (far - near) * dy * wy
+                num = int(2.0 * max(abs(gx) * columns, abs(gy) * rows)) + 1
+                found = -1
+                for step in range(num + 1):
+                    part = step / num
+                    c, r = int((hx + gx * part) * columns), int((1.0 - hy - gy * part) * rows)
+                    c, r = min(columns - 1, max(0, c)), min(rows - 1, max(0, r))
+                    if skin[start + r * columns + c, 3] > 99:
+                        found = start + r * columns + c
+                        if step:
+                            shade = shade * 0.72
+                        break
+                if found < 0:
+                    continue
+                texel = found
+            else:
+                if face == 0:
+                    tu, tv = hz, 1.0 - hy
+                elif face == 1:
+                    tu, tv = 1.0 - hz, 1.0 - hy
+                elif face == 2:
+                    tu, tv = 1.0 - hx, 1.0 - hy
+                elif face == 3:
+                    tu, tv = hx, 1.0 - hy
+                elif face == 4:
+                    tu, tv = hx, hz
+                else:
+                    tu, tv = hx, 1.0 - hz
+                columns, rows = faces[face, 1], faces[face, 2]
+                c, r = min(columns - 1, max(0, int(tu * columns))), min(rows - 1, max(0, int(tv * rows)))
+                texel = faces[face, 0] + r * columns + c
+            alpha = skin[texel, 3]
+            if alpha < 8:
+                continue
+            red = min(255.0, skin[texel, 0] * shade * tint[0] + tint[3])
+            green = min(255.0, skin[texel, 1] * shade * tint[1] + tint[4])
+            blue = min(255.0, skin[texel, 2] * shade * tint[2] + tint[4])
+            if alpha < 250 and not sprite:
+                share = alpha / 255.0
+                red = frame[j, i, 0] * (1 - share) + red * share
+                green = frame[j, i, 1] * (1 - share) + green * share
+                blue = frame[j, i, 2] * (1 - share) + blue * share
+            frame[j, i, 0], frame[j, i, 1], frame[j, i, 2] = np.uint8(red), np.uint8(green), np.uint8(blue)
+            depth[j, i] = distance
+
+
+@njit(cache=True, error_model="numpy")
+def _figures(poses, models, parts, faces, skin, view, frame, depth):
+    """Draw figures in the order of `poses`, float64 (N, POSE), seen from `view`, as `basis` gives it."""
+    whole, head, own, turn, both = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
+    at, box, shades, tint, corners = np.empty(3), np.empty(6), np.empty(6), np.empty(5), np.empty((8, 3))
+    for n in range(poses.shape[0]):
+        pose = poses[n]
+        model = int(pose[MODEL])
+        if model < 0:
+            continue
+        _turned(pose[PITCH], pose[YAW], pose[ROLL], whole)
+        _turned(pose[HEAD_PITCH], pose[HEAD_YAW], 0.0, head)
+        for p in range(models[model, 0], models[model, 0] + models[model, 1]):
+            part = parts[p]
+            stride = pose[STRIDE] * exact.sin(pose[WALKED] * 5.0 + part[SWING + 1] * 2 * math.pi)
+            lift = pose[STRIDE] * exact.sin(pose[WALKED] * 5.0 + part[LIFT + 1] * 2 * math.pi) * part[LIFT]
+            beat = part[BEAT] * pose[FLUTTER]
+            _turned(part[TURN] + stride * part[SWING], part[TURN + 1], part[TURN + 2] + lift + beat, own)
+            size = pose[SCALE]
+            bulk = size
+            if part[HEAD] > 0.5:
+                _times(head, own, both)
+                _times(whole, both, turn)
+                if pose[YOUNG] > 0.5:
+                    bulk = size * 1.5
+            else:
+                _times(whole, own, turn)
+            for i in range(3):
+                at[i] = pose[X + i] + size * (whole[i, 0] * part[0] + whole[i, 1] * part[1] + whole[i, 2] * part[2])
+                box[i], box[i + 3] = part[BOX + i] * bulk, part[BOX + 3 + i] * bulk
+            glow = part[GLOW] > 0.5
+            for face in range(6):
+                axis = face // 2 if face < 2 else (2 if face < 4 else 1)
+                sign = 1.0 if face == 1 or face == 3 or face == 4 else -1.0
+                nx, ny, nz = turn[0, axis] * sign, turn[1, axis] * sign, turn[2, axis] * sign
+                shades[face] = 1.0 if glow else 0.66 * nx * nx + 0.82 * nz * nz + (1.0 if ny > 0 else 0.52) * ny * ny
+            for i in range(3):
+                tint[i] = 1.0 if glow else pose[RED + i]
+            tint[3], tint[4] = pose[ADD_RED], pose[ADD_ALL]
+            _box(turn, at, box, view, faces[p], part[SPRITE] > 0.5, shades, tint, skin, frame, depth, corners)
+
+
+# ---------------------------------------------------------------- what there is to draw
+class Wardrobe:
+    """All bodies drawn so far, laid out for the kernel; each is made when it is first seen.
+
+    Attributes:
+        models: int32, shape (M, 2): first part and number of parts.
+        parts: float64, shape (P, PART).
+        faces: int32, shape (P, 6, 3): first texel, columns, rows.
+        skin: uint8, shape (T, 4): texels, RGBA.
+    """
+
+    def __init__(self) -> None:
+        self.models = np.zeros((0, 2), np.int32)
+        self.parts = np.zeros((0, PART))
+        self.faces = np.zeros((0, 6, 3), np.int32)
+        self.skin = np.zeros((0, 4), np.uint8)
+        self._known: dict[Any, int] = {}
+        self._lock = threading.RLock()
+
+    def _model(self, key: Any, make: Callable[[], Body], *, sprite: bool = False) -> int:
+        """The number of a body, made when it is first asked for, in whatever thread."""
+        if key not in self._known:
+            with self._lock:
+                if key not in self._known:
+                    self._known[key] = self.add(make(), sprite=sprite)
+        return self._known[key]
+
+    def add(self, body: Body, *, sprite: bool = False) -> int:
+        """Lay out a body; returns its number."""
+        parts, faces, pictures = np.zeros((len(body.parts), PART)), np.zeros((len(body.parts), 6, 3), np.int32), [self.skin]
+        start = len(self.skin)
+        for row, part in enumerate(body.parts):
+            unit = body.scale / 16
+            parts[row, PIVOT : PIVOT + 3] = np.array(part.pivot) * unit
+            parts[row, BOX : BOX + 6] = np.array(part.box) * unit
+            parts[row, TURN : TURN + 3] = np.radians(part.turn)
+            parts[row, SWING : SWING + 2] = math.radians(part.swing[0]), part.swing[1]
+            parts[row, LIFT : LIFT + 2] = math.radians(part.lift[0]), part.lift[1]
+            parts[row, BEAT], parts[row, HEAD], parts[row, GLOW], parts[row, SPRITE] = (
+                math.radians(part.flutter),
+                part.head,
+                part.glow,
+                sprite,
+            )
+            for face, picture in enumerate(part.faces):
+                faces[row, face] = start, picture.shape[1], picture.shape[0]
+                pictures.append(picture.reshape(-1, 4))
+                start += picture.shape[0] * picture.shape[1]
+        self.models = np.concatenate([self.models, [[len(self.parts), len(parts)]]]).astype(np.int32)
+        self.parts = np.concatenate([self.parts, parts])
+        self.faces = np.concatenate([self.faces, faces])
+        self.skin = np.concatenate(pictures)
+        return len(self.models) - 1
+
+    def mob(self, name: str, variant: int = 0, flags: int = 0) -> int:
+        """The model of a mob with these bits of `ENTITY.flags`."""
+        num_variants, make = skins.BODIES[name]
+        mark = skins.MARKED if flags & (SHEARED | TAMED) else skins.CROSS if flags & ANGRY else skins.PLAIN
+        return self._model((name, variant % num_variants, mark), lambda: make(variant % num_variants, mark))
+
+    def sprite(self, key: str, picture: np.ndarray, size: float) -> int:
+        """The model of a flat picture (16, 16, 4), `size` pixels high and wide, one sixteenth of that thick."""
+
+        def make() -> Body:
+            half = size / 2
+            part = Part((0, 0, 0), (-half, 0, -size / 32, half, size, size / 32), (0, 0, 0))
+            part.faces = [picture] * 6
+            return Body([part])
+
+        return self._model(("sprite", key, size), make, sprite=True)
+
+    def block(self, name: str, size: float) -> int:
+        """The model of a block, from the boxes it is made of, `size` pixels wide."""
+
+        def make() -> Body:
+            parts = []
+            for box, pictures in icons.boxes(name):
+                low, high = box[:3] * 16, np.maximum(box[3:], box[:3] + 0.001) * 16
+                part = Part((0, 0, 0), (low[0] - 8, low[1], low[2] - 8, high[0] - 8, high[1], high[2] - 8), (0, 0, 0))
+                part.faces = [_cut(picture, low, high, face) for face, picture in enumerate(pictures)]
+                parts.append(part)
+            return Body(parts, size / 16)
+
+        return self._model(("block", name, size), make)
+
+    def is_flat(self, name: str) -> bool:
+        """Whether an item is its icon with thickness, not a block."""
+        return not (icons.is_cube(name) or icons.is_boxes(name))
+
+    def item(self, name: str, size: float) -> int:
+        """The model of an item: a small block, or its icon with thickness; `size` pixels wide."""
+        if not self.is_flat(name):
+            return self.block(name, size)
+        return self.sprite(name, icons.icon(name), size)
+
+
+def _cut(picture: np.ndarray | None, low: np.ndarray, high: np.ndarray, face: int) -> np.ndarray:
+    """The part of a picture of a cell's side that a box from `low` to `high`, in sixteenths, shows."""
+    if picture is None:
+        return np.zeros((1, 1, 4), np.uint8)
+
+    def span(axis: int, mirrored: bool) -> slice:
+        first, last = (16 - high[axis], 16 - low[axis]) if mirrored else (low[axis], high[axis])
+        start = min(15, max(0, round(first)))
+        return slice(start, max(start + 1, min(16, round(last))))
+
+    rows = span(2, False) if face in (skins.TOP, skins.BOTTOM) else span(1, True)
+    across = 2 if face in (skins.RIGHT, skins.LEFT) else 0
+    return np.ascontiguousarray(picture[rows, span(across, face in (skins.LEFT, skins.BACK))])
+
+
+WARDROBE = Wardrobe()
+
+
+def basis(view: View) -> np.ndarray:
+    """Place, forward, right and up of a camera, and half the height and width of its screen one block away: float64 (14,)."""
+    yaw, pitch = math.radians(view.yaw), math.radians(view.pitch)
+    tall = exact.tan(math.radians(view.fov) / 2)
+    cp, sp, cw, sw = exact.cos(pitch), exact.sin(pitch), exact.cos(yaw), exact.sin(yaw)
+    wide = tall * view.size[0] / view.size[1]
+    return np.array([view.x, view.y, view.z, -sw * cp, -sp, cw * cp, -cw, 0.0, -sw, -sw * sp, cp, cw * sp, tall, wide])
+
+
+def brightness(light: np.ndarray | int, time: int, weather: str = "clear") -> np.ndarray:
+    """Colour that cells with this light (sky times 16, plus block) give to white at this time: float64, shape (..., 3)."""
+    return daylight.brightness(daylight.of_sky(time, weather))[np.asarray(light)].astype(np.float64)
+
+
+def _see_through() -> list[int]:
+    """Kinds that must be drawn after what is behind them, far ones first."""
+    return [number for number, name in enumerate(KINDS) if name in ("slime", "item")]
+
+
+def poses(world: World, view: View) -> np.ndarray:
+    """Where every figure within reach stands, near ones first, those with see-through skins last: float64, shape (N, POSE)."""
+    entities = world.entities
+    rows = np.concatenate([entities[entities["kind"] >= 0], _other_players(world)])
+    away = (rows["x"] - view.x) ** 2 + (rows["y"] - view.y) ** 2 + (rows["z"] - view.z) ** 2
+    yaw, pitch = math.radians(view.yaw), math.radians(view.pitch)
+    ahead = (
+        -(rows["x"] - view.x) * exact.sin(yaw) * exact.cos(pitch)
+        - (rows["y"] + 0.9 - view.y) * exact.sin(pitch)
+        + (rows["z"] - view.z) * exact.cos(yaw) * exact.cos(pitch)
+    )
+    seen = (away < REACH**2) & (ahead > -3.0)
+    rows, away = rows[seen], away[seen]
+    clear = np.isin(rows["kind"], _see_through())
+    rows = rows[np.lexsort((np.where(clear, -away, away), clear))]
+    out = np.zeros((len(rows), POSE))
+    if not len(rows):
+        return out
+    out[:, X], out[:, Y], out[:, Z] = rows["x"], rows["y"], rows["z"]
+    out[:, YAW] = np.radians(rows["yaw"])
+    turned = (rows["head_yaw"] - rows["yaw"] + 180) % 360 - 180
+    out[:, HEAD_YAW] = np.radians(np.clip(turned, -75, 75))
+    out[:, HEAD_PITCH] = np.radians(np.clip(rows["pitch"], -60, 60))
+    out[:, WALKED] = rows["walked"]
+    out[:, STRIDE] = np.minimum(1.0, exact.hypot(rows["vx"], rows["vz"]) * 12)
+    out[:, FLUTTER] = np.where(rows["on_ground"], 0.0, 0.6 + 0.4 * exact.each(exact.sin, rows["age"] * 1.7))
+    young = rows["age"] < 0
+    out[:, SCALE] = np.where(young, 0.5, 1.0)
+    out[:, YOUNG] = young
+    sx, sy, sz = world.grid.size
+    cells = [
+        np.clip(np.floor(rows[a] + (0.4 if a == "y" else 0)).astype(int), 0, top - 1)
+        for a, top in zip("xzy", (sx, sz, sy), strict=True)
+    ]
+    bright = brightness(world.grid.light[cells[0], cells[1], cells[2]], world.time, world.weather)
+    # Water takes the red out of what swims in it, as the renderer's does to what it covers
+    out[:, RED : BLUE + 1] = np.where(
+        _WET[world.grid.blocks[cells[0], cells[1], cells[2]]][:, None], bright * (0.5, 0.74, 0.92), bright
+    )
+    hurt = rows["hurt"] > 0
+    out[hurt, GREEN] *= 0.5
+    out[hurt, BLUE] *= 0.5
+    out[hurt, ADD_RED] = 70 * bright[hurt, 0]
+    burning = (rows["fire"] > 0) & ~hurt
+    out[burning, RED], out[burning, GREEN], out[burning, BLUE] = 1.2, 0.8, 0.5
+    _dress(out, rows, view)
+    return out
+
+
+_PLAYER = len(KINDS)
+"""Stands for a kind: players are no entities."""
+
+
+def _other_players(world: World) -> np.ndarray:
+    """The players the one whose turn it is may see, as rows of `ENTITY`; `variant` is the seat."""
+    seen = [
+        (seat, one)
+        for seat, one in enumerate(world.players)
+        if seat != world.seat and not one.dead and one.game_mode != "spectator"
+    ]
+    rows = np.zeros(len(seen), ENTITY)
+    for row, (seat, one) in zip(rows, seen, strict=True):
+        row["kind"], row["variant"] = _PLAYER, seat
+        row["x"], row["y"], row["z"], row["vx"], row["vz"] = one.x, one.y, one.z, one.vx, one.vz
+        row["yaw"] = row["head_yaw"] = one.yaw
+        row["pitch"], row["walked"], row["on_ground"] = one.pitch, world.ticks * 0.2 % 1000, one.on_ground
+        row["hurt"], row["fire"] = one.invulnerable, one.burning
+    return rows
+
+
+def _dress(out: np.ndarray, rows: np.ndarray, view: View) -> None:
+    """Choose each figure's model, and set what moves otherwise than mobs do."""
+    items = table("items")
+    for n, row in enumerate(rows):
+        name = KINDS[row["kind"]] if row["kind"] < _PLAYER else "player"
+        age = int(row["age"])
+        if name not in THINGS:
+            out[n, MODEL] = WARDROBE.mob(name, int(row["variant"]), int(row["flags"]))
+            if name == "slime":
+                out[n, SCALE] = max(1, int(row["variant"]))
+            elif name == "creeper" and row["goal_ticks"] < 0:
+                burnt = min(1.0, -int(row["goal_ticks"]) / FUSE_TICKS)
+                out[n, SCALE] *= 1 + 0.25 * burnt**2
+                if int(row["goal_ticks"]) // 4 % 2:
+                    out[n, ADD_RED] = out[n, ADD_ALL] = 90
+            if row["flags"] & SITTING:
+                out[n, PITCH], out[n, STRIDE] = math.radians(-24), 0
+            continue
+        out[n, YOUNG], out[n, SCALE] = 0, 1
+        if name == "item":
+            item = items[int(row["item"])]["name"] if 0 <= row["item"] < len(items) else "stone"
+            model = WARDROBE.item(item, 8.0)
+            out[n, MODEL] = model
+            out[n, SCALE] = 1.0 if WARDROBE.parts[WARDROBE.models[model, 0], SPRITE] else 0.55
+            out[n, YAW] = age * 0.05 + int(row["id"]) * 0.7
+            out[n, Y] += 0.1 + 0.06 * exact.sin(age * 0.1 + int(row["id"]))
+        elif name == "arrow":
+            out[n, MODEL], out[n, PITCH] = WARDROBE.mob("arrow"), math.radians(row["pitch"])
+        else:
+            # Thin pictures that always face the camera
+            if name == "xp_orb":
+                out[n, MODEL] = WARDROBE.sprite("xp_orb", icons.orb(), 3.5)
+                out[n, RED] = out[n, GREEN] = out[n, BLUE] = 0.75 + 0.25 * exact.sin(age * 0.3)
+            else:
+                out[n, MODEL] = WARDROBE.sprite(name, icons.icon(name), 5.0)  # thrown things are items too
+            out[n, YAW], out[n, PITCH] = math.radians(view.yaw) + math.pi, -math.radians(view.pitch)
+
+
+def draw(world: World, camera: View, frame: np.ndarray, depth: np.ndarray) -> None:
+    """Draw every entity within `REACH` into a picture.
+
+    Args:
+        world: With its `entities`, `grid` and `time`.
+        camera: From where.
+        frame: uint8, shape (H, W, 3); changed in place.
+        depth: float32, shape (H, W): blocks along the ray to what is drawn; changed in place.
+    """
+    found = poses(world, camera)
+    if len(found):
+        paint(found, basis(camera), frame, depth)
+
+
+def paint(found: np.ndarray, view: np.ndarray, frame: np.ndarray, depth: np.ndarray) -> None:
+    """Draw poses as `poses` returns them, seen from what `basis` returns."""
+    _figures(found, WARDROBE.models, WARDROBE.parts, WARDROBE.faces, WARDROBE.skin, view, frame, depth)
+
+
+__all__ = ["REACH", "WARDROBE", "Wardrobe", "basis", "brightness", "draw", "paint", "poses"]

@@ -1,0 +1,1 @@
+"""How a land is made from its seed: hills, caves, trees, plants, villages."""

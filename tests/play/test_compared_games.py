@@ -1,0 +1,105 @@
+"""Games that may be compared: on which seeds people play, who is asked, and what their answer does."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from pathlib import Path
+
+import httpx
+import pytest
+from play_server import RunningServer, running_server
+
+import interplay.record
+from interplay.play.client import PlayClient
+from interplay.play.seeds import HELD_OUT_SHARE, draw_seed
+from interplay.record import Archive
+from interplay.store import entrants
+from interplay.tasks import builtin_suites, find
+
+pytestmark = pytest.mark.alone
+
+BREAKOUT = find("atari/breakout", builtin_suites())
+
+
+def test_one_seed_in_four_is_held_out_and_the_others_never_are() -> None:
+    drawn = [draw_seed(BREAKOUT, held_out_share=HELD_OUT_SHARE) for _ in range(4000)]
+    held_out = [seed for seed in drawn if seed in BREAKOUT.held_out_seeds]
+    assert 800 < len(held_out) < 1200  # 1,000 expected, with a standard deviation of 27
+    assert set(Counter(held_out)) <= set(BREAKOUT.held_out_seeds)
+    assert not {draw_seed(BREAKOUT) for _ in range(1000)} & set(BREAKOUT.held_out_seeds)
+    assert {draw_seed(BREAKOUT, held_out_share=1.0) for _ in range(200)} <= set(BREAKOUT.held_out_seeds)
+
+
+async def play_a_moment(server: RunningServer, http: httpx.AsyncClient | None) -> PlayClient:
+    """A short game, of a person with a cookie or of the operator; finished early."""
+    if http is None:
+        client = await server.open("atari/breakout", seed=BREAKOUT.held_out_seeds[0])
+    else:
+        answer = await http.post("/api/sessions", json={"task": "atari/breakout"})
+        assert answer.status_code == 201, answer.text
+        client = PlayClient(server.address, answer.json())
+        await client.connect()
+    await client.start()
+    while client.decoder.step < 20:
+        await client.receive()
+    await client.quit()
+    while client.ended is None:
+        await client.receive()
+    await client.close()
+    return client
+
+
+def shown(archive: Archive) -> set[str]:
+    """Games that judges may be shown for `people`."""
+    with archive.database.read() as session:
+        return {row.id for row in entrants.episodes_of(session, "people", BREAKOUT.id)}
+
+
+def test_a_game_on_a_held_out_seed_is_compared_only_while_its_player_agrees(tmp_path: Path) -> None:
+    async def scenario(server: RunningServer, archive: Archive) -> None:
+        async with httpx.AsyncClient(base_url=server.address) as http:
+
+            async def say(token: str, agreed: bool) -> httpx.Response:
+                return await http.post("/api/play/agreement", json={"token": token, "agreed": agreed})
+
+            client = await play_a_moment(server, http)
+            assert client.ended is not None
+            assert client.ended["may_ask"]
+            episode = archive.get(client.ended["episode"])
+            assert episode.seed in BREAKOUT.held_out_seeds
+            token = client.grant["token"]
+            assert shown(archive) == set(), "nobody has said anything yet"
+            assert (await say(token, True)).json() == {"is_compared": True}
+            assert shown(archive) == {episode.id}
+            assert (await say(token, False)).json() == {"is_compared": False}
+            assert shown(archive) == set()
+            unsigned = await say(token + "x", True)
+            assert unsigned.status_code == 403
+            assert "was not signed by this server" in unsigned.json()["message"]
+            unplayed = (await http.post("/api/sessions", json={"task": "atari/qbert"})).json()
+            nothing = await say(unplayed["token"], True)
+            assert nothing.status_code == 409
+            assert "not recorded, so there is nothing to compare" in nothing.json()["message"]
+            operators = await play_a_moment(server, None)
+            assert operators.ended is not None
+            assert not operators.ended["may_ask"]
+            refused = await say(operators.grant["token"], True)
+            assert refused.status_code == 409
+            assert "nobody is asked about games that an operator has opened" in refused.json()["message"]
+
+    with running_server(tmp_path / "data", "--workers", "1", "--held-out-share", "1") as server:
+        archive = interplay.record.open(server.data)
+        asyncio.run(scenario(server, archive))
+        archive.close()
+
+
+def test_nobody_is_asked_about_a_game_on_another_seed(tmp_path: Path) -> None:
+    async def scenario(server: RunningServer) -> None:
+        async with httpx.AsyncClient(base_url=server.address) as http:
+            client = await play_a_moment(server, http)
+            assert client.ended is not None
+            assert not client.ended["may_ask"]
+
+    with running_server(tmp_path / "data", "--workers", "1", "--held-out-share", "0") as server:
+        asyncio.run(scenario(server))

@@ -1,0 +1,189 @@
+"""A server that was killed and started again: games go on where they were recorded, and what cannot go on is kept and shown."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import signal
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+import httpx
+import pyarrow as pa
+import pytest
+from play_server import RunningServer, running_server
+from play_watcher import Watcher
+
+import interplay.record
+from interplay.envs import make
+from interplay.play import PlayServer
+from interplay.play.client import PlayClient, PlayClientError
+from interplay.record import Archive, journal
+from interplay.record.journal import is_live
+from interplay.store import PlaySession, sessions
+from interplay.tasks import builtin_suites, find
+
+pytestmark = pytest.mark.alone
+
+BREAKOUT = find("atari/breakout", builtin_suites())
+ONE_SECOND = 60
+
+
+def test_a_game_goes_on_from_its_recorded_step_through_two_kills_of_the_server(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    watcher = Watcher(None, random.Random(3))  # type: ignore[arg-type]
+    untaken: list[dict] = []
+
+    async def first(server: RunningServer) -> None:
+        watcher.client = await server.open("atari/space_invaders", seed=5)
+        await watcher.client.start()
+        waiting = await server.open("atari/qbert", seed=6)  # nothing played yet
+        untaken.append(waiting.grant)
+        await watcher.play(2 * ONE_SECOND)
+        await until_lost(server, watcher)
+
+    async def again(server: RunningServer) -> None:
+        deadline = time.monotonic() + 20
+        while (await server.statistics())["seats"].get("held") != 1:
+            assert time.monotonic() < deadline, await server.statistics()
+            await asyncio.sleep(0.05)
+        assert interplay.record.open(data).episodes() == []  # what may go on is no sealed episode
+        client = PlayClient(server.address, watcher.client.grant)
+        await client.connect()
+        assert client.welcome["restored"]
+        assert client.welcome["state"] == "paused"
+        assert watcher.steps[-1] - ONE_SECOND <= client.welcome["step"] <= watcher.steps[-1] + ONE_SECOND
+        watcher.client = client
+        recorded.append(client.welcome["step"])
+        await client.resume()
+        await watcher.play(len(watcher.steps) + ONE_SECOND)
+        with interplay.record.open(data).database.read() as database:
+            assert database.get_one(PlaySession, client.grant["session"]).state == "playing"
+
+    async def until_lost(server: RunningServer, watcher: Watcher) -> None:
+        server.process.kill()
+        with pytest.raises(PlayClientError):
+            await watcher.play()
+
+    async def third(server: RunningServer) -> None:
+        await again(server)
+        waiting = PlayClient(server.address, untaken[0])
+        await waiting.connect()
+        assert (waiting.welcome["state"], waiting.welcome["restored"]) == ("waiting", False)
+        await waiting.quit()
+        await watcher.client.quit()
+        await watcher.play()
+
+    async def second(server: RunningServer) -> None:
+        await again(server)
+        await until_lost(server, watcher)
+
+    recorded: list[int] = []
+    for part in (first, second):
+        with running_server(data, "--workers", "1", expect_exit=-signal.SIGKILL) as server:
+            asyncio.run(part(server))
+    with running_server(data, "--workers", "1") as server:
+        asyncio.run(third(server))
+    assert watcher.client.ended is not None
+    archive = interplay.record.open(data)
+    (episode,) = archive.episodes()
+    assert episode.id == watcher.client.ended["episode"]
+    assert (episode.outcome, episode.seed) == ("quit", 5)
+    assert episode.num_steps > recorded[1] > recorded[0] > 0
+    assert interplay.record.verify(episode).equal
+    assert list((data / "journal").iterdir()) == []
+
+
+def cut_off(archive: Archive, session: str, num_steps: int) -> str:
+    """What a killed server leaves of a game; returns the id of its episode."""
+    env = make(BREAKOUT)
+    with archive.database.write() as database:
+        sessions.open_session(
+            database,
+            id=session,
+            task=BREAKOUT.id,
+            task_hash=BREAKOUT.content_hash,
+            seed=4,
+            actor="tester",
+            actor_kind="human",
+            participant_id=None,
+            now=datetime.now(UTC),
+        )
+        sessions.set_session_state(database, session, "playing", now=datetime.now(UTC))
+    recorder = archive.recorder(BREAKOUT, env, seed=4, actor="tester", actor_kind="human", session_id=session)
+    recorder.start(*env.reset(seed=4))
+    for step in range(num_steps):
+        recorder.step(0, env.step(0), owner="tester", timing=None, clock_us=step * 16_667)
+    recorder.flush()
+    recorder.abandon()
+    env.close()
+    return recorder.episode_id
+
+
+def without_step_numbers(path: Path) -> None:
+    """Damage a journal so that its header can be read and its steps cannot."""
+    with pa.OSFile(str(path)) as file:
+        stream = pa.ipc.open_stream(file)
+        schema, batch = stream.schema, stream.read_next_batch()
+    place = schema.get_field_index("step")
+    damaged = batch.set_column(place, schema.field(place), pa.nulls(batch.num_rows, schema.field(place).type))
+    with pa.OSFile(str(path), "wb") as file, pa.ipc.new_stream(file, schema) as writer:
+        writer.write_batch(damaged)
+
+
+def test_a_game_whose_player_does_not_come_back_is_sealed_and_its_late_player_finds_the_replay(tmp_path: Path) -> None:
+    import uvicorn
+
+    from interplay.play.sockets import listen
+    from interplay.web.app import create_app
+
+    archive = interplay.record.open(tmp_path)
+    gone = cut_off(archive, "gone", 30)
+    torn = archive.journal_folder / "20200101T000000-00000000.0.arrows"
+    torn.write_bytes(b"torn")
+    damaged = cut_off(archive, "damaged", 30)
+    without_step_numbers(archive.journal_folder / f"{damaged}.0.arrows")
+    lost = cut_off(archive, "lost", 30)
+    (archive.journal_folder / f"{lost}.0.arrows").unlink()
+
+    async def scenario() -> None:
+        play = PlayServer(archive, secret=b"s" * 32, num_workers=1, resume_s=0.5)
+        app = create_app(archive, play=play, secret=b"s" * 32)
+        listener = listen("127.0.0.1", 0)
+        web = uvicorn.Server(uvicorn.Config(app, ws="websockets-sansio", log_level="warning"))
+        serving = asyncio.create_task(web.serve(sockets=[listener]))
+        address = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        try:
+            while not web.started:
+                await asyncio.sleep(0.02)
+            async with httpx.AsyncClient(base_url=address) as http:
+                assert (await http.get("/healthz")).json()["status"] == "ok"  # before anything is sealed
+            while not archive.episodes():
+                await asyncio.sleep(0.05)
+            grant = {"session": "gone", "token": play._tokens.sign("gone")[0], "socket": "/api/play"}
+            late = PlayClient(address, grant)
+            with pytest.raises(PlayClientError, match=r"restarted|saved"):
+                await late.connect()
+            with archive.database.read() as database:
+                row = database.get_one(PlaySession, "gone")
+                while row.state == "playing":
+                    await asyncio.sleep(0.05)
+                    database.refresh(row)
+                assert (row.state, row.episode_id) == ("interrupted", gone)
+                assert "lost" not in play._places  # it was played, so it must not begin anew on its seed
+                assert database.get_one(PlaySession, "lost").state == "interrupted"
+            play._places.clear()  # as after its last words are forgotten
+            later = PlayClient(address, grant)
+            with pytest.raises(PlayClientError, match="what you played is saved"):
+                await later.connect()
+        finally:
+            web.should_exit = True
+            await serving
+
+    asyncio.run(scenario())
+    (episode,) = archive.episodes()
+    assert (episode.id, episode.outcome, episode.num_steps) == (gone, "interrupted", 30)
+    assert torn.exists()  # for `interplay episodes repair`
+    assert journal.segments(archive.journal_folder, damaged)
+    assert not is_live(torn)

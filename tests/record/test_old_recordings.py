@@ -1,0 +1,100 @@
+"""Recordings of an older release, committed in `data/`, open, verify, replay and are sealed as they were then."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+import interplay.record
+from interplay.cli import _run
+from interplay.record import Episode, verify
+from interplay.record.replay import play_again
+from interplay.record.verify import verify_file
+
+DATA = Path(__file__).parent / "data" / "schema-1"
+EXPECTED = json.loads((DATA / "expected.json").read_text())["episodes"]
+NOT_SEALED = {"sha256", "sum_of_hashes", "sum_of_latencies"}
+"""Of an entry of `expected.json`: what is not the episode's own facts."""
+
+
+@pytest.fixture
+def old_folder(archive) -> Path:
+    """A data folder as the older release left it, without its database: sealed files, and a journal that was torn."""
+    for name, facts in EXPECTED.items():
+        target = archive.episode_path(facts["task_id"], name)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(DATA / f"{name}.parquet", target)
+    shutil.copy(DATA / "torn.0.arrows", archive.journal_folder)
+    return archive.root
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_a_sealed_file_of_the_older_release_opens_and_replays(name):
+    """Its facts, steps and pictures are what that release wrote down about it."""
+    expected = EXPECTED[name]
+    episode = Episode.open(DATA / f"{name}.parquet")
+    facts = episode.to_json()
+    assert {key: facts[key] for key in expected if key not in NOT_SEALED} == {
+        key: value for key, value in expected.items() if key not in NOT_SEALED
+    }
+    steps = episode.steps()
+    assert steps.num_rows == episode.num_steps + 1
+    assert sum(steps.column("frame_hash").to_pylist()) == expected["sum_of_hashes"]
+    (latencies,) = (steps.column(column) for column in steps.column_names if column.endswith("latency_ms"))
+    assert sum(value or 0 for value in latencies.to_pylist()) == expected["sum_of_latencies"]
+    assert len(episode.actions()) == len(episode.rewards()) == episode.num_steps
+    assert episode.frames[episode.num_steps].rgb().any()
+    if episode.header.deterministic:
+        assert play_again(episode) == episode.total_reward
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_a_sealed_file_of_the_older_release_verifies(name):
+    verdict = verify_file(DATA / f"{name}.parquet", name, EXPECTED[name]["sha256"])
+    assert verdict.equal, verdict.reason
+    assert verdict.intact
+    assert verdict.replayed == (name != "cartpole-video")
+
+
+def test_a_folder_of_the_older_release_is_repaired_and_stays_so(old_folder, capsys):
+    """Files are entered, the torn journal is sealed as far as it is whole, all verify; a second repair has nothing to do."""
+
+    def run(*arguments: str):
+        assert _run(["episodes", *arguments, "--data", str(old_folder), "--json"]) == 0
+        return json.loads(capsys.readouterr().out)
+
+    repaired = run("repair")
+    assert sorted(repaired["catalogued"]) == sorted(EXPECTED)
+    (torn,) = repaired["sealed"]
+    assert (torn["id"], torn["outcome"], torn["actor_kind"]) == ("torn", "interrupted", "human")
+    whole = pq.read_table(DATA / "invaders.parquet")  # the same game, not torn
+    assert 200 < torn["num_steps"] < 300
+    archive = interplay.record.open(old_folder)
+    episode = archive.get("torn")
+    np.testing.assert_array_equal(episode.actions(), whole.column("action.player").to_numpy()[: episode.num_steps])
+    hashes = episode.steps().column("frame_hash").to_pylist()
+    assert hashes == whole.column("frame_hash").to_pylist()[: episode.num_steps + 1]
+    archive.close()
+    assert run("verify", "--all")["num_equal"] == len(EXPECTED) + 1
+    again = run("repair")
+    assert (again["sealed"], again["catalogued"]) == ([], [])
+    assert {row["id"] for row in run("list", "--where", "actor_kind = human")} == {"invaders", "cave", "torn"}
+
+
+def test_a_torn_journal_of_the_older_release_goes_on(old_folder):
+    """The game is rebuilt from its journal, and what is played from there on is recorded with it."""
+    archive = interplay.record.open(old_folder)
+    env, recorder, state = interplay.record.resume(archive, "torn")
+    begun = state.num_steps
+    for step in range(begun, begun + 30):
+        recorder.step(1, env.step(1), clock_us=step * 16_667)
+    episode = archive.seal(recorder.finish("quit"))
+    assert episode.num_steps == begun + 30
+    assert episode.actions().tolist()[-30:] == [1] * 30
+    assert verify(episode).equal
+    archive.close()

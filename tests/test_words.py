@@ -1,0 +1,81 @@
+"""One word for one idea, in everything a user reads: pages, commands, errors, documentation, task files."""
+
+import ast
+import re
+from collections import Counter
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+
+WORDS = {
+    r"automatic(ally)?[ -](judg|answer)": "model judge: a program that answers matches",
+    r"automatic(ally)?[ -](evaluat|check|rule)": "outcome check: a rule that says whether a task was achieved",
+    r"pools?": "candidates: episodes that may be shown; workers: processes that step worlds",
+    r"(match(making)?|pairing|judging|default)('s)? polic(y|ies)": "pairing: which match is served next",
+    r"(frames?|of) polic(y|ies)|polic(y|ies) (replay|indexed|video)": "frame storage: replay, indexed or video",
+    r"none that": "a sentence with a subject and a verb",
+    r"whence": "from where",
+    r"of before": "earlier",
+    r"can(not)? be believed|be believed": "accurate, or calibrated",
+    r"doubt": "uncertainty",
+    r"nobody at the keyboard": "scripted players and judges",
+}
+"""Words that are not used, as a pattern, and what to write instead. The glossary's other words are checked by readers."""
+
+STILL: dict[str, int] = {}
+"""File -> how many such words it still has. These numbers may only become smaller."""
+
+
+def prose(path: Path) -> str:
+    """What a user may read of a file: without code, template statements and names."""
+    text = path.read_text()
+    if path.suffix == ".md":
+        return re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL).replace("`", "")
+    if path.suffix == ".html":
+        return re.sub(r"\{[{%#].*?[}%#]\}", "", text, flags=re.DOTALL)
+    if path.suffix == ".py":  # errors; the help of commands is on docs/command-line.md
+        raised = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Raise)]
+        parts = [part.value for one in raised for part in ast.walk(one) if isinstance(part, ast.Constant)]
+        return "\n".join(part for part in parts if isinstance(part, str))
+    return text
+
+
+def read_by_users() -> list[Path]:
+    package = ROOT / "interplay"
+    return [
+        ROOT / "README.md",
+        ROOT / "CONTRIBUTING.md",
+        *sorted((ROOT / "docs").rglob("*.md")),
+        *sorted((package / "web" / "templates").rglob("*.html")),
+        *sorted((package / "web" / "static" / "js").rglob("*.js")),
+        *sorted((package / "tasks").rglob("*.toml")),
+        *sorted((package / "study").rglob("*.toml")),
+        *sorted(package.rglob("*.py")),
+    ]
+
+
+def found_in(text: str) -> Counter[str]:
+    """Words of the list in a text, in lower case -> how often."""
+    return Counter(
+        " ".join(found.group().lower().split())
+        for pattern in WORDS
+        for found in re.finditer(rf"\b(?:{pattern.replace(' ', chr(92) + 's+')})\w*", text, re.IGNORECASE)
+    )
+
+
+def test_what_users_read_uses_the_words_of_the_glossary():
+    found = {str(path.relative_to(ROOT)): found_in(prose(path)) for path in read_by_users()}
+    new = {name: dict(words) for name, words in found.items() if words.total() > STILL.get(name, 0)}
+    assert not new, f"write instead: {WORDS}"
+    mended = [name for name in STILL if name not in found or not found[name]]
+    assert not mended, "these have no such words any more: take them off the list"
+
+
+def test_words_are_found_in_prose_and_in_errors_and_not_in_code(tmp_path):
+    page, template, module = tmp_path / "page.md", tmp_path / "page.html", tmp_path / "module.py"
+    page.write_text("Automatic\njudges and their `pool`.\n```python\nwhence = 1\n```\n")
+    assert found_in(prose(page)) == {"automatic judges": 1, "pool": 1}
+    template.write_text("{% if pool %}<p title='Made of before'>{{ pool }}</p>{% endif %}")
+    assert found_in(prose(template)) == {"of before": 1}
+    module.write_text("pool = 'whence'\nraise ValueError(f'{pool} of before')\n")
+    assert found_in(prose(module)) == {"of before": 1}

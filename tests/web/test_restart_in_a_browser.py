@@ -1,0 +1,105 @@
+"""A player's page and a server that is killed: the game goes on in the same page, from the recorded step."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from test_pages_in_a_browser import until
+
+import interplay.record
+from interplay.play.sockets import listen
+
+pytestmark = [pytest.mark.alone, pytest.mark.browser, pytest.mark.slow]
+
+FIRST_START_S = 150
+
+
+class Server:
+    """A real `interplay serve` that can be killed, and started again at the same address."""
+
+    def __init__(self, data: Path) -> None:
+        self.data = data
+        with listen("127.0.0.1", 0) as listener:
+            self.port = listener.getsockname()[1]
+        self.address = f"http://127.0.0.1:{self.port}"
+
+    def start(self) -> None:
+        command = [sys.executable, "-m", "interplay.cli", "serve", "--port", str(self.port), "--workers", "1", "--empty"]
+        self.process = subprocess.Popen(
+            [*command, "--data", str(self.data)], stdout=subprocess.PIPE, text=True, env=os.environ | {"PYTHONPATH": ""}
+        )
+        assert "http" in self.process.stdout.readline()
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait()
+        self.process.stdout.close()
+
+
+@pytest.fixture
+def killable(tmp_path):
+    """The server of this module's pages."""
+    server = Server(tmp_path)
+    server.start()
+    yield server
+    server.process.send_signal(signal.SIGTERM)
+    server.process.wait(30)
+    server.process.stdout.close()
+
+
+@pytest.fixture
+def page(chromium, killable):
+    """A page whose scripts meet no error; that a connection failed the browser says by itself."""
+    context = chromium.new_context(base_url=killable.address, viewport={"width": 1240, "height": 860})
+    page = context.new_page()
+    page.set_default_timeout(30_000)
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    yield page
+    context.close()
+    assert errors == []
+
+
+@pytest.mark.parametrize("task", ["atari/space_invaders", "basalt/find_cave"])
+def test_the_same_page_goes_on_from_the_recorded_step_after_the_server_was_killed(page, killable, task):
+    player = page.locator("#player")
+
+    def step() -> int:
+        return int(player.get_attribute("data-step") or 0)
+
+    def play_until(wanted: int) -> None:
+        until(page, f"Number(document.querySelector('#player').dataset.step) >= {wanted}", within_s=60)
+
+    page.goto(f"/play/{task}")
+    page.locator("[data-start]:not([disabled])").press("Enter")
+    page.locator("#player[data-state=playing]").wait_for(timeout=FIRST_START_S * 1000)
+    play_until(50)
+    killable.kill()
+    page.get_by_text("Connecting again").first.wait_for()
+    seen = step()
+    killable.start()
+    page.get_by_text("The server was restarted").first.wait_for(timeout=60_000)
+    words = page.locator("[data-cover] p").inner_text()
+    assert words.startswith("Your game goes on from step ")
+    recorded = int(words.removeprefix("Your game goes on from step ").removesuffix("."))
+    rate = 20 if task.startswith("basalt") else 60
+    assert 0 < recorded <= seen + rate
+    assert recorded >= seen - rate, "no more than a second is lost"
+    assert player.get_attribute("data-state") == "paused"
+    page.get_by_role("button", name="Resume").press("Enter")  # a click would lock the pointer to the game
+    page.locator("#player[data-state=playing]").wait_for()
+    play_until(recorded + 30)
+    page.locator("[data-finish]").click()
+    page.locator("[data-ask-yes]").click()
+    page.locator("[data-end-title]").wait_for(timeout=60_000)
+    archive = interplay.record.open(killable.data)
+    episode = archive.get(page.locator("[data-end-link]").get_attribute("href").rsplit("/", 1)[-1])
+    archive.close()
+    assert episode.num_steps >= recorded + 30
+    verdict = interplay.record.verify(episode)
+    assert verdict.equal, verdict

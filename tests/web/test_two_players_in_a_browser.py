@@ -1,0 +1,144 @@
+"""Two windows in one game: how they meet, each their own keys, one pauses, the worker dies, and what both read at the end."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+import httpx
+import pytest
+from test_pages_in_a_browser import until
+from web_server import serving
+
+import interplay.record
+from interplay.play.tokens import operator_token
+
+pytestmark = [pytest.mark.alone, pytest.mark.browser, pytest.mark.slow]
+pytest.importorskip("pettingzoo")
+
+PONG = """
+[suite]
+id = "two"
+title = "For two"
+[[task]]
+name = "pong"
+title = "Pong together"
+goal = "Keep the ball in play."
+instructions = "Move your paddle."
+frame_rate_hz = 15
+time_limit_s = 60
+held_out_seeds = [1, 2]
+seats = ["left_paddle", "right_paddle"]
+env.id = "pettingzoo:butterfly/cooperative_pong-v6"
+env.options = { kwargs = { ball_speed = 1 } }
+[task.keys]
+buttons = ["UP", "DOWN"]
+bindings = { ArrowUp = "UP", ArrowDown = "DOWN" }
+actions = { "" = 0, "UP" = 1, "DOWN" = 2 }
+[[task.questions]]
+id = "overall"
+factor = "overall"
+kind = "overall"
+text = "Who played better?"
+"""
+
+
+@pytest.fixture
+def data(tmp_path):
+    return tmp_path / "data"
+
+
+@pytest.fixture
+def server(data, tmp_path):
+    with serving(data, tmp_path, {"two": PONG}) as address:
+        yield address
+
+
+@pytest.fixture
+def windows(chromium, server):
+    """Two people at two browsers; their pages meet no script error."""
+    errors: list[str] = []
+    contexts = [chromium.new_context(base_url=server, viewport={"width": 1100, "height": 800}) for _ in range(2)]
+    pages = []
+    for context in contexts:
+        page = context.new_page()
+        page.set_default_timeout(60_000)
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        pages.append(page)
+    yield pages
+    for context in contexts:
+        context.close()
+    assert errors == []
+
+
+def start(page) -> None:
+    page.goto("/play/two/pong")
+    page.locator("[data-start]:not([disabled])").press("Enter")
+
+
+def playing(page) -> None:
+    page.locator("#player[data-state=playing]").wait_for()
+
+
+def sees_steps(page, num_steps: int) -> None:
+    """The window paints so many more steps."""
+    step = int(page.locator("#player").get_attribute("data-step") or 0) + num_steps
+    until(page, f"Number(document.querySelector('#player').dataset.step) >= {step}", within_s=60)
+
+
+def worker_of_the_game(server, data) -> int:
+    headers = {"Authorization": f"Bearer {operator_token(data)}"}
+    workers = httpx.get(f"{server}/api/play/statistics", headers=headers).json()["workers"]
+    (pid,) = [worker["pid"] for worker in workers if worker["seats"]]
+    return pid
+
+
+def test_two_windows_play_one_game_through_a_pause_and_a_killed_worker(windows, server, data, screenshots):
+    first, second = windows
+    start(first)
+    cover = "[data-cover]"
+    first.locator(cover, has_text="Waiting for another player to join.").wait_for()
+    assert first.get_by_role("button", name="Stop waiting").is_visible()
+    first.screenshot(path=screenshots / "two-players-waiting.png")
+    start(second)
+    for page in windows:
+        playing(page)
+    assert first.locator("[data-seats]").text_content() == "You play left paddle."
+    assert second.locator("[data-seats]").text_content() == "You play right paddle."
+    first.keyboard.down("ArrowUp")
+    second.keyboard.down("ArrowDown")
+    for page in windows:
+        sees_steps(page, 10)
+    score = second.locator("[data-score]").text_content()
+    assert len(score) <= len("00.00"), f"{score} is no score to read"
+    first.keyboard.up("ArrowUp")
+    first.locator("[data-pause]").click()
+    first.locator(cover, has_text="The others play on without you.").wait_for()
+    second.locator("[data-seats]", has_text="left paddle is away.").wait_for()
+    sees_steps(second, 10)
+    first.screenshot(path=screenshots / "two-players-paused.png")
+    second.screenshot(path=screenshots / "two-players-alone.png")
+    first.locator("[data-pause]").click()
+    playing(first)
+    os.kill(worker_of_the_game(server, data), signal.SIGKILL)
+    for page in windows:
+        page.locator(cover, has_text="The game is being brought back from its recording.").wait_for()
+    for page in windows:
+        playing(page)
+    for page in windows:
+        sees_steps(page, 10)
+    second.locator("[data-finish]").click()
+    second.get_by_role("button", name="Finish").last.click()
+    first.locator("[data-end-title]", has_text="The other player finished early.").wait_for()
+    second.locator("[data-end-title]", has_text="You finished early.").wait_for()
+    links = [page.locator("[data-end-link]").get_attribute("href") for page in windows]
+    assert links[0] == links[1]
+    archive = interplay.record.open(data)
+    (episode,) = archive.episodes()
+    assert links[0] == f"/episodes/{episode.id}"
+    assert episode.outcome == "quit"
+    assert interplay.record.verify(episode).equal
+    steps = episode.steps()
+    assert 1 in steps.column("action.left_paddle").to_pylist()
+    assert 2 in steps.column("action.right_paddle").to_pylist()
+    archive.close()

@@ -1,0 +1,30 @@
+"""What rules ask of a world that several may be in, for small worlds of one player."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from interplay.world.state import Player
+
+
+class OnePlayer:
+    """Beside a `player` and a `screen`."""
+
+    player: Player
+    screen: Any
+    seat = 0
+
+    @property
+    def players(self) -> list[Player]:
+        return [self.player]
+
+    @property
+    def screens(self) -> list[Any]:
+        return [self.screen]
+
+    @contextmanager
+    def acting(self, seat: int) -> Iterator[Player]:
+        assert seat == 0
+        yield self.player
