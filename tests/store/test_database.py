@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 from datetime import UTC, datetime, timedelta, timezone
+from unittest.mock import Mock
 
 import pytest
 import sqlalchemy as sa
