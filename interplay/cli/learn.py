@@ -44,9 +44,13 @@ def bc(
     fast: Annotated[bool, typer.Option("--fast", help="Settings for under a minute on two cores.")] = False,
     updates: Annotated[int | None, typer.Option(help="Gradient steps.")] = None,
     batch_size: Annotated[int | None, typer.Option(help="Decisions per gradient step.")] = None,
-    learning_rate: Annotated[float | None, typer.Option(help="Of Adam, at the start.")] = None,
-    balance: Annotated[float | None, typer.Option(help="0 learns how often each action is taken, 1 weighs all alike.")] = None,
-    temperature: Annotated[float | None, typer.Option(help="Of the policy's draws; 0 takes the likeliest action.")] = None,
+    learning_rate: Annotated[float | None, typer.Option(help="Adam's learning rate at the start.")] = None,
+    balance: Annotated[
+        float | None, typer.Option(help="0 keeps each action's own frequency, 1 gives all actions the same weight.")
+    ] = None,
+    temperature: Annotated[
+        float | None, typer.Option(help="Temperature of the policy's draws; 0 takes the likeliest action.")
+    ] = None,
     max_seconds: Annotated[float | None, typer.Option(help="Stop training after so many seconds.")] = None,
     device: Annotated[str | None, typer.Option(help="auto, cpu or cuda.")] = None,
     threads: Annotated[int | None, typer.Option(help="CPU threads; 0 for all cores.")] = None,

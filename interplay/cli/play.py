@@ -36,7 +36,7 @@ def play(
     ] = None,
     seats: Annotated[
         list[str] | None,
-        typer.Option("--seat", metavar="NAME=AGENT", help="Who sits in one seat of the task; once for each seat."),
+        typer.Option("--seat", metavar="NAME=AGENT", help="The agent in one seat of the task; repeat for each seat."),
     ] = None,
     seeds: Annotated[str, typer.Option(help="'heldout', or numbers with commas.")] = "heldout",
     num_episodes: Annotated[int, typer.Option("--episodes", min=1, help="Episodes per seed.")] = 1,

@@ -51,11 +51,13 @@ def bedd(
     ] = None,
     agents: Annotated[
         str | None,
-        typer.Option("--agents", help="Agents to look at, parted by commas; default: the paper's six, else the best six."),
+        typer.Option("--agents", help="Agents to compare, separated by commas; default: the paper's six, else the best six."),
     ] = None,
     recordings: Annotated[
         Path | None,
-        typer.Option("--recordings", help="Folder of published recordings (find-cave/*.jsonl ...): count what they did, too."),
+        typer.Option(
+            "--recordings", help="Folder of published recordings (find-cave/*.jsonl ...); what they did is counted too."
+        ),
     ] = None,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the resamples behind the ratings' intervals.")] = 0,
     data: DataOption = DEFAULT_DATA,

@@ -53,7 +53,7 @@ def serve(
     ] = DEFAULT_MAX_VIDEO_MB,
     allow_host: Annotated[
         list[str] | None,
-        typer.Option("--allow-host", help="A further name people open this server by, as through a proxy; may be repeated."),
+        typer.Option("--allow-host", help="Another host name of this server, for example behind a proxy; may be repeated."),
     ] = None,
     max_worlds: Annotated[
         int | None,
@@ -74,7 +74,8 @@ def serve(
         ),
     ] = None,
     open_room: Annotated[
-        Path | None, typer.Option("--open-room", help="A TOML file whose table [judging] rules the open room at /judge.")
+        Path | None,
+        typer.Option("--open-room", help="A TOML file; its table [judging] sets the rules of the open room at /judge."),
     ] = None,
     verbose: Annotated[bool, typer.Option("--verbose", help="Log every request.")] = False,
     data: DataOption = DEFAULT_DATA,

@@ -56,7 +56,7 @@ AddressOption = Annotated[
 def check(name: NameArgument, suite: SuiteOption = None, as_json: JsonOption = False) -> None:
     """Check a study file: texts, quiz, channels, pay, judging rules, and that its tasks exist.
 
-    Example:  interplay study check my_study.toml
+    Try:  interplay study check my_study.toml
     """
     study = _checked(name, suite)
     lines = [f"{name}: {study.title!r}, all good.", *_summary(study)]
@@ -75,7 +75,7 @@ def open_study(
 ) -> None:
     """Open a study to participants. A changed file becomes a new version; people keep the version they agreed to.
 
-    Example:  interplay study open my_study.toml --address https://lab.example
+    Try:  interplay study open my_study.toml --address https://lab.example
     """
     from interplay.study.hits import Hits
     from interplay.study.studies import Studies
@@ -111,7 +111,7 @@ def close(
 ) -> None:
     """Close the study to new participants; current participants finish early.
 
-    Example:  interplay study close atari
+    Try:  interplay study close atari
     """
     from interplay.study.studies import Studies
 
@@ -128,7 +128,7 @@ def close(
 def list_studies(data: DataOption = DEFAULT_DATA, database: DatabaseOption = None, as_json: JsonOption = False) -> None:
     """List the studies of this data folder, and the built-in ones.
 
-    Example:  interplay study list
+    Try:  interplay study list
     """
     from interplay.study.definition import builtin_studies
     from interplay.study.studies import Studies
@@ -159,7 +159,7 @@ def show(
 ) -> None:
     """Show everything about a study: one that was opened here, a built-in one, or a file.
 
-    Example:  interplay study show basalt --toml > my_study.toml
+    Try:  interplay study show basalt --toml > my_study.toml
     """
     import sys
 
@@ -206,7 +206,7 @@ def participants(
 
     The list holds people's ids on their platform: keep it private.
 
-    Example:  interplay study participants atari --csv > people.csv
+    Try:  interplay study participants atari --csv > people.csv
     """
     from interplay.study.studies import Part, Studies
 

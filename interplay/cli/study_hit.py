@@ -57,7 +57,7 @@ def hit(
 
     Title, minutes and reward are the study's. The ledger keeps every step: two runs, even at the same time, make one HIT.
 
-    Example:  interplay study hit basalt --address https://lab.example --send
+    Try:  interplay study hit basalt --address https://lab.example --send
     """
     from interplay.study.channels.aws import Credentials
     from interplay.study.channels.mturk_api import PRODUCTION, SANDBOX, MTurkApi

@@ -54,7 +54,7 @@ def pay(
     Finished visits (`done`) are paid, each on the terms of the version that the person agreed to. The ledger keeps every step:
     two runs, even at the same time, pay once.
 
-    Example:  interplay study pay basalt --channel prolific --send
+    Try:  interplay study pay basalt --channel prolific --send
     """
     from interplay.study.payroll import Payroll
 

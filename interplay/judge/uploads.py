@@ -67,7 +67,7 @@ def add_agent(
     """Let an agent be judged by its videos, `folder/<task>/seed_<n>.mp4`.
 
     Args:
-        name: What the leaderboard calls it.
+        name: Name on the leaderboard.
         folder: Folders of tasks, named by any of `video_folder.task_names`.
         kind: `agent`, `human`, `model`, or a finer word such as `bc`.
         description: For the agent's page.

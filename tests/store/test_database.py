@@ -6,7 +6,7 @@ import subprocess
 import sys
 import threading
 from datetime import UTC, datetime, timedelta, timezone
-from unittest.mock import Mock
+from unittest.mock import patch
 
 import pytest
 import sqlalchemy as sa
@@ -110,8 +110,7 @@ def test_processes_that_open_a_new_postgresql_database_at_once_wait_for_each_oth
 def test_migrations_that_stop_half_way_change_nothing(tmp_path):
     """They are one transaction: no other process sees a part of them and plans the rest."""
     url = f"sqlite:///{tmp_path}/interplay.db"
-    with pytest.MonkeyPatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr("alembic.op.add_column", Mock(side_effect=KeyboardInterrupt))
+    with patch("alembic.op.add_column", side_effect=KeyboardInterrupt), pytest.raises(KeyboardInterrupt):
         Database.open(url)
     with sqlite3.connect(tmp_path / "interplay.db") as connection:
         assert connection.execute("SELECT name FROM sqlite_master").fetchall() == []

@@ -24,24 +24,24 @@ from interplay.cli.common import (
 
 app = typer.Typer(add_completion=False)
 
-SuiteOption = Annotated[list[Path] | None, typer.Option("--suite", help="Task file (TOML) to know beside the built-in ones.")]
+SuiteOption = Annotated[list[Path] | None, typer.Option("--suite", help="Another task file (TOML), beside the built-in ones.")]
 
 
 @app.command("add-agent")
 def add_agent(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="What the leaderboard calls it.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name on the leaderboard.")],
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="DIR/TASK/seed_<number>.mp4, TASK for example FindCave.")],
     kind: Annotated[str, typer.Option(help="agent, human, model, or a finer word such as bc.")] = "agent",
     description: Annotated[str, typer.Option(help="For the agent's page.")] = "",
     replace_missing: Annotated[
-        bool, typer.Option("--replace-missing", help="Give an agent that is there the videos it lacks; those it has stay.")
+        bool, typer.Option("--replace-missing", help="Add the videos that an existing agent lacks; those it has stay.")
     ] = False,
     suite: SuiteOption = None,
     data: DataOption = DEFAULT_DATA,
     database: DatabaseOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Let an agent be judged by its videos of held-out seeds. All are checked first; one that is wrong, and nothing is stored.
+    """Let an agent be judged by its videos of held-out seeds. All videos are checked first. If one is wrong, nothing is stored.
 
     Try:  interplay judge add-agent GoUp rollouts/GoUp
     """

@@ -23,7 +23,7 @@ def add_episodes(
     actor: Annotated[str | None, typer.Option(help="human: the games of all people together.")] = None,
     participant: Annotated[int | None, typer.Option(min=1, help="Number of one person.")] = None,
     agent: Annotated[str | None, typer.Option(help="Name of an agent that played here.")] = None,
-    name: Annotated[str | None, typer.Option("--as", help="What the leaderboard calls the entrant.")] = None,
+    name: Annotated[str | None, typer.Option("--as", help="Name of the entrant on the leaderboard.")] = None,
     task: Annotated[str | None, typer.Option(help="Only episodes of this task.")] = None,
     where: Annotated[list[str] | None, typer.Option(help="A comparison, e.g. 'score >= 200'; may be repeated.")] = None,
     data: DataOption = DEFAULT_DATA,

@@ -89,7 +89,7 @@ def withdraw(
     database: DatabaseOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show an agent to judges no more; its answers stay and count. `restore` brings it back.
+    """Stop showing an agent to judges. Its answers stay and count. `restore` brings it back.
 
     Try:  interplay judge withdraw noop --task atari/breakout
     """

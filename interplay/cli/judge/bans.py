@@ -29,7 +29,7 @@ def ban(
     database: DatabaseOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Let no answer of a judge count, from the first one on. Everything is computed anew; nothing is deleted.
+    """Stop counting a judge's answers, all of them. The ratings are computed again; nothing is deleted.
 
     Try:  interplay judge ban participant-7 --reason "the same words every time"
     """
@@ -94,7 +94,7 @@ def bans(
     database: DatabaseOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List whose answers do not count, since when and why.
+    """List the judges whose answers do not count, since when and why.
 
     Try:  interplay judge bans --export banned_workers.json
     """
@@ -140,7 +140,7 @@ def judges(
     database: DatabaseOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """How carefully each judge has worked: checks passed, repeated pairs answered alike, sides, time taken.
+    """Show how carefully each judge worked: checks passed, repeated pairs answered the same way, sides, time.
 
     Try:  interplay judge judges --study basalt
     """

@@ -29,13 +29,13 @@ def import_(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Answers as published: a JSON list, newest first.")],
     banned: Annotated[Path | None, typer.Option(help='Workers whose answers do not count: [{"workerId": "A1B2"}].')] = None,
     videos: Annotated[Path | None, typer.Option(help="Videos as DIR/AGENT/TASK/seed_<number>.mp4.")] = None,
-    name: Annotated[str, typer.Option(help="What to call the set here; judges become NAME/worker.")] = "bedd",
+    name: Annotated[str, typer.Option(help="Name of the set here; judges become NAME/worker.")] = "bedd",
     suite: SuiteOption = None,
     data: DataOption = DEFAULT_DATA,
     database: DatabaseOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Bring in a published set of answers with its agents, and say what was dropped and why. Importing again adds nothing.
+    """Import a published set of answers with its agents, and say what was dropped and why. A second import adds nothing.
 
     Try:  interplay judge import human_answers.json --banned banned_workers.json --videos rollouts
     """
@@ -56,7 +56,7 @@ def export(
     out: Annotated[Path, typer.Argument(metavar="OUT", help="A .json in the published format, or a .parquet or .csv table.")],
     name: Annotated[str | None, typer.Option(help="Only what was imported under this name.")] = None,
     task: Annotated[str | None, typer.Option(help="Only answers about this task.")] = None,
-    include_banned: Annotated[bool, typer.Option("--include-banned", help="Also answers of banned judges.")] = False,
+    include_banned: Annotated[bool, typer.Option("--include-banned", help="Include the answers of banned judges.")] = False,
     anonymise: Annotated[bool, typer.Option("--anonymise", help="Pseudonyms instead of judges' names.")] = False,
     data: DataOption = DEFAULT_DATA,
     database: DatabaseOption = None,

@@ -33,8 +33,8 @@ app = typer.Typer(add_completion=False)
 
 DEFAULT_NAME = "preference"
 DEFAULT_LOOKING_NAME = "vision"
-TaskOption = Annotated[str | None, typer.Option("--task", help="One task; all that have answers when left out.")]
-NameOption = Annotated[str, typer.Option("--name", help="What the judge is called.")]
+TaskOption = Annotated[str | None, typer.Option("--task", help="One task; default: every task that has answers.")]
+NameOption = Annotated[str, typer.Option("--name", help="Name of the judge.")]
 
 
 @app.command("calibrate")
@@ -118,12 +118,12 @@ def by_model(
     task: TaskOption = None,
     name: Annotated[
         str | None,
-        typer.Option("--name", help=f"What the judge is called: {DEFAULT_NAME}, or {DEFAULT_LOOKING_NAME} with --vision."),
+        typer.Option("--name", help=f"Name of the judge; default: {DEFAULT_NAME}, or {DEFAULT_LOOKING_NAME} with --vision."),
     ] = None,
     vision: Annotated[
         str | None, typer.Option("--vision", help="Address of a vision-language model, up to /chat/completions.")
     ] = None,
-    model: Annotated[str | None, typer.Option("--model", help="The vision-language model's name there.")] = None,
+    model: Annotated[str | None, typer.Option("--model", help="Name of the vision-language model at that address.")] = None,
     key_env: Annotated[
         str | None, typer.Option("--key-env", help="Environment variable that holds its key; the key is never stored.")
     ] = None,

@@ -22,7 +22,7 @@ quiz_app = typer.Typer(
 )
 app.add_typer(quiz_app, name="quiz")
 
-QuizArgument = Annotated[str, typer.Argument(metavar="QUIZ", help="Name of a quiz that ships, or a TOML file.")]
+QuizArgument = Annotated[str, typer.Argument(metavar="QUIZ", help="A built-in quiz, or a TOML file.")]
 
 
 class Format(StrEnum):
@@ -36,13 +36,14 @@ class Format(StrEnum):
 @quiz_app.command()
 def show(
     quiz: Annotated[
-        str | None, typer.Argument(metavar="[QUIZ]", help="A quiz that ships, or a TOML file; none lists them.")
+        str | None,
+        typer.Argument(metavar="[QUIZ]", help="A built-in quiz, or a TOML file. Without it, the built-in quizzes are listed."),
     ] = None,
     key: Annotated[bool, typer.Option("--key", help="Mark the right boxes.")] = False,
     seed: SeedOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show a quiz as those who take it see it, boxes in random order; without a name, list the quizzes that ship.
+    """Show a quiz as those who take it see it, boxes in random order; without a name, list the built-in quizzes.
 
     Try:  interplay judge quiz show minecraft --key
     """

@@ -40,7 +40,7 @@ class RatingName(StrEnum):
 
 
 class ProfileName(StrEnum):
-    """How skills lie."""
+    """Distribution of the skills."""
 
     normal = "normal"
     bedd = "bedd"
@@ -49,29 +49,27 @@ class ProfileName(StrEnum):
 @app.command()
 def simulate(
     agents: Annotated[int, typer.Option(help="How many agents there are to rank.")] = 17,
-    seeds: Annotated[int, typer.Option(min=1, help="Runs of each rule; each draws agents and answers of its own.")] = 20,
-    target: Annotated[float, typer.Option(help="Rank correlation (Spearman) with the truth that is asked for.")] = 0.95,
+    seeds: Annotated[int, typer.Option(min=1, help="Runs of each rule, each with its own agents and answers.")] = 20,
+    target: Annotated[float, typer.Option(help="Rank correlation (Spearman) with the truth that must be reached.")] = 0.95,
     policy: Annotated[
-        list[PolicyName] | None, typer.Option(help="Which pairs are asked about; may be repeated.  [default: all]")
+        list[PolicyName] | None, typer.Option(help="Rule that chooses the pairs; may be repeated.  [default: all]")
     ] = None,
     method: Annotated[
         list[RatingName] | None,
         typer.Option(help="How answers become ratings; may be repeated.  [default: trueskill, bradley-terry]"),
     ] = None,
-    answers: Annotated[int, typer.Option(help="Where a run ends, whether the target was reached or not.")] = 600,
-    draws: Annotated[float, typer.Option(help="Share of draws if all pairs were asked about alike.")] = 0.12,
-    judges: Annotated[
-        int, typer.Option("--judges", "--concurrent", help="Judges side by side: matches that are open at any time.")
-    ] = 1,
-    profile: Annotated[ProfileName, typer.Option(help="How skills lie.")] = ProfileName.normal,
+    answers: Annotated[int, typer.Option(help="A run ends after so many answers at the latest.")] = 600,
+    draws: Annotated[float, typer.Option(help="Share of draws, if every pair were asked about equally often.")] = 0.12,
+    judges: Annotated[int, typer.Option("--judges", "--concurrent", help="Matches that are open at the same time.")] = 1,
+    profile: Annotated[ProfileName, typer.Option(help="Distribution of the skills.")] = ProfileName.normal,
     spread: Annotated[
         float, typer.Option(help="Standard deviation of skills; 1 is that of two performances' difference.")
     ] = 1.0,
-    every: Annotated[int, typer.Option(help="Answers between two looks at the ranking.")] = 5,
+    every: Annotated[int, typer.Option(help="Compute the ranking after every N answers.")] = 5,
     seed: Annotated[int, typer.Option(min=0, help="First seed; the others follow it.")] = 0,
     processes: Annotated[int, typer.Option(min=1, max=2, help="Runs side by side.")] = 2,
     resume: Annotated[
-        Path | None, typer.Option("--resume", help="File that keeps finished runs; they are not made again.")
+        Path | None, typer.Option("--resume", help="File that keeps finished runs; a run in it is not repeated.")
     ] = None,
     out: Annotated[Path | None, typer.Option("--out", help="Plot (.svg, .png, .pdf); its table is saved beside it.")] = None,
     as_json: JsonOption = False,

@@ -19,7 +19,7 @@ app.add_typer(_token, name="token")
 
 @_token.command("create")
 def create(
-    name: Annotated[str, typer.Argument(help="What its holder is called, such as a team's name.")],
+    name: Annotated[str, typer.Argument(help="Name of its holder, such as a team.")],
     scope: Annotated[
         str, typer.Option(help="agents: propose agents and upload their videos; judge: judge under this name; read: read only.")
     ],
