@@ -95,7 +95,7 @@ BUILT_IN: dict[str, Backend] = {
         Backend(
             "minerl",
             "minerl:<MineRL id>",
-            _made_by("minerl", "MinerlEnv"),
+            _made_by("minecraft.minerl", "MinerlEnv"),
             "pip install git+https://github.com/minerllabs/minerl",
             is_slow=True,
             esc_ends=_unless_option,
@@ -103,7 +103,7 @@ BUILT_IN: dict[str, Backend] = {
         Backend(
             "minestudio",
             "minestudio:MinecraftSim",
-            _made_by("minestudio", "MinestudioEnv"),
+            _made_by("minecraft.minestudio", "MinestudioEnv"),
             "pip install minestudio",
             is_slow=True,
             esc_ends=_unless_option,

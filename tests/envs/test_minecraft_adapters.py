@@ -19,7 +19,7 @@ from block_world_contract import check_block_world, idle
 
 import interplay
 from interplay.envs import EnvError, make
-from interplay.envs.minerl import ENVIRONMENTS
+from interplay.envs.minecraft.minerl import ENVIRONMENTS
 from interplay.envs.minerl_actions import CAMERA, KEYS, read
 from interplay.errors import NotFoundError
 from interplay.tasks import Task, backend_names, find

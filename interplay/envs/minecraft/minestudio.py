@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from interplay.envs.base import EnvError
-from interplay.envs.minecraft import HEIGHT, WIDTH, Answer, MinecraftEnv, need
+from interplay.envs.minecraft.game import HEIGHT, WIDTH, Answer, MinecraftEnv, need
 from interplay.envs.minerl_actions import Pressed
 from interplay.errors import unknown_name
 from interplay.tasks import Task

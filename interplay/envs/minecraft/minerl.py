@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from interplay.envs.base import EnvError
-from interplay.envs.minecraft import HEIGHT, WIDTH, Answer, MinecraftEnv, need
+from interplay.envs.minecraft.game import HEIGHT, WIDTH, Answer, MinecraftEnv, need
 from interplay.envs.minerl_actions import CAMERA, KEYS, Pressed
 from interplay.errors import unknown_name
 from interplay.tasks import Task
