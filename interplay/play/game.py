@@ -166,10 +166,7 @@ class Game:
             return
         if self._end_when_opened is not None and self._end_when_opened[1] is seat:
             self._end_when_opened = None
-        if self.state is State.PLAYING:
-            self._rest(seat)
-        elif self.state is State.COUNTDOWN:
-            self._stop_countdown(seat)
+        self._look_away(seat)  # whoever comes is asked before the game goes on for them
         if self.state is State.EMPTY:
             self.state = State.WAITING
             self._open()
@@ -186,12 +183,7 @@ class Game:
         """A socket is gone; the seat is kept a while."""
         if not seat.lose(connection) or seat.last_words is not None:
             return
-        if self.state is State.PLAYING:
-            self._rest(seat)
-        elif self.state is State.COUNTDOWN:
-            self._stop_countdown(seat)
-        elif self.state is State.RECOVERING:
-            seat.is_away = True
+        self._look_away(seat)
         seat.is_ready = False
         if self.state not in OVER:
             seat.wait(self.server.seat_kept_s, self._give_up)
@@ -218,23 +210,17 @@ class Game:
                 self._look_again(seat)
             case "start" | "resume", State.PLAYING if seat.is_away:
                 self._look_again(seat)
-            case "pause", State.COUNTDOWN:
-                self._stop_countdown(seat)
+            case "pause", State.COUNTDOWN | State.PLAYING | State.PAUSED | State.RECOVERING if not seat.is_away:
+                said = self.state in (State.COUNTDOWN, State.PLAYING)
+                self._look_away(seat)
                 self._wait_for_player(seat)
-                seat.text("paused", reason="blur")
-            case "pause", State.PLAYING if not seat.is_away:
-                self._rest(seat)
-                self._wait_for_player(seat)
-                seat.text("paused", reason="blur")
-            case "pause", State.RECOVERING:
-                seat.is_away = True
-            case "pause", State.PAUSED if not seat.is_away:
-                # After a restart, while others are not back: the game waits for this player again, too.
-                seat.is_away = True
-                seat.is_restored = any(one.is_restored for one in self.seats)
-                self._wait_for_player(seat)
+                if said:
+                    seat.text("paused", reason="blur")
             case "resume", State.RECOVERING:
+                seat.stop_waiting()
                 seat.is_away = seat.is_restored = False
+                if self._end_when_opened == ("left", seat):
+                    self._end_when_opened = None
             case "key", _ if self.is_opened:
                 self._send(seat, ToWorker.KEY)
             case "quit", State.PLAYING | State.PAUSED:
@@ -412,8 +398,8 @@ class Game:
             else:
                 self.state = State.PAUSED
             for seat in self.seats:
-                if not seat.is_playing and self.state is not State.ENDING:
-                    seat.text("paused", reason="blur")
+                if self.state is State.PAUSED or (self.state is State.PLAYING and not seat.is_playing):
+                    seat.text("paused", reason="others" if seat.is_playing else "blur")
         if self._start_when_opened:
             self._start_when_opened = False
             self._begin()
@@ -479,14 +465,22 @@ class Game:
             self._command(self._start)
             self.tell_seats()
 
-    def _rest(self, seat: Seat) -> None:
-        """A player looks away; the clock stops with the last of them."""
-        seat.is_away = True
-        if any(one.is_playing for one in self.seats):
-            self._command(channel.Away(), seat)
-        else:
-            self.state = State.PAUSED
-            self._command(channel.Pause())
+    def _look_away(self, seat: Seat) -> None:
+        """A player does not look at the game from now on; the clock stops with the last of them."""
+        match self.state:
+            case State.COUNTDOWN:
+                self._stop_countdown(seat)
+            case State.PLAYING:
+                seat.is_away = True
+                if any(one.is_playing for one in self.seats):
+                    self._command(channel.Away(), seat)
+                else:
+                    self.state = State.PAUSED
+                    self._command(channel.Pause())
+            case State.PAUSED | State.RECOVERING if not seat.is_away:
+                # After a restart, while others are not back, the game waits for this player again, too.
+                seat.is_away = True
+                seat.is_restored = any(one.is_restored for one in self.seats)
 
     def _look_again(self, seat: Seat) -> None:
         """A player is back."""
@@ -497,6 +491,8 @@ class Game:
         elif self._goes_on:
             self.state = State.PLAYING
             self._command(self._start)
+        else:
+            seat.text("paused", reason="others")
 
     @property
     def _goes_on(self) -> bool:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import secrets
+import signal
 from collections.abc import AsyncIterator, Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -152,17 +154,87 @@ def test_a_restored_game_waits_for_who_was_back_and_looks_away_again(tmp_path: P
     async def scenario() -> None:
         async with server_here(tmp_path, with_workers=False) as play:
             game = play._new_game(play.task(PONG), 4, state=State.PAUSED)
-            for seat in game.seats:
-                seat.take(Listener())  # type: ignore[arg-type]
+            listeners = [Listener() for _ in game.seats]
+            for seat, listener in zip(game.seats, listeners, strict=True):
+                seat.take(listener)  # type: ignore[arg-type]
                 seat.session = seat.name
-                seat.is_away = seat.is_restored = True
+                seat.is_welcomed = seat.is_away = seat.is_restored = True
             left, right = game.seats
             game.on_command(left, "resume")
+            assert {"type": "paused", "reason": "others"} in listeners[0].words
             game.on_command(left, "pause")
             game.on_command(right, "resume")
             assert game.state is State.PAUSED
             assert [seat.is_playing for seat in game.seats] == [False, True]
             game.on_command(left, "resume")
+            assert game.state is State.PLAYING
+
+    asyncio.run(scenario())
+
+
+async def being_brought_back(play: PlayServer) -> tuple[Game, list[Listener]]:
+    """A game for two that was played until its worker was killed, a moment ago."""
+    game, listeners = await seated(play, countdown_s=0)
+    for seat in game.seats:
+        game.on_command(seat, "start")
+    await until(lambda: all("started" in kinds(one) for one in listeners))
+    assert game.link is not None
+    os.kill(game.link.process.pid, signal.SIGKILL)
+    async with asyncio.timeout(30):
+        while game.state is not State.RECOVERING:
+            await asyncio.sleep(0.001)
+    return game, listeners
+
+
+def kinds(listener: Listener) -> list[str]:
+    return [message["type"] for message in listener.words]
+
+
+def test_who_takes_a_seat_over_while_its_game_is_brought_back_is_asked_before_it_goes_on_for_them(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with server_here(tmp_path) as play:
+            game, _ = await being_brought_back(play)
+            left, second_page = game.seats[0], Listener()
+            game.attach(left, second_page)  # type: ignore[arg-type]
+            await until(lambda: game.state is State.PLAYING and left.is_welcomed)
+            assert [seat.is_playing for seat in game.seats] == [False, True]
+            assert next(one for one in second_page.words if one["type"] == "welcome")["state"] == "paused"
+            assert "resumed" not in kinds(second_page)
+            game.on_command(left, "resume")
+            await until(lambda: "resumed" in kinds(second_page))
+            assert left.is_playing
+
+    asyncio.run(scenario())
+
+
+def test_a_game_whose_players_pause_while_it_is_brought_back_waits_only_so_long_and_is_kept(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with server_here(tmp_path, idle_s=0.5) as play:
+            game, listeners = await being_brought_back(play)
+            for seat in game.seats:
+                game.on_command(seat, "pause")
+            await until(lambda: game.state is State.ENDED)
+            ended = listeners[0].words[-1]
+            assert (ended["type"], ended["outcome"]) == ("ended", "left")
+            (episode,) = play.archive.episodes()
+            assert (episode.id, episode.outcome, episode.num_steps) == (ended["episode"], "left", ended["num_steps"])
+
+    asyncio.run(scenario())
+
+
+def test_who_pauses_and_comes_back_while_the_game_is_brought_back_plays_on(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with server_here(tmp_path, idle_s=3600.0) as play:
+            game, listeners = await being_brought_back(play)
+            left, right = game.seats
+            while game.link is None:
+                await asyncio.sleep(0.001)
+            game.on_command(left, "pause")
+            game._give_up(left)  # as the timer does that the pause has started
+            assert game.state is State.RECOVERING
+            for seat in (left, right):
+                game.on_command(seat, "resume")
+            await until(lambda: all("resumed" in kinds(one) for one in listeners))
             assert game.state is State.PLAYING
 
     asyncio.run(scenario())

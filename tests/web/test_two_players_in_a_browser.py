@@ -101,6 +101,11 @@ def test_two_windows_play_one_game_through_a_pause_and_a_killed_worker(windows, 
     assert first.get_by_role("button", name="Stop waiting").is_visible()
     first.screenshot(path=screenshots / "two-players-waiting.png")
     start(second)
+    second.locator("#player[data-state=countdown]").wait_for()
+    second.evaluate("dispatchEvent(new Event('blur'))")
+    first.locator(cover, has_text="Waiting for right paddle to be ready.").wait_for()
+    second.locator(cover, has_text="The game has not begun yet. Click here or press any key when you are ready.").wait_for()
+    second.keyboard.press("Enter")
     for page in windows:
         playing(page)
     assert first.locator("[data-seats]").text_content() == "You play left paddle."

@@ -9,6 +9,7 @@ import { inputMessage, paletteFromBase64, parseFrame, turnMessage } from "./prot
 import { Replay } from "./replay.js";
 import { clock } from "./timeline.js";
 import { TouchPad } from "./touch.js";
+import { isAwaited, named, readable, wordsOf } from "./waiting.js";
 
 /** @typedef {import("./codec.js").Picture} Picture */
 /**
@@ -27,7 +28,7 @@ import { TouchPad } from "./touch.js";
  * @property {string | null} ends the button that ends the task, which is asked about first
  * @property {boolean} has_score whether the task gives points
  */
-/** @typedef {{seat: string, state: "open" | "here" | "ready" | "playing" | "away"}} SeatFacts */
+/** @typedef {import("./waiting.js").SeatFacts} SeatFacts */
 /** @typedef {"ready" | "connecting" | "countdown" | "playing" | "paused" | "ended" | "failed"} State */
 
 const HEARTBEAT_MS = 250;
@@ -110,6 +111,16 @@ class Player {
     this.seats = [];
     /** My seat among them. */
     this.mySeat = "";
+    /** @type {string | null} why there is no connection just now */
+    this.lost = null;
+    this.hasBegun = false;
+    /** Whether this player has said start or resume, and has not paused since. */
+    this.isReady = false;
+    this.isRecovering = false;
+    /** @type {number | null} from which step a game goes on whose server was restarted */
+    this.restoredAt = null;
+    /** What the cover says of a game that stands still. */
+    this.told = "";
     /** @type {State} */
     this.state = "ready";
     this.#listen();
@@ -166,8 +177,8 @@ class Player {
     this.held.releaseAll();
     this.mouse.release();
     if (this.state === "ended") return;
-    this.#cover("One moment", message);
-    this.announce(message);
+    this.lost = message;
+    this.#tell();
   }
 
   /**
@@ -183,6 +194,9 @@ class Player {
   /** @param {string} message */
   #fail(message) {
     this.seat?.close();
+    this.lost = this.restoredAt = null;
+    this.hasBegun = this.isReady = this.isRecovering = false;
+    this.seats = [];
     this.#setState("failed");
     this.#letGo();
     this.#closeDialogs();
@@ -215,8 +229,6 @@ class Player {
       case "countdown":
         return this.#onCountdown(message.seconds);
       case "started":
-        this.#setState("playing");
-        this.#uncover();
         this.announce("Go!");
         return this.#goOn();
       case "hud":
@@ -224,8 +236,6 @@ class Player {
       case "paused":
         return this.#onPaused(message.reason);
       case "resumed":
-        this.#setState("playing");
-        this.#uncover();
         return this.#goOn();
       case "ended":
         return this.#afterFrames(() => this.#onEnded(message));
@@ -273,16 +283,21 @@ class Player {
     this.screen.canvas.hidden = false;
     this.smooth = welcome.codec === "jpeg";
     this.fit();
-    if (welcome.state === "waiting") {
-      this.#cover("Get ready", "");
-      if (this.mouse.wanted) this.mouse.lock();
-      this.seat?.send({ type: "start" });
+    this.lost = null;
+    this.isReady = this.isRecovering = false;
+    this.hasBegun = welcome.state !== "waiting";
+    this.restoredAt = welcome.restored ? welcome.step : null;
+    const hasPaused = this.state === "paused"; // in the countdown, before the connection was lost
+    if (this.hasBegun || hasPaused) {
+      this.#setState("paused");
+      this.#tell();
+      if (this.hasBegun && !welcome.restored && this.#looks()) this.resume();
       return;
     }
-    this.#setState("paused");
-    if (welcome.restored) return this.#coverRestored(welcome.step);
-    this.#coverPaused();
-    if (this.#focused() && !this.#isAsking) this.resume();
+    if (this.mouse.wanted) this.mouse.lock();
+    this.seat?.send({ type: "start" });
+    this.isReady = true;
+    this.#tell();
   }
 
   /**
@@ -299,21 +314,20 @@ class Player {
     const missing = away.length ? ` ${named(away)} ${away.length > 1 ? "are" : "is"} away.` : "";
     if (missing && this.state === "playing") this.announce(missing.trim());
     note.textContent = `You play ${readable(this.mySeat)}.${missing}`;
-    if (this.state !== "connecting" && this.state !== "countdown") return;
-    const awaited = others.filter((one) => one.state !== "ready" && one.state !== "playing");
-    if (!awaited.length) return;
+    if (this.state === "paused") return this.#tell();
+    if (this.state !== "connecting" && (this.state !== "countdown" || !isAwaited(others))) return;
     this.#setState("connecting"); // a countdown begins anew when all are ready
-    const open = awaited.filter((one) => one.state === "open");
-    const text = open.length
-      ? `Waiting for ${open.length > 1 ? `${open.length} more players` : "another player"} to join.`
-      : `Waiting for ${named(awaited)} to press Start.`;
-    this.#cover("Get ready", text);
-    this.#offer("Stop waiting", () => this.seat?.send({ type: "quit" }));
-    this.announce(text);
+    this.#tell();
   }
 
   /** The clock is on. */
   #goOn() {
+    this.hasBegun = this.isReady = true;
+    this.isRecovering = false;
+    this.restoredAt = null;
+    this.#setState("playing");
+    this.#uncover();
+    if (!this.#looks()) return this.pause(); // whoever waited long may look at something else by now
     this.paintedAt = [];
     this.screenOpen = false; // until the next message says so: rather ask once too often
     if (this.endWhenResumed) this.#tapEnd();
@@ -327,8 +341,7 @@ class Player {
     const count = Math.ceil(seconds);
     this.#cover(count > 0 ? String(count) : "Go", "", { count: true });
     this.announce(count > 0 ? String(count) : "Go");
-    // Who waited long for the others may look at something else by now.
-    if (this.seats.length && !this.#focused()) this.pause();
+    if (!this.#looks()) this.pause(); // as in #goOn
   }
 
   /** @param {{[field: string]: any}} hud */
@@ -374,8 +387,9 @@ class Player {
     this.#setState("paused");
     this.held.releaseAll();
     this.mouse.release();
-    if (reason === "recovering") this.#cover("One moment", "The game is being brought back from its recording. It goes on where it was.");
-    else this.#coverPaused();
+    this.isRecovering = reason === "recovering";
+    if (!this.isRecovering) this.isReady = reason === "others";
+    this.#tell();
   }
 
   /** @param {{[field: string]: any}} ended */
@@ -522,23 +536,33 @@ class Player {
     return this.state === "playing" || this.state === "paused" || this.state === "countdown" || this.state === "connecting";
   }
 
-  #focused() {
-    return document.hasFocus() && !document.hidden;
+  /** Whether the player can see the game and play. */
+  #looks() {
+    return document.hasFocus() && !document.hidden && !this.#isAsking;
   }
 
   pause() {
     this.endWhenResumed = false;
     if (this.#letGo()) this.sendInput();
-    if (this.state !== "playing" && this.state !== "countdown") return;
+    const waits = this.state === "paused" && this.isReady && (this.isRecovering || this.restoredAt !== null);
+    if (this.state !== "playing" && this.state !== "countdown" && !waits) return;
     this.seat?.send({ type: "pause" });
+    this.isReady = false;
     this.#setState("paused");
-    this.#coverPaused();
+    this.#tell();
   }
 
   resume() {
     if (this.state !== "paused" || this.#isAsking) return;
     if (this.mouse.wanted) this.mouse.lock();
+    this.#sayResume();
+  }
+
+  #sayResume() {
     this.seat?.send({ type: "resume" });
+    this.isReady = true;
+    if (!this.hasBegun) this.#setState("connecting");
+    this.#tell();
   }
 
   askToFinish() {
@@ -558,7 +582,7 @@ class Player {
   #end() {
     this.askEnd.close();
     this.endWhenResumed = true;
-    this.seat?.send({ type: "resume" });
+    this.#sayResume();
   }
 
   #tapEnd() {
@@ -715,12 +739,24 @@ class Player {
       !this.task.pointer || this.state !== "playing" || this.mouse.locked || !matchMedia("(pointer: fine)").matches;
   }
 
-  /** @param {number} step */
-  #coverRestored(step) {
-    const text = `Your game goes on from step ${step}.`;
-    this.#cover("The server was restarted", text);
-    this.announce(`The server was restarted. ${text}`);
-    this.#offer("Resume", () => this.resume()).focus();
+  /** Say what the game waits for, and what to do. */
+  #tell() {
+    const words = wordsOf({
+      lost: this.lost,
+      hasBegun: this.hasBegun,
+      isReady: this.isReady,
+      isRecovering: this.isRecovering,
+      restoredAt: this.restoredAt,
+      others: this.seats.filter((one) => one.seat !== this.mySeat),
+      isTouch: matchMedia("(pointer: coarse)").matches,
+    });
+    const told = JSON.stringify(words);
+    if (told === this.told) return; // a button keeps the focus
+    this.#cover(words.headline, words.text);
+    this.told = told;
+    this.announce(`${words.headline}. ${words.text}`);
+    if (words.button === "resume") this.#offer("Resume", () => this.resume()).focus();
+    if (words.button === "stop") this.#offer("Stop waiting", () => this.seat?.send({ type: "quit" }));
   }
 
   /**
@@ -738,13 +774,6 @@ class Player {
     return button;
   }
 
-  #coverPaused() {
-    const how = matchMedia("(pointer: coarse)").matches ? "Tap here to go on." : "Click here or press any key to go on.";
-    const text = this.seats.length ? `The others play on without you. ${how}` : how;
-    this.#cover("Paused", text);
-    this.announce(`Paused. ${text}`);
-  }
-
   /**
    * @param {string} headline
    * @param {string} text
@@ -759,9 +788,11 @@ class Player {
     need(cover, "p").textContent = text;
     need(cover, ".row-actions").replaceChildren();
     cover.hidden = false;
+    this.told = "";
   }
 
   #uncover() {
+    this.told = "";
     need(this.root, "[data-cover]").hidden = true;
   }
 
@@ -779,16 +810,6 @@ class Player {
 /** A score as people read it: with two decimals at most. @param {number} score */
 function points(score) {
   return String(Math.round(score * 100) / 100);
-}
-
-/** A seat's name as people write it. @param {string} seat */
-function readable(seat) {
-  return seat.replaceAll("_", " ");
-}
-
-/** @param {SeatFacts[]} seats */
-function named(seats) {
-  return seats.map((one) => readable(one.seat)).join(" and ");
 }
 
 const facts = document.getElementById("task")?.textContent;

@@ -1,0 +1,66 @@
+// What a player's page says while their game stands still: what it waits for, and what the player can do.
+
+/** @typedef {{seat: string, state: "open" | "here" | "ready" | "playing" | "away"}} SeatFacts */
+/**
+ * Where a game stands, as one player's page knows it.
+ * @typedef {object} Standing
+ * @property {string | null} lost why there is no connection just now
+ * @property {boolean} hasBegun the first step has been played
+ * @property {boolean} isReady this player has said start or resume, and has not paused since
+ * @property {boolean} isRecovering the world is being rebuilt
+ * @property {number | null} restoredAt the step from which a game goes on whose server was restarted
+ * @property {SeatFacts[]} others who sits in the other seats; nobody in a game for one
+ * @property {boolean} isTouch the player has no keyboard
+ */
+/** @typedef {{headline: string, text: string, button: "resume" | "stop" | null}} Words */
+
+/**
+ * Never empty: whoever sees a game that stands still reads why, and what to do.
+ * @param {Standing} standing
+ * @returns {Words}
+ */
+export function wordsOf({ lost, hasBegun, isReady, isRecovering, restoredAt, others, isTouch }) {
+  if (lost) return { headline: "One moment", text: lost, button: null };
+  const how = isTouch ? "Tap here" : "Click here or press any key";
+  if (!hasBegun) {
+    if (!isReady) return { headline: "Paused", text: `The game has not begun yet. ${how} when you are ready.`, button: null };
+    return { headline: "Get ready", text: beforeTheStart(others), button: others.length ? "stop" : null };
+  }
+  if (isRecovering) {
+    const next = isReady ? "It goes on where it was." : `${how} to go on when it is back.`;
+    return { headline: "One moment", text: `The game is being brought back from its recording. ${next}`, button: null };
+  }
+  const away = others.filter((one) => one.state !== "playing");
+  if (isReady) {
+    const text = away.length ? `Waiting for ${named(away)} to go on.` : "The game goes on in a moment.";
+    return { headline: away.length ? "Waiting" : "One moment", text, button: null };
+  }
+  if (restoredAt !== null) {
+    return { headline: "The server was restarted", text: `Your game goes on from step ${restoredAt}.`, button: "resume" };
+  }
+  const meanwhile = others.length === 0 ? "" : away.length === others.length ? "Nobody plays now. " : "The others play on without you. ";
+  return { headline: "Paused", text: `${meanwhile}${how} to go on.`, button: null };
+}
+
+/** @param {SeatFacts[]} others */
+export function isAwaited(others) {
+  return others.some((one) => one.state !== "ready" && one.state !== "playing");
+}
+
+/** @param {SeatFacts[]} others */
+function beforeTheStart(others) {
+  const open = others.filter((one) => one.state === "open");
+  if (open.length) return `Waiting for ${open.length > 1 ? `${open.length} more players` : "another player"} to join.`;
+  const awaited = others.filter((one) => one.state !== "ready" && one.state !== "playing");
+  return awaited.length ? `Waiting for ${named(awaited)} to be ready.` : "The game begins in a moment.";
+}
+
+/** A seat's name as people write it. @param {string} seat */
+export function readable(seat) {
+  return seat.replaceAll("_", " ");
+}
+
+/** @param {SeatFacts[]} seats */
+export function named(seats) {
+  return seats.map((one) => readable(one.seat)).join(" and ");
+}
