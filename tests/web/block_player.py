@@ -2,14 +2,16 @@
 
 `Shadow` is a second world that makes the steps the running episode's journal holds, as soon as they are written there: so a
 test knows where its player stands without asking the page or the server for what they tell no player. `Hands` presses keys and
-moves the mouse in the page, and waits until the steps that took them have been recorded.
+moves the mouse in the page, and waits until the steps that took them have been recorded. Patience is counted in steps of the
+world, and whoever thinks pauses the game: so a slow machine plays the same game, only later.
 """
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -27,7 +29,12 @@ from interplay.world import Action, World
 from interplay.world.player import screens
 from interplay.world.state import Position
 
-PATIENCE_S = 20.0
+PATIENCE = 400
+"""Steps of the world within which what keys and mouse do has come true."""
+STANDSTILL_S = 120.0
+"""How long a game may stand still before the test gives up on it."""
+LATENESS = 60, 25, 8
+"""Steps by which a key may be let go too late without harm: as many as the way allows, for the page of a busy machine lags."""
 SMALL = [16, 16]
 """Size of the shadow's pictures, which nobody looks at."""
 _NO_WHIMS = np.random.default_rng(0)
@@ -97,7 +104,7 @@ class Hands:
         self.page, self.shadow = page, shadow
         self._degrees = task.keys.pointer_degrees
         self._codes = {button: code for code, button in reversed(task.keys.bindings.items())}
-        self._at = at
+        self._at = self._caught_at = at
 
     def catch_pointer(self) -> None:
         """Make sure that the pointer is locked. Where the world was slow to come the browser has refused: one more click."""
@@ -107,7 +114,7 @@ class Hands:
                 return
             self.page.wait_for_timeout(50)
         box = self.page.locator("#player canvas").first.bounding_box()
-        self._at = round(box["x"] + box["width"] / 2), round(box["y"] + box["height"] / 2)
+        self._at = self._caught_at = round(box["x"] + box["width"] / 2), round(box["y"] + box["height"] / 2)
         self.page.mouse.click(*self._at)
         for _ in range(100):
             if self.page.evaluate(locked):
@@ -117,14 +124,29 @@ class Hands:
 
     def wait(self, condition: Callable[[], bool], what: str) -> None:
         """Wait until something is so in the shadow's world."""
-        deadline = time.monotonic() + PATIENCE_S
         self.shadow.catch_up()
+        since = played = len(self.shadow.actions)
+        moved = time.monotonic()
         while not condition():
-            assert time.monotonic() < deadline, (
-                f"{what}: not so after {PATIENCE_S:g} s, {len(self.shadow.actions)} steps played"
-            )
+            assert played < since + PATIENCE, f"{what}: not so {played - since} steps later, at step {played}"
+            assert time.monotonic() < moved + STANDSTILL_S, f"{what}: the game stands still at step {played}"
             self.page.wait_for_timeout(50)
             self.shadow.catch_up()
+            if len(self.shadow.actions) > played:
+                played, moved = len(self.shadow.actions), time.monotonic()
+
+    @contextmanager
+    def pausing(self) -> Iterator[None]:
+        """The game rests meanwhile, and everything played before is in the shadow's world."""
+        self.page.keyboard.press("KeyP")
+        self.page.locator("#player[data-state=paused]").wait_for()
+        self.wait(lambda: len(self.shadow.actions) >= self.painted(), "the steps before the pause are recorded")
+        # Where the pause puts its cover over the page, Chromium measures the next movement from where it locked the pointer.
+        self.page.mouse.move(*self._caught_at)
+        self._at = self._caught_at
+        yield
+        self.page.keyboard.press("KeyP")
+        self.page.locator("#player[data-state=playing]").wait_for()
 
     def turn(self, yaw: float, pitch: float = 0.0) -> None:
         """Move the mouse by whole pixels, in a few movements as a hand does; degrees, right and down positive."""
@@ -145,12 +167,15 @@ class Hands:
     def press(self, *buttons: str, steps: int = 0) -> None:
         """Hold buttons of the task for some steps, counted by what the page has painted, and wait until it was played."""
         since = len(self.shadow.actions)
-        last = self.painted() + steps
+        painted = self.painted()
+        last = painted + steps
         for button in buttons:
             self._key(button, down=True)
-        deadline = time.monotonic() + PATIENCE_S + steps
-        while self.painted() < last:
-            assert time.monotonic() < deadline, f"the page has painted no {steps} steps"
+        moved = time.monotonic()
+        while (now := self.painted()) < last:
+            if now > painted:
+                painted, moved = now, time.monotonic()
+            assert time.monotonic() < moved + STANDSTILL_S, f"the page paints nothing after step {painted}"
             self.page.wait_for_timeout(20)
         for button in reversed(buttons):
             self._key(button, down=False)
@@ -247,16 +272,17 @@ def next_leg(world: World) -> Leg | None:
         return None
     way = reach.way(min(dark)[1])
     snapshot = world.save()
-    for cell in [*way[:0:-2], *way[:1]]:
-        for buttons in (("forward",), ("forward", "jump")):
-            leg = _tried(World.restore(snapshot), cell, buttons)
-            if leg is not None:
-                return leg
+    for late in LATENESS:
+        for cell in [*way[:0:-2], *way[:1]]:
+            for buttons in (("forward",), ("forward", "jump")):
+                leg = _tried(World.restore(snapshot), cell, buttons, late)
+                if leg is not None:
+                    return leg
     return None
 
 
-def _tried(world: World, cell: Position, buttons: tuple[str, ...]) -> Leg | None:
-    """A leg that leads to a cell without harm, if walking straight there does."""
+def _tried(world: World, cell: Position, buttons: tuple[str, ...], late: int) -> Leg | None:
+    """A leg that leads to a cell without harm, if walking straight there does, also for so many steps more."""
     me = world.player
     x, y, z = cell[0] + 0.5, cell[1], cell[2] + 0.5
     yaw = math.degrees(math.atan2(-(x - me.x), z - me.z))
@@ -270,9 +296,11 @@ def _tried(world: World, cell: Position, buttons: tuple[str, ...]) -> Leg | None
             return None
         best, since = (far, 0) if far < best - 0.02 else (best, since + 1)
         if far < 0.4 and abs(me.y - y) < 1.3:
-            for _ in range(8):  # it must do no harm to be too late by a little
+            for _ in range(late):
                 world.step(Action(**keys))
-            return Leg(yaw, buttons, steps) if me.health >= health and me.y > y - 3 else None
+                if me.health < health or me.in_water or me.y < y - 3:
+                    return None
+            return Leg(yaw, buttons, steps)
     return None
 
 

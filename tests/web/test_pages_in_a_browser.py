@@ -40,7 +40,7 @@ def page(chromium, server, look, screenshots):
     """A page that fails its test on any script error, and that can `shoot` itself."""
     context = chromium.new_context(base_url=server, **LOOKS[look])
     page = context.new_page()
-    page.set_default_timeout(15_000)
+    page.set_default_timeout(60_000)
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.on(
@@ -68,7 +68,7 @@ def is_ours(url: str, server: str) -> bool:
     return url.startswith((server, "data:", "blob:"))
 
 
-def until(page, expression: str, within_s: float = 15) -> None:
+def until(page, expression: str, within_s: float = 60) -> None:
     """Wait until an expression holds; Playwright's own way needs `eval`, which our pages forbid."""
     deadline = time.monotonic() + within_s
     while not page.evaluate(expression):
