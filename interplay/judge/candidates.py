@@ -40,8 +40,14 @@ class Candidates:
         for task_hash in store.candidate_versions(session, task):
             version = self.task(session, task, task_hash)
             if version is not None:
-                found += [Candidate(*row) for row in store.candidates(session, task, task_hash, version.held_out_seeds)]
+                found += _in_seats(version, store.candidates(session, task, task_hash, version.held_out_seeds))
         return found
+
+    def in_episode(self, session: Session, task: str, episode_id: str) -> list[Candidate]:
+        """What one episode of a task shows, on whichever seed: a candidate for each entrant and each seat it held."""
+        found = store.candidates_in(session, task, episode_id)
+        version = self.task(session, task, found[0].task_hash) if found else None
+        return [] if version is None else _in_seats(version, found)
 
     def task(self, session: Session, task: str, task_hash: str) -> Task | None:
         """One version of a task: as the database keeps it, or the one on offer if it is the same; None if neither."""
@@ -66,3 +72,9 @@ class Candidates:
         known = {agent.task for agent in entrants(session)} | set(self._tasks)
         if task not in known:
             raise unknown_name("task", task[:100], known)
+
+
+def _in_seats(version: Task, rows: Iterable[store.CandidateRow]) -> list[Candidate]:
+    """Candidates of rows. A video, of which nobody recorded who sat where, is taken for one of the first seat."""
+    known = (row if row.seat in version.seats else row._replace(seat=version.seats[0]) for row in rows)
+    return [Candidate(*row) for row in known]

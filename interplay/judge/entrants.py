@@ -47,12 +47,14 @@ class EnteredTask:
     Attributes:
         task: Task id.
         entered: Ids that were entered now.
+        seats: Seat -> in how many of these the entrant is judged in it; a game of two people counts for both seats.
         num_there: How many were there before.
         left_out: Why -> how many episodes were not entered.
     """
 
     task: str
     entered: tuple[str, ...]
+    seats: dict[str, int]
     num_there: int
     left_out: dict[str, int]
 
@@ -69,7 +71,8 @@ class Entered:
 def add_episodes(database: Database, choice: Choice, now: datetime) -> Entered:
     """Enter recorded episodes, those on held-out seeds of their task and, of people, those they agreed to have compared.
 
-    Entering again adds what is new and nothing else. Judges see an episode once it is filmed.
+    Each is entered for every seat that those who are chosen held. Entering again adds what is new and nothing else. Judges see
+    an episode once it is filmed.
 
     Raises:
         EntrantsError: If the name cannot be one, or an agent's choice has no name of its own.
@@ -92,10 +95,12 @@ def add_episodes(database: Database, choice: Choice, now: datetime) -> Entered:
         tasks = []
         for task, here in sorted(by_task.items()):
             why = {row.id: store.not_comparable(row, seeds[row.task_hash], agreed=row.id in agreed) for row in here}
-            wanted = [row.id for row in here if not why[row.id]]
-            entered = _enter(session, task, wanted, name, origin, choice, now) if wanted else []
+            wanted = [row for row in here if not why[row.id]]
+            seats = _enter(session, task, wanted, name, origin, choice, now) if wanted else []
+            entered = tuple(dict.fromkeys(one.episode for one in seats))
             left_out = Counter(reason for reason in why.values() if reason)
-            tasks.append(EnteredTask(task, tuple(entered), len(wanted) - len(entered), dict(left_out)))
+            in_seats = dict(Counter(one.seat for one in seats))
+            tasks.append(EnteredTask(task, entered, in_seats, len(wanted) - len(entered), dict(left_out)))
     return Entered(name, origin, tuple(tasks))
 
 
@@ -120,12 +125,10 @@ def _chosen(session: Session, choice: Choice) -> list[EpisodeRow]:
     names = [*queries.statistic_names(session), *queries.seat_names(session)] if choice.where else []
     where = [parse_condition(text, names) for text in choice.where]
     if choice.participant is not None:
-        where.append(queries.Condition("participant_id", "=", choice.participant))
+        where.append(queries.Condition("seat.participant_id", "=", choice.participant))
     actor = "human" if choice.agent is None else None
     query = queries.EpisodeQuery(task=choice.task, actor=actor, agent=choice.agent, where=where, with_uploads=False)
     rows = queries.find_episodes(session, query)
-    if choice.name not in (None, choice.agent) and choice.agent is not None:
-        rows = [row for row in rows if row.actor == choice.agent]  # in other seats it goes by its own name alone
     if not rows:
         who = choice.agent or "people" if choice.participant is None else judge_name(choice.participant)
         raise EntrantsError(
@@ -144,14 +147,18 @@ def _is_of_others(session: Session, name: str, origin: store.Origin, choice: Cho
 
 
 def _enter(
-    session: Session, task: str, wanted: list[str], name: str, origin: store.Origin, choice: Choice, now: datetime
-) -> list[str]:
-    """Admit the entrant to a task and enter its episodes; returns those that judges could not be shown before."""
+    session: Session, task: str, wanted: list[EpisodeRow], name: str, origin: store.Origin, choice: Choice, now: datetime
+) -> list[store.SeatOfEpisode]:
+    """Admit the entrant to a task and enter the seats it held; returns those that judges could not be shown before."""
+    if choice.agent is None:
+        seats = [one for row in wanted for one in store.seats_of_people(row, choice.participant)]
+    else:
+        seats = [one for row in wanted for one in store.seats_of_agent(row, choice.agent)]
     if name == choice.agent:  # an agent's own episodes carry its name
         known = store.entrants(session, task, name=name)
         if known and store.state(known[0]) == "approved":
             return []
         store.admit(session, name=name, task=task, kind=known[0].kind if known else origin, now=now)
-        return wanted
+        return seats
     entrant = store.admit(session, name=name, task=task, kind=origin, now=now, origin=origin, participant_id=choice.participant)
-    return store.enter(session, entrant, wanted, now)
+    return store.enter(session, entrant, seats, now)

@@ -321,8 +321,11 @@ class Judging:
 
     def _is_in_pool(self, session: Session, match: Match) -> bool:
         """Whether both agents of a match may still be shown; what is before a judge is finished whatever became of them."""
-        sides = (match.left_episode_id, match.right_episode_id)
-        return all(store.candidate_episode(session, match.task, episode_id) is not None for episode_id in sides)
+        sides = ((match.left_agent, match.left_episode_id), (match.right_agent, match.right_episode_id))
+        return all(
+            any(one.agent == agent for one in store.candidates_in(session, match.task, episode_id))
+            for agent, episode_id in sides
+        )
 
     def _has_video(self, episode_id: str) -> bool:
         """Whether a video can be shown now; one that cannot is asked for."""
@@ -355,6 +358,7 @@ class Judging:
                 served_at=now,
                 seen_at=now,
                 study=study,
+                seat=left.seat,
             )
             version = self._candidates.task(session, match.task, match.task_hash)
             served = ServedMatch.of(match, version, rules, num_answered=0, elapsed_s=0.0)

@@ -16,13 +16,13 @@ EpisodePair = frozenset[str]
 
 
 class Candidate(NamedTuple):
-    """An episode that may be shown.
+    """An episode that may be shown, for one seat of it.
 
     Attributes:
         num_steps: Its length.
         was_cut: The time limit ended it, so its length is the limit it was played under.
         has_people: A person held a seat of it; they are not shown their own game.
-        seat: Which seat the entrant held; empty for the first one.
+        seat: Which seat the entrant held.
     """
 
     agent: str
@@ -36,7 +36,7 @@ class Candidate(NamedTuple):
 
 
 class ChosenEpisodes(NamedTuple):
-    """Two episodes of one task version and one seed, sides drawn."""
+    """Two episodes of one task version and one seed, in which the same seat is compared; sides drawn."""
 
     left: Candidate
     right: Candidate

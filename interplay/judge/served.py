@@ -20,6 +20,7 @@ class ServedMatch:
     Attributes:
         id: Random; says nothing about the episodes.
         task, title, goal: What both players were asked to do.
+        seat: Of a game of several seats, the one whose player is compared; None where there is one player.
         frame_rate_hz: Frames per second of both videos.
         questions: The form, in order.
         served_at: UTC.
@@ -39,6 +40,7 @@ class ServedMatch:
     task: str
     title: str
     goal: str
+    seat: str | None
     frame_rate_hz: float
     questions: tuple[Question, ...]
     served_at: datetime
@@ -62,6 +64,7 @@ class ServedMatch:
             task=match.task,
             title=task.title if task else match.task,
             goal=task.goal if task else "",
+            seat=match.seat if match.seat and task and len(task.seats) > 1 else None,
             frame_rate_hz=task.frame_rate_hz if task else 60.0,
             questions=task.questions if task else (),
             served_at=match.served_at,

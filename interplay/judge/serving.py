@@ -244,7 +244,7 @@ class Matchmaker:
             )
             shown = [candidate for candidate in candidates if self._has_video(candidate.episode_id)]
             for left, right in itertools.combinations(shown, 2):
-                if left.agent != right.agent and (left.task_hash, left.seed) == (right.task_hash, right.seed):
+                if left.agent != right.agent and left.episode_id != right.episode_id and _is_same_start(left, right):
                     return ChosenEpisodes(left, right)
         raise NothingToJudgeError("there are no two videos to look at yet")
 
@@ -293,8 +293,10 @@ class Matchmaker:
             ]
             for place in rng.permutation(len(known)):
                 check = known[place]
-                left, right = self._candidate(session, task, check.left), self._candidate(session, task, check.right)
-                if left is not None and right is not None and (left.task_hash, left.seed) == (right.task_hash, right.seed):
+                sides = self._seen_in(session, task, check.left), self._seen_in(session, task, check.right)
+                alike = [both for both in itertools.product(*sides) if _is_same_start(*both)]
+                if alike:
+                    left, right = alike[0]
                     if rng.random() < 0.5:
                         return Shown(task, left, right, "attention", check.expected)
                     return Shown(task, right, left, "attention", SWAPPED[check.expected])
@@ -313,12 +315,10 @@ class Matchmaker:
                     return Shown(task, fresh[0], fresh[0], "attention", "draw")
         return None
 
-    def _candidate(self, session: Session, task: str, episode_id: str) -> Candidate | None:
-        """An episode of a task by its id, if it can be shown; none of an agent that waits or was withdrawn can."""
-        row = store.candidate_episode(session, task, episode_id)
-        if row is None or not self._has_video(episode_id) or self._candidates.task(session, task, row.task_hash) is None:
-            return None
-        return Candidate(*row)
+    def _seen_in(self, session: Session, task: str, episode_id: str) -> list[Candidate]:
+        """What an episode of a task shows, by its id, if it can be shown; none of an agent that waits or was withdrawn can."""
+        found = self._candidates.in_episode(session, task, episode_id)
+        return found if found and self._has_video(episode_id) else []
 
     def _repeat(self, session: Session, plan: Plan) -> Shown | None:
         """A pair this judge has answered a while ago, sides swapped."""
@@ -329,10 +329,12 @@ class Matchmaker:
             match, outcome = matches[place]
             if match.task not in plan.tasks or store.is_pair_open(session, match):
                 continue
-            left = self._candidate(session, match.task, match.right_episode_id)
-            right = self._candidate(session, match.task, match.left_episode_id)
-            if left is not None and right is not None:
-                return Shown(match.task, left, right, "repeat", SWAPPED[outcome], match.id)
+            lefts = self._seen_in(session, match.task, match.right_episode_id)
+            rights = self._seen_in(session, match.task, match.left_episode_id)
+            for left, right in itertools.product(lefts, rights):
+                is_same = (left.agent, right.agent) == (match.right_agent, match.left_agent)
+                if is_same and _is_same_start(left, right) and match.seat in ("", left.seat):
+                    return Shown(match.task, left, right, "repeat", SWAPPED[outcome], match.id)
         return None
 
     # Nothing
@@ -401,4 +403,10 @@ def _match(request: Request, shown: Shown, now: datetime) -> Match:
         expected=shown.expected,
         repeat_of=shown.repeat_of,
         judge_kind=request.kind,
+        seat=left.seat,
     )
+
+
+def _is_same_start(one: Candidate, other: Candidate) -> bool:
+    """Whether two were recorded from the same start, and in the same seat."""
+    return (one.task_hash, one.seed, one.seat) == (other.task_hash, other.seed, other.seat)

@@ -6,9 +6,9 @@ Agents that wait for a moderator are left out unless they are asked for: their n
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from sqlalchemy import func, select, union
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from interplay.store.episodes import _waits
@@ -17,11 +17,12 @@ from interplay.store.models import Entrant, EpisodeRow, EpisodeSeat
 
 
 class Shown(NamedTuple):
-    """An episode of an entrant: on which seed, and where its file is if there is one."""
+    """An episode of an entrant: on which seed, where its file is if there is one, and the seats that the entrant held."""
 
     seed: int
     episode: str
     path: str
+    seats: tuple[str, ...]
 
 
 def count_by_task(session: Session, *, with_waiting: bool = False) -> dict[str, int]:
@@ -42,18 +43,19 @@ def agent_names(session: Session, *, with_waiting: bool = False) -> list[str]:
     Args:
         with_waiting: Also of agents whose every episode waits for a moderator.
     """
-    # Both, because published episodes have no rows of seats.
-    first = select(EpisodeRow.actor).where(EpisodeRow.actor_kind != "human")
-    in_seats = select(EpisodeSeat.actor).join(EpisodeRow, EpisodeRow.id == EpisodeSeat.episode_id)
-    queries = (first, in_seats.where(EpisodeSeat.actor_kind != "human"))
-    return sorted(session.scalars(union(*(query if with_waiting else query.where(~_waits()) for query in queries))))
+    query = select(EpisodeSeat.actor).distinct().join(EpisodeRow, EpisodeRow.id == EpisodeSeat.episode_id)
+    query = query.where(EpisodeSeat.actor_kind != "human")
+    return sorted(session.scalars(query if with_waiting else query.where(~_waits())))
 
 
 def episodes_of_entrants(session: Session, names: Iterable[str]) -> dict[tuple[str, str], list[Shown]]:
     """Entrant and task -> what it brought, by seed; without what a fault cut short. One query, however many entrants."""
     columns = [EpisodeRow.seed, EpisodeRow.created_at, EpisodeRow.id, EpisodeRow.path, Entrant.name, Entrant.task]
-    rows = session.execute(brought(columns, Entrant.name.in_(list(names)), EpisodeRow.outcome != "interrupted"))
+    query = brought(columns, Entrant.name.in_(list(names)), EpisodeRow.outcome != "interrupted", with_seat=True)
+    seats: dict[tuple[Any, ...], list[str]] = {}
+    for *episode, seat in sorted(map(tuple, session.execute(query))):
+        seats.setdefault(tuple(episode), []).append(seat)
     found: dict[tuple[str, str], list[Shown]] = {}
-    for seed, _, episode, path, name, task in sorted(map(tuple, rows)):
-        found.setdefault((name, task), []).append(Shown(seed, episode, path))
+    for (seed, _, episode, path, name, task), held in seats.items():
+        found.setdefault((name, task), []).append(Shown(seed, episode, path, tuple(held)))
     return found

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from sqlalchemy import Update, func, select, update
 from sqlalchemy.orm import Session
@@ -187,11 +187,31 @@ def has_people(row: EpisodeRow) -> bool:
     return any(seat.actor_kind == "human" for seat in row.seats)
 
 
-def enter(session: Session, entrant: Entrant, episode_ids: Iterable[str], now: datetime) -> list[str]:
-    """Enter episodes of an entrant's task; returns the ids that were not entered before."""
-    there = set(session.scalars(select(EntrantEpisode.episode_id).where(EntrantEpisode.entrant_id == entrant.id)))
-    new = [one for one in dict.fromkeys(episode_ids) if one not in there]
-    session.add_all(EntrantEpisode(entrant_id=entrant.id, episode_id=one, added_at=now) for one in new)
+class SeatOfEpisode(NamedTuple):
+    """One place in one game."""
+
+    episode: str
+    seat: str
+
+
+def seats_of_people(row: EpisodeRow, participant_id: int | None = None) -> list[SeatOfEpisode]:
+    """Seats of an episode that a person held, or one person."""
+    held = [one for one in row.seats if one.actor_kind == "human" and participant_id in (None, one.participant_id)]
+    return [SeatOfEpisode(row.id, seat) for seat in dict.fromkeys(one.seat for one in held)]
+
+
+def seats_of_agent(row: EpisodeRow, name: str) -> list[SeatOfEpisode]:
+    """Seats of an episode that an agent held."""
+    held = [one for one in row.seats if one.actor_kind != "human" and one.actor == name]
+    return [SeatOfEpisode(row.id, seat) for seat in dict.fromkeys(one.seat for one in held)]
+
+
+def enter(session: Session, entrant: Entrant, seats: Iterable[SeatOfEpisode], now: datetime) -> list[SeatOfEpisode]:
+    """Enter seats of episodes of an entrant's task; returns those that were not entered before."""
+    query = select(EntrantEpisode.episode_id, EntrantEpisode.seat).where(EntrantEpisode.entrant_id == entrant.id)
+    there = {SeatOfEpisode(*row) for row in session.execute(query)}
+    new = [one for one in dict.fromkeys(seats) if one not in there]
+    session.add_all(EntrantEpisode(entrant_id=entrant.id, episode_id=one.episode, seat=one.seat, added_at=now) for one in new)
     session.flush()
     return new
 
@@ -249,7 +269,7 @@ def enter_people(session: Session, episode_id: str, now: datetime) -> bool:
     people = _one(session, PEOPLE, row.task)
     if people is None:
         people = admit(session, name=PEOPLE, task=row.task, kind=PEOPLE, now=now, origin="people")
-    enter(session, people, [episode_id], now)
+    enter(session, people, seats_of_people(row), now)
     return True
 
 

@@ -275,7 +275,7 @@ class EpisodeStatistic(Base):
 class Entrant(Base):
     """Who is ranked in one task: their episodes may be judged once they are approved; withdrawn ones keep their history.
 
-    An agent's own episodes are those that carry its name as `actor`. Others are entered one by one (`EntrantEpisode`).
+    An agent's own episodes are those in which a seat carries its name. Others are entered one by one (`EntrantEpisode`).
     """
 
     __tablename__ = "entrants"
@@ -303,11 +303,12 @@ class Entrant(Base):
 
 
 class EntrantEpisode(Base):
-    """An episode that was entered for an entrant, beside those that carry its name."""
+    """A seat of an episode that was entered for an entrant, beside the seats that carry its name."""
 
     __tablename__ = "entrant_episodes"
     entrant_id: Mapped[int] = mapped_column(ForeignKey("entrants.id"), primary_key=True)
     episode_id: Mapped[str] = mapped_column(ForeignKey("episodes.id"), primary_key=True, index=True)
+    seat: Mapped[str] = mapped_column(primary_key=True)
     added_at: Mapped[datetime] = mapped_column(index=True)
 
 
@@ -367,6 +368,8 @@ class Match(Base):
     """As in `Answer`."""
     draft: Mapped[dict[str, Any] | None] = mapped_column(default=None)
     """The form and the viewing log so far, as the page last sent them; nothing is lost if the page closes."""
+    seat: Mapped[str] = mapped_column(default="", server_default="")
+    """The seat that both entrants held, which the answer is about; empty in matches that were served before it was kept."""
 
 
 class Answer(Base):

@@ -10,7 +10,7 @@ from sqlalchemy import func, insert, select
 from sqlalchemy.orm import Session
 
 from interplay.store.episodes import UPLOADED
-from interplay.store.models import Answer, Ban, EpisodeRow, Match, TaskRow
+from interplay.store.models import Answer, Ban, EpisodeRow, EpisodeSeat, Match, TaskRow
 
 _PER_STATEMENT = 500
 """Ids in one `IN (...)`: SQLite takes 32,766 values a statement, older builds 999."""
@@ -64,7 +64,9 @@ def put_episode(session: Session, row: EpisodeRow) -> None:
 # Imported answers
 
 
-def insert_rows(session: Session, model: type[EpisodeRow | Match | Answer | Ban], rows: Sequence[dict[str, Any]]) -> None:
+def insert_rows(
+    session: Session, model: type[EpisodeRow | EpisodeSeat | Match | Answer | Ban], rows: Sequence[dict[str, Any]]
+) -> None:
     """Many rows at once, in order: answers get their sequence numbers in it."""
     if rows:
         session.execute(insert(model.__table__), list(rows))  # type: ignore[arg-type]

@@ -58,6 +58,9 @@ class Video(BaseModel):
     seed: int = Field(description="Held-out seed of the task the agent played.")
     episode: str = Field(description="Id of the episode.")
     video: str = Field(description="Address of the mp4.", examples=["/api/episodes/ID/video.mp4"])
+    seats: list[str] = Field(
+        description="Of a game of several seats, those that the agent held; empty where there is one player."
+    )
 
 
 class AgentInTask(BaseModel):
@@ -159,7 +162,12 @@ def _one_document(
                 state=state(row),
                 declined_because=row.declined_because,
                 videos=[
-                    Video(seed=one.seed, episode=one.episode, video=f"/api/episodes/{one.episode}/video.mp4")
+                    Video(
+                        seed=one.seed,
+                        episode=one.episode,
+                        video=f"/api/episodes/{one.episode}/video.mp4",
+                        seats=list(one.seats) if task is not None and len(task.seats) > 1 else [],
+                    )
                     for one in episodes
                     if row.task not in hidden and one.path and (not seeds or one.seed in seeds)
                 ],

@@ -185,6 +185,7 @@ def _document(request: Request, match: ServedMatch, judge: Judge) -> dict[str, A
         "task": match.task,
         "title": match.title,
         "goal": match.goal,
+        "seat": match.seat,
         "frame_rate_hz": match.frame_rate_hz,
         "questions": [asdict(question) for question in match.questions],
         "left": {"video": f"{address}/left.mp4{query}"},

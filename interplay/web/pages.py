@@ -18,7 +18,7 @@ from interplay import starter
 from interplay.envs import backends
 from interplay.envs.people import end_button, has_score
 from interplay.play import PlayServer
-from interplay.record import Archive
+from interplay.record import Archive, Episode
 from interplay.record.listing import episode_page, episodes_by_task
 from interplay.store import EpisodeRow
 from interplay.store.episodes import EpisodeQuery
@@ -88,10 +88,27 @@ def ago(instant: datetime) -> str:
     return "just now"
 
 
-def actor_name(row: Any) -> str:
+def actor_name(held: Any) -> str:
     """People are numbered, not named; a program's own name is shown even where it sat in a person's seat."""
-    name = row.actor.removeprefix("participant-")
-    return f"person {name}" if row.actor_kind == "human" and name != row.actor else row.actor
+    name = held.actor.removeprefix("participant-")
+    return f"person {name}" if held.actor_kind == "human" and name != held.actor else held.actor
+
+
+def players(episode: EpisodeRow | Episode) -> str:
+    """Everybody who held a seat of an episode; in a game of several seats, with the seat."""
+    names: dict[str, list[str]] = {}
+    for held in episode.seats:
+        names.setdefault(held.seat, []).append(actor_name(held))
+    by_seat = {seat: ", then ".join(held) for seat, held in names.items()}
+    if len(by_seat) < 2:
+        return "".join(by_seat.values()) or actor_name(episode)
+    return " and ".join(f"{held} ({seat.replace('_', ' ')})" for seat, held in by_seat.items())
+
+
+def player_kinds(episode: EpisodeRow | Episode) -> list[str]:
+    """What sat in the seats of an episode, each kind once, in the words of the pages."""
+    kinds = dict.fromkeys(held.actor_kind for held in episode.seats) or {episode.actor_kind: None}
+    return ["person" if kind == "human" else kind for kind in kinds]
 
 
 OUTCOMES = {
@@ -117,7 +134,8 @@ templates.env.filters |= {
     "thousands": lambda value: f"{value:,}",
     "plain": plain_number,
     "ago": ago,
-    "actor": actor_name,
+    "players": players,
+    "player_kinds": player_kinds,
     "outcome": lambda name: OUTCOMES.get(name, name),
     "money": lambda cents: f"{cents / 100:,.2f}",
 }

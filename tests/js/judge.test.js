@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 
 import { asDraft, newerDraft } from "../../interplay/web/static/js/drafts.js";
-import { countChars, missing, radioGroups, readAnswer, stillToWatch, waitingWords } from "../../interplay/web/static/js/form.js";
+import { countChars, missing, radioGroups, readAnswer, seatWords, stillToWatch, waitingWords } from "../../interplay/web/static/js/form.js";
 import { Viewing, sidePosition, stretches } from "../../interplay/web/static/js/pair.js";
 
 const QUESTIONS = [
@@ -153,4 +153,8 @@ test("a report stays small however often the judge jumps about", () => {
   const report = viewing.report({ left: 600, right: 600 });
   assert.equal(report.num_events, 5000);
   assert.ok(JSON.stringify(report).length < 60_000); // the server takes 64 KiB
+});
+
+test("the player to watch is named by the seat, in words", () => {
+  assert.match(seatWords("left_paddle"), /Watch the left paddle player in both videos/);
 });

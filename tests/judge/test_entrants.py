@@ -6,11 +6,11 @@ import json
 
 import numpy as np
 import pytest
-from judging_world import AT_ONCE, START, TASKS, add_episode, fill, form
+from judging_world import AT_ONCE, START, TASKS, add_episode, fill, form, open_study
 
 from interplay.cli import main
 from interplay.judge import Judging, NothingToJudgeError
-from interplay.store import EpisodeRow, Match, entrants
+from interplay.store import EpisodeRow, EpisodeSeat, Match, entrants, judging
 from interplay.store.participants import add_participant, judge_name
 from interplay.tasks import find
 
@@ -177,3 +177,102 @@ def test_people_cannot_be_entered_under_the_name_of_an_agent_nor_one_person_as_a
     assert "'ada' is the name of an agent on the leaderboard" in judge("add-episodes", "--actor", "human", "--as", "ada")[2]
     assert judge("add-episodes", "--participant", str(person), "--as", "first")[0] == 0
     assert "'first' is the name of somebody else" in judge("add-episodes", "--participant", str(other), "--as", "first")[2]
+
+
+# Games of several seats
+
+PAIR = find("together/cooperative_pong")
+LEFT, RIGHT = PAIR.seats
+
+
+def play_together(archive, seed: int, left: int | str, right: int | str) -> str:
+    """A game of two, each a person who agreed or an agent by name."""
+    names = [judge_name(one) if isinstance(one, int) else one for one in (left, right)]
+    name = add_episode(archive, PAIR.id, names[0], seed, copy=names[1])
+    with archive.database.write() as session:
+        row = session.get_one(EpisodeRow, name)
+        row.seats = []
+        session.flush()
+        for position, (seat, who, known) in enumerate(zip(PAIR.seats, (left, right), names, strict=True)):
+            person = who if isinstance(who, int) else None
+            held = {"actor": known, "actor_kind": "agent" if person is None else "human", "participant_id": person}
+            row.seats.append(EpisodeSeat(seat=seat, num_steps=9, total_reward=1.0, position=position, **held))
+        row.actor_kind, row.participant_id = row.seats[0].actor_kind, row.seats[0].participant_id
+        session.flush()
+        for person in (one for one in (left, right) if isinstance(one, int)):
+            entrants.agree(session, episode_id=name, participant_id=person, agreed=True, now=START)
+    return name
+
+
+def judged_seats(archive, entrant: str) -> set[tuple[str, str]]:
+    """Episode and seat, of all that judges may be shown of an entrant."""
+    with archive.database.read() as session:
+        found = judging.candidates(session, PAIR.id, PAIR.content_hash, PAIR.held_out_seeds)
+    return {(one.episode_id, one.seat) for one in found if one.agent == entrant}
+
+
+def test_a_person_is_found_in_whichever_seat_they_played(archive, judge):
+    ann, ben = new_person(archive, "a"), new_person(archive, "b")
+    first = play_together(archive, PAIR.held_out_seeds[0], ann, "ada")
+    second = play_together(archive, PAIR.held_out_seeds[1], "ada", ann)
+    together = play_together(archive, PAIR.held_out_seeds[2], ben, ann)
+    status, text, _ = judge("add-episodes", "--participant", str(ann))
+    assert status == 0
+    assert f"{PAIR.id}: 3 episodes added\n  judged in these seats: left (1 episode), right (2 episodes)" in text
+    assert judged_seats(archive, judge_name(ann)) == {(first, LEFT), (second, RIGHT), (together, RIGHT)}
+    assert judge("add-episodes", "--participant", str(ben))[0] == 0
+    assert judged_seats(archive, judge_name(ben)) == {(together, LEFT)}
+
+
+def test_both_of_two_people_in_one_game_count_as_people(archive):
+    ann, ben = new_person(archive, "a"), new_person(archive, "b")
+    both = play_together(archive, PAIR.held_out_seeds[0], ann, ben)
+    one = play_together(archive, PAIR.held_out_seeds[1], "ada", ben)
+    assert judged_seats(archive, "people") == {(both, LEFT), (both, RIGHT), (one, RIGHT)}
+
+
+def test_an_agent_counts_in_every_seat_it_held_also_under_another_name(archive, judge):
+    alone = play_together(archive, PAIR.held_out_seeds[0], "ada", "ada")
+    other = play_together(archive, PAIR.held_out_seeds[1], "bob", "ada")
+    assert judge("add-episodes", "--agent", "ada")[0] == 0
+    assert judged_seats(archive, "ada") == {(alone, LEFT), (alone, RIGHT), (other, RIGHT)}
+    part = ("--where", f"seed = {PAIR.held_out_seeds[1]}", "--as", "ada-second")
+    assert "judged in these seats: right (1 episode)" in judge("add-episodes", "--agent", "ada", *part)[1]
+    assert judged_seats(archive, "ada-second") == {(other, RIGHT)}
+
+
+def test_judges_are_told_which_seat_is_compared_and_it_is_the_same_on_both_sides(archive, judge):
+    person = new_person(archive, "a")
+    people = play_together(archive, PAIR.held_out_seeds[0], "ada", person)
+    bob = play_together(archive, PAIR.held_out_seeds[0], "ada", "bob")
+    assert judge("add-episodes", "--agent", "bob")[0] == 0
+    match = room(archive).serve("eve", PAIR.id)
+    assert match.seat == RIGHT
+    with archive.database.read() as session:
+        row = session.get_one(Match, match.id)
+        assert {row.left_episode_id, row.right_episode_id} == {people, bob}
+        assert (row.seat, {row.left_agent, row.right_agent}) == (RIGHT, {"people", "bob"})
+
+
+def test_a_game_of_one_player_names_no_seat(archive):
+    match = room(fill(archive, agents=("ada", "bob"))).serve("eve", TASK)
+    assert match.seat is None
+
+
+def test_a_repeat_asks_about_the_same_seat_and_the_same_two(archive):
+    ann, ben = new_person(archive, "a"), new_person(archive, "b")
+    for seed in PAIR.held_out_seeds[:3]:
+        play_together(archive, seed, ann, ben)
+        play_together(archive, seed, "ada", "ada")
+    with archive.database.write() as session:
+        entrants.admit(session, name="ada", task=PAIR.id, kind="agent", now=START)
+        entrants.admit(session, name="bob", task=PAIR.id, kind="agent", now=START)
+    study = open_study(archive, repeat_every=4, tasks=[PAIR.id])
+    service = room(archive)
+    for _ in range(4):
+        match = service.serve("robot", study=study, judge_kind="program")
+        service.answer(match.id, "robot", **form(PAIR.id))
+    with archive.database.read() as session:
+        repeat = session.query(Match).filter(Match.purpose == "repeat").one()
+        first = session.get_one(Match, repeat.repeat_of)
+        assert (repeat.seat, repeat.left_agent, repeat.right_agent) == (first.seat, first.right_agent, first.left_agent)

@@ -373,6 +373,38 @@ def test_agents_of_a_data_folder_of_before_are_entrants_of_their_origin(tmp_path
     database.close()
 
 
+def test_entered_episodes_of_before_are_judged_in_the_seats_that_were_held(tmp_path):
+    old = tmp_path / "old.db"
+    _at_revision(old, "0007")
+    with sqlite3.connect(old) as connection:
+        for person in (1, 2):
+            _add(connection, "participants", id=person, key=f"k{person}", worker=f"w{person}")
+        for number, (name, origin) in enumerate(
+            (("people", "people"), ("participant-2", "person"), ("first", "agent")), start=1
+        ):
+            more = {"participant_id": 2} if origin == "person" else {}
+            _add(connection, "entrants", id=number, name=name, task="t/a", origin=origin, **more)
+            _add(connection, "entrant_episodes", entrant_id=number, episode_id="two")
+        for name in ("two", "published"):
+            _add(connection, "episodes", id=name, task="t/a", actor="participant-1", total_reward=2.5)
+        for person, seat in ((1, "left"), (2, "right")):
+            who = {"actor": f"participant-{person}", "actor_kind": "human", "participant_id": person}
+            _add(connection, "episode_seats", episode_id="two", seat=seat, position=person - 1, **who)
+        _add(connection, "matches", id="m", judge="fay", left_episode_id="two", right_episode_id="two")
+    connection.close()
+    Database.open(f"sqlite:///{old}").close()
+    with sqlite3.connect(old) as connection:
+        entered = "SELECT entrant_id, seat FROM entrant_episodes WHERE added_at = ? ORDER BY entrant_id, seat"
+        assert connection.execute(entered, (NOW,)).fetchall() == [(1, "left"), (1, "right"), (2, "right"), (3, "left")]
+        held = "SELECT seat, actor, total_reward FROM episode_seats WHERE episode_id = 'published'"
+        assert connection.execute(held).fetchall() == [("player", "participant-1", 2.5)]
+        assert connection.execute("SELECT seat FROM matches").fetchall() == [("",)]
+        connection.execute("UPDATE matches SET released_at = ?", (NOW,))
+        with pytest.raises(sqlite3.IntegrityError, match="matches are kept"):
+            connection.execute("UPDATE matches SET seat = 'left'")
+    connection.close()
+
+
 def _add(connection: sqlite3.Connection, table: str, **values) -> None:
     """A row of something: columns that must have a value and are not given hold what their type allows."""
     for _, name, kind, is_needed, default, _ in connection.execute(f"PRAGMA table_info({table})"):

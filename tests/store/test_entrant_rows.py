@@ -182,7 +182,7 @@ def test_a_game_is_shown_once_its_player_agreed_and_no_more_when_they_take_it_ba
     assert judging.candidate_versions(session, TASK) == ["h"]
     entered = judging.candidates_state(session, TASK)
     assert entered != before
-    assert judging.candidate_episode(session, TASK, episode).has_people
+    assert [one.has_people for one in judging.candidates_in(session, TASK, episode)] == [True]
     assert judging.games_of(session, player) == {episode}
     assert [(one.origin, one.kind) for one in entrants.entrants(session, name="people")] == [("people", "people")]
     assert not agree(session, episode, player, False)
@@ -317,7 +317,10 @@ def test_an_agent_is_ranked_in_any_seat_and_a_person_beside_it_must_agree(sessio
     agree(session, episode, person)
     assert judging.candidates_state(session, TASK) != before
     found = judging.candidates(session, TASK, "h", [HELD_OUT])
-    assert {(one.agent, one.episode_id, one.seat) for one in found} == {("ada", episode, "right"), ("people", episode, "")}
+    assert {(one.agent, one.episode_id, one.seat) for one in found} == {
+        ("ada", episode, "right"),
+        ("people", episode, "player"),
+    }
 
 
 def test_a_person_in_another_seat_is_entered_in_that_seat(session, game):

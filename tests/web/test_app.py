@@ -31,7 +31,8 @@ from interplay.judge.boards import COLUMNS
 from interplay.play import PlayServer, wire
 from interplay.play.codec import FrameDecoder, palette_from_text
 from interplay.rank.normal import Z95
-from interplay.store import Participant
+from interplay.store import EpisodeRow, EpisodeSeat, Participant
+from interplay.store.entrants import admit
 from interplay.store.participants import participant_by_key
 from interplay.tasks import builtin_suites, find, parse_suite
 from interplay.web.app import STATIC, create_app
@@ -426,6 +427,35 @@ def test_the_catalogue_is_paged_and_filtered(tmp_path):
     assert "40 episodes" in people
     assert "person 7" in people
     assert "No episode matches" in nothing
+
+
+def test_everybody_who_played_is_named_with_their_seats(tmp_path):
+    archive = interplay.record.open(tmp_path)
+    task = find("together/cooperative_pong")
+    with archive.database.write() as session:
+        testing.add_episode(
+            session, task, "participant-7", task.held_out_seeds[0], id="two", actor_kind="human", frames="uploaded"
+        )
+        row = session.get_one(EpisodeRow, "two")
+        row.seats = []
+        session.flush()
+        for seat, actor, kind in (("left", "participant-7", "human"), ("right", "random", "agent")):
+            row.seats.append(EpisodeSeat(seat=seat, actor=actor, actor_kind=kind, num_steps=9, total_reward=1.0))
+        testing.add_episode(session, find("atari/qbert"), "random", 1, id="one", frames="uploaded")
+        for name in ("participant-7", "random"):
+            origin = "person" if name != "random" else "agent"
+            admit(session, name=name, task=task.id, kind="agent", now=datetime.now(UTC), origin=origin)
+    with TestClient(create_app(archive)) as client:
+        rows, two, one = (client.get(path).text for path in ("/episodes", "/episodes/two", "/episodes/one"))
+        videos = client.get("/api/agents/random").json()["tasks"][0]["videos"]
+        page = client.get("/agents/random").text
+    archive.close()
+    both = "person 7 (left) and random (right)"
+    assert both in rows
+    assert f"<h1>{task.title}, played by {both}</h1>" in two
+    assert "played by random</h1>" in one
+    assert [video["seats"] for video in videos] == [["right"]]
+    assert "in seat right" in page
 
 
 # Pages

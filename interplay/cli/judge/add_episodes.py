@@ -32,7 +32,8 @@ def add_episodes(
 ) -> None:
     """Let recorded episodes be judged, under one name of the leaderboard.
 
-    Only episodes on held-out seeds are added, and those of people only where they agreed. Adding again adds what is new.
+    Only episodes on held-out seeds are added, and those of people only where they agreed. In a game of several seats every
+    seat counts that the chosen player held. Adding again adds what is new.
 
     Try:  interplay judge add-episodes --actor human --where 'score >= 200' --as experts
     """
@@ -57,7 +58,9 @@ def _lines(one: EnteredTask) -> list[str]:
     """What became of the episodes of one task."""
     there = f", {one.num_there} there already" if one.num_there else ""
     left_out = [f"  {_episodes(count)} left out: {why}" for why, count in sorted(one.left_out.items())]
-    return [f"{one.task}: {_episodes(len(one.entered))} added{there}", *left_out]
+    seats = ", ".join(f"{seat} ({_episodes(count)})" for seat, count in sorted(one.seats.items()))
+    judged = [f"  judged in these seats: {seats}"] if seats and set(one.seats) != {"player"} else []
+    return [f"{one.task}: {_episodes(len(one.entered))} added{there}", *judged, *left_out]
 
 
 def _episodes(count: int) -> str:

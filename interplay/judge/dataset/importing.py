@@ -36,7 +36,7 @@ from interplay.judge.video_staging import (
     task_row,
 )
 from interplay.record import Archive
-from interplay.store import Answer, EpisodeRow, Match
+from interplay.store import Answer, EpisodeRow, EpisodeSeat, Match
 from interplay.store import bans as ban_store
 from interplay.store import entrants as entrant_store
 from interplay.store import uploads as store
@@ -207,6 +207,11 @@ class _Import:
                 }
             )
         store.insert_rows(self._session, EpisodeRow, rows)
+        held = ("actor", "actor_kind", "num_steps", "total_reward")
+        in_seats = [
+            {"episode_id": row["id"], "seat": "player", "position": 0} | {name: row[name] for name in held} for row in rows
+        ]
+        store.insert_rows(self._session, EpisodeSeat, in_seats)
 
     def answers(self, read: ReadItems) -> None:
         """Those that are not there yet, oldest first."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, CompoundSelect, and_, bindparam, case, exists, func, literal, or_, select, union
+from sqlalchemy import ColumnElement, CompoundSelect, and_, bindparam, exists, func, or_, select, union
 from sqlalchemy.orm import Session, aliased
 
 from interplay.store.episodes import UPLOADED
@@ -50,46 +50,29 @@ _ALL_AGREED = ~exists().where(
     ),
 )
 """Whether every person in a game agrees to being compared; as long as one does not, it is shown to no judge."""
-_SEAT_OF_PERSON = (
-    select(_PERSON.seat)
-    .where(_PERSON.episode_id == EpisodeRow.id, _PERSON.actor_kind == "human")
-    .order_by(_PERSON.position)
-    .limit(1)
-    .correlate(EpisodeRow)
-    .scalar_subquery()
-)
 
 
-def brought(
-    columns: Sequence[Any], *conditions: ColumnElement[bool], seat: Callable[[Any], list[Any]] = lambda held: []
-) -> CompoundSelect:
+def brought(columns: Sequence[Any], *conditions: ColumnElement[bool], with_seat: bool = False) -> CompoundSelect:
     """Columns of entrants and their episodes: of those that carry an agent's name in any seat, and of those entered. Each once.
 
     Args:
-        seat: Makes more columns of the seat an entrant held; empty text for the first one.
+        with_seat: Whether the last column is a seat that the entrant held: an episode in which it held two stands there twice.
     """
-    first = [*columns, *seat(literal(""))]
-    of_agents = (
-        select(*first)
-        .select_from(EpisodeRow)
-        .join(Entrant, and_(EpisodeRow.task == Entrant.task, EpisodeRow.actor == Entrant.name, ~_IS_OF_PEOPLE))
-    )
-    in_other_seats = (
-        select(*columns, *seat(EpisodeSeat.seat))
+    own = (
+        select(*columns, *([EpisodeSeat.seat] if with_seat else []))
         .select_from(EpisodeSeat)
-        .join(EpisodeRow, and_(EpisodeRow.id == EpisodeSeat.episode_id, EpisodeRow.actor != EpisodeSeat.actor))
+        .join(EpisodeRow, EpisodeRow.id == EpisodeSeat.episode_id)
         .join(Entrant, and_(EpisodeRow.task == Entrant.task, EpisodeSeat.actor == Entrant.name, ~_IS_OF_PEOPLE))
     )
-    of_person = case((and_(_IS_OF_PEOPLE, EpisodeRow.actor_kind != "human"), _SEAT_OF_PERSON), else_="")
     entered = (
-        select(*columns, *seat(of_person))
+        select(*columns, *([EntrantEpisode.seat] if with_seat else []))
         .select_from(EpisodeRow)
         .join(EntrantEpisode, EntrantEpisode.episode_id == EpisodeRow.id)
         .join(Entrant, Entrant.id == EntrantEpisode.entrant_id)
         .where(_ALL_AGREED)
     )
     # With one OR no index would be used.
-    return union(*(one.where(*conditions) for one in (of_agents, in_other_seats, entered)))
+    return union(*(one.where(*conditions) for one in (own, entered)))
 
 
 def _candidates(*conditions: ColumnElement[bool]) -> CompoundSelect:
@@ -103,7 +86,7 @@ def _candidates(*conditions: ColumnElement[bool]) -> CompoundSelect:
         exists().where(_PERSON.episode_id == EpisodeRow.id, _PERSON.participant_id.is_not(None)).label("has_people"),
     ]
     known = (Entrant.task == bindparam("task"), _MAY_BE_SHOWN, _ALL_AGREED)
-    return brought(columns, *known, *conditions, seat=lambda held: [held.label("seat")])
+    return brought(columns, *known, *conditions, with_seat=True)
 
 
 _EPISODE = _candidates(EpisodeRow.id == bindparam("episode_id"))
@@ -125,7 +108,7 @@ class JudgedStudy(NamedTuple):
 
 
 class CandidateRow(NamedTuple):
-    """An episode that may be shown to judges."""
+    """An episode that may be shown to judges, for one seat of it."""
 
     agent: str
     task_hash: str
@@ -180,8 +163,7 @@ def candidate_versions(session: Session, task: str) -> list[str]:
 
 def candidates(session: Session, task: str, task_hash: str, seeds: Sequence[int]) -> list[CandidateRow]:
     """Episodes of entrants that may be judged, recorded under one version of a task on the given seeds and not interrupted."""
-    rows = session.execute(_CANDIDATES, {"task": task, "task_hash": task_hash, "seeds": list(seeds)})
-    return sorted((CandidateRow(*row) for row in rows), key=lambda one: (one.episode_id, one.agent, one.seat))
+    return _rows(session, _CANDIDATES, {"task": task, "task_hash": task_hash, "seeds": list(seeds)})
 
 
 def games_of(session: Session, participant_id: int) -> set[str]:
@@ -189,7 +171,11 @@ def games_of(session: Session, participant_id: int) -> set[str]:
     return set(session.connection().scalars(_GAMES, {"participant_id": participant_id}))
 
 
-def candidate_episode(session: Session, task: str, episode_id: str) -> CandidateRow | None:
-    """One episode of a task by its id, on whichever seed; None if no entrant it belongs to was let in, or all are withdrawn."""
-    row = session.connection().execute(_EPISODE, {"task": task, "episode_id": episode_id}).first()
-    return None if row is None else CandidateRow(*row)
+def candidates_in(session: Session, task: str, episode_id: str) -> list[CandidateRow]:
+    """What one episode of a task shows, on whichever seed: a row for each entrant that was let in and each seat it held."""
+    return _rows(session, _EPISODE, {"task": task, "episode_id": episode_id})
+
+
+def _rows(session: Session, query: CompoundSelect, values: dict[str, Any]) -> list[CandidateRow]:
+    rows = session.connection().execute(query, values)
+    return sorted((CandidateRow(*row) for row in rows), key=lambda one: (one.episode_id, one.agent, one.seat))

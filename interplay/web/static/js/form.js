@@ -130,3 +130,12 @@ export function stillToWatch(watched, lengths, minShare) {
   };
   return { left: left("left"), right: left("right") };
 }
+
+/**
+ * Which player a judge compares, in a game of several. @param {string} seat
+ * @returns {string}
+ */
+export function seatWords(seat) {
+  const name = seat.replaceAll("_", " ");
+  return `Each video shows several players. Watch the ${name} player in both videos: your answer is about that player.`;
+}

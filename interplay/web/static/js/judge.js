@@ -1,7 +1,7 @@
 // The judging page: asks for a match, shows its two videos, keeps the draft, sends the answer, asks for the next.
 
 import { asDraft, forget, keep, kept, newerDraft, recall } from "./drafts.js";
-import { stillToWatch, waitingWords } from "./form.js";
+import { seatWords, stillToWatch, waitingWords } from "./form.js";
 import { ApiError, api, isTyping, need } from "./page.js";
 import { VideoPair, Viewing } from "./pair.js";
 import { QuestionForm } from "./questions.js";
@@ -31,6 +31,7 @@ const NOT_NOW = {
  * @property {string} task
  * @property {string} title
  * @property {string} [goal]
+ * @property {string | null} seat of a game of several players, whose player is compared
  * @property {number} frame_rate_hz
  * @property {import("./form.js").Question[]} questions
  * @property {{video: string}} left
@@ -155,6 +156,9 @@ class JudgePage {
     this.viewing = new Viewing(() => (performance.now() - servedAt) / 1000);
     need(this.root, "[data-title]").textContent = match.title;
     need(this.root, "[data-goal]").textContent = match.goal ?? "";
+    const seat = need(this.root, "[data-seat]");
+    seat.hidden = !match.seat;
+    seat.textContent = match.seat ? seatWords(match.seat) : "";
     this.answered = match.answered;
     this.#progress();
     this.#showExamples(match.examples);
@@ -293,9 +297,9 @@ class JudgePage {
     form.reset();
     this.unsaved = false;
     clearTimeout(this.saveTimer);
-    this.announce("Thank you. Here is another pair.");
     forget(match.match);
     await this.next();
+    this.#thank(this.match ? "Here is another pair." : "");
     this.#toTop();
   }
 
@@ -328,6 +332,7 @@ class JudgePage {
       forget(match.match);
       this.answered = accepted.answered;
       if (accepted.next) return location.assign(accepted.next);
+      need(this.root, "[data-thanks]").replaceChildren();
       this.announce("Saved. Here is the next pair.");
       await this.next();
       this.#progress();
@@ -493,7 +498,16 @@ class JudgePage {
 
   #toTop() {
     scrollTo({ top: 0 });
-    if (this.match) need(this.root, "[data-headline]").focus({ preventScroll: true });
+    need(this.root, this.match ? "[data-headline]" : "[data-empty-title]").focus({ preventScroll: true });
+  }
+
+  /** Thank for a report and say what becomes of it, until the next answer. @param {string} next */
+  #thank(next) {
+    const words = "Thank you for your report. It is kept with this pair, and the people who run the server read it.";
+    const notice = document.createElement("p");
+    notice.className = "notice";
+    notice.textContent = `${words} Nothing else is needed from you. ${next}`.trim();
+    need(this.root, "[data-thanks]").replaceChildren(notice);
   }
 
   /** For people who listen to the page. @param {string} text */
