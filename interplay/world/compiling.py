@@ -229,11 +229,12 @@ def exercise(then: Callable[[], object] = lambda: None) -> None:
     world.spawn_item(x + 0.5, y + 1.0, z + 0.5, Stack("stick"))
     world.set_block(x + 6, y + 2, z, 34)  # a source of water, which flows
     world.set_block(x, y + 5, z + 6, 66)  # sand, which falls
+    world.set_block(x - 5, y + 2, z - 5, state_of("fire"))  # which looks for fuel within 40 ticks
     items_and_projectiles.shoot(world, "arrow", x + 0.5, y + 1.5, z + 0.5, 0.5, 0.2, 0.5, -1)
     world.grid.fill(x - 6, y, z - 6, x - 4, y + 1, z - 4, 1)
     world.give(Stack("oak_planks", 8))
     caves._dig(world.land.blocks.copy(), 20.0, 9, 20.0, 2.0, 3, state_of("water"))  # few lands need it
-    for step in range(12):
+    for step in range(41):
         world.step(
             Action(forward=True, jump=step > 4, attack=step % 3 == 0, use=step % 3 == 1, camera_pitch=8.0, camera_yaw=20.0)
         )

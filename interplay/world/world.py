@@ -136,7 +136,8 @@ class World:
         self.players: list[Player] = []
         self.screens: list[Screen | None] = []
         self._befores: list[Action] = []
-        self.seat = self.join()
+        self.join()
+        self.turn_to(0)
         self.entities = np.zeros(MAX_ENTITIES, ENTITY)
         self.entities["kind"] = -1
         self.extras: dict[int, dict[str, Any]] = {}
@@ -183,16 +184,16 @@ class World:
         """
         if not 0 <= seat < len(self.players):
             raise WorldError(f"the seats of this world are 0 to {len(self.players) - 1}, got {seat}; World.join adds one")
-        before, self.seat = self.seat, seat
+        before = self.seat
+        self.turn_to(seat)
         try:
-            yield self.players[seat]
+            yield self.player
         finally:
-            self.seat = before
+            self.turn_to(before)
 
-    @property
-    def player(self) -> Player:
-        """The one whose turn it is."""
-        return self.players[self.seat]
+    def turn_to(self, seat: int) -> None:
+        """As `acting`, until told otherwise, for a tick, which gives everybody a turn; rules and tools use `acting`."""
+        self.seat, self.player = seat, self.players[seat]
 
     @property
     def screen(self) -> Screen | None:
@@ -220,16 +221,20 @@ class World:
         for action in actions:
             _check(action)
         self.ticks += 1
-        for seat, action in enumerate(actions):
-            with self.acting(seat):
+        try:
+            for seat, action in enumerate(actions):
+                self.turn_to(seat)
                 self._turn(action)
-        self.updates.tick(self)
-        mob_events.tick(self)
-        thing_events.tick(self)
-        smelting.tick(self)
-        for seat in range(len(actions)):
-            with self.acting(seat):
+            self.turn_to(0)
+            self.updates.tick(self)
+            mob_events.tick(self)
+            thing_events.tick(self)
+            smelting.tick(self)
+            for seat in range(len(actions)):
+                self.turn_to(seat)
                 vitals.tick(self)
+        finally:
+            self.turn_to(0)
         if self.rules["doDaylightCycle"] == "true":
             self.time = (self.time + 1) % DAY_TICKS
 
@@ -431,6 +436,7 @@ class World:
             world.players[seat] = Player(**me, slots=slots, held=held)
             world._befores[seat] = Action(*one["before"])
             world.screens[seat] = None if one["screen"] is None else Screen.load(one["screen"])
+        world.turn_to(0)
         rows = np.frombuffer(document["rows"], np.uint16)
         world.entities[rows] = np.frombuffer(document["entities"], ENTITY)
         world.extras = dict(document["extras"])
@@ -444,7 +450,8 @@ class World:
 
 
 def _check(action: Action) -> None:
-    if action.hotbar not in _HOTBAR_KEYS or any(key not in (False, True) for key in (*action[:5], *action[6:15])):
+    keys = (*action[:5], *action[6:15])
+    if action.hotbar not in _HOTBAR_KEYS or keys.count(False) + keys.count(True) != len(keys):
         raise WorldError(f"keys are True or False, hotbar is 0 to 9, got {action}")
     if not (math.isfinite(action.camera_pitch) and math.isfinite(action.camera_yaw)):
         raise WorldError(f"the camera must turn by finite degrees, got {action.camera_pitch} and {action.camera_yaw}")

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numba import njit
 
 from interplay.world.grid.connections import SIDES, sturdy
 from interplay.world.grid.light import UP
@@ -102,7 +103,7 @@ def burn(world: World, x: int, y: int, z: int) -> bool:
             return False
         if older != age:
             world.set_block(x, y, z, fire_at(world, x, y, z, older))
-    if not fuel and not _any_fuel(world, x, y, z):
+    if not fuel and not _any_fuel(world.grid.blocks, x, y, z):
         return True
     for (nx, ny, nz), (_, dy, _) in zip(near, SIDES, strict=True):
         burns = int(_BURNS[get(nx, ny, nz)])
@@ -127,16 +128,21 @@ def burn(world: World, x: int, y: int, z: int) -> bool:
     return True
 
 
-def _any_fuel(world: World, x: int, y: int, z: int) -> bool:
+@njit(cache=True)
+def _any_fuel(blocks, x, y, z):
     """Whether anything that catches fire is near enough for a fire to spread."""
-    blocks = world.grid.blocks
-    box = blocks[max(0, x - 2) : x + 3, max(0, z - 2) : z + 3, max(0, y - 2) : y + 6]
-    return bool(CATCHES[box].any())
+    sx, sz, sy = blocks.shape
+    for i in range(max(0, x - 2), min(sx, x + 3)):
+        for k in range(max(0, z - 2), min(sz, z + 3)):
+            for j in range(max(0, y - 2), min(sy, y + 6)):
+                if CATCHES[blocks[i, k, j]]:
+                    return True
+    return False
 
 
 def kindle(world: World, x: int, y: int, z: int) -> None:
     """A random turn of lava: it may set fire to what is above and around it."""
-    if world.rules.get("doFireTick", "true") != "true" or not _any_fuel(world, x, y, z):
+    if world.rules.get("doFireTick", "true") != "true" or not _any_fuel(world.grid.blocks, x, y, z):
         return
     get, rng = world.grid.get, world.rng
     climbs = int(rng.integers(3))

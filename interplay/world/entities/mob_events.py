@@ -59,10 +59,10 @@ def tick(world: World) -> None:
     draws = world.rng.random((len(rows), 4))
     events = np.empty((2 * MAX_ENTITIES, 3), np.int32)  # of this call: worlds may be stepped in several threads
     mob_kernel.move_mobs(rows, world.grid.blocks, world.grid.light, players, about, draws, events)
-    for me, player in zip(world.players, players, strict=True):
+    for me, player in zip(world.players, players.tolist(), strict=True):
         if not me.dead and me.game_mode != "spectator":
-            me.vx += float(player[mob_kernel.PUSH_X])
-            me.vz += float(player[mob_kernel.PUSH_Z])
+            me.vx += player[mob_kernel.PUSH_X]
+            me.vz += player[mob_kernel.PUSH_Z]
     for what, row, other in events[1 : 1 + int(events[0, 0])].tolist():
         if rows["kind"][row] >= NUM_THINGS:
             with world.acting(other if what == mob_kernel.HURT_PLAYER else _nearest(world, row)):
