@@ -19,7 +19,8 @@ knows those before it (`tests/world/test_rooms_of_the_world.py` has the rule):
     player          what a player does
     commands        what builds a scene
     render          what a player sees
-    world           one tick of all that; how to keep it and bring it back
+    tick            what happens in a twentieth of a second, and in which order
+    world           all that; how to keep it and bring it back
 """
 
 from interplay.world.commands.commands import CommandError, run, run_all
@@ -27,8 +28,8 @@ from interplay.world.errors import WorldError
 from interplay.world.player.inventory import contents
 from interplay.world.registry.items import stacks
 from interplay.world.render.renderer import Renderer
-from interplay.world.state import Action, Stack
-from interplay.world.world import DAY_TICKS, VERSION, World, box
+from interplay.world.state import DAY_TICKS, Action, Stack
+from interplay.world.world import VERSION, World, box
 
 __all__ = [
     "DAY_TICKS",

@@ -22,6 +22,7 @@ ATTACK_REACH = 3.0
 NUM_SLOTS = 41
 """Of a player: 0-8 hotbar, 9-35 main, 36-39 armour (feet, legs, chest, head), 40 the other hand."""
 ARMOUR, OFFHAND = 36, 40
+DAY_TICKS = 24_000
 
 Position = tuple[int, int, int]
 
@@ -51,6 +52,10 @@ class Action(NamedTuple):
     use: bool = False
     camera_pitch: float = 0.0
     camera_yaw: float = 0.0
+
+
+STILL = Action()
+"""No key down, the camera where it is."""
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""A world with players in it: what there is, one tick of it, and how to keep and bring back all of it.
+"""A world with players in it: what there is, and how to keep and bring back all of it. What happens in it is in `tick`.
 
 >>> world = World(seed=7, kind="flat")
 >>> world.step(Action(forward=True))
@@ -26,17 +26,16 @@ import zstandard
 from interplay.errors import InterplayError
 from interplay.world import compiling
 from interplay.world.blocks.updates import Updates
-from interplay.world.entities import items_and_projectiles, mob_events, mobs, thing_events
+from interplay.world.entities import items_and_projectiles, mobs
 from interplay.world.errors import WorldError
 from interplay.world.grid.grid import Grid
-from interplay.world.player import clicks, hands, inventory, mining, movement, placing, screens, vitals
+from interplay.world.player import inventory, vitals
 from interplay.world.player.screens import Screen
-from interplay.world.registry import smelting
 from interplay.world.registry.blocks import name_of
-from interplay.world.state import ENTITY, MAX_ENTITIES, OFFHAND, Action, Container, Player, Position, Stack
+from interplay.world.state import ENTITY, MAX_ENTITIES, STILL, Action, Container, Player, Position, Stack
 from interplay.world.terrain.generate import Land, generate, wildlife
+from interplay.world.tick import tick
 
-DAY_TICKS = 24_000
 VERSION = 3
 """Of rules and pictures, which recordings name: another one may draw the same world otherwise. Pictures are the same bits on
 every machine since 3."""
@@ -55,7 +54,6 @@ DEFAULT_RULES = {
 }
 """Game rules the world knows, and what they are at first."""
 
-_STILL = Action()
 _HOTBAR_KEYS = range(10)
 _UNREADABLE = (
     *(zstandard.ZstdError, msgspec.DecodeError, InterplayError),
@@ -121,6 +119,7 @@ class World:
         spawn: Where the player begins, and comes back after death.
         screens: What each player has open: inventory, chest, ...; None while playing.
         screen: What the one whose turn it is has open.
+        befores: What each player did in the last tick.
         rng: All chance after the beginning.
     """
 
@@ -135,7 +134,7 @@ class World:
         self.spawn: Position = base.land.spawn
         self.players: list[Player] = []
         self.screens: list[Screen | None] = []
-        self._befores: list[Action] = []
+        self.befores: list[Action] = []
         self.join()
         self.turn_to(0)
         self.entities = np.zeros(MAX_ENTITIES, ENTITY)
@@ -172,7 +171,7 @@ class World:
         x, y, z = self.spawn
         self.players.append(Player(x=x + 0.5, y=float(y), z=z + 0.5))
         self.screens.append(None)
-        self._befores.append(_STILL)
+        self.befores.append(STILL)
         return len(self.players) - 1
 
     @contextmanager
@@ -204,8 +203,6 @@ class World:
     def screen(self, screen: Screen | None) -> None:
         self.screens[self.seat] = screen
 
-    # One tick
-
     def step(self, *actions: Action) -> None:
         """Let a twentieth of a second pass.
 
@@ -220,54 +217,7 @@ class World:
             raise WorldError(f"{len(self.players)} players need an action each, got {len(actions)}")
         for action in actions:
             _check(action)
-        self.ticks += 1
-        try:
-            for seat, action in enumerate(actions):
-                self.turn_to(seat)
-                self._turn(action)
-            self.turn_to(0)
-            self.updates.tick(self)
-            mob_events.tick(self)
-            thing_events.tick(self)
-            smelting.tick(self)
-            for seat in range(len(actions)):
-                self.turn_to(seat)
-                vitals.tick(self)
-        finally:
-            self.turn_to(0)
-        if self.rules["doDaylightCycle"] == "true":
-            self.time = (self.time + 1) % DAY_TICKS
-
-    def _turn(self, action: Action) -> None:
-        """What one player does in a tick."""
-        if self.player.dead or screens.step(self, action):
-            movement.move(self, _STILL)
-        else:
-            self._keys(action)
-            movement.move(self, action)
-            if self.screen is None:
-                hands.notice(self.player)
-                mining.attack(self, action)
-                placing.use(self, action)
-            if self.screen is not None:  # keys that were down when it opened are no clicks
-                self.screen.before = screens.keys_down(action)
-        self._befores[self.seat] = action
-
-    def _keys(self, action: Action) -> None:
-        """Keys that act once when they go down."""
-        me, before = self.player, self._befores[self.seat]
-        if 1 <= action.hotbar <= 9:
-            inventory.select(me, action.hotbar - 1)
-        if action.inventory and not before.inventory:
-            screens.open(self, "inventory")
-        if action.drop and not before.drop:
-            stack = inventory.drop(me.slots, me.hotbar, whole=action.sprint)
-            if stack is not None:
-                clicks.throw(self, stack)
-        if action.swap_hands and not before.swap_hands:
-            me.slots[me.hotbar], me.slots[OFFHAND] = me.slots[OFFHAND], me.slots[me.hotbar]
-        if action.pick_item and not before.pick_item:
-            placing.pick_item(self)
+        tick(self, actions)
 
     # What rules do to the world
 
@@ -300,7 +250,7 @@ class World:
     @property
     def said_done(self) -> bool:
         """Whether the player pressed ESC in the last tick, with which one says that one is done."""
-        return self._befores[self.seat].esc
+        return self.befores[self.seat].esc
 
     def row_of(self, entity: int) -> int | None:
         """The row of an entity by id; None if it is gone."""
@@ -379,7 +329,7 @@ class World:
         """A player as plain values."""
         me = self.players[seat]
         return {
-            "before": list(self._befores[seat]),
+            "before": list(self.befores[seat]),
             "player": {item.name: getattr(me, item.name) for item in fields(me) if item.name not in ("slots", "held")},
             "slots": inventory.dump([*me.slots, me.held]),
         }
@@ -434,7 +384,7 @@ class World:
             me["bed"] = None if me["bed"] is None else _position(me["bed"])
             me["mining"] = None if me["mining"] is None else tuple(me["mining"])
             world.players[seat] = Player(**me, slots=slots, held=held)
-            world._befores[seat] = Action(*one["before"])
+            world.befores[seat] = Action(*one["before"])
             world.screens[seat] = None if one["screen"] is None else Screen.load(one["screen"])
         world.turn_to(0)
         rows = np.frombuffer(document["rows"], np.uint16)

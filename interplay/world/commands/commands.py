@@ -37,13 +37,13 @@ from interplay.world.commands.arguments import MAX_LENGTH, PLAYER, CommandError,
 from interplay.world.commands.block_commands import Deed, Prepared
 from interplay.world.commands.selectors import Selector, position_of, selector
 from interplay.world.errors import WorldError
+from interplay.world.state import DAY_TICKS
 
 if TYPE_CHECKING:
     from interplay.world.world import World
 
 __all__ = ["COMMANDS", "RULES", "CommandError", "Result", "rule_value", "run", "run_all"]
 
-DAY_TICKS = 24_000
 TIMES: Mapping[str, int] = {"day": 1000, "noon": 6000, "night": 13000, "midnight": 18000}
 _UNITS = {"t": 1.0, "s": 20.0, "d": float(DAY_TICKS)}
 WEATHERS = ("clear", "rain", "thunder")
