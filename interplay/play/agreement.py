@@ -1,13 +1,15 @@
-"""May a person's game be compared with others? They are asked when it ends; until they say yes, no judge sees it."""
+"""May a person's game be compared with others? They are asked when it ends, and on the page of the episode from then on; until
+they say yes, and after they have taken it back, no judge sees it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
+from typing import NamedTuple
 
 from interplay.errors import InterplayError
 from interplay.record import Owner
-from interplay.store import Database, entrants
+from interplay.store import Database, EpisodeRow, entrants
 from interplay.tasks import Task
 
 
@@ -23,6 +25,31 @@ def can_be_compared(task: Task, seed: int, outcome: str, owners: Iterable[Owner]
     if seed not in task.held_out_seeds or outcome in entrants.NOT_ENDED:
         return False
     return all(owner.kind != "human" or owner.participant_id is not None for owner in owners)
+
+
+class Said(NamedTuple):
+    """What a person has said about a game of theirs.
+
+    Attributes:
+        agreed: Their last answer; None before the first.
+        is_compared: Whether everybody in the game agreed, so that judges may be shown it.
+    """
+
+    agreed: bool | None
+    is_compared: bool
+
+
+def said(database: Database, *, episode_id: str, participant_id: int | None) -> Said | None:
+    """What a person has said about an episode; None where they are not asked: it is not theirs, or cannot be compared."""
+    with database.read() as session:
+        row = session.get(EpisodeRow, episode_id)
+        people = [] if row is None else [seat.participant_id for seat in row.seats if seat.actor_kind == "human"]
+        if row is None or participant_id is None or participant_id not in people or None in people:
+            return None
+        if entrants.not_comparable(row, entrants.held_out_seeds(session, row.task_hash), agreed=True):
+            return None
+        agreed = entrants.agreements(session, episode_id)
+        return Said(agreed.get(participant_id), bool(entrants.agreed_games(session, [episode_id])))
 
 
 def agree(database: Database, *, episode_id: str | None, participant_id: int | None, agreed: bool, now: datetime) -> bool:

@@ -21,8 +21,8 @@ from starlette.websockets import WebSocket
 
 from interplay.envs import backends
 from interplay.files import is_disk_full
-from interplay.play import agreement, leftovers, player_socket, wire
-from interplay.play.films import LATER, SOON, Films
+from interplay.play import leftovers, player_socket, wire
+from interplay.play.films import LATER, Films
 from interplay.play.game import OVER, Game, State
 from interplay.play.leftovers import Leftovers
 from interplay.play.limits import MAX_SEATS_OF_ADDRESS, HeldSeat, Limits, PlayError, default_max_worlds
@@ -364,26 +364,17 @@ class PlayServer:
             del self._places[session]
             self._set_states([session], "ended")
 
-    def agree(self, token: str, *, agreed: bool) -> bool:
-        """Keep whether a player lets their game be compared with others; returns whether it is from now on. From any thread.
+    def played(self, token: str) -> tuple[str | None, int | None]:
+        """The recorded episode of a seat, and the participant who played it; None where there is none. From any thread.
 
         Raises:
             TokenError: If this server did not sign the token, or its time is over.
-            AgreementError: If there is nothing to agree to.
         """
         session = self._tokens.verify(token)
         place = self._places.get(session)
         if place is not None and place.seat.owner is not None:
-            episode_id, participant_id = place.game.sealed_id, place.seat.owner.participant_id
-        else:
-            episode_id, participant_id = self._played(session)
-        now = datetime.now(UTC)
-        is_shown = agreement.agree(
-            self.archive.database, episode_id=episode_id, participant_id=participant_id, agreed=agreed, now=now
-        )
-        if is_shown and episode_id is not None:
-            self.films.wanted(episode_id, SOON)
-        return is_shown
+            return place.game.sealed_id, place.seat.owner.participant_id
+        return self._played(session)
 
     # Sockets
 

@@ -14,7 +14,7 @@ from sqlalchemy import Update, func, select, update
 from sqlalchemy.orm import Session
 
 from interplay.errors import InterplayError
-from interplay.store.judging import brought, lock
+from interplay.store.judging import brought, lock, release_showing
 from interplay.store.models import Entrant, EntrantEpisode, EpisodeRow, EpisodeSeat, JudgingAgreement, TaskRow
 from interplay.store.participants import PEOPLE
 
@@ -217,7 +217,8 @@ def enter(session: Session, entrant: Entrant, seats: Iterable[SeatOfEpisode], no
 
 
 def agree(session: Session, *, episode_id: str, participant_id: int, agreed: bool, now: datetime) -> bool:
-    """Keep what a person said to being compared, and enter the game into `people` once all its players agreed.
+    """Keep what a person said to being compared, and enter the game into `people` once all its players agreed. A no takes the
+    game from the judges who have it before them; an answer they give nevertheless is kept.
 
     Returns:
         Whether the game may be shown to judges now. What was answered about it before stays, whatever is said later.
@@ -226,6 +227,8 @@ def agree(session: Session, *, episode_id: str, participant_id: int, agreed: boo
     said = JudgingAgreement(episode_id=episode_id, participant_id=participant_id, agreed=agreed, created_at=now)
     session.merge(said)
     session.flush()
+    if not agreed:
+        release_showing(session, episode_id, now)
     return agreed and enter_people(session, episode_id, now)
 
 

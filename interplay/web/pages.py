@@ -17,11 +17,12 @@ from starlette.background import BackgroundTask
 from interplay import starter
 from interplay.envs import backends
 from interplay.envs.people import end_button, has_score
-from interplay.play import PlayServer
+from interplay.play import PlayServer, agreement
 from interplay.record import Archive, Episode
 from interplay.record.listing import episode_page, episodes_by_task
 from interplay.store import EpisodeRow
 from interplay.store.episodes import EpisodeQuery
+from interplay.store.participants import judge_name
 from interplay.tasks import Task, lookup
 from interplay.web.agent_access import check_shown, hidden_tasks, sees_waiting
 from interplay.web.identity import known_participant
@@ -285,13 +286,14 @@ def key_rows(task: Task) -> list[tuple[str, str, list[str]]]:
 def episodes(request: Request, task: str = "", actor: str = "", page: Annotated[int, Query(ge=1, le=100_000)] = 1) -> Response:
     """The catalogue, newest first."""
     kept_back = hidden_tasks(request)
+    own = known_participant(request)
     wanted = EpisodeQuery(
         task=task or None,
         actor=actor or None,
         newest_first=True,
         with_waiting=sees_waiting(request),
         kept_back=kept_back,
-        own=known_participant(request),
+        own=own,
     )
     shown = episode_page(request.app.state.archive.database, wanted, page, ROWS_PER_PAGE)
     rebuilt = next((row for row in shown.rows if row.frames == "replay"), None)
@@ -301,6 +303,7 @@ def episodes(request: Request, task: str = "", actor: str = "", page: Annotated[
         rows=shown.rows, total=shown.total, wanted=wanted, names=shown.actors, task_ids=shown.tasks, titles=titles(request),
         scoreless={task_id for task_id, one in request.app.state.tasks.items() if not has_score(one)},
         page=shown.page, num_pages=shown.num_pages, link=link, kept_back=sorted(kept_back),
+        own_name=None if own is None else judge_name(own),
         lengths=game_lengths(shown.rows, request.app.state.tasks),
         background=None if rebuilt is None else _prepare(request, request.app.state.archive.root / rebuilt.path),
     )  # fmt: skip
@@ -321,6 +324,7 @@ def episode(request: Request, episode_id: str) -> Response:
         task=found.task,
         automatic=found.automatic,
         has_score=has_score(found.task),
+        said=agreement.said(archive.database, episode_id=found.id, participant_id=known_participant(request)),
     )
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from datetime import UTC, datetime
+from typing import Any, Literal, Self
 
 from fastapi import APIRouter, HTTPException, Request, WebSocket
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from interplay.play import PlayServer
-from interplay.play.agreement import AgreementError
+from interplay.play import PlayServer, agreement
+from interplay.play.films import SOON
 from interplay.play.server import COUNTDOWN_S
 from interplay.play.sockets import client_of
 from interplay.play.tokens import TokenError
@@ -17,6 +18,7 @@ from interplay.web.identity import (
     current_participant,
     is_given_name,
     is_operator,
+    known_participant,
     one_spelling,
     require_operator_token,
 )
@@ -83,22 +85,44 @@ def open_session(request: Request, wanted: SessionRequest) -> SessionGrant:
 
 
 class Agreement(BaseModel):
-    """Whether a player lets their game be compared with others."""
+    """Whether a player lets a game be compared with others: that of a seat, or an episode of whoever sends the cookie."""
 
     model_config = ConfigDict(extra="forbid")
-    token: str = Field(max_length=400)
+    token: str | None = Field(None, max_length=400)
+    episode: str | None = Field(None, max_length=200)
     agreed: bool
+
+    @model_validator(mode="after")
+    def _names_one_game(self) -> Self:
+        if (self.token is None) == (self.episode is None):
+            raise ValueError("send either the token of your seat or the id of your episode")
+        return self
 
 
 @router.post("/api/play/agreement")
 def agree(request: Request, said: Agreement) -> dict[str, bool]:
-    """Keep whether a game may be shown to judges beside others; the seat's token says whose game."""
+    """Keep whether a game may be shown to judges beside others. The seat's token says whose game, or the episode and the cookie
+    of who played it do, which are good for longer. The last answer counts."""
+    database = request.app.state.archive.database
+    if said.token is not None:
+        try:
+            episode_id, participant_id = _play(request).played(said.token)
+        except TokenError as error:
+            raise HTTPException(403, str(error)) from None
+    else:
+        episode_id, participant_id = str(said.episode), known_participant(request)
+        if agreement.said(database, episode_id=episode_id, participant_id=participant_id) is None:
+            raise HTTPException(403, "this browser has played no game of this id that can be compared with others")
+    now = datetime.now(UTC)
     try:
-        return {"is_compared": _play(request).agree(said.token, agreed=said.agreed)}
-    except TokenError as error:
-        raise HTTPException(403, str(error)) from None
-    except AgreementError as error:
+        is_compared = agreement.agree(
+            database, episode_id=episode_id, participant_id=participant_id, agreed=said.agreed, now=now
+        )
+    except agreement.AgreementError as error:
         raise HTTPException(409, str(error)) from None
+    if is_compared and episode_id is not None:
+        request.app.state.films.wanted(episode_id, SOON)
+    return {"is_compared": is_compared}
 
 
 @router.get("/api/play/statistics")

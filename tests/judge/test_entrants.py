@@ -98,6 +98,23 @@ def test_without_agreement_a_game_is_never_served(archive):
         assert refused in (row.left_episode_id, row.right_episode_id)
 
 
+def test_a_game_whose_player_takes_the_yes_back_is_served_to_nobody_again_not_even_to_who_had_it_open(archive):
+    fill(archive, agents=("ada",))
+    person = new_person(archive, "a")
+    games = [play(archive, person, seed) for seed in SEEDS[:3]]
+    judging = room(archive)
+    open_here, drafted, other = (judging.serve(judge, TASK) for judge in ("eve", "ann", "bob"))
+    judging.heartbeat(drafted.id, "ann", {"reason": "the left one"})
+    with archive.database.write() as session:
+        for game in games:
+            entrants.agree(session, episode_id=game, participant_id=person, agreed=False, now=START)
+    assert judging.heartbeat(open_here.id, "eve", {"reason": "what I was writing"}) == "released"
+    for judge in ("eve", "ann", "bob"):
+        with pytest.raises(NothingToJudgeError):
+            judging.serve(judge, TASK)
+    judging.answer(other.id, "bob", **form(TASK, "left"))  # work that is done is kept
+
+
 def test_two_entrants_that_share_a_game_are_not_shown_it_on_both_sides(archive, judge):
     person = new_person(archive, "a")
     play(archive, person, SEEDS[0])

@@ -74,6 +74,27 @@ def test_a_game_on_a_held_out_seed_is_compared_only_while_its_player_agrees(tmp_
             assert shown(archive) == {episode.id}
             assert (await say(token, False)).json() == {"is_compared": False}
             assert shown(archive) == set()
+            by_token = await say(token, True)
+            assert by_token.json() == {"is_compared": True}
+
+            # Later, without the token: on the page of the episode, which its player finds in the catalogue.
+            about = {"episode": episode.id, "agreed": False}
+            address = f"/episodes/{episode.id}"
+            assert "You said yes: judges may be shown this game." in (await http.get(address)).text
+            assert f'<option value="{episode.actor}">you</option>' in (await http.get("/episodes")).text
+            async with httpx.AsyncClient(base_url=server.address) as stranger:
+                assert "May we compare" not in (await stranger.get(address)).text
+                refused = await stranger.post("/api/play/agreement", json=about)
+                assert refused.status_code == 403
+                assert "has played no game of this id" in refused.json()["message"]
+            assert shown(archive) == {episode.id}
+            assert (await http.post("/api/play/agreement", json=about)).json() == {"is_compared": False}
+            assert shown(archive) == set()
+            assert "You said no: nobody is shown it for this." in (await http.get(address)).text
+            for named in ({}, {"token": token, "episode": episode.id}):
+                unclear = await http.post("/api/play/agreement", json={"agreed": False, **named})
+                assert unclear.status_code == 422
+                assert "either the token of your seat or the id of your episode" in unclear.text
             unsigned = await say(token + "x", True)
             assert unsigned.status_code == 403
             assert "was not signed by this server" in unsigned.json()["message"]

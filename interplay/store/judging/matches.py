@@ -230,6 +230,15 @@ def release_open_of(session: Session, judge: str, now: datetime, *, study: str |
     return _rowcount(session, (mine if study is None else mine.where(Match.study == study)).values(released_at=now), {})
 
 
+def release_showing(session: Session, episode_id: str, now: datetime) -> int:
+    """Take back every unanswered match that shows an episode, as if its judge had given it back; returns how many."""
+    shows = or_(Match.left_episode_id == episode_id, Match.right_episode_id == episode_id)
+    showing = update(Match).where(
+        Match.answered_at.is_(None), or_(Match.released_at.is_(None), Match.draft.is_not(None)), shows
+    )
+    return _rowcount(session, showing.values(released_at=now, seen_at=now, draft=null()), {})
+
+
 def was_given_back(match: Match) -> bool:
     """Whether its judge gave this match back, which is a sign of life; one released by silence had its last one before."""
     return match.released_at is not None and match.seen_at >= match.released_at

@@ -1,5 +1,6 @@
 // The player: instructions, countdown, the game on a canvas, and at the end one's own replay.
 
+import { askToCompare } from "./compare.js";
 import { Seat } from "./connection.js";
 import { FrameDecoder, MissingBase, Screen, fitSize } from "./codec.js";
 import { HeldButtons } from "./keys.js";
@@ -414,7 +415,7 @@ class Player {
     need(this.root, "[data-end-time]").textContent = clock(ended.num_steps / Number(this.root.dataset.rate));
     need(this.root, "[data-end-note]").textContent = `${ended.num_steps} steps are recorded. Watch your game again, frame by frame.`;
     need(this.root, "[data-end-link]").setAttribute("href", `/episodes/${encodeURIComponent(ended.episode)}`);
-    if (ended.may_ask) this.#askToCompare();
+    if (ended.may_ask) askToCompare(need(this.root, "[data-compare]"), { token: this.seat?.token });
     this.announce(this.task.has_score ? `${outcome} Score ${score}.` : outcome);
     // Let the last picture be seen before the page changes.
     setTimeout(() => {
@@ -423,24 +424,6 @@ class Player {
       need(this.root, "[data-end-title]").focus();
       new Replay(need(this.root, "[data-replay]")).open(ended.episode);
     }, 700);
-  }
-
-  /** Ask whether judges may see this game beside others; whoever says nothing has not agreed. */
-  #askToCompare() {
-    const section = need(this.root, "[data-compare]");
-    const said = need(section, "[data-compare-said]");
-    section.hidden = false;
-    const say = async (/** @type {boolean} */ agreed) => {
-      try {
-        const { is_compared: isCompared } = await api("/api/play/agreement", { token: this.seat?.token, agreed });
-        const when = isCompared ? "" : " once the other player agrees too";
-        said.textContent = agreed ? `Thank you. Your game may be compared${when}.` : "Your game is not compared.";
-      } catch (error) {
-        said.textContent = error instanceof ApiError ? error.message : "The server cannot be reached. Please try again.";
-      }
-    };
-    need(section, "[data-compare-yes]").addEventListener("click", () => say(true));
-    need(section, "[data-compare-no]").addEventListener("click", () => say(false));
   }
 
   // --- pictures -----------------------------------------------------------------------------------------------------
