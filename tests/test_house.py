@@ -25,6 +25,7 @@ MAY_USE = {
     "envs": {"errors", "tasks", "world"},
     "record": {"errors", "files", "tasks", "envs", "store"},
     "agents": {"errors", "files", "parallel", "tasks", "envs", "store", "record", "world"},
+    "explore": {"errors", "tables", "tasks", "envs", "world"},
     "starter": {"files", "tasks", "store", "record"},
     "play": {"errors", "files", "parallel", "tasks", "envs", "store", "record", "agents"},
     "learn": {"errors", "files", "tasks", "envs", "store", "record", "agents"},
@@ -51,7 +52,7 @@ MAY_USE = {
     },
     "demo": {"errors", "tasks", "envs", "store", "record", "agents", "play", "learn", "judge", "rank"},
     "cli": {"errors", "parallel", "tasks", "envs", "store", "record", "agents", "play", "learn", "judge", "rank", "report"}
-    | {"model_judges", "starter", "study", "tables", "web", "world", "demo"},
+    | {"explore", "model_judges", "starter", "study", "tables", "web", "world", "demo"},
     "testing": {"store", "tasks"},
     "__main__": {"cli"},
 }

@@ -23,6 +23,7 @@ from interplay.cli.common import (
     suite_options,
     table,
 )
+from interplay.explore.instance import load
 from interplay.tasks import Task, find
 
 app = typer.Typer(add_completion=False)
@@ -30,7 +31,7 @@ app = typer.Typer(add_completion=False)
 
 @app.command()
 def play(
-    task_id: Annotated[str, typer.Argument(metavar="TASK", help="Id of a task, or my.toml:name.")],
+    task_id: Annotated[str, typer.Argument(metavar="TASK", help="Id of a task, my.toml:name, or the file of an instance.")],
     agent: Annotated[
         str | None, typer.Option(help="An agent's name, a policy's folder, or module:factory; it takes every seat of the task.")
     ] = None,
@@ -55,7 +56,7 @@ def play(
     from interplay.agents.evaluate import evaluate
     from interplay.record import AUTOMATIC_SUCCESS
 
-    task = find(task_id)
+    task = _task(task_id)
     archive = open_archive(data, database)
     drawn = choose_seed(seed)
     chosen = _seeds(seeds, task)
@@ -129,7 +130,8 @@ def play(
         where = f", videos in {archive.root / 'media'}" if video else ""
         place = place_options(data, database)
         next_command = f"interplay episodes list{place}"
-        if video and set(chosen) <= set(task.held_out_seeds) and (isinstance(playing, str) or len({*playing.values()}) == 1):
+        served = video and not task_id.endswith(".json")
+        if served and set(chosen) <= set(task.held_out_seeds) and (isinstance(playing, str) or len({*playing.values()}) == 1):
             path, colon, _ = task_id.rpartition(":")
             suite = suite_options([Path(path)] if colon else None)
             next_command = f"interplay serve{place}{suite}   (judge it in the browser)"
@@ -143,6 +145,11 @@ def play(
         if num_kept := sum(episode.created_at < begun for episode in episodes):
             emit(None, as_json=False, text=f"{num_kept} of them were there already; --again plays their seeds anew.")
         emit(None, as_json=False, text=f"Next:  {next_command}")
+
+
+def _task(text: str) -> Task:
+    """The task that an argument names."""
+    return load(text).task() if text.endswith(".json") else find(text)
 
 
 def _seats(agent: str | None, seats: list[str] | None) -> str | dict[str, str]:

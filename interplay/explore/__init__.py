@@ -1,0 +1,10 @@
+"""The benchmark of language-model agents: scenes with milestones, and rules that say when a milestone is reached.
+
+    from interplay.explore import facts, instance, rules
+
+    made = instance.load("bridge.json")
+    made.task()                                   # plays, records and verifies as every task of the block world
+
+`instance` is one scene with its tasks and milestones, `rules` judges plain facts and knows no world, and `facts` takes
+them from a real one.
+"""

@@ -1,0 +1,255 @@
+"""Instances: one scene, its tasks and milestones, in one JSON document; an instance is a task of the block world."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from interplay.errors import InterplayError
+from interplay.explore.rules import Rule
+from interplay.tables import Table, nearest, read_text
+from interplay.tasks import EnvSpec, Question, Task, find
+
+SCHEMA = 1
+"""Version of the document."""
+STEP_BUDGET = 1800
+"""Steps of an episode where nothing else is said: 90 seconds, as in the published evaluation."""
+GAME_RULES = {"doDaylightCycle": False, "doMobSpawning": False}
+"""Of instances that do not say: it stays the hour it is, and no monsters come of themselves."""
+ACTION_SPACES = ("minerl",)
+"""`minerl`: keys and the camera, screens with their cursor included."""
+CAPABILITIES = (
+    *(f"perception.{name}_perception" for name in ("spatial", "temporal", "entity", "state", "inventory")),
+    *(f"reasoning.{name}_reasoning" for name in ("common_sense", "causal", "relational")),
+    *(f"action.{name}" for name in ("move", "jump", "collect", "place", "craft", "attack")),
+)
+"""What a task may need of its player."""
+
+
+class InstanceError(InterplayError):
+    """An instance that cannot be read; the text names the file, the key and the remedy."""
+
+
+@dataclass(frozen=True)
+class Edge:
+    """One task needs another done first.
+
+    Attributes:
+        first, then: Names of tasks.
+        reason: Why.
+    """
+
+    first: str
+    then: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Milestone:
+    """How it is known that one task was done.
+
+    Attributes:
+        task: Its name.
+        id: Short name, unique in the instance.
+        description: What is looked at, and why.
+        rules: All must hold at the same tick.
+    """
+
+    task: str
+    id: str
+    description: str
+    rules: tuple[Rule, ...]
+
+
+@dataclass(frozen=True)
+class Instance:
+    """One document, as written: its parts have the right types, and `checking` says whether they fit together.
+
+    Attributes:
+        name: Fit for files and ids.
+        selected_tasks: Tasks it is made of.
+        nodes, edges: Which task needs which.
+        milestones: One for each task.
+        scene_name, scene_description: For people who look at instances; players never see them.
+        task_text: The goal, all that a player is told.
+        atomic_tasks_ordered: The tasks in an order in which they can be done.
+        commands: Build the scene, in order, from where the player begins.
+        land: Kind of land.
+        seed: Of the land and all chance.
+        time: Of day, in ticks since sunrise.
+        game_rules: Name -> value.
+        capabilities: Of `CAPABILITIES`.
+        action_spaces: Of `ACTION_SPACES`: in which of them it can be done.
+        step_budget: Steps of an episode.
+        source: Where it comes from: a table of the author's own.
+    """
+
+    name: str
+    selected_tasks: tuple[str, ...]
+    nodes: tuple[str, ...]
+    edges: tuple[Edge, ...]
+    milestones: tuple[Milestone, ...]
+    scene_name: str
+    scene_description: str
+    task_text: str
+    atomic_tasks_ordered: tuple[str, ...]
+    commands: tuple[str, ...]
+    land: str = "flat"
+    seed: int = 0
+    time: int = 6000
+    game_rules: Mapping[str, Any] = field(default_factory=lambda: dict(GAME_RULES))
+    capabilities: tuple[str, ...] = ()
+    action_spaces: tuple[str, ...] = ACTION_SPACES
+    step_budget: int = STEP_BUDGET
+    source: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def num_hops(self) -> int:
+        """How many tasks it is made of."""
+        return len(self.nodes)
+
+    def to_json(self) -> dict[str, Any]:
+        """The document; `parse` is its inverse."""
+        document = asdict(self)
+        nodes, edges = document.pop("nodes"), document.pop("edges")
+        document["reasoning_graph"] = {
+            "nodes": nodes,
+            "edges": [{"from": edge["first"], "to": edge["then"], "reason": edge["reason"]} for edge in edges],
+        }
+        document["milestones"] = [
+            {"task": one.task, "milestone_id": one.id, "description": one.description, "rules": [asdict(r) for r in one.rules]}
+            for one in self.milestones
+        ]
+        return json.loads(json.dumps({"schema": SCHEMA} | document))
+
+    def task(self) -> Task:
+        """The instance as a task: it says the goal alone, and is played, recorded, verified and judged as all others.
+
+        A command that the world refuses is an error at the first reset; `checking` names it.
+        """
+        options = {"kind": self.land, "time": self.time, "rules": dict(self.game_rules), "commands": list(self.commands)}
+        goal = " ".join(self.task_text.split())
+        return Task(
+            id=f"explore/{self.name}",
+            title=self.scene_name or self.name,
+            goal=goal,
+            instructions=f"{goal}\n\nSay when you are done (Enter).",
+            env=EnvSpec("voxel:explore", options),
+            frame_rate_hz=20,
+            max_steps=self.step_budget,
+            held_out_seeds=(self.seed,),
+            keys=find("basalt/sandbox").keys,
+            questions=(Question("overall", "overall", "overall", "Who did more of the task?"),),
+            tags=("explore", "first person", "one player"),
+        )
+
+
+def load(path: str | Path) -> Instance:
+    """Read one instance.
+
+    Raises:
+        InstanceError: If the file is missing, is no JSON, or its parts have other types than they should.
+    """
+    file = Path(path)
+    text = read_text(file, InstanceError, hint="Give the path of an instance; docs/explore.md has one to copy.")
+    return parse(read_json(text, str(file)), source=str(file))
+
+
+def read_json(text: str, source: str) -> Any:
+    """A JSON document in which nothing is said twice and every number is finite.
+
+    Raises:
+        InstanceError: If it is none.
+    """
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        values = dict(pairs)
+        if len(values) < len(pairs):
+            names = [name for name, _ in pairs]
+            twice = next(name for name in names if names.count(name) > 1)
+            raise InstanceError(f"{source}: {twice}: is there twice in one table\nRemedy: keep one of them.")
+        return values
+
+    def no_number(word: str) -> Any:
+        raise InstanceError(f"{source}: {word} is no finite number\nRemedy: write a number, or leave the key out.")
+
+    try:
+        return json.loads(text, object_pairs_hook=once, parse_constant=no_number)
+    except json.JSONDecodeError as error:
+        raise InstanceError(f"{source}: not valid JSON: {error}\nRemedy: check quotes, commas and brackets there.") from None
+    except RecursionError:
+        raise InstanceError(f"{source}: tables stand in tables too many times\nRemedy: write it flatter.") from None
+
+
+def parse(document: Any, *, source: str = "<document>") -> Instance:
+    """An instance from its document; `source` names it in errors.
+
+    Raises:
+        InstanceError: If a key is missing or unknown, or its value has another type than it should.
+    """
+    if not isinstance(document, Mapping):
+        raise InstanceError(f"{source}: is no table but {document!r:.60}\nRemedy: write one instance, in braces.")
+    root = Table(document, source, refuse=InstanceError)
+    if _need(root, "schema").raw("schema", int) != SCHEMA:
+        remedy = f"write {SCHEMA}; a newer Interplay may have made this file"
+        raise root.error("schema", f"is {document['schema']!r}; this version reads {SCHEMA}", remedy)
+    graph = _need(root, "reasoning_graph").table("reasoning_graph")
+    made = Instance(
+        name=_need(root, "name").name("name"),
+        selected_tasks=_need(root, "selected_tasks").texts("selected_tasks"),
+        nodes=_need(graph, "nodes").texts("nodes"),
+        edges=tuple(_edge(edge) for edge in _need(graph, "edges").tables("edges")),
+        milestones=tuple(_milestone(one) for one in _need(root, "milestones").tables("milestones")),
+        scene_name=root.text("scene_name", ""),
+        scene_description=root.text("scene_description", ""),
+        task_text=_need(root, "task_text").text("task_text"),
+        atomic_tasks_ordered=_need(root, "atomic_tasks_ordered").texts("atomic_tasks_ordered"),
+        commands=_need(root, "commands").texts("commands"),
+        land=root.text("land", "flat"),
+        seed=root.count("seed", 0, low=0, high=2**31 - 1),
+        time=root.count("time", 6000, low=0, high=2**31 - 1),
+        game_rules=root.raw("game_rules", dict, dict(GAME_RULES)),
+        capabilities=_of(root, "capabilities", CAPABILITIES, ()),
+        action_spaces=_of(root, "action_spaces", ACTION_SPACES, ACTION_SPACES),
+        step_budget=root.count("step_budget", STEP_BUDGET, low=1, high=1_000_000),
+        source=root.raw("source", dict, {}),
+    )
+    graph.nothing_else()
+    root.nothing_else()
+    return made
+
+
+def _need(table: Table, key: str) -> Table:
+    """The table, in which a key is."""
+    if key not in table.values:
+        raise table.error(key, "is missing", f'add "{key}"')
+    return table
+
+
+def _of(table: Table, key: str, known: tuple[str, ...], default: tuple[str, ...]) -> tuple[str, ...]:
+    """A list of known words."""
+    words = table.texts(key, list(default))
+    for word in words:
+        if word not in known:
+            raise table.error(key, f"{word!r} is not known", nearest(word, known) or f"choose of {', '.join(known)}")
+    return words
+
+
+def _edge(table: Table) -> Edge:
+    edge = Edge(_need(table, "from").text("from"), _need(table, "to").text("to"), table.text("reason", ""))
+    table.nothing_else()
+    return edge
+
+
+def _milestone(table: Table) -> Milestone:
+    rules = []
+    for rule in _need(table, "rules").tables("rules"):
+        rules.append(Rule(_need(rule, "type").text("type"), _need(rule, "params").raw("params", dict)))
+        rule.nothing_else()
+    task, name = _need(table, "task").text("task"), _need(table, "milestone_id").text("milestone_id")
+    made = Milestone(task, name, table.text("description", ""), tuple(rules))
+    table.nothing_else()
+    return made

@@ -1,0 +1,408 @@
+"""The five rules of milestones, judged from plain facts: arithmetic that knows no world.
+
+>>> rule = Rule("position_inside_box", {"min": [1, 0, 0], "max": [3, 2, 2], "coordinate_frame": "spawn_relative"})
+>>> facts = {"spawn": [8.5, 64.0, 8.5], "feet": [10.9, 64.0, 8.2], "eyes": 65.62, "yaw": 0.0, "pitch": 0.0}
+>>> holds(rule, facts | {"slots": [None] * 41, "mobs": [], "boxes": []})
+True
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from interplay.errors import InterplayError, unknown_name
+from interplay.tables import nearest
+
+NUM_SLOTS = 41
+"""Of a player: 36 carried, 4 of armour, 1 of the other hand."""
+FRAME = "spawn_relative"
+"""The only frame of coordinates: cells from the origin."""
+PREFIX = "minecraft:"
+LEAST_SIDE, LEAST_WALK = 3, 2
+"""A box of a count is tiny below so many cells on a side; one to walk into is tiny below so many cells of width or depth."""
+
+Facts = Mapping[str, Any]
+"""What is known of a world at one tick, JSON values only; `FACTS` names them."""
+
+FACTS = {
+    "spawn": "feet when the scene was ready, x, y and z; the origin O is its cell",
+    "feet": "of the player now, x, y and z",
+    "eyes": "height of the player's eyes, y",
+    "yaw": "degrees; 0 is south, 90 west",
+    "pitch": "degrees; down is positive",
+    "slots": '41 slots: null or {"item", "count"}',
+    "mobs": 'all mobs: {"name", "feet", "health"}',
+    "boxes": 'counted boxes: {"min", "max", "blocks"}, corners from O; blocks are {"name", "cells"}',
+}
+"""Name of a fact -> what it says."""
+
+
+class RuleError(InterplayError):
+    """A rule that cannot be judged."""
+
+
+class FactError(InterplayError):
+    """Facts that are incomplete, have another name, or are no facts: nothing is judged from them."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One condition of a milestone, as it is written; `problems` says whether it means something.
+
+    Attributes:
+        type: One of `PARAMS`.
+        params: Its parameters, JSON values.
+    """
+
+    type: str
+    params: Mapping[str, Any]
+
+
+class Problem(NamedTuple):
+    """What is wrong with a part of a document.
+
+    Attributes:
+        key: Where: `params.min_count`.
+        text: What was found.
+        remedy: What to do.
+        fatal: Whether the rule cannot be judged.
+    """
+
+    key: str
+    text: str
+    remedy: str
+    fatal: bool = True
+
+
+Cell = tuple[int, int, int]
+Point = tuple[float, float, float]
+
+
+# What rules may say
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _is_cell(value: object) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, str) and len(value) == 3 and all(map(_is_whole, value))
+
+
+def _name(key: str, value: object) -> Iterable[Problem]:
+    if not isinstance(value, str) or not value.strip():
+        yield Problem(key, f"must be a name, got {value!r}", "write a bare name such as oak_log")
+    elif value.startswith(PREFIX):
+        yield Problem(key, f"{value!r} has a prefix", f"write {value.removeprefix(PREFIX)!r}")
+
+
+def _cell(key: str, value: object) -> Iterable[Problem]:
+    if not _is_cell(value):
+        yield Problem(key, f"must be three whole numbers, got {value!r}", "write [x, y, z] in cells from the origin")
+
+
+def _at_least_one(key: str, value: object) -> Iterable[Problem]:
+    if not _is_whole(value):
+        yield Problem(key, f"must be a whole number, got {value!r}", "write 1 or more")
+    elif value == 0:
+        yield Problem(key, "is 0, which is always true", "write 1 or more", fatal=False)
+    elif value < 0:  # type: ignore[operator]
+        yield Problem(key, f"must be 1 or more, got {value!r}", "write 1 or more")
+
+
+def _at_least_none(key: str, value: object) -> Iterable[Problem]:
+    if not _is_whole(value) or value < 0:  # type: ignore[operator]
+        yield Problem(key, f"must be a whole number of 0 or more, got {value!r}", "write how many may be left")
+
+
+def _distance(key: str, value: object) -> Iterable[Problem]:
+    if not _is_number(value) or value <= 0:  # type: ignore[operator]
+        yield Problem(key, f"must be a number above 0, got {value!r}", "write how many blocks away one may stand")
+
+
+def _tolerance(key: str, value: object) -> Iterable[Problem]:
+    if not _is_number(value) or not 0 < value <= 360:  # type: ignore[operator]
+        yield Problem(key, f"must be above 0 and at most 360 degrees, got {value!r}", "write the whole angle; 360 means any")
+
+
+def _kind(key: str, value: object) -> Iterable[Problem]:
+    if value not in ("block", "mob"):
+        yield Problem(key, f"must be 'block' or 'mob', got {value!r}", "write what is counted")
+
+
+def _frame(key: str, value: object) -> Iterable[Problem]:
+    if value != FRAME:
+        yield Problem(key, f"must be {FRAME!r}, got {value!r}", f"write {FRAME!r}, and count from where the player begins")
+
+
+_Check = Callable[[str, object], Iterable[Problem]]
+_BOX: dict[str, _Check] = {"min": _cell, "max": _cell, "coordinate_frame": _frame}
+_OF_WHAT: dict[str, _Check] = {"kind": _kind, "object": _name}
+PARAMS: dict[str, dict[str, _Check]] = {
+    "inventory_has": {"item": _name, "min_count": _at_least_one},
+    "position_near_with_facing": {
+        "target": _cell,
+        "max_distance": _distance,
+        "facing_tolerance": _tolerance,
+        "coordinate_frame": _frame,
+    },
+    "position_inside_box": _BOX,
+    "count_in_box_at_least": _OF_WHAT | _BOX | {"min_count": _at_least_one},
+    "count_in_box_at_most": _OF_WHAT | _BOX | {"max_count": _at_least_none},
+}
+"""Type of a rule -> its parameters, all of which must be there."""
+
+
+def problems(rule: Rule) -> list[Problem]:
+    """What is wrong with a rule by itself, whatever the scene."""
+    checks = PARAMS.get(rule.type)
+    if checks is None:
+        return [Problem("type", f"{rule.type!r} is no rule", nearest(rule.type, PARAMS) or f"rules are {', '.join(PARAMS)}")]
+    found = []
+    for name in rule.params:
+        if name not in checks:
+            remedy = nearest(name, checks) or f"parameters of {rule.type} are {', '.join(checks)}"
+            found.append(Problem(f"params.{name}", "is no parameter of this rule", remedy))
+    for name, check in checks.items():
+        if name in rule.params:
+            found += check(f"params.{name}", rule.params[name])
+        else:
+            found.append(Problem(f"params.{name}", "is missing", f"add {name}"))
+    return found or list(_box_problems(rule))
+
+
+def _box_problems(rule: Rule) -> Iterable[Problem]:
+    if "min" not in rule.params:
+        return
+    sides = [high - low + 1 for low, high in zip(rule.params["min"], rule.params["max"], strict=True)]
+    if min(sides) < 1:
+        axes = " and ".join(axis for axis, side in zip("xyz", sides, strict=True) if side < 1)
+        yield Problem("params.max", f"lies below min in {axes}: the box holds no cell", "exchange those numbers")
+    elif rule.type == "position_inside_box":
+        if min(sides[0], sides[2]) < LEAST_WALK:
+            text = f"makes a tiny box of {sides[0]} x {sides[1]} x {sides[2]} cells"
+            yield Problem("params.max", text, f"make it at least {LEAST_WALK} cells wide and deep", fatal=False)
+    elif min(sides) < LEAST_SIDE:
+        text = f"makes a tiny box of {sides[0]} x {sides[1]} x {sides[2]} cells"
+        yield Problem("params.max", text, f"make it at least {LEAST_SIDE} cells on each side", fatal=False)
+
+
+# What facts must say
+
+
+def check_facts(facts: Facts) -> None:
+    """Refuse what is not exactly `FACTS`.
+
+    Raises:
+        FactError: If a fact is missing, has a name that no rule knows, or holds something else than it says.
+    """
+    _exactly(facts, FACTS, "facts")
+    for name in ("spawn", "feet"):
+        _point(facts[name], name)
+    for name in ("eyes", "yaw", "pitch"):
+        if not _is_number(facts[name]):
+            raise FactError(f"the fact {name} must be a number, got {facts[name]!r}")
+    if len(facts["slots"]) != NUM_SLOTS:
+        raise FactError(f"the fact slots must have {NUM_SLOTS} entries, got {len(facts['slots'])}")
+    for slot in facts["slots"]:
+        if slot is not None:
+            _exactly(slot, ("item", "count"), "a slot")
+    for mob in facts["mobs"]:
+        _exactly(mob, ("name", "feet", "health"), "a mob")
+        _point(mob["feet"], "feet of a mob")
+    for box in facts["boxes"]:
+        _exactly(box, ("min", "max", "blocks"), "a box")
+        for block in box["blocks"]:
+            _exactly(block, ("name", "cells"), "a block of a box")
+
+
+def _exactly(values: Mapping[str, Any], names: Iterable[str], what: str) -> None:
+    missing, unknown = sorted(set(names) - set(values)), sorted(set(values) - set(names))
+    if missing or unknown:
+        parts = [f"{label} {', '.join(some)}" for label, some in (("missing:", missing), ("unknown:", unknown)) if some]
+        raise FactError(f"{what} cannot be judged; {'; '.join(parts)}\nNames of facts are fixed; `rules.FACTS` lists them.")
+
+
+def _point(value: Any, name: str) -> None:
+    if not isinstance(value, Sequence) or len(value) != 3 or not all(map(_is_number, value)):
+        raise FactError(f"the fact {name} must be three finite numbers, got {value!r}")
+
+
+# Judging
+
+
+def cell(point: Sequence[float]) -> Cell:
+    """The cell that a point lies in.
+
+    >>> cell((-0.5, 64.0, 3.0))
+    (-1, 64, 3)
+    """
+    x, y, z = (math.floor(value) for value in point)
+    return x, y, z
+
+
+def turn_to(point: Sequence[float], target: Sequence[float], yaw: float) -> float:
+    """Degrees, 0 to 180, that one at `point` must turn to face `target`; 0 right above or below it, where no way is wrong."""
+    dx, dz = target[0] - point[0], target[2] - point[2]
+    if dx == dz == 0:
+        return 0.0
+    return abs((math.degrees(math.atan2(-dx, dz)) - yaw + 180.0) % 360.0 - 180.0)
+
+
+def _near(facts: Facts, params: Mapping[str, Any]) -> bool:
+    """Euclidean distance from the feet to the middle of the target's cell, and half the tolerance to either side."""
+    target = [o + t + 0.5 for o, t in zip(cell(facts["spawn"]), params["target"], strict=True)]
+    near = math.dist(facts["feet"], target) <= params["max_distance"]
+    return near and turn_to(facts["feet"], target, facts["yaw"]) <= params["facing_tolerance"] / 2
+
+
+def _published_target(facts: Facts, params: Mapping[str, Any]) -> Point:
+    """The published checkers add the target to the spawn as it is, without half a block."""
+    x, y, z = (s + t for s, t in zip(facts["spawn"], params["target"], strict=True))
+    return x, y, z
+
+
+def _near_by_prompt(facts: Facts, params: Mapping[str, Any]) -> bool:
+    """As the published prompt says it: distance over the ground, and the whole tolerance to either side."""
+    feet, target = facts["feet"], _published_target(facts, params)
+    near = math.hypot(target[0] - feet[0], target[2] - feet[2]) <= params["max_distance"]
+    return near and turn_to(feet, target, facts["yaw"]) <= params["facing_tolerance"]
+
+
+def _near_alone(facts: Facts, params: Mapping[str, Any]) -> bool:
+    """As the first published checker: distance alone, wherever the player looks."""
+    return math.dist(facts["feet"], _published_target(facts, params)) <= params["max_distance"]
+
+
+def _near_by_checker(facts: Facts, params: Mapping[str, Any]) -> bool:
+    """As later published checkers: as ours, to a target without half a block."""
+    feet, target = facts["feet"], _published_target(facts, params)
+    return _near_alone(facts, params) and turn_to(feet, target, facts["yaw"]) <= params["facing_tolerance"] / 2
+
+
+def _near_by_view(facts: Facts, params: Mapping[str, Any]) -> bool:
+    """As a published derivative: the angle in space between where the eyes look and where the target is."""
+    target, feet = _published_target(facts, params), facts["feet"]
+    eyes = (feet[0], facts["eyes"], feet[2])
+    far = math.dist(eyes, target)
+    yaw, pitch = math.radians(facts["yaw"]), math.radians(facts["pitch"])
+    looks = (-math.sin(yaw) * math.cos(pitch), -math.sin(pitch), math.cos(yaw) * math.cos(pitch))
+    along = sum(way * (t - e) for way, t, e in zip(looks, target, eyes, strict=True))
+    angle = math.degrees(math.acos(max(-1.0, min(1.0, along / far)))) if far else 0.0
+    return _near_alone(facts, params) and angle <= params["facing_tolerance"]
+
+
+VERSION = "interplay-1"
+"""The semantics that results name; changing what a rule means gives it another."""
+SEMANTICS: dict[str, Callable[[Facts, Mapping[str, Any]], bool]] = {
+    VERSION: _near,
+    "published-prompt": _near_by_prompt,
+    "published-checker-1": _near_alone,
+    "published-checker-2": _near_by_checker,
+    "published-view": _near_by_view,
+}
+"""Name -> what `position_near_with_facing` means. The published variants are four readings of that rule; the other rules mean
+the same in all."""
+
+
+def _inside(point: Cell, facts: Facts, params: Mapping[str, Any]) -> bool:
+    """Whether a cell of the land lies in the box, corners included."""
+    return all(
+        low <= value - o <= high
+        for value, o, low, high in zip(point, cell(facts["spawn"]), params["min"], params["max"], strict=True)
+    )
+
+
+def _count(facts: Facts, params: Mapping[str, Any]) -> int:
+    """Cells of a block, or living mobs whose feet's cell lies inside."""
+    if params["kind"] == "mob":
+        alive = [mob for mob in facts["mobs"] if mob["name"] == params["object"] and mob["health"] > 0]
+        return sum(_inside(cell(mob["feet"]), facts, params) for mob in alive)
+    wanted = [list(params["min"]), list(params["max"])]
+    for box in facts["boxes"]:
+        if [list(box["min"]), list(box["max"])] == wanted:
+            return sum(block["cells"] for block in box["blocks"] if block["name"] == params["object"])
+    raise FactError(f"the facts have no box from {wanted[0]} to {wanted[1]}\nCollect the boxes that `rules.boxes` names.")
+
+
+def holds(rule: Rule, facts: Facts, semantics: str = VERSION) -> bool:
+    """Whether a rule holds at one tick.
+
+    Raises:
+        RuleError: If the rule means nothing, with the remedy.
+        FactError: If a fact is missing or has another name.
+        NotFoundError: If there are no such semantics.
+    """
+    near = SEMANTICS.get(semantics)
+    if near is None:
+        raise unknown_name("semantics", semantics, SEMANTICS)
+    for problem in problems(rule):
+        if problem.fatal:
+            raise RuleError(f"{rule.type}: {problem.key}: {problem.text}\nRemedy: {problem.remedy}.")
+    check_facts(facts)
+    params = rule.params
+    if rule.type == "inventory_has":
+        total = sum(slot["count"] for slot in facts["slots"] if slot is not None and slot["item"] == params["item"])
+        return total >= params["min_count"]
+    if rule.type == "position_near_with_facing":
+        return near(facts, params)
+    if rule.type == "position_inside_box":
+        return _inside(cell(facts["feet"]), facts, params)
+    if rule.type == "count_in_box_at_least":
+        return _count(facts, params) >= params["min_count"]
+    return _count(facts, params) <= params["max_count"]
+
+
+def all_hold(rules: Sequence[Rule], facts: Facts, semantics: str = VERSION) -> bool:
+    """Whether all rules of a milestone hold at the same tick.
+
+    Raises:
+        RuleError: Also if there are none: such a milestone is never reached, and is in no total.
+    """
+    if not rules:
+        raise RuleError("a milestone without rules cannot be judged\nRemedy: give it one rule or more.")
+    verdicts = [holds(rule, facts, semantics) for rule in rules]  # all are judged, so that each missing fact is found
+    return all(verdicts)
+
+
+def boxes(rules: Iterable[Rule]) -> list[tuple[Cell, Cell]]:
+    """The boxes whose blocks these rules count, as corners from the origin, each once."""
+    found = []
+    for rule in rules:
+        if rule.params.get("kind") == "block" and not any(problem.fatal for problem in problems(rule)):
+            (x0, y0, z0), (x1, y1, z1) = rule.params["min"], rule.params["max"]
+            found.append(((x0, y0, z0), (x1, y1, z1)))
+    return list(dict.fromkeys(found))
+
+
+@dataclass
+class Progress:
+    """Milestones reached so far; one that was reached stays so.
+
+    Attributes:
+        milestones: Name -> its rules.
+        semantics: One of `SEMANTICS`.
+        reached: Name -> the tick when it was reached, in the order it happened.
+    """
+
+    milestones: Mapping[str, Sequence[Rule]]
+    semantics: str = VERSION
+    reached: dict[str, int] = field(default_factory=dict)
+
+    def update(self, facts: Facts, tick: int) -> list[str]:
+        """Judge the milestones that are not reached yet; returns those reached now.
+
+        Raises:
+            RuleError, FactError: As `all_hold`; nothing is reached by this tick then.
+        """
+        open_ones = {name: rules for name, rules in self.milestones.items() if name not in self.reached}
+        now = [name for name, rules in open_ones.items() if all_hold(rules, facts, self.semantics)]
+        self.reached |= dict.fromkeys(now, tick)
+        return now
