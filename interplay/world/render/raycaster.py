@@ -34,7 +34,7 @@ NUM_NUMBERS = 45
 @njit(cache=True, error_model="numpy", inline="always")
 def _floor(value):
     whole = int32(value)
-    return whole - int32(value < whole)
+    return whole - int32(value < f32(whole))
 
 
 @njit(cache=True, error_model="numpy", inline="always")
@@ -44,9 +44,9 @@ def _onward(cell, place, step):
     return new if (new - cell) * step > 0 else cell
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
-def _sky(num, dx, dy, dz, clouds, full):
-    """Colour of the sky in a direction; `full` adds sun, moon, stars and clouds, which fog and water do without."""
+@njit(cache=True, error_model="numpy", inline="always")
+def _haze(num, dx, dy, dz):
+    """Colour of the sky in a direction without sun, moon, stars and clouds: what fog and water show."""
     high = max(dy, f32(0))
     part = f32(1) - (f32(1) - min(high, f32(1)))
     part = part * (f32(2.4) - part * f32(1.4))
@@ -64,8 +64,14 @@ def _sky(num, dx, dy, dz, clouds, full):
     red += num[GLOW] * strength
     green += num[GLOW + 1] * strength
     blue += num[GLOW + 2] * strength
-    if not full:
-        return red, green, blue
+    return red, green, blue
+
+
+@njit(cache=True, error_model="numpy", inline="always")
+def _sky(num, dx, dy, dz, clouds):
+    """Colour of the sky in a direction."""
+    red, green, blue = _haze(num, dx, dy, dz)
+    toward = dx * num[SUN] + dy * num[SUN + 1] + dz * num[SUN + 2]
     if num[STARS] > f32(0) and dy > f32(0.03):
         scale = f32(46) / (f32(0.35) + dy)
         sx, sz = dx * scale + f32(200), dz * scale + f32(200)
@@ -247,6 +253,34 @@ def _top(skip, SX, SY, SZ, tile_x, tile_z):
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
+def _rays(num, columns, H, tj, ti, rays):
+    """Directions of a tile's pixels, and one divided by them: float32, shape (6 * 64,). The last loop does several at once."""
+    across, along = columns[0, ti * 8 : ti * 8 + 8], columns[1, ti * 8 : ti * 8 + 8]
+    for row in range(8):
+        v = (f32(1) - (f32(tj * 8 + row) + f32(0.5)) * f32(2) / f32(H)) * num[TAN_Y]
+        row_x, row_y, row_z = v * num[UPWARD], num[AHEAD + 1] + v * num[UPWARD + 1], v * num[UPWARD + 2]
+        for k in range(8):
+            n = row * 8 + k
+            rays[n], rays[64 + n], rays[128 + n] = across[k] + row_x, row_y, along[k] + row_z
+    for n in range(64):
+        dx, dy, dz = rays[n], rays[64 + n], rays[128 + n]
+        norm = f32(1) / math.sqrt(dx * dx + dy * dy + dz * dz)
+        dx, dy, dz = dx * norm, dy * norm, dz * norm
+        dx = f32(1e-6) if abs(dx) < f32(1e-6) else dx
+        dy = f32(1e-6) if abs(dy) < f32(1e-6) else dy
+        dz = f32(1e-6) if abs(dz) < f32(1e-6) else dz
+        rays[n], rays[64 + n], rays[128 + n] = dx, dy, dz
+        rays[192 + n], rays[256 + n], rays[320 + n] = f32(1) / dx, f32(1) / dy, f32(1) / dz
+
+
+@njit(cache=True, error_model="numpy", inline="always")
+def _place(x, y, z, SX, SY, SZ):
+    """Index of a cell in the grid's arrays, -1 outside."""
+    inside = uint32(x) < uint32(SX) and uint32(y) < uint32(SY) and uint32(z) < uint32(SZ)
+    return int32((x * SZ + z) * SY + y) if inside else int32(-1)
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
 def paint(
     blocks, light, skip, SX, SY, SZ, info, faces, box_range, boxes, box_faces, height, glow,
     pages, page_starts, land, clouds, ripples, bright, num, marks, starts, tops, out, depth,
@@ -256,29 +290,25 @@ def paint(
     cx, cy, cz, far = num[EYE], num[EYE + 1], num[EYE + 2], num[FAR]
     pixel16 = num[PIXEL] * f32(16)
     top_light = int32(240)
+    columns = np.empty((2, starts.shape[1] * 8), np.float32)
+    for i in range(columns.shape[1]):
+        u = ((f32(i) + f32(0.5)) * f32(2) / f32(W) - f32(1)) * num[TAN_X]
+        columns[0, i], columns[1, i] = num[AHEAD] + u * num[RIGHT], num[AHEAD + 2] + u * num[RIGHT + 2]
+    rays = np.empty(384, np.float32)
+    outlined, cracked = _place(marks[0], marks[1], marks[2], SX, SY, SZ), _place(marks[3], marks[4], marks[5], SX, SY, SZ)
     for tj in range(starts.shape[0]):
         for ti in range(starts.shape[1]):
             first_t = starts[tj, ti]
+            _rays(num, columns, H, tj, ti, rays)
             for j in range(tj * 8, min(tj * 8 + 8, H)):
-                v = (f32(1) - (f32(j) + f32(0.5)) * f32(2) / f32(H)) * num[TAN_Y]
                 for i in range(ti * 8, min(ti * 8 + 8, W)):
-                    u = ((f32(i) + f32(0.5)) * f32(2) / f32(W) - f32(1)) * num[TAN_X]
-                    dx = num[AHEAD] + u * num[RIGHT] + v * num[UPWARD]
-                    dy = num[AHEAD + 1] + v * num[UPWARD + 1]
-                    dz = num[AHEAD + 2] + u * num[RIGHT + 2] + v * num[UPWARD + 2]
-                    norm = f32(1) / math.sqrt(dx * dx + dy * dy + dz * dz)
-                    dx, dy, dz = dx * norm, dy * norm, dz * norm
-                    if abs(dx) < f32(1e-6):
-                        dx = f32(1e-6)
-                    if abs(dy) < f32(1e-6):
-                        dy = f32(1e-6)
-                    if abs(dz) < f32(1e-6):
-                        dz = f32(1e-6)
-                    ix, iy, iz = f32(1) / dx, f32(1) / dy, f32(1) / dz
+                    k = (j & 7) * 8 + (i & 7)
+                    dx, dy, dz, ix, iy, iz = rays[k], rays[64 + k], rays[128 + k], rays[192 + k], rays[256 + k], rays[320 + k]
                     t = first_t
                     x, y, z = _floor(cx + dx * t), _floor(cy + dy * t), _floor(cz + dz * t)
                     px, py, pz = dx > 0, dy > 0, dz > 0
                     sx, sy, sz = int32(1) if px else int32(-1), int32(1) if py else int32(-1), int32(1) if pz else int32(-1)
+                    move_x, move_y, move_z = uint32(sx * SZ * SY), uint32(sy), uint32(sz * SY)
                     bx, by, bz = int32(px), int32(py), int32(pz)
                     fx, fy, fz = 0 if px else 1, 5 if py else 4, 2 if pz else 3
                     face = -1 if t == f32(0) else fy
@@ -306,10 +336,10 @@ def paint(
                             # are not negative, so that cutting is rounding down; cells never go back, so that it ends.
                             while jump > 0:
                                 if jump < 6:
-                                    top = int32(tops[x >> 3, z >> 3])
+                                    top = int32(tops[uint32(x) >> uint32(3), uint32(z) >> uint32(3)])
                                     if top < 0:
                                         top = _top(skip, SX, SY, SZ, x >> 3, z >> 3)
-                                        tops[x >> 3, z >> 3] = top
+                                        tops[uint32(x) >> uint32(3), uint32(z) >> uint32(3)] = top
                                     if y > top:  # nothing but air up here: across eight columns at once
                                         qx, qz = ((x >> 3) + bx) << 3, ((z >> 3) + bz) << 3
                                         tx, tz = (f32(qx) - cx) * ix, (f32(qz) - cz) * iz
@@ -336,36 +366,62 @@ def paint(
                                         jump = int32(skip[uint32((x * SZ + z) * SY + y)])
                                         continue
                                 if jump == 1:
+                                    at = uint32((x * SZ + z) * SY + y)
                                     tx, ty, tz = (f32(x + bx) - cx) * ix, (f32(y + by) - cy) * iy, (f32(z + bz) - cz) * iz
-                                    if tx < ty and tx < tz:
-                                        t, face = tx, fx
-                                        x += sx
-                                    elif ty < tz:
-                                        t, face = ty, fy
-                                        y += sy
-                                    else:
-                                        t, face = tz, fz
-                                        z += sz
+                                    # Cell by cell: only one of the three borders is another one after each step.
+                                    while True:
+                                        if tx < ty and tx < tz:
+                                            t, face = tx, fx
+                                            x += sx
+                                            at += move_x
+                                            if t >= far or uint32(x) >= uint32(SX):
+                                                jump = int32(-1)
+                                                break
+                                            tx = (f32(x + bx) - cx) * ix
+                                        elif ty < tz:
+                                            t, face = ty, fy
+                                            y += sy
+                                            at += move_y
+                                            if t >= far or uint32(y) >= uint32(SY):
+                                                jump = int32(-1)
+                                                break
+                                            ty = (f32(y + by) - cy) * iy
+                                        else:
+                                            t, face = tz, fz
+                                            z += sz
+                                            at += move_z
+                                            if t >= far or uint32(z) >= uint32(SZ):
+                                                jump = int32(-1)
+                                                break
+                                            tz = (f32(z + bz) - cz) * iz
+                                        jump = int32(skip[uint32(at)])
+                                        if jump != 1:
+                                            break
+                                        top = int32(tops[uint32(x) >> uint32(3), uint32(z) >> uint32(3)])
+                                        if top < 0 or y > top:
+                                            break
+                                    if jump < 0:
+                                        break
+                                    continue
+                                jump -= int32(1)
+                                qx, qy, qz = jump if px else -jump, jump if py else -jump, jump if pz else -jump
+                                tx, ty, tz = (
+                                    (f32(x + bx + qx) - cx) * ix,
+                                    (f32(y + by + qy) - cy) * iy,
+                                    (f32(z + bz + qz) - cz) * iz,
+                                )
+                                if tx < ty and tx < tz:
+                                    t, face = tx, fx
+                                    x += qx + sx
+                                    y, z = _onward(y, cy + dy * t, sy), _onward(z, cz + dz * t, sz)
+                                elif ty < tz:
+                                    t, face = ty, fy
+                                    y += qy + sy
+                                    x, z = _onward(x, cx + dx * t, sx), _onward(z, cz + dz * t, sz)
                                 else:
-                                    jump -= int32(1)
-                                    qx, qy, qz = jump if px else -jump, jump if py else -jump, jump if pz else -jump
-                                    tx, ty, tz = (
-                                        (f32(x + bx + qx) - cx) * ix,
-                                        (f32(y + by + qy) - cy) * iy,
-                                        (f32(z + bz + qz) - cz) * iz,
-                                    )
-                                    if tx < ty and tx < tz:
-                                        t, face = tx, fx
-                                        x += qx + sx
-                                        y, z = _onward(y, cy + dy * t, sy), _onward(z, cz + dz * t, sz)
-                                    elif ty < tz:
-                                        t, face = ty, fy
-                                        y += qy + sy
-                                        x, z = _onward(x, cx + dx * t, sx), _onward(z, cz + dz * t, sz)
-                                    else:
-                                        t, face = tz, fz
-                                        z += qz + sz
-                                        x, y = _onward(x, cx + dx * t, sx), _onward(y, cy + dy * t, sy)
+                                    t, face = tz, fz
+                                    z += qz + sz
+                                    x, y = _onward(x, cx + dx * t, sx), _onward(y, cy + dy * t, sy)
                                 if t >= far or uint32(x) >= uint32(SX) or uint32(z) >= uint32(SZ) or uint32(y) >= uint32(SY):
                                     break
                                 jump = int32(skip[uint32((x * SZ + z) * SY + y)])
@@ -429,7 +485,7 @@ def paint(
                                         fresnel = rest * rest
                                         fresnel = f32(0.035) + f32(0.75) * fresnel * fresnel * rest
                                         mx, my, mz = dx + f32(2) * cos * nx, dy + f32(2) * cos, dz + f32(2) * cos * nz
-                                        s_r, s_g, s_b = _sky(num, mx, my, mz, clouds, False)
+                                        s_r, s_g, s_b = _haze(num, mx, my, mz)
                                         flash = max(f32(0), mx * num[SUN] + my * num[SUN + 1] + mz * num[SUN + 2])
                                         flash *= flash
                                         flash *= flash
@@ -467,8 +523,7 @@ def paint(
                             if in_water and what & uint32(32) and not py:
                                 # Down through still water nothing changes from cell to cell.
                                 step_x, step_y, step_z = abs(ix), abs(iy), abs(iz)
-                                move_x, move_z = sx * SZ * SY, sz * SY
-                                deep = int32(at)
+                                deep = uint32(at)
                                 while True:
                                     if tx < ty and tx < tz:
                                         t, face = tx, fx
@@ -481,7 +536,7 @@ def paint(
                                         t, face = ty, fy
                                         ty += step_y
                                         y += sy
-                                        deep += sy
+                                        deep += move_y
                                         if y < 0:
                                             break
                                     else:
@@ -535,7 +590,9 @@ def paint(
                                         if mixed & uint32(2) and side >= 4:
                                             tv = f32(1) - tv
                                     cos = abs(dx) if side < 2 else abs(dz) if side < 4 else abs(dy)
-                                    level = _level(best * pixel16 / math.sqrt(max(cos, f32(0.06))))
+                                    level = int32(0)  # as nearer ones are: the root below is at least 0.245
+                                    if best * pixel16 > f32(0.36):
+                                        level = _level(best * pixel16 / math.sqrt(max(cos, f32(0.06))))
                                     texel = _texel(pages, page_starts, picture, level, tu, tv)
                             elif kind == uint32(4):
                                 mixed = uint32(x) * uint32(73856093) ^ uint32(z) * uint32(19349663)
@@ -636,9 +693,11 @@ def paint(
                                     ):
                                         fade = min(f32(1), (f32(44) - best) * f32(0.08))
                                         a, c = a * fade, c * fade
-                                        n1 = int32(light[uint32(((ax + ux) * SZ + az + uz) * SY + ay + uy)])
-                                        n2 = int32(light[uint32(((ax + vx) * SZ + az + vz) * SY + ay + vy)])
-                                        n3 = int32(light[uint32(((ax + ux + vx) * SZ + az + uz + vz) * SY + ay + uy + vy)])
+                                        n0 = (ax * SZ + az) * SY + ay
+                                        du, dv = (ux * SZ + uz) * SY + uy, (vx * SZ + vz) * SY + vy
+                                        n1 = int32(light[uint32(n0 + du)])
+                                        n2 = int32(light[uint32(n0 + dv)])
+                                        n3 = int32(light[uint32(n0 + du + dv)])
                                         if n1 == 0 and n2 == 0:
                                             n3 = int32(0)
                                         if not (n1 == lit and n2 == lit and n3 == lit):
@@ -678,7 +737,7 @@ def paint(
                                         l_r, l_g, l_b = l_r * s, l_g * s, l_b * s
                                 own_glow = glow[state] * f32(0.95)
                                 l_r, l_g, l_b = max(l_r, own_glow), max(l_g, own_glow), max(l_b, own_glow)
-                                if x == marks[0] and y == marks[1] and z == marks[2]:
+                                if int32(at) == outlined:
                                     if side < 6:
                                         width = max(f32(0.011), best * num[PIXEL] * f32(0.9))
                                         near = (
@@ -690,7 +749,7 @@ def paint(
                                             l_r, l_g, l_b = l_r * f32(0.3), l_g * f32(0.3), l_b * f32(0.3)
                                     else:
                                         l_r, l_g, l_b = l_r * f32(1.18), l_g * f32(1.18), l_b * f32(1.18)
-                                if marks[6] >= 0 and x == marks[3] and y == marks[4] and z == marks[5]:
+                                if int32(at) == cracked:
                                     if side < 6:
                                         tu, tv = _on_face(side, hx, hy, hz)
                                     s = f32(1) - f32(
@@ -734,14 +793,14 @@ def paint(
                         if fog_t >= f32(0):
                             part = f32(0)
                         if part > f32(0.004):
-                            s_r, s_g, s_b = _sky(num, dx, dy, dz, clouds, False)
+                            s_r, s_g, s_b = _haze(num, dx, dy, dz)
                             red, green, blue = (
                                 red + (s_r - red) * part,
                                 green + (s_g - green) * part,
                                 blue + (s_b - blue) * part,
                             )
                     elif not in_water:
-                        red, green, blue = _sky(num, dx, dy, dz, clouds, True)
+                        red, green, blue = _sky(num, dx, dy, dz, clouds)
                     if in_water:
                         length = max(f32(0), t - water_t) if hit else f32(60)
                         e = _passes(length)
@@ -757,7 +816,7 @@ def paint(
                         part *= part
                         part = part * (f32(0.12) + f32(0.88) * part * part)
                         if part > f32(0.01):
-                            s_r, s_g, s_b = _sky(num, dx, dy, dz, clouds, False)
+                            s_r, s_g, s_b = _haze(num, dx, dy, dz)
                         else:
                             s_r, s_g, s_b, part = red, green, blue, f32(0)
                         red, green, blue = red + (s_r - red) * part, green + (s_g - green) * part, blue + (s_b - blue) * part
