@@ -29,8 +29,9 @@ QUIET_S = 1.5
 SILENT_S = 3.5
 """... and taken for dead after so long: it is stopped, or hangs."""
 LONG_STEP_S = 30.0
-"""Not so soon if it computes, or is alone with one world and waits: a single step may take this long. A shared worker that
-sleeps in a step is taken for dead; its games come back, from the second time on each alone."""
+"""Not so soon if it computes or wants to (others may have the cores), or is alone with one world and waits: a single step may
+take this long. A shared worker that sleeps in a step is taken for dead; its games come back, from the second time on each
+alone."""
 LOADING_S = 120.0
 """What a new worker may need until its first report, and one that is alone for a step that compiles what it needs."""
 

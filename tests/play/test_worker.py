@@ -2,6 +2,8 @@
 
 import os
 import socket
+import subprocess
+import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -92,9 +94,29 @@ def test_a_worker_for_each_core_runs_on_its_core(tmp_path: Path) -> None:
         with ours:
             command = Configure(str(tmp_path), archive.database.address, place=1, num_workers=num_workers)
             ours.sendall(pack_command(0, command))
-            ours.settimeout(30)
+            ours.settimeout(60)
             unpacker, num_reports = Unpacker(), 0
             while num_reports < 2:  # by the second report of how it is doing it has read the command
                 num_reports += len(list(unpacker.feed(ours.recv(1 << 16))))
             assert os.sched_getaffinity(process.pid) == expected
-        process.wait(30)
+        process.wait(60)
+
+
+def test_a_process_that_gets_no_core_is_not_one_that_sleeps() -> None:
+    core = min(os.sched_getaffinity(0))
+    code = f"import os; os.sched_setaffinity(0, {{{core}}}); print(flush=True)\nwhile True: pass"
+    rivals = [subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) for _ in range(4)]
+    try:
+        for rival in rivals:
+            assert rival.stdout is not None
+            rival.stdout.readline()
+        before = [processes.state_of(rival.pid)[1] for rival in rivals]
+        began = time.monotonic()
+        time.sleep(2.0)
+        wanted = [processes.state_of(rival.pid)[1] - was for rival, was in zip(rivals, before, strict=True)]
+        passed = time.monotonic() - began
+    finally:
+        for rival in rivals:
+            rival.kill()
+            rival.communicate()
+    assert sum(wanted) > 2 * passed  # they had one core at the most
