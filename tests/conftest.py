@@ -35,8 +35,9 @@ settings.load_profile("patient")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests that run alone come last."""
-    items.sort(key=lambda item: item.get_closest_marker("alone") is not None)
+    """Files with slow tests come first, so that the processes end together; tests that run alone come last."""
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: (item.get_closest_marker("alone") is not None, item.path not in slow))
 
 
 @pytest.hookimpl(wrapper=True)

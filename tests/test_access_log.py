@@ -31,7 +31,7 @@ def test_the_token_of_somebodys_part_in_a_study_is_never_logged(caplog):
             httpx.get(f"{address}/operator?next=/judge%3Fenrolment%3DSECRET")
     finally:
         server.should_exit = True
-        thread.join(timeout=10)
+        thread.join(timeout=60)
         log.removeFilter(hide_enrolments)
     assert "/studies/basalt/next?enrolment=...&page=3" in caplog.text
     assert "SECRET" not in caplog.text

@@ -20,7 +20,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess:
     """One call in a process of its own."""
     command = [sys.executable, "-m", "interplay.cli", *arguments]
     # The environment as Python knows it: readline puts COLUMNS into the process's own behind its back.
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, env=dict(os.environ))
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, env=dict(os.environ))
 
 
 def test_help_lists_every_verb_and_exits_0():
@@ -131,12 +131,12 @@ def test_processes_that_play_end_with_the_command_even_when_it_is_killed(tmp_pat
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     command = [sys.executable, "-m", "interplay.cli", "play", "atari/breakout", "--agent", "slow_agent:Slow", "--seeds", "1,2"]
     with subprocess.Popen([*command, "--data", str(tmp_path / "data")], stderr=subprocess.DEVNULL) as parent:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 120
         while len(pids := [int(path.stem) for path in tmp_path.glob("*.pid")]) < 2 and time.monotonic() < deadline:
             time.sleep(0.1)
         parent.kill()
     assert len(pids) == 2
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while any(Path(f"/proc/{pid}").exists() for pid in pids) and time.monotonic() < deadline:
         time.sleep(0.1)
     assert not any(Path(f"/proc/{pid}").exists() for pid in pids)

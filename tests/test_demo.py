@@ -6,6 +6,7 @@ import interplay.record
 from interplay.demo import DemoError, DemoSettings, run_demo
 
 
+@pytest.mark.slow
 def test_the_loop_closes_and_stays_in_its_folder(tmp_path):
     settings = DemoSettings(num_players=3, play_s=6, updates=40, num_seeds=2, rollout_s=4, num_judges=3, num_answers=12, seed=4)
     reports = []

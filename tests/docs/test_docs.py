@@ -49,6 +49,7 @@ def run():
         asked.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", [page for page in PAGES if runnable(page)], ids=lambda page: page.name)
 def test_the_code_of_a_page_runs(page, run, tmp_path):
     for language, body in runnable(page):
@@ -67,7 +68,7 @@ def test_the_code_of_a_page_runs(page, run, tmp_path):
 
 def test_the_command_is_installed_beside_its_python():
     result = subprocess.run(
-        [Path(sys.executable).parent / "interplay", "--version"], capture_output=True, text=True, timeout=60
+        [Path(sys.executable).parent / "interplay", "--version"], capture_output=True, text=True, timeout=180
     )
     assert (result.returncode, result.stdout.split()[0]) == (0, "interplay")
 

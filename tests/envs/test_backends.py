@@ -55,7 +55,7 @@ def install(folder: Path, *, module: str = MODULE, name: str = "corridor", value
 def check(folder: Path, environment: dict[str, str]) -> subprocess.CompletedProcess:
     """`interplay tasks check` of the folder's tasks."""
     command = [sys.executable, "-m", "interplay.cli", "tasks", "check", str(folder / "my.toml")]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment)
+    return subprocess.run(command, capture_output=True, text=True, timeout=180, env=environment)
 
 
 def with_env(env_id: str) -> Task:
@@ -145,5 +145,7 @@ def test_a_missing_module_of_a_backend_shows_its_install_line(tmp_path):
 def test_a_built_in_name_stays_ours(tmp_path):
     environment = install(tmp_path, name="gym")
     code = "from interplay.envs import backends\nprint(backends.find('gym') is backends.BUILT_IN['gym'], backends.names())"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, env=environment, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=180, env=environment, check=True
+    )
     assert done.stdout.strip() == f"True {list(backends.BUILT_IN)}"

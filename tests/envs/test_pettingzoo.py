@@ -101,7 +101,7 @@ def test_seed_and_actions_decide_everything_in_another_process(pong):
         "for _, reward, terminated, truncated, info, picture in play(env, moves(7, 40)):\n"
         "    print(json.dumps([reward, terminated, truncated, info, hashlib.sha256(picture).hexdigest()]))\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60, cwd=HERE)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=180, cwd=HERE)
     here = [json.dumps([*step[1:5], hashlib.sha256(step[5]).hexdigest()]) for step in expected]
     assert [line for line in done.stdout.splitlines() if line.startswith("[")] == here
     assert len({step[5].tobytes() for step in expected}) == 40
@@ -244,5 +244,5 @@ def test_without_the_package_the_error_has_the_install_line():
         f"document = find('atari/breakout').to_json() | {{'env': {{'id': {PONG!r}, 'options': {{}}}}}}\n"
         "try:\n    make(Task.from_json(document))\nexcept EnvError as error:\n    print(error)\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=180)
     assert "needs pettingzoo; it is not installed\nInstall it with:  pip install 'interplay[pettingzoo]'" in done.stdout

@@ -348,6 +348,6 @@ def test_without_numba_the_block_world_says_what_to_install_and_atari_plays_on()
         "try:\n    interplay.envs.make('basalt/find_cave')\n"
         "except interplay.envs.EnvError as error:\n    print(error)\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=180)
     assert "needs numba; it is not installed" in done.stdout
     assert "pip install 'interplay[world]'" in done.stdout

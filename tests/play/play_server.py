@@ -40,7 +40,7 @@ class RunningServer:
 
     async def statistics(self) -> dict[str, Any]:
         """The operator's view."""
-        async with httpx.AsyncClient(headers={"Authorization": f"Bearer {self.token}"}, timeout=20) as http:
+        async with httpx.AsyncClient(headers={"Authorization": f"Bearer {self.token}"}, timeout=60) as http:
             return (await http.get(f"{self.address}/api/play/statistics")).json()
 
 
@@ -77,7 +77,7 @@ def running_server(data: Path, *options: str, expect_exit: int | None = 0) -> It
     finally:
         if process.poll() is None:
             process.terminate()
-        code = process.wait(30)
+        code = process.wait(120)
         if process.stdout is not None:
             process.stdout.close()
         if expect_exit is not None:

@@ -7,7 +7,6 @@ from collections import Counter
 from pathlib import Path
 
 import httpx
-import pytest
 from play_server import RunningServer, running_server
 
 import interplay.record
@@ -16,8 +15,6 @@ from interplay.play.seeds import HELD_OUT_SHARE, draw_seed
 from interplay.record import Archive
 from interplay.store import entrants
 from interplay.tasks import builtin_suites, find
-
-pytestmark = pytest.mark.alone
 
 BREAKOUT = find("atari/breakout", builtin_suites())
 

@@ -17,8 +17,6 @@ from websockets.exceptions import ConnectionClosed
 
 from interplay.play import connections, wire
 
-pytestmark = pytest.mark.alone
-
 REQUEST = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
 POST = b"POST /api/sessions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 

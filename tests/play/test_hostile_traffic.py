@@ -395,7 +395,7 @@ def test_hostile_traffic_finds_no_error_of_ours_and_costs_a_player_no_frame(own_
     try:
         assert player.stdout.readline() == "playing\n"
         answers = asyncio.run(scenario())
-        words, _ = player.communicate(timeout=60)
+        words, _ = player.communicate(timeout=300)
     finally:
         player.kill()
         player.wait()

@@ -20,9 +20,9 @@ from play_watcher import Watcher
 
 import interplay.record
 from interplay.play.client import PlayClient, PlayClientError
+from interplay.play.pool import LONG_STEP_S
+from interplay.play.server import SEAL_TIMEOUT_S
 from interplay.store import PlaySession
-
-pytestmark = pytest.mark.alone
 
 ONE_SECOND = 60
 """Steps."""
@@ -119,7 +119,7 @@ def test_a_worker_that_is_stopped_is_no_longer_waited_for_its_players_are_told_a
             while not any(message.get("reason") == "recovering" for message in victim.client.messages):
                 health.append((await http.get(f"{server.address}/healthz")).json())
                 await asyncio.sleep(0.1)
-            assert time.monotonic() - began < 5.0
+            assert time.monotonic() - began < LONG_STEP_S
             await reading
             kinds = [(message["type"], message.get("reason")) for message in victim.client.messages]
             assert kinds == [("welcome", None), ("started", None), ("paused", "recovering"), ("resumed", None)]
@@ -128,7 +128,7 @@ def test_a_worker_that_is_stopped_is_no_longer_waited_for_its_players_are_told_a
             assert any("have said nothing for more than" in str(one) for one in health)
             await left(victim)
             assert not Path(f"/proc/{stopped}/fd").exists() or not os.listdir(f"/proc/{stopped}/fd")
-            async with asyncio.timeout(30):
+            async with asyncio.timeout(60):
                 while (await http.get(f"{server.address}/healthz")).json() != {"status": "ok"}:
                     await asyncio.sleep(0.1)
         assert "has said nothing for" in (server.data / "server.log").read_text()
@@ -138,7 +138,7 @@ def test_a_worker_that_is_stopped_is_no_longer_waited_for_its_players_are_told_a
         began = time.monotonic()
         server.process.send_signal(signal.SIGTERM)
         assert await asyncio.to_thread(server.process.wait, 60) == 0
-        assert time.monotonic() - began < 8.0
+        assert time.monotonic() - began < SEAL_TIMEOUT_S
         await waiting.client.close()
 
     asyncio.run(scenario())
@@ -150,7 +150,8 @@ def test_a_killed_server_loses_no_step_older_than_a_second(tmp_path: Path) -> No
             watcher.client = await server.open("atari/space_invaders", seed=seed)
             await watcher.client.start()
         playing = [asyncio.create_task(watcher.play()) for watcher in players]
-        await asyncio.sleep(2.5)
+        while min(len(watcher.steps) for watcher in players) < 2 * ONE_SECOND:
+            await asyncio.sleep(0.05)
         workers = [worker["pid"] for worker in (await server.statistics())["workers"]]
         server.process.kill()
         for task in playing:
@@ -167,7 +168,7 @@ def test_a_killed_server_loses_no_step_older_than_a_second(tmp_path: Path) -> No
     with running_server(data, "--workers", "2", expect_exit=-signal.SIGKILL) as server:
         workers = asyncio.run(until_killed(server, players))
         server.process.wait()
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 60
     while any(Path(f"/proc/{pid}").exists() for pid in workers):
         assert time.monotonic() < deadline, "a worker outlives its server"
         time.sleep(0.05)
@@ -250,7 +251,7 @@ def test_a_full_disk_under_the_database_is_a_503_in_words_and_no_traceback(quiet
     server = quiet_server
     pid, size = server.process.pid, (server.data / "interplay.db-wal").stat().st_size
     no_limit = (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
-    with httpx.Client(base_url=server.address, timeout=20) as http:
+    with httpx.Client(base_url=server.address, timeout=180) as http:
         # To the server a file size limit is what a full disk is: its next write of the database fails.
         resource.prlimit(pid, resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
         try:
@@ -297,8 +298,9 @@ def test_a_slow_world_moves_to_a_worker_of_its_own(quiet_server: RunningServer) 
         for watcher in neighbours:
             await watcher.client.quit()
         await asyncio.gather(*playing)
-        await asyncio.sleep(1.0)
-        assert not any(worker["alone"] for worker in (await server.statistics())["workers"])  # it went with its world
+        async with asyncio.timeout(60):
+            while any(worker["alone"] for worker in (await server.statistics())["workers"]):  # it goes with its world
+                await asyncio.sleep(0.1)
 
     asyncio.run(scenario())
 
@@ -317,7 +319,7 @@ def test_a_world_slower_than_its_frame_rate_still_shows_and_obeys(quiet_server: 
         assert 1 in episode.actions().tolist()
         assert crawling.steps[-1] <= episode.num_steps < crawling.steps[-1] + 40
 
-    asyncio.run(asyncio.wait_for(scenario(), 30))
+    asyncio.run(asyncio.wait_for(scenario(), 120))
 
 
 def test_stopping_the_server_ends_and_seals_what_is_being_played(tmp_path: Path) -> None:
@@ -335,7 +337,7 @@ def test_stopping_the_server_ends_and_seals_what_is_being_played(tmp_path: Path)
 
     with running_server(tmp_path / "data") as server:
         ended = asyncio.run(scenario(server))
-        assert server.process.wait(20) == 0
+        assert server.process.wait(60) == 0
     assert ended["outcome"] == "interrupted"
     episode = interplay.record.open(tmp_path / "data").get(ended["episode"])
     assert episode.num_steps == ended["num_steps"]
@@ -348,7 +350,7 @@ def test_a_port_in_use_is_an_error_with_the_next_command(tmp_path: Path) -> None
         taken.listen()
         port = taken.getsockname()[1]
         command = serve_command(tmp_path / "data", "--port", str(port))
-        result = subprocess.run(command, capture_output=True, text=True, timeout=60, env=environment(), check=False)
+        result = subprocess.run(command, capture_output=True, text=True, timeout=180, env=environment(), check=False)
     assert result.returncode == 1
     assert f"port {port} on 127.0.0.1 is in use" in result.stderr
     assert f"interplay serve --port {port + 1}" in result.stderr
@@ -369,7 +371,7 @@ def test_a_player_who_does_not_come_back_has_left(tmp_path: Path) -> None:
     async def scenario() -> None:
         archive = interplay.record.open(tmp_path)
         suites = [*builtin_suites(), parse_suite(suite_text())]
-        play = PlayServer(archive, secret=b"s" * 32, num_workers=1, suites=suites, seat_kept_s=0.4, idle_s=0.8)
+        play = PlayServer(archive, secret=b"s" * 32, num_workers=1, suites=suites, seat_kept_s=1.0, idle_s=3.0)
         app = create_app(archive, play=play, suites=suites, secret=b"s" * 32)
         listener = listen("127.0.0.1", 0)
         config = uvicorn.Config(app, ws="websockets-sansio", log_level="warning")

@@ -87,7 +87,7 @@ def test_a_process_that_dies_is_replaced_and_its_work_done(archive: Archive) -> 
             await asyncio.sleep(0.1)
             assert not sealing.done()
             os.kill(first, signal.SIGKILL)
-            assert await asyncio.wait_for(sealing, 30) == archive.episodes()[0].id
+            assert await asyncio.wait_for(sealing, 60) == archive.episodes()[0].id
             assert process_id(one) != first
 
     asyncio.run(scenario())
@@ -110,7 +110,7 @@ def test_a_journal_that_kills_the_process_takes_none_of_those_behind_it_along(ar
                     await asyncio.sleep(0.001)
             with pytest.raises(RecordingError, match="died 2 times; the journal stays"):
                 await sealing[0]
-            assert await asyncio.wait_for(sealing[1], 30) == episode_of(second)
+            assert await asyncio.wait_for(sealing[1], 60) == episode_of(second)
             assert first.exists()
             assert one.statistics()["deaths"] == sealer.MAX_TRIES
 

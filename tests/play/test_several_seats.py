@@ -20,7 +20,6 @@ from interplay.play.client import PlayClient, PlayClientError
 from interplay.play.game import State
 from interplay.tasks import parse_suite
 
-pytestmark = pytest.mark.alone
 pytest.importorskip("pettingzoo")
 
 PONG = "trial/pong"
@@ -156,11 +155,11 @@ def test_a_pause_lets_go_of_ones_own_keys_and_stops_nobody(server: RunningServer
         await left.pause()
         await right.pause()  # now nobody looks: the clock stands
         await until(right, lambda: right.state == "paused")
-        await asyncio.sleep(0.3)
+        await asyncio.sleep(1.0)
         stands_at = right.decoder.step
         await right.resume()
         await until(right, lambda: right.state == "playing")
-        assert right.decoder.step <= stands_at + 5
+        assert right.decoder.step <= stands_at + 30
         await play_on(right, num_steps=3)
         await right.quit()
         for client in (left, right):
@@ -238,7 +237,8 @@ def test_a_player_who_does_not_come_back_ends_the_game_for_both(tmp_path: Path) 
                     await asyncio.sleep(0.02)
                 for seat in game.seats:
                     game.on_command(seat, "start")
-                await asyncio.sleep(0.5)
+                while game.state is not State.PLAYING:
+                    await asyncio.sleep(0.02)
                 game.detach(game.seats[0], listeners[0])  # type: ignore[arg-type]
                 assert game.state is State.PLAYING
                 while listeners[1].words[-1]["type"] != "ended":

@@ -174,7 +174,7 @@ def test_a_new_data_folder_is_not_open_to_others_and_one_that_is_there_keeps_its
 
 def test_a_full_disk_keeps_what_was_written(archive):
     writer = start_writer(archive.root, "200000")
-    output, _ = writer.communicate(timeout=60)
+    output, _ = writer.communicate(timeout=180)
     lines = output.splitlines()
     message = "\n".join(line for line in lines if not line[:1].isdigit())
     assert writer.returncode == 3
@@ -191,7 +191,7 @@ def test_a_full_disk_keeps_what_was_written(archive):
 def test_sealing_on_a_full_disk_keeps_the_journal(archive, tmp_path):
     """In a process of its own, whose files may not grow past 60 kB."""
     writer = start_writer(archive.root, "300000")
-    writer.communicate(timeout=60)
+    writer.communicate(timeout=180)
     (path,) = archive.journal_folder.glob("*.arrows")
     archive.database.close()
     code = (

@@ -18,7 +18,7 @@ from interplay.play.tokens import operator_token
 from interplay.record import Archive, Episode
 from interplay.tasks import Task, builtin_suites, find, parse_suite
 
-pytestmark = [pytest.mark.alone, pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 CAVE_SEED = 57
 """A land whose nearest cave lies 30 blocks away in a hillside; one has to turn and to jump on the way."""
@@ -121,23 +121,24 @@ def sit_down(page, archive):  # noqa: F811
         shadow.close()
 
 
-def test_a_game_counts_down_within_three_seconds_of_start(page, archive, server):  # noqa: F811
+def test_the_world_made_while_one_reads_is_there_at_start(page, archive, server):  # noqa: F811
     def workers() -> list[dict]:
         headers = {"Authorization": f"Bearer {operator_token(archive.root)}"}
         return httpx.get(f"{server}/api/play/statistics", headers=headers).json()["workers"]
 
     page.goto("/play/basalt/find_cave")
     for _ in range(FIRST_START_S * 4):  # while the instructions are read
-        if any(worker["ready_worlds"] for worker in workers()):
+        if ready := [worker["pid"] for worker in workers() if worker["ready_worlds"]]:
             break
         page.wait_for_timeout(250)
     begin = time.monotonic()
     page.locator("[data-start]:not([disabled])").press("Enter")
-    page.locator("#player[data-state=countdown]").wait_for()
+    page.locator("#player:is([data-state=countdown], [data-state=playing])").wait_for()
     took_s = time.monotonic() - begin
-    assert took_s < 3.0
+    assert took_s < 12.0  # a second or two, on a machine that has time
     (game,) = [worker for worker in workers() if worker["seats"]]
     assert game["alone"]
+    assert [game["pid"]] == ready
     page.locator("#player[data-state=playing]").wait_for()
     page.keyboard.press("Escape")
     page.locator("[data-ask-yes]").click()
@@ -151,6 +152,7 @@ def test_a_game_counts_down_within_three_seconds_of_start(page, archive, server)
 def test_on_a_phone_every_control_of_the_block_world_is_on_the_screen(chromium, server, archive, screenshots):
     context = chromium.new_context(base_url=server, **LOOKS["phone"])
     phone = context.new_page()
+    phone.set_default_timeout(60_000)
     phone.goto("/play/basalt/find_cave")
     phone.locator("[data-start]:not([disabled])").tap()
     phone.locator("#player[data-state=playing]").wait_for(timeout=FIRST_START_S * 1000)

@@ -70,7 +70,7 @@ def page(chromium, server, look, screenshots):
     """A page that fails its test on any script error or foreign address, and that can `shoot` itself."""
     context = chromium.new_context(base_url=server, **LOOKS[look])
     page = context.new_page()
-    page.set_default_timeout(15_000)
+    page.set_default_timeout(60_000)
     errors: list[str] = []
 
     def note(message) -> None:

@@ -162,7 +162,7 @@ def test_a_fit_keeps_neither_other_boards_nor_answers_waiting_and_is_made_once(f
     def slow(log, method):
         times.append(method)
         begun.set()
-        assert go_on.wait(30)
+        assert go_on.wait(60)
         return rate(log, method)
 
     monkeypatch.setattr("interplay.judge.boards.rate", slow)
@@ -170,7 +170,7 @@ def test_a_fit_keeps_neither_other_boards_nor_answers_waiting_and_is_made_once(f
     askers = [threading.Thread(target=lambda: found.append(boards.board(None, "davidson"))) for _ in range(2)]
     for asker in askers:
         asker.start()
-    assert begun.wait(30)
+    assert begun.wait(60)
     whole = boards.board(None, "trueskill")  # would wait for ever behind a lock
     with full.database.write() as session:
         ban(session, judge="participant-1", reason="x", now=NOW)

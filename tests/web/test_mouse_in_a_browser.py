@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from test_pages_in_a_browser import LOOKS, every_look, fits, look, page, quit_game, until  # noqa: F401 (fixtures)
 
-pytestmark = [pytest.mark.alone, pytest.mark.browser]
+pytestmark = pytest.mark.browser
 
 TASK = "look/around"
 REFUSE_LOCK = (
@@ -191,7 +191,7 @@ def test_the_keys_card_names_the_mouse(page, look):  # noqa: F811
 def test_a_finger_on_the_picture_turns(chromium, server, recorded):
     context = chromium.new_context(base_url=server, **LOOKS["phone"])
     phone = context.new_page()
-    phone.set_default_timeout(15_000)
+    phone.set_default_timeout(60_000)
     open_task(phone)
     phone.locator("[data-start]").tap()
     playing(phone)

@@ -114,14 +114,13 @@ def test_a_game_is_played_to_its_end_with_the_keyboard_and_watched_again(page, r
     page.locator("[data-start]").wait_for()
     page.shoot("play-brief")
     page.keyboard.press("Enter")
-    page.locator("#player[data-state=countdown]").wait_for()
-    page.shoot("play-countdown")
-    page.locator("#player[data-state=playing]").wait_for()
+    page.locator("#player:is([data-state=countdown], [data-state=playing])").wait_for()
     page.keyboard.down("Space")
-    page.wait_for_timeout(300)
+    page.shoot("play-countdown")
+    until(page, "Number(document.querySelector('#player').dataset.step) >= 10")
     page.keyboard.up("Space")
     page.keyboard.down("ArrowRight")
-    page.wait_for_timeout(700)
+    until(page, "Number(document.querySelector('#player').dataset.step) >= 40")
     page.shoot("play-playing")
     page.keyboard.up("ArrowRight")
     page.locator("[data-end-title]").wait_for()
@@ -288,19 +287,21 @@ def quit_game(page) -> None:
     page.locator("[data-end-title]").wait_for()
 
 
+OUTSIDE = """[...document.querySelectorAll(
+    ".screen :is(canvas, button, .strip, .dpad, .look, [data-button], [data-act])")].filter((one) => {
+      const { width, left, top, right, bottom } = one.getBoundingClientRect();
+      return width && (left < -1 || top < -1 || right > innerWidth + 1 || bottom > innerHeight + 1);
+    })"""
+"""Controls of a game that are not on the screen, in JavaScript."""
+
+
 def check_that_all_controls_are_on_the_screen(page) -> None:
     """Of a running game on a phone, upright and lying; it stays as the phone was held before."""
     before = page.viewport_size
     for width, height in ((390, 844), (844, 390)):
         page.set_viewport_size({"width": width, "height": height})
-        page.wait_for_timeout(100)  # the page fits the picture to its new size
+        until(page, f"innerWidth === {width} && {OUTSIDE}.length === 0")  # the page fits the picture to its new size
         assert page.locator(".dpad").is_visible()
-        outside = page.evaluate("""() => [...document.querySelectorAll(
-            ".screen :is(canvas, button, .strip, .dpad, .look, [data-button], [data-act])")].filter((one) => {
-              const { width, left, top, right, bottom } = one.getBoundingClientRect();
-              return width && (left < -1 || top < -1 || right > innerWidth + 1 || bottom > innerHeight + 1);
-            }).map((one) => one.outerHTML.slice(0, 80))""")
-        assert outside == [], (width, height)
         reached = page.locator(".dpad").evaluate("""(pad) => {
           const { left, top, width, height } = pad.getBoundingClientRect();
           return pad.contains(document.elementFromPoint(left + width / 2, top + height / 2));
@@ -314,7 +315,7 @@ def test_fingers_press_the_buttons_of_a_phone(chromium, server, recorded, screen
     page = context.new_page()
     page.goto("/play/atari/breakout")
     page.locator("[data-start]").tap()
-    page.locator("#player[data-state=playing]").wait_for(timeout=15_000)
+    page.locator("#player[data-state=playing]").wait_for(timeout=60_000)
     touch = context.new_cdp_session(page)
 
     def hold(selector: str, dx: float = 0.5) -> None:

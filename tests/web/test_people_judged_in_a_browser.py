@@ -17,7 +17,7 @@ from interplay.play.tokens import operator_token
 from interplay.store.entrants import admit
 from interplay.tasks import parse_suite
 
-pytestmark = [pytest.mark.alone, pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 TASK = parse_suite(SHORT_SUITE).tasks[0]
 

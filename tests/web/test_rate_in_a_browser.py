@@ -95,7 +95,7 @@ def test_a_busy_core_makes_the_picture_smaller_and_not_the_game_slower(page, arc
         while len(programs) < MAX_HOGS and not wait_until(lambda rate, height: height < 360, 4):
             programs.append(hogs.enter_context(hog(core)))
         # Where others want this core too, ours are more than it takes: it is left to them one by one.
-        while not (kept := wait_until(lambda rate, height: rate >= 18 and height < 360, 15)) and programs:
+        while not (kept := wait_until(lambda rate, height: rate >= 18 and height < 360, 60)) and programs:
             programs.pop().kill()
         assert kept, seen()
         words = page.locator(".strip").inner_text()

@@ -14,7 +14,7 @@ from test_pages_in_a_browser import until
 import interplay.record
 from interplay.play.sockets import listen
 
-pytestmark = [pytest.mark.alone, pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 FIRST_START_S = 150
 
@@ -48,7 +48,7 @@ def killable(tmp_path):
     server.start()
     yield server
     server.process.send_signal(signal.SIGTERM)
-    server.process.wait(30)
+    server.process.wait(120)
     server.process.stdout.close()
 
 
@@ -57,7 +57,7 @@ def page(chromium, killable):
     """A page whose scripts meet no error; that a connection failed the browser says by itself."""
     context = chromium.new_context(base_url=killable.address, viewport={"width": 1240, "height": 860})
     page = context.new_page()
-    page.set_default_timeout(30_000)
+    page.set_default_timeout(60_000)
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
     yield page

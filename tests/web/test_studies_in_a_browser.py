@@ -96,7 +96,7 @@ def browsing(chromium, look: str = "desktop", **options):
     """A page that fails its test on any script error or refused resource."""
     context = chromium.new_context(reduced_motion="reduce", color_scheme="light", **LOOKS[look], **options)
     page = context.new_page()
-    page.set_default_timeout(15_000)
+    page.set_default_timeout(60_000)
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)

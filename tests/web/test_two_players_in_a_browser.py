@@ -13,7 +13,7 @@ from web_server import serving
 import interplay.record
 from interplay.play.tokens import operator_token
 
-pytestmark = [pytest.mark.alone, pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 pytest.importorskip("pettingzoo")
 
 PONG = """
@@ -71,8 +71,18 @@ def windows(chromium, server):
     assert errors == []
 
 
-def start(page) -> None:
+BLUR_IN_COUNTDOWN = """new MutationObserver((_, observer) => {
+  if (document.querySelector("#player").dataset.state !== "countdown") return;
+  observer.disconnect();
+  dispatchEvent(new Event("blur"));
+}).observe(document.querySelector("#player"), { attributes: true })"""
+"""The window is left as soon as the countdown begins."""
+
+
+def start(page, script: str = "") -> None:
+    """Come and press Start, with a script in the page before."""
     page.goto("/play/two/pong")
+    page.evaluate(script)
     page.locator("[data-start]:not([disabled])").press("Enter")
 
 
@@ -100,9 +110,7 @@ def test_two_windows_play_one_game_through_a_pause_and_a_killed_worker(windows, 
     first.locator(cover, has_text="Waiting for another player to join.").wait_for()
     assert first.get_by_role("button", name="Stop waiting").is_visible()
     first.screenshot(path=screenshots / "two-players-waiting.png")
-    start(second)
-    second.locator("#player[data-state=countdown]").wait_for()
-    second.evaluate("dispatchEvent(new Event('blur'))")
+    start(second, BLUR_IN_COUNTDOWN)
     first.locator(cover, has_text="Waiting for right paddle to be ready.").wait_for()
     second.locator(cover, has_text="The game has not begun yet. Click here or press any key when you are ready.").wait_for()
     second.keyboard.press("Enter")

@@ -39,5 +39,5 @@ def serving(data: Path, folder: Path, suites: dict[str, str], *options: str) -> 
         yield address.group()
     finally:
         process.terminate()
-        process.wait(20)
+        process.wait(120)
         log.close()
