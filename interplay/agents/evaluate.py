@@ -92,11 +92,22 @@ def evaluate(
         The episodes, in the order of `seeds`.
     Raises:
         NotFoundError, AgentError: If there is no such agent or it cannot play this task.
+        EntrantError: If it would be judged and has the name under which people are. Nothing was played.
     """
-    names, found, jobs = _plan(
+    check_playable(task)
+    agents = dict.fromkeys(task.seats, agent) if isinstance(agent, str) else agent
+    check_seats(task, agents)
+    names = {seat: find(agents[seat], archive).name for seat in task.seats}
+    is_entrant = video and bool(set(seeds) & set(task.held_out_seeds)) and len(set(names.values())) == 1
+    name = names[task.seats[0]]
+    if is_entrant:
+        with archive.database.read() as session:
+            store.check_name(session, name, "agent")
+    found, jobs = _plan(
         archive,
         task,
-        dict.fromkeys(task.seats, agent) if isinstance(agent, str) else agent,
+        agents,
+        names,
         seeds,
         num_episodes=num_episodes,
         seed=seed,
@@ -110,8 +121,7 @@ def evaluate(
     for episode_id in _run(archive, jobs, processes):
         episodes.append(archive.get(episode_id))
         report(len(episodes), total)
-    if video and set(seeds) & set(task.held_out_seeds) and len(names) == 1:
-        (name,) = names
+    if is_entrant:
         with archive.database.write() as session:
             store.admit(session, name=name, task=task.id, kind="agent", now=datetime.now(UTC))
     order = {env_seed: place for place, env_seed in enumerate(seeds)}
@@ -122,18 +132,16 @@ def _plan(
     archive: Archive,
     task: Task,
     agents: Mapping[str, str],
+    names: Mapping[str, str],
     seeds: Sequence[int],
     *,
-    num_episodes: int = 1,
-    seed: int = 0,
-    max_steps: int | None = None,
-    video: bool = True,
-    again: bool = False,
-) -> tuple[set[str], list[Episode], list[Job]]:
-    """The agents' own names, the episodes that are there already (filmed, if wanted), and the rollouts that are missing."""
-    check_playable(task)
-    check_seats(task, agents)
-    names = {seat: find(agents[seat], archive).name for seat in task.seats}
+    num_episodes: int,
+    seed: int,
+    max_steps: int | None,
+    video: bool,
+    again: bool,
+) -> tuple[list[Episode], list[Job]]:
+    """The episodes that are there already (filmed, if wanted), and the rollouts that are missing. `names`: the agents' own."""
     first = names[task.seats[0]]
     limit = task.max_steps if max_steps is None else min(max_steps, task.max_steps)
     kept: dict[int, list[Episode]] = {}
@@ -162,7 +170,7 @@ def _plan(
             )
             for number in range(len(there), num_episodes)
         ]
-    return set(names.values()), found, jobs
+    return found, jobs
 
 
 def _run(archive: Archive, jobs: Sequence[Job], processes: int) -> Iterator[str]:

@@ -15,6 +15,7 @@ from interplay.store import entrants as store
 from interplay.store.answers import judged_definitions
 from interplay.store.boards import Reason, last_reasons, verdicts, watched_tasks
 from interplay.store.catalogue import Shown, episodes_of_entrants
+from interplay.store.judging import lock
 from interplay.store.participants import judge_name
 from interplay.tasks import Task
 
@@ -140,6 +141,7 @@ class Roster:
             ProposalError: If the name is taken, or `MAX_WAITING` agents of this token wait.
         """
         with self._database.write() as session:
+            lock(session)  # or two who ask for one name at once would both find it free
             known = store.entrants(session, name=name)
             is_taken = not known and (name.lower() in reserved or store.is_name_taken(session, name))
             if is_taken or (known and token not in (None, known[0].proposed_by)):

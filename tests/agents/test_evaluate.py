@@ -1,5 +1,7 @@
 """Rollouts by the list: repeatable, resumable, and admitted to judging."""
 
+from datetime import UTC, datetime
+
 import numpy as np
 import pytest
 
@@ -62,3 +64,13 @@ def test_an_unknown_agent_leaves_nothing_behind(archive):
     with pytest.raises(NotFoundError, match="did you mean 'random'"):
         evaluate(archive, TASK, "randm", [1])
     assert archive.episodes() == []
+
+
+def test_a_name_of_people_is_refused_before_anything_is_played(archive):
+    with archive.database.write() as session:
+        entrants.admit(session, name="random", task="atari/qbert", kind="people", now=datetime.now(UTC), origin="people")
+    progress = []
+    with pytest.raises(entrants.EntrantError, match="'random' is the name of people on the leaderboard"):
+        evaluate(archive, TASK, "random", TASK.held_out_seeds[:1], max_steps=30, report=lambda *done: progress.append(done))
+    assert (archive.episodes(), progress) == ([], [])
+    assert len(evaluate(archive, TASK, "random", [1], max_steps=30)) == 1, "what no judge sees may be played"

@@ -1,5 +1,7 @@
 """Tokens, bans and the roster by themselves: what the pages and commands of judging call, with a clock that is told."""
 
+import threading
+
 import pytest
 from judging_world import START, Clock
 
@@ -9,7 +11,8 @@ from interplay.errors import NotFoundError
 from interplay.judge.api_tokens import ApiTokenError, ApiTokens
 from interplay.judge.banning import Bans
 from interplay.judge.roster import MAX_WAITING, ProposalError, Roster, Viewer
-from interplay.store import Match
+from interplay.store import Match, entrants
+from interplay.store.judging import lock
 from interplay.store.participants import judge_name
 from interplay.store.tokens import TokenExistsError
 from interplay.study.people import People
@@ -112,6 +115,27 @@ def test_an_agent_is_proposed_by_one_token_and_seen_by_others_once_it_is_approve
     with pytest.raises(NotFoundError, match=r"did you mean 'ada'.*\nLook in DIR"):
         roster.get("adda", blue, hint="Look in DIR")
     assert roster.rows(name="a\0b") == [], "not every text can be asked a database"
+
+
+def test_one_of_two_who_propose_one_name_at_once_gets_it(database):
+    refused: list[ProposalError] = []
+
+    def propose_later() -> None:
+        try:
+            propose(Roster(database), "ada", "team-blue")
+        except ProposalError as error:
+            refused.append(error)
+
+    other = threading.Thread(target=propose_later)
+    with database.write() as session:
+        lock(session)
+        other.start()
+        other.join(timeout=0.5)  # it asks before this name can be seen
+        who = {"kind": "agent", "description": "", "proposed_by": "team-red", "now": START}
+        entrants.propose(session, name="Ada", task=TASK, **who)
+    other.join()
+    assert len(refused) == 1
+    assert [row.name for row in Roster(database).rows()] == ["Ada"]
 
 
 def test_a_token_cannot_fill_the_waiting_room(database):
