@@ -54,7 +54,7 @@ def play(
     Try:  interplay play atari/breakout --agent random --seeds heldout
     """
     from interplay.agents.evaluate import evaluate
-    from interplay.record import AUTOMATIC_SUCCESS
+    from interplay.record import OUTCOME_CHECK_SUCCESS
 
     task = _task(task_id)
     archive = open_archive(data, database)
@@ -80,7 +80,7 @@ def play(
     mean_return = sum(episode.total_reward for episode in episodes) / len(episodes)
     returns = [{held.seat: held.total_reward for held in episode.seats} for episode in episodes]
     several = len(task.seats) > 1
-    passed = [episode.statistics.get(AUTOMATIC_SUCCESS) for episode in episodes]  # None where nothing can tell
+    passed = [episode.statistics.get(OUTCOME_CHECK_SUCCESS) for episode in episodes]  # None where nothing can tell
     checked = any(one is not None for one in passed)
     emit(
         {
@@ -97,7 +97,8 @@ def play(
                     "returns": earned,
                     "num_steps": episode.num_steps,
                     "outcome": episode.outcome,
-                    "automatic": episode.automatic,
+                    "outcome_check": episode.outcome_check,
+                    "automatic": episode.outcome_check,  # its earlier name, which scripts may read
                     "video": str(archive.video_path(episode.id)) if video else None,
                 }
                 for episode, earned in zip(episodes, returns, strict=True)

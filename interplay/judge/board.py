@@ -15,7 +15,7 @@ from interplay.judge.candidates import Candidates
 from interplay.judge.pairing import AgentPair, pairing_rule
 from interplay.judge.ratings import Ratings
 from interplay.judge.rules import Rules
-from interplay.record import AUTOMATIC_SUCCESS
+from interplay.record import OUTCOME_CHECK_SUCCESS
 from interplay.store import entrants as store_entrants
 from interplay.store import judging as store
 from interplay.store.episodes import statistic_values
@@ -55,7 +55,7 @@ def leaderboard(
     tasks = [task] if task is not None else store.judged_tasks(session)
     shown = {one: candidates.of_task(session, one) for one in tasks}
     names = {one: sorted({candidate.agent for candidate in candidates}) for one, candidates in shown.items()}
-    passed = statistic_values(session, AUTOMATIC_SUCCESS, task)
+    passed = statistic_values(session, OUTCOME_CHECK_SUCCESS, task)
     checked: defaultdict[str, list[float]] = defaultdict(list)
     for candidate in chain.from_iterable(shown.values()):
         if candidate.episode_id in passed:
@@ -92,7 +92,7 @@ def leaderboard(
 
 def agreement(session: Session, task: str | None, up_to: int | None = None) -> dict[str, int]:
     """How often people named the one of two that passed the check, in answers up to a sequence number or in all."""
-    num_decided, num_agreed = store.answers_where_one_side_leads(session, AUTOMATIC_SUCCESS, task, up_to=up_to)
+    num_decided, num_agreed = store.answers_where_one_side_leads(session, OUTCOME_CHECK_SUCCESS, task, up_to=up_to)
     return {"num_decided": num_decided, "num_agreed": num_agreed}
 
 

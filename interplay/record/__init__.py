@@ -12,12 +12,12 @@ from interplay.record.frames import Frames
 from interplay.record.recorder import Recorder
 from interplay.record.replay import Resumed, ResumedState, resume
 from interplay.record.schema import InputTiming, Owner
-from interplay.record.sealed import AUTOMATIC_SUCCESS, Episode, SeatHeld
+from interplay.record.sealed import OUTCOME_CHECK_SUCCESS, Episode, SeatHeld
 from interplay.record.stepper import RecordedEpisode, Step
 from interplay.record.verify import Verdict, verify
 
 __all__ = [
-    "AUTOMATIC_SUCCESS",
+    "OUTCOME_CHECK_SUCCESS",
     "Archive",
     "Episode",
     "Frames",

@@ -25,14 +25,14 @@ from interplay.record.schema import METADATA_KEY, Header, journal_schema, names_
 # LZ4 on one thread: a batch is frames, which the recorder has compressed already, and some 20 buffers of 100 bytes; zstd would
 # spend 10 us on each to set itself up, and a pool of threads more than that on a busy machine.
 _OPTIONS = pa.ipc.IpcWriteOptions(compression=pa.Codec("lz4"), use_threads=False)
-_OUTCOME, _AUTOMATIC = "outcome", "automatic"
+_OUTCOME, _OUTCOME_CHECK = "outcome", "automatic"
 
 
 class End(NamedTuple):
     """The end marker: why the episode ended, and what the outcome check says of it (`PlayableEnv.outcome_check`)."""
 
     outcome: str
-    automatic: dict[str, bool | int | float | str]
+    outcome_check: dict[str, bool | int | float | str]
 
 
 class JournalWriter:
@@ -83,7 +83,7 @@ class JournalWriter:
         """Write the end marker (an empty batch that carries it) and close, on disk for good."""
         self._check_open()
         empty = pa.RecordBatch.from_pylist([], schema=self.schema)
-        self._stream.write_batch(empty, custom_metadata={_OUTCOME: end.outcome, _AUTOMATIC: json.dumps(end.automatic)})
+        self._stream.write_batch(empty, custom_metadata={_OUTCOME: end.outcome, _OUTCOME_CHECK: json.dumps(end.outcome_check)})
         self._stream.close()
         self._commit()
         try:
@@ -262,8 +262,8 @@ def read_batches(path: Path, columns: Sequence[str] | None = None) -> Iterator[t
 
 def _end_of(metadata: Mapping[bytes | str, bytes]) -> End:
     """What an end marker says; journals written before outcome checks existed hold the outcome alone."""
-    automatic = json.loads(metadata[_AUTOMATIC]) if _AUTOMATIC in metadata else {}
-    return End(metadata[_OUTCOME].decode(), automatic)
+    check = json.loads(metadata[_OUTCOME_CHECK]) if _OUTCOME_CHECK in metadata else {}
+    return End(metadata[_OUTCOME].decode(), check)
 
 
 class Journal:

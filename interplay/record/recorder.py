@@ -248,10 +248,10 @@ class Recorder:
         if self._writer is None:
             raise RecordingError(f"episode {self.episode_id} has not been started; there is nothing to finish")
         self.flush()
-        self._writer.finish(End(outcome, self._automatic()))
+        self._writer.finish(End(outcome, self._checked()))
         return self.path
 
-    def _automatic(self) -> dict[str, bool | int | float | str]:
+    def _checked(self) -> dict[str, bool | int | float | str]:
         """A recording is worth more than what can be said about it: a rule that fails says nothing."""
         try:
             answers = recordable(self._env.outcome_check())

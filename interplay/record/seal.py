@@ -49,8 +49,8 @@ def seal(paths: list[Path], target: Path) -> Episode:
         )
     facts, rows = _shift(journal.header, table, journal.end)
     episode = Episode(**facts, path=target)
-    automatic = {} if journal.end is None else journal.end.automatic
-    metadata = {"header": journal.header.to_json(), "summary": episode.to_json(), "automatic": automatic}
+    check = {} if journal.end is None else journal.end.outcome_check
+    metadata = {"header": journal.header.to_json(), "summary": episode.to_json(), "automatic": check}
     try:
         remove_parts(target)
         with replacing(target) as part:
@@ -114,7 +114,7 @@ def _shift(header: Header, table: pa.Table, end: End | None) -> tuple[dict[str, 
         "created_at": header.created_at,
         "statistics": _statistics(table, num_steps, total_reward, duration_s)
         | ({NONFINITE_REWARDS: num_nonfinite} if num_nonfinite else {})
-        | {f"automatic_{name}": _plain(value) for name, value in end.automatic.items()},
+        | {f"automatic_{name}": _plain(value) for name, value in end.outcome_check.items()},
         "seats": tuple(held for seat in header.seats for held in _held(header, seat, table.slice(0, num_steps))),
     }
     return facts, table

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import threading
+import warnings
 import weakref
 from collections import deque
 from collections.abc import Iterator, Mapping
@@ -27,7 +28,7 @@ from interplay.record.schema import METADATA_KEY, Header, names_now
 from interplay.tasks import Task
 
 _NOT_IN_FILE = ("path", "sha256", "size_bytes", "uploaded_task")
-AUTOMATIC_SUCCESS = "automatic_success"
+OUTCOME_CHECK_SUCCESS = "automatic_success"
 """Statistic of an episode whose world can tell whether the task was done: 1 or 0."""
 
 
@@ -184,11 +185,18 @@ class Episode:
         return self._steps
 
     @property
-    def automatic(self) -> dict[str, bool | int | float | str]:
-        """What the outcome check said at the end, see `PlayableEnv.outcome_check`; `statistics` has it as `automatic_*`."""
+    def outcome_check(self) -> dict[str, bool | int | float | str]:
+        """What the outcome check said at the end, see `PlayableEnv.outcome_check`; `statistics` has it as `automatic_*`, the
+        earlier name, under which files keep it too."""
         if self.is_video_only:
             return {}
         return _metadata(self._file, self.path).get("automatic", {})  # files of before say nothing
+
+    @property
+    def automatic(self) -> dict[str, bool | int | float | str]:
+        """The earlier name of `outcome_check`."""
+        warnings.warn("Episode.automatic is called Episode.outcome_check now", DeprecationWarning, stacklevel=2)
+        return self.outcome_check
 
     def actions(self, seat: str | None = None) -> np.ndarray:
         """Actions of a seat (the first by default), shape (T, ...) in the dtype of its space."""

@@ -322,7 +322,7 @@ def episode(request: Request, episode_id: str) -> Response:
         background=_prepare(request, found.path) if found.frame_policy == "replay" else None,
         episode=found,
         task=found.task,
-        automatic=found.automatic,
+        check=found.outcome_check,
         has_score=has_score(found.task),
         said=agreement.said(archive.database, episode_id=found.id, participant_id=known_participant(request)),
     )

@@ -255,7 +255,7 @@ def test_the_last_info_says_what_was_reached_and_no_other_does():
     assert "outcome_check" not in info
     assert "outcome_check" not in env.step(idle())[4]
     info = env.step(idle(ESC=1))[4]
-    assert info["outcome_check"] == env.outcome_check()
+    assert info["outcome_check"] == info["automatic"] == env.outcome_check()
     assert info["outcome_check"]["success"] is False
 
 

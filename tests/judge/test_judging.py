@@ -462,7 +462,7 @@ def test_the_leaderboard_tells_kinds_unrated_agents_and_the_next_pair(judging, a
     assert (board["unrated"], board["next_pair"], board["num_judges"]) == ([], None, 1)
 
 
-def test_automatic_evaluation_stands_beside_the_answers(archive, clock):
+def test_outcome_checks_stand_beside_the_answers(archive, clock):
     rules = Rules(min_viewing_s=0, min_watched_share=0, policy="information")
     judging = Judging(fill(archive), rng=np.random.default_rng(0), clock=clock, rules=rules)
     assert judging.leaderboard(TASK)["automatic"] is None

@@ -116,7 +116,7 @@ def test_an_upload_knows_its_task_and_has_no_steps(uploaded, episode):
     found = uploaded.get(episode.id)
     assert found.task == FIND_CAVE
     assert found.is_video_only
-    assert found.automatic == {}
+    assert found.outcome_check == {}
     for ask in (lambda: found.actions(), lambda: found.frames, lambda: found.steps(), lambda: found.header):
         with pytest.raises(RecordingError, match="is a video only: nothing was recorded step by step"):
             ask()

@@ -255,7 +255,7 @@ def test_any_prefix_of_a_journal_is_an_episode(archive, invaders):
     assert len(set(lengths)) > 2
 
 
-def test_a_journal_and_a_file_of_before_automatic_evaluation_are_read(archive, invaders, monkeypatch):
+def test_a_journal_and_a_file_of_before_outcome_checks_are_read(archive, invaders, monkeypatch):
     _, recorder, _ = begun(archive, invaders, 5)
     recorder.flush()
     writer = recorder._writer
@@ -265,10 +265,10 @@ def test_a_journal_and_a_file_of_before_automatic_evaluation_are_read(archive, i
     writer._commit()
     writer.close()
     episode = archive.seal(recorder.path)
-    assert (episode.outcome, episode.num_steps, episode.automatic) == ("quit", 5, {})
+    assert (episode.outcome, episode.num_steps, episode.outcome_check) == ("quit", 5, {})
     whole = sealed._metadata
     monkeypatch.setattr(sealed, "_metadata", lambda *place: {k: v for k, v in whole(*place).items() if k != "automatic"})
-    assert Episode.open(episode.path).automatic == {}
+    assert Episode.open(episode.path).outcome_check == {}
 
 
 def test_a_finished_recorder_takes_no_more_steps(archive, invaders):

@@ -113,8 +113,10 @@ def test_every_answer_forbids_scripts_of_others(client, address):
     assert headers["x-content-type-options"] == "nosniff"
 
 
-def test_automatic_evaluation_stands_on_the_page_of_its_episode(client, archive, episode):
-    assert episode.automatic == {}
+def test_an_outcome_check_stands_on_the_page_of_its_episode(client, archive, episode):
+    assert episode.outcome_check == {}
+    with pytest.warns(DeprecationWarning, match="Episode.automatic is called Episode.outcome_check now"):
+        assert episode.automatic == {}
     assert "Outcome check" not in client.get(f"/episodes/{episode.id}").text
 
     class Checked(AtariEnv):
@@ -127,7 +129,7 @@ def test_automatic_evaluation_stands_on_the_page_of_its_episode(client, archive,
     recorder.start(*env.reset(seed=5))
     recorder.step(0, env.step(0), clock_us=0)
     checked = archive.seal(recorder.finish("quit"))
-    assert checked.automatic == {"success": False, "in_view": True, "num_cells": 7}
+    assert checked.outcome_check == {"success": False, "in_view": True, "num_cells": 7}
     assert archive.get(checked.id).statistics["automatic_in_view"] == 1
     page = client.get(f"/episodes/{checked.id}").text
     for text in ("not passed", '<dt>In view</dt><dd class="num">yes</dd>', '<dt>Cells</dt><dd class="num">7</dd>'):

@@ -256,7 +256,7 @@ class VoxelEnv(PlayableEnv):
             "tick": world.ticks,
         }
         if self._over and self._num_steps and self._outcome_check is not None:
-            info["outcome_check"] = self.outcome_check()
+            info["outcome_check"] = info["automatic"] = self.outcome_check()  # the second is its earlier name
         return info
 
     def outcome_check(self) -> dict[str, bool | int | float | str]:
