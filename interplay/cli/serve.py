@@ -70,7 +70,8 @@ def serve(
             "--held-out-share",
             min=0.0,
             max=1.0,
-            help="Share of people's games on held-out seeds, which may be compared if the player agrees; default: 0.25.",
+            help="Share of people's games on held-out seeds, which may be compared if the player agrees; of every task. "
+            "Default: what each task says, or 0.25.",
         ),
     ] = None,
     open_room: Annotated[
@@ -222,7 +223,6 @@ def _serve(
     from interplay.play import PlayServer
     from interplay.play.connections import GuardedHttpProtocol
     from interplay.play.limits import MAX_SEATS_OF_ADDRESS
-    from interplay.play.seeds import HELD_OUT_SHARE
     from interplay.play.sockets import PlaySocketProtocol
     from interplay.play.tokens import OPERATOR_FILE, operator_token, server_secret
     from interplay.web.app import create_app
@@ -237,7 +237,7 @@ def _serve(
         suites=suites,
         max_worlds=max_worlds,
         max_seats_of_address=max_seats or MAX_SEATS_OF_ADDRESS,
-        held_out_share=HELD_OUT_SHARE if held_out_share is None else held_out_share,
+        held_out_share=held_out_share,
     )
     application = create_app(
         archive, play=play, suites=suites, secret=secret, max_video_bytes=max_video_bytes, hosts=hosts, open_room=open_room

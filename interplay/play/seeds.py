@@ -12,6 +12,12 @@ _SEEDS = 2**31
 _FINENESS = 2**20
 
 
+def held_out_share(task: Task, of_server: float | None) -> float:
+    """How many of a task's games of people are on held-out seeds: as the operator says, else the task; else one in four."""
+    chosen = task.held_out_share if of_server is None else of_server
+    return HELD_OUT_SHARE if chosen is None else chosen
+
+
 def draw_seed(task: Task, *, held_out_share: float = 0.0) -> int:
     """A seed for one game.
 

@@ -30,7 +30,7 @@ from interplay.play.player_socket import GameOver, Place, Refusal
 from interplay.play.pool import Played, WorkerPool
 from interplay.play.sealer import Sealer
 from interplay.play.seat import UNKNOWN_CLIENT, Seat
-from interplay.play.seeds import HELD_OUT_SHARE, draw_seed
+from interplay.play.seeds import draw_seed, held_out_share
 from interplay.play.tokens import ExpiredTokenError, SeatTokens, TokenError
 from interplay.record import Archive, Owner, journal
 from interplay.record.archive import new_episode_id
@@ -75,7 +75,7 @@ class PlayServer:
             may hold half of them.
         max_seats_of_address: Seats that one address may hold, whatever they are for.
         held_out_share: How many of people's games are played on held-out seeds, 0 to 1: those may be compared with others, if
-            their players agree, and are no demonstrations.
+            their players agree, and are no demonstrations. None: what each task says, or a quarter.
         seat_ttl_s: How long a seat token is good for.
         untaken_s: How long a seat waits for its first socket.
         seat_kept_s: How long a seat waits for a socket that was lost.
@@ -98,7 +98,7 @@ class PlayServer:
         suites: Iterable[Suite] | None = None,
         max_worlds: int | None = None,
         max_seats_of_address: int = MAX_SEATS_OF_ADDRESS,
-        held_out_share: float = HELD_OUT_SHARE,
+        held_out_share: float | None = None,
         seat_ttl_s: float = 6 * 3600,
         untaken_s: float = 120.0,
         seat_kept_s: float = 30.0,
@@ -311,7 +311,7 @@ class PlayServer:
 
     def _seed(self, task: Task, participant_id: int | None) -> int:
         """Of a world that is ready, or a new one; only people play on held-out seeds."""
-        share = 0.0 if participant_id is None else self._held_out_share
+        share = 0.0 if participant_id is None else held_out_share(task, self._held_out_share)
         ready = self.pool.take_seed(task, lambda seed: share > 0 or seed not in task.held_out_seeds)
         return draw_seed(task, held_out_share=share) if ready is None else ready
 
@@ -349,7 +349,8 @@ class PlayServer:
 
     async def _prepare(self, task: Task) -> None:
         try:
-            await self.pool.prepare(task, lambda: draw_seed(task, held_out_share=self._held_out_share))
+            share = held_out_share(task, self._held_out_share)
+            await self.pool.prepare(task, lambda: draw_seed(task, held_out_share=share))
         except OSError as error:
             log.error("no worker could be started for %s: %s", task.id, error)
 

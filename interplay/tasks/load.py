@@ -157,6 +157,7 @@ def _task(table: Table, suite_id: str) -> Task:
         tags=table.texts("tags", []),
         seats=seats,
         reward=_reward(table, seats),
+        held_out_share=table.number("held_out_share", None, low=0, high=1),
     )
     table.nothing_else()
     return task

@@ -91,6 +91,7 @@ class Task:
         seats: Names of the places in the world, each for one person or agent; the keys hold for each of them.
         reward: What a seat earns in a step: `own`, what the world gives it; or `shared`, the sum of what the world gives to all
             seats, the same for each.
+        held_out_share: How many of people's games are played on held-out seeds, 0 to 1; None leaves it to the server.
     """
 
     id: str
@@ -106,6 +107,7 @@ class Task:
     tags: tuple[str, ...] = ()
     seats: tuple[str, ...] = ("player",)
     reward: RewardRule = "own"
+    held_out_share: float | None = None
 
     @property
     def suite(self) -> str:
@@ -159,7 +161,7 @@ class Task:
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-_LATER = {"reward": "own"}
+_LATER = {"reward": "own", "held_out_share": None}
 """Fields that came after the first release, and their defaults."""
 
 

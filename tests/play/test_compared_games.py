@@ -4,19 +4,46 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import httpx
 from play_server import RunningServer, running_server
+from sqlalchemy import select
 
 import interplay.record
 from interplay.play.client import PlayClient
-from interplay.play.seeds import HELD_OUT_SHARE, draw_seed
+from interplay.play.seeds import HELD_OUT_SHARE, draw_seed, held_out_share
 from interplay.record import Archive
-from interplay.store import entrants
+from interplay.store import PlaySession, entrants
 from interplay.tasks import builtin_suites, find
 
 BREAKOUT = find("atari/breakout", builtin_suites())
+COMPARED = """
+[suite]
+id = "compared"
+title = "Compared"
+description = "Everybody plays on the held-out seed."
+[[task]]
+name = "balance"
+title = "Balance"
+goal = "Keep the pole up."
+instructions = "Push the cart."
+env.id = "gym:CartPole-v1"
+frame_rate_hz = 30
+time_limit_s = 10
+held_out_seeds = [123456]
+held_out_share = 1
+[task.keys]
+buttons = ["RIGHT"]
+bindings = { ArrowRight = "RIGHT" }
+actions = { "" = 0, RIGHT = 1 }
+[[task.questions]]
+id = "overall"
+factor = "overall"
+kind = "overall"
+text = "Who balanced longer?"
+"""
 
 
 def test_one_seed_in_four_is_held_out_and_the_others_never_are() -> None:
@@ -26,6 +53,30 @@ def test_one_seed_in_four_is_held_out_and_the_others_never_are() -> None:
     assert set(Counter(held_out)) <= set(BREAKOUT.held_out_seeds)
     assert not {draw_seed(BREAKOUT) for _ in range(1000)} & set(BREAKOUT.held_out_seeds)
     assert {draw_seed(BREAKOUT, held_out_share=1.0) for _ in range(200)} <= set(BREAKOUT.held_out_seeds)
+
+
+@pytest.mark.parametrize(
+    ("of_task", "of_server", "share"), [(None, None, HELD_OUT_SHARE), (0.0, None, 0.0), (0.5, None, 0.5), (0.5, 0.0, 0.0)]
+)
+def test_a_task_sets_its_share_and_the_operator_the_share_of_all(of_task, of_server, share) -> None:
+    assert held_out_share(replace(BREAKOUT, held_out_share=of_task), of_server) == share
+
+
+def test_a_task_that_wants_it_is_played_on_held_out_seeds_alone(tmp_path: Path) -> None:
+    async def scenario(server: RunningServer) -> None:
+        async with httpx.AsyncClient(base_url=server.address) as http:
+            answer = await http.post("/api/sessions", json={"task": "compared/balance"})
+            assert answer.status_code == 201, answer.text
+
+    suite = tmp_path / "compared.toml"
+    suite.write_text(COMPARED)
+    with running_server(tmp_path / "data", "--workers", "1", "--suite", str(suite)) as server:
+        asyncio.run(scenario(server))
+        archive = interplay.record.open(server.data)
+        with archive.database.read() as session:
+            seeds = set(session.scalars(select(PlaySession.seed)))
+        archive.close()
+    assert seeds == {123456}
 
 
 async def play_a_moment(server: RunningServer, http: httpx.AsyncClient | None) -> PlayClient:

@@ -64,6 +64,15 @@ def test_built_in_tasks_keep_their_hash(task_id):
     assert Task.from_json(task.to_json()) == task
 
 
+def test_the_share_of_games_on_held_out_seeds_is_read_and_stays_out_of_the_hash_where_nothing_is_said():
+    task = parse_suite(GOOD.replace("time_limit_s = 10", "time_limit_s = 10\nheld_out_share = 0.5")).tasks[0]
+    assert task.held_out_share == 0.5
+    assert Task.from_json(json.loads(json.dumps(task.to_json()))) == task
+    silent = parse_suite(GOOD).tasks[0]
+    assert (silent.held_out_share, "held_out_share" in silent.to_json()) == (None, False)
+    assert silent.content_hash != task.content_hash
+
+
 def test_a_task_of_two_seats_is_read_and_comes_back_from_json(tmp_path):
     file = tmp_path / "my.toml"
     file.write_text(GOOD.replace("time_limit_s = 10", 'time_limit_s = 10\nseats = ["left", "right"]\nreward = "shared"'))
@@ -100,6 +109,18 @@ def test_a_good_file_is_read_whole(tmp_path):
             r"reward: 'shard' is not known\nRemedy: did you mean 'shared'",
         ),
         ("time_limit_s = 10", 'time_limit_s = 10\nreward = "shared"', "reward: cannot be shared in a task of one seat"),
+        ("time_limit_s = 10", "time_limit_s = 10\nheld_out_share = 1.5", r"held_out_share: must lie between 0 and 1, got 1\.5"),
+        (
+            "time_limit_s = 10",
+            "time_limit_s = 10\nheld_out_share = -0.1",
+            r"held_out_share: must lie between 0 and 1, got -0\.1",
+        ),
+        ("time_limit_s = 10", "time_limit_s = 10\nheld_out_share = nan", "held_out_share: must lie between 0 and 1, got nan"),
+        (
+            "time_limit_s = 10",
+            "time_limit_s = 10\nheld_out_share = true",
+            "held_out_share: must be a whole number or a number, got True",
+        ),
         ('title = "My tasks"', "", "suite.title: is missing"),
         ('id = "mine"', 'id = "My tasks"', "suite.id: 'My tasks' is not a name"),
         ("time_limit_s = 10", "time_limit_s = -1", r"task\[0\].time_limit_s: must lie between 0.1 and 86400, got -1"),
