@@ -28,7 +28,7 @@ def holder(request: Request) -> str | None:
     if token is None:
         raise refusal(401, "send a token as 'Authorization: Bearer ...'; the operator of this server makes one")
     if token.scope != "agents":
-        raise refusal(403, f"this token is of scope {token.scope}; proposing agents needs one of scope agents")
+        raise refusal(403, f"this token has the scope {token.scope}; to propose agents, you need one with the scope agents")
     return token.name
 
 
@@ -82,8 +82,8 @@ def check_shown(request: Request, episode: Episode) -> None:
     if not is_own and episode.task_id in hidden_tasks(request):
         raise refusal(
             403,
-            "you have a pair of this task before you, and judging is blind: its episodes are shown again once you have "
-            "answered, or an hour after you left the pair",
+            "you have an open pair of this task, and judging is blind: you see its episodes again after you "
+            "answer, or an hour after you leave the pair",
             code="judging_is_blind",
         )
 
@@ -112,4 +112,6 @@ def task_on_offer(request: Request, task_id: str) -> Task:
 def check_own(rows: list[Entrant], token: str | None) -> None:
     """Refuse (403) a token to which this agent does not belong; the operator's is None."""
     if token is not None and rows[0].proposed_by != token:
-        raise refusal(403, f"{rows[0].name} was proposed by somebody else; a token speaks for its own agents only")
+        raise refusal(
+            403, f"{rows[0].name} was proposed by somebody else; you can change only agents proposed with your own token"
+        )

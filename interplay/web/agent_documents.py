@@ -68,11 +68,11 @@ class AgentInTask(BaseModel):
 
     task: str = Field(examples=["basalt/find_cave"])
     title: str
-    state: EntrantState = Field(description="Judges are shown `approved` agents only; a withdrawn one keeps its answers.")
-    declined_because: str = Field(description="The moderator's reason, where the state is `declined`.")
-    videos: list[Video] = Field(description="By seed. Empty for whoever has a pair of this task before them (`hidden`).")
-    missing_seeds: list[int] = Field(description="Held-out seeds without a video: judges never see the agent on these.")
-    hidden: bool = Field(description="Whether videos are kept back because you are judging this task right now.")
+    state: EntrantState = Field(description="Judges see only `approved` agents. A withdrawn agent keeps its answers.")
+    declined_because: str = Field(description="The moderator's reason, if the state is `declined`.")
+    videos: list[Video] = Field(description="By seed. Empty while you have an open pair of this task (`hidden`).")
+    missing_seeds: list[int] = Field(description="Held-out seeds without a video. Judges never see the agent on these seeds.")
+    hidden: bool = Field(description="True if you do not see the videos because you have an open pair of this task.")
 
 
 class AgentDocument(BaseModel):
@@ -81,7 +81,7 @@ class AgentDocument(BaseModel):
     name: str
     kind: str = Field(description="What it is, in a word or two.", examples=["behaviour cloning"])
     description: str
-    proposed_by: str | None = Field(description="Name of the token that brought it; null unless it is yours to know.")
+    proposed_by: str | None = Field(description="Name of the token that proposed it. Null if you may not know.")
     page: str = Field(description="Address of its page.", examples=["/agents/team-red-v2"])
     tasks: list[AgentInTask]
 
@@ -90,13 +90,13 @@ class Proposal(BaseModel):
     """An agent to be judged."""
 
     name: Name = Field(
-        description=f"{_NAME_WORDS}; unique whatever its capitals, and yours from now on.",
+        description=f"{_NAME_WORDS}. Unique (capital letters make no difference). From now on it is yours.",
         examples=["team-red-v2"],
     )
     kind: Line = Field(default="agent", description="What it is, in a word or two.", examples=["PPO"])
-    description: Text = Field(default="", description="For the agent's page: plain text, shown as written.")
+    description: Text = Field(default="", description="Plain text for the agent's page, shown as you write it.")
     tasks: list[str] = Field(
-        min_length=1, max_length=50, description="Ids of the tasks to be judged in; more can be proposed later.",
+        min_length=1, max_length=50, description="Ids of the tasks in which to judge the agent. You can add more later.",
         examples=[["basalt/find_cave"]],
     )  # fmt: skip
 
@@ -104,13 +104,15 @@ class Proposal(BaseModel):
 class Change(BaseModel):
     """Where to change an agent's state."""
 
-    task: str | None = Field(default=None, description="Only in this task; in all of the agent's tasks if not given.")
+    task: str | None = Field(
+        default=None, description="Change it only in this task. If not given: in all of the agent's tasks."
+    )
 
 
 class Decline(Change):
     """Where to refuse an agent, and why."""
 
-    reason: Reason = Field(description="Told to whoever proposed it.")
+    reason: Reason = Field(description="The proposer of the agent sees it.")
 
 
 class Uploaded(BaseModel):

@@ -25,7 +25,7 @@ MAX_VIDEO_BYTES = 500 * 1024 * 1024
 _WRITE_BYTES = 1024 * 1024
 _COPIES = 2
 """A video takes room for so many while it is received: what was sent, and what is kept."""
-_NO_ROOM = "the server has no room for this video; tell its operator"
+_NO_ROOM = "the server has no space for this video; please tell its operator"
 
 
 def check(request: Request, name: str, task_id: str, seed: int) -> tuple[Task, str | None]:
@@ -34,7 +34,7 @@ def check(request: Request, name: str, task_id: str, seed: int) -> tuple[Task, s
     task = task_on_offer(request, task_id)
     if seed not in task.held_out_seeds:
         listed = ", ".join(str(one) for one in task.held_out_seeds[:20])
-        raise refusal(422, f"seed: {seed} is no held-out seed of {task.id}; those are {listed}")
+        raise refusal(422, f"seed: {seed} is not a held-out seed of {task.id}; the held-out seeds are {listed}")
     rows = roster_of(request).get(name, viewer_of(request))
     check_own(rows, token)
     states = [state(row) for row in rows if row.task == task.id]
@@ -57,7 +57,9 @@ def _one_at_a_time(request: Request, token: str | None) -> Iterator[None]:
         request.app.state.receiving = set()
     receiving: set[str] = request.app.state.receiving
     if token in receiving:
-        raise refusal(429, "another video of yours is being received; send the next one when it has been answered")
+        raise refusal(
+            429, "the server is still receiving another video of yours; send the next one when that request has ended"
+        )
     receiving.add(token)
     try:
         yield
@@ -91,7 +93,7 @@ def _folder(root: Path) -> Path:
 @asynccontextmanager
 async def _in_a_file(request: Request) -> AsyncIterator[Path]:
     limit: int = request.app.state.max_video_bytes
-    too_large = f"the video is larger than {limit / 2**20:,.0f} MiB; make it shorter, or encode it more tightly"
+    too_large = f"the video is larger than {limit / 2**20:,.0f} MiB; make it shorter, or use a lower bit rate"
     claimed = request.headers.get("content-length", "0")
     if claimed.isdecimal() and int(claimed) > limit:
         raise refusal(413, too_large)

@@ -36,23 +36,23 @@ router = APIRouter(prefix="/api/agents", tags=["agents"], dependencies=[Depends(
 
 @router.get("", responses=agent_refusals(401))
 def list_agents(request: Request, task: str | None = None) -> list[AgentDocument]:
-    """Every agent that is or was judged, by name; with a token, also those it proposed; for the operator, all."""
+    """List all agents that are or were judged, by name. With a token: also the agents that it proposed. For the operator: all."""
     return documents(request, roster_of(request).rows(viewer_of(request), task=task), hidden_tasks(request))
 
 
 @router.get("/{name}", responses=agent_refusals(401, 404))
 def show_agent(request: Request, name: str) -> AgentDocument:
-    """One agent: where it stands, and its videos."""
+    """Show one agent: its state in each task, and its videos."""
     return document_of(request, roster_of(request).get(name, viewer_of(request)), hidden_tasks(request))
 
 
 @router.post("", status_code=201, responses=agent_refusals(401, 403, 409, 422))
 def propose_agent(request: Request, proposal: Proposal, token: Holder) -> AgentDocument:
-    """Propose an agent; a moderator decides when its videos are there. Again, to add tasks or change what it says."""
+    """Propose an agent. A moderator decides when its videos are there. Send it again to add tasks or change the texts."""
     tasks = [task_on_offer(request, task_id) for task_id in dict.fromkeys(proposal.tasks)]
     name = proposal.name
     if not is_given_name(name):
-        raise refusal(422, f"name: an agent cannot be called {name!r}; names of that kind are people's")
+        raise refusal(422, f"name: you cannot call an agent {name!r}; names of that form are for people")
     shipped = {agent.name.lower() for agent in agent_names(request.app.state.archive)}
     try:
         rows = roster_of(request).propose(
@@ -71,7 +71,7 @@ def propose_agent(request: Request, proposal: Proposal, token: Holder) -> AgentD
     openapi_extra={
         "requestBody": {
             "required": True,
-            "description": "The mp4 itself, H.264, not a form.",
+            "description": "The bytes of the mp4 (H.264), not a form.",
             "content": {"video/mp4": {"schema": {"type": "string", "format": "binary"}}},
         }
     },
@@ -88,28 +88,28 @@ async def upload_video(request: Request, name: str, suite: str, task: str, seed:
 
 @router.post("/{name}/approve", responses=agent_refusals(401, 403, 404, 409))
 def approve_agent(request: Request, name: str, change: Change | None = None) -> AgentDocument:
-    """Let an agent into matchmaking; for the operator."""
+    """Approve an agent, so that judges see it. For the operator."""
     require_operator(request)
     return change_state(request, name, "approve", task=change and change.task)
 
 
 @router.post("/{name}/decline", responses=agent_refusals(401, 403, 404, 409, 422))
 def decline_agent(request: Request, name: str, decline: Decline) -> AgentDocument:
-    """Refuse an agent that waits, with a reason; for the operator. What it brought is kept."""
+    """Decline a pending agent, with a reason. Its videos are kept. For the operator."""
     require_operator(request)
     return change_state(request, name, "decline", task=decline.task, reason=decline.reason)
 
 
 @router.post("/{name}/withdraw", responses=agent_refusals(401, 403, 404, 409))
 def withdraw_agent(request: Request, name: str, token: Holder, change: Change | None = None) -> AgentDocument:
-    """Show an agent to judges no more, by its proposer or the operator; its answers stay and count."""
+    """Stop showing an agent to judges. Its answers stay and count. For its proposer and the operator."""
     check_own(roster_of(request).get(name, viewer_of(request)), token)
     return change_state(request, name, "withdraw", task=change and change.task)
 
 
 @router.post("/{name}/restore", responses=agent_refusals(401, 403, 404, 409))
 def restore_agent(request: Request, name: str, change: Change | None = None) -> AgentDocument:
-    """Undo a withdrawal; for the operator."""
+    """Undo a withdrawal. For the operator."""
     require_operator(request)
     return change_state(request, name, "restore", task=change and change.task)
 

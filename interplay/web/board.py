@@ -41,28 +41,28 @@ class MethodText:
 METHOD_TEXTS: Mapping[BoardMethod, MethodText] = {
     "trueskill": MethodText(
         "TrueSkill",
-        "Each answer moves two ratings, in the order answers came. Sorted by the score, mu - 3 sigma: what is safe to claim.",
+        "Each answer changes two ratings, in the order of the answers. Sorted by a careful score, mu - 3 sigma.",
     ),
     "through-time": MethodText(
         "Through time",
-        "TrueSkill over the whole log at once: an early answer is weighed again in the light of all later ones, so order "
+        "TrueSkill over all answers at once: later answers also change the weight of earlier ones, so the order of answers "
         "does not matter. Sorted by mu - 3 sigma.",
     ),
     "bradley-terry": MethodText(
         "Bradley-Terry",
-        "One strength for each agent that makes all answers together most likely, in any order; a draw counts as half a win "
+        "The strengths that make all answers together most likely. The order of answers does not matter. A draw is half a win "
         "for both. The difference of two strengths is the logarithm of the odds.",
         "log strength", "0, the average agent", 0.0, 1.0,
     ),
     "davidson": MethodText(
         "Davidson",
-        "Bradley-Terry with a probability of its own for draws, which are likelier between agents of like strength.",
+        "Bradley-Terry with a separate probability for draws. Draws are more likely between agents of similar strength.",
         "log strength", "0, the average agent", 0.0, 1.0,
     ),
     "normalised": MethodText(
         "Normalised",
-        "TrueSkill of each task, as standard deviations above the mean of the agents judged there, then the mean over tasks: "
-        "a task in which ratings lie far apart weighs no more than another.",
+        "TrueSkill in each task, in standard deviations above the mean of the agents judged there; then the mean over tasks. "
+        "A task with widely spread ratings counts no more than another task.",
         "z-score", "0, the average agent", 0.0, 1.0,
     ),
 }  # fmt: skip

@@ -44,7 +44,7 @@ def reliability(bins: Sequence[Bin]) -> Chart:
     largest = max((one.num_answers for one in bins), default=0) or 1
     dots = [
         Dot(one.predicted, one.observed, 3 + 9 * (one.num_answers / largest) ** 0.5,
-            f"{one.num_answers} answers given {one.predicted:.0%}: {one.observed:.0%} came out so")
+            f"{one.num_answers} answers predicted at {one.predicted:.0%}: {one.observed:.0%} right")
         for one in bins
         if one.num_answers
     ]  # fmt: skip

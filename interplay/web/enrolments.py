@@ -49,7 +49,7 @@ def part_of(request: HTTPConnection) -> Enrolment | None:
         raise HTTPException(401, str(error)) from None
     except LookupError:
         raise HTTPException(
-            401, "this link belongs to a study that is not on this server\nOpen the study again from its start."
+            401, "this server does not have the study of this link\nOpen the study again from its start."
         ) from None
     allow_framing(request, studies_of(request).version(enrolment.study_hash))
     return enrolment
@@ -104,7 +104,7 @@ def working(request: HTTPConnection, *, has_begun: bool = False) -> tuple[Enrolm
     if step == "quiz":
         _refuse(request, enrolment, 403, "quiz_first", "please take the quiz first")
     if facts.is_banned:
-        _refuse(request, enrolment, 403, "banned", "answers of this participant are not accepted")
+        _refuse(request, enrolment, 403, "banned", "this study does not accept your answers")
     if facts.outcome is None and not facts.is_open and due_outcome(facts) == "nothing_left":
         _refuse(request, enrolment, 410, "study_closed", "this study is closed; it takes no more answers")
     return _refuse(request, enrolment, 409, "ended", "your part in this study has ended; it takes no more answers")

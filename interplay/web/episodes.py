@@ -28,14 +28,14 @@ _FOREVER = "private, max-age=31536000, immutable"
 
 @router.get("/api/tasks")
 def list_tasks(request: Request) -> list[dict[str, Any]]:
-    """Every task on offer, whole."""
+    """List all tasks with all their settings."""
     return [task.to_json() | {"hash": task.content_hash} for suite in request.app.state.suites for task in suite.tasks]
 
 
 @router.get("/api/episodes/{episode_id}")
 def show_episode(request: Request, episode_id: str) -> dict[str, Any]:
-    """Facts of one episode, and the size of its frames, null of a video only. People stand there as `actor`, numbered, not
-    named."""
+    """Show the facts of one episode and the size of its frames (null if it is only a video). `actor` is a person's
+    number, not their name."""
     episode = _episode(request, episode_id)
     height, width = (None, None) if episode.is_video_only else (episode.header.height, episode.header.width)
     facts = episode.to_json()
@@ -59,8 +59,9 @@ def episode_frames(
     count: Annotated[int, Query(ge=1, le=MAX_FRAMES)] = MAX_FRAMES,
     every: Annotated[int, Query(ge=1, le=MAX_FRAMES)] = 1,
 ) -> Response:
-    """Up to `count` frames from step `start` on, those of each `every`-th step, each with its length before it, the first a key
-    frame. Of a world that is played again for it, others are drawn no longer once the connection is closed."""
+    """Get up to `count` frames from step `start` on, one for each `every`-th step. Each has its length before it;
+    the first is a key frame. If the world must be played again for them, the drawing stops when you close the connection.
+    """
     episode = _episode(request, episode_id)
     if episode.is_video_only:
         raise HTTPException(409, f"episode {episode.id} is a video only; get it whole at /api/episodes/{episode.id}/video.mp4")
@@ -113,7 +114,7 @@ async def _until_gone(receive: Receive) -> None:
 
 @router.get("/api/episodes/{episode_id}/drawing")
 def drawing(request: Request, episode_id: str) -> Response:
-    """How much has been played again for frames of this episode that are being drawn: `share`, 0 to 1, or null if none are."""
+    """Show how far the server has replayed this episode to draw its frames: `share`, 0 to 1, or null if it draws none."""
     episode = _episode(request, episode_id)
     return JSONResponse({"share": request.app.state.drawer.share(episode.path)}, headers={"Cache-Control": "no-store"})
 
@@ -121,15 +122,21 @@ def drawing(request: Request, episode_id: str) -> Response:
 @router.get(
     "/api/episodes/{episode_id}/video.mp4",
     response_class=FileResponse,
-    responses={202: {"description": "It is being made; how far it is.", "content": {"application/json": {}}}},
+    responses={
+        202: {
+            "description": "The server is still making it. The answer says how far it is.",
+            "content": {"application/json": {}},
+        }
+    },
 )
 def episode_video(request: Request, episode_id: str) -> Response:
-    """The episode as mp4. Where there is none yet it is made in the background: the answer then is 202, says how far it is, and
-    when to ask again."""
+    """Get the episode as mp4. If there is none yet, the server makes it in the background: the answer is 202, says
+    how far it is, and when to ask again.
+    """
     episode = _episode(request, episode_id)
     path = request.app.state.archive.video_path(episode.id)
     if episode.is_video_only and not path.exists():
-        raise HTTPException(404, f"the video of episode {episode.id} is not here")
+        raise HTTPException(404, f"the video of episode {episode.id} is not on this server")
     if not path.exists():
         films: Films = request.app.state.films
         _ = episode.header  # a recording that cannot be read is told at once
@@ -145,8 +152,8 @@ def episode_video(request: Request, episode_id: str) -> Response:
 
 @router.post("/api/episodes/{episode_id}/film")
 def film(request: Request, episode_id: str) -> JSONResponse:
-    """Ask for the episode's mp4 to be made, and how far it is: `made`, `waiting`, `making`, `held` (while people play) or
-    `failed`. Nothing waits for it; ask again to follow it."""
+    """Ask the server to make the episode's mp4, and see how far it is: `made`, `waiting`, `making`, `held` (while people play) or
+    `failed`. The answer comes at once; ask again for news."""
     episode = _episode(request, episode_id)
     films: Films = request.app.state.films
     if films.progress(episode.id).state not in ("made", "failed"):
@@ -156,7 +163,7 @@ def film(request: Request, episode_id: str) -> JSONResponse:
 
 @router.delete("/api/episodes/{episode_id}/film")
 def no_film(request: Request, episode_id: str) -> JSONResponse:
-    """Wait for the episode's mp4 no longer: others that somebody waits for are made before it."""
+    """Stop waiting for the episode's mp4. Videos that somebody waits for are made first."""
     episode = _episode(request, episode_id)
     films: Films = request.app.state.films
     films.later(episode.id)
@@ -170,7 +177,7 @@ def _film(episode: Episode, progress: FilmProgress) -> dict[str, Any]:
 def _episode(request: Request, episode_id: str) -> Episode:
     archive: Archive = request.app.state.archive
     if len(episode_id) > 200:
-        raise HTTPException(404, "no episode has so long a name")
+        raise HTTPException(404, "this episode name is too long")
     episode = archive.get(episode_id)
     check_shown(request, episode)
     return episode

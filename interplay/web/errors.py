@@ -23,16 +23,16 @@ log = logging.getLogger("interplay.web")
 
 _DISK_FULL = (
     "The disk of this server is full, so nothing was saved. What was saved before is kept. "
-    "Please tell whoever runs the server to free some space, then try again."
+    "Please ask the operator of the server to free some space, then try again."
 )
-_CRASH = "The server met an error it did not expect. Its log says more; nothing recorded is lost."
+_CRASH = "An unexpected error happened on the server. Its log has the details. Nothing recorded is lost."
 _HEADLINES = {
-    403: "That is not yours to open",
-    404: "There is nothing here",
-    405: "That address is for another kind of request",
+    403: "You may not open this page",
+    404: "Page not found",
+    405: "This address takes another kind of request",
     500: "Something went wrong on our side",
-    429: "Not so many at once",
-    503: "Not right now",
+    429: "Too many requests",
+    503: "Not available right now",
 }
 
 

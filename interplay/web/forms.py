@@ -21,7 +21,7 @@ async def pairs_of(request: Request) -> list[tuple[str, str]]:
     try:
         return parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=_MAX_FIELDS)
     except ValueError:
-        raise HTTPException(400, "this form cannot be read; go back and send it again") from None
+        raise HTTPException(400, "the server could not read this form; go back and send it again") from None
 
 
 async def fields_of(request: Request) -> dict[str, str]:

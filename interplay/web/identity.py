@@ -114,7 +114,7 @@ def is_operator(request: HTTPConnection) -> bool:
     if tokens.is_operator(authorization, tokens.operator_token(request.app.state.archive.root)):
         return True
     if api_token(request) is None:
-        message = "this token is not known here or was revoked; ask whoever runs the server for a new one"
+        message = "this server does not know this token, or it was revoked; ask the operator of the server for a new one"
         raise HTTPException(401, message, {"WWW-Authenticate": "Bearer"})
     return False
 

@@ -94,7 +94,7 @@ def _refusals() -> Iterator[None]:
         raise refusal(_STATUS[type(error)], str(error), code=error.code) from None
     except RulesError as error:
         log.error("%s", error)
-        message = "this study cannot be worked on right now; its rules are being mended"
+        message = "this study is temporarily unavailable because of a configuration error"
         raise refusal(503, message, code="study_unusable") from None
     except NotFoundError as error:
         raise refusal(404, str(error).partition("\n")[0]) from None
@@ -105,7 +105,7 @@ async def _body(request: Request) -> dict[str, Any]:
     try:
         received = await request.body()
     except ClientDisconnect:  # a page that was closed while it sent; nobody hears this
-        raise refusal(400, "the request was not sent to its end") from None
+        raise refusal(400, "the request is incomplete; send it again") from None
     if not received.strip():
         return {}
     kind = request.headers.get("content-type", "application/json").partition(";")[0].strip().lower()
@@ -121,7 +121,9 @@ async def _body(request: Request) -> dict[str, Any]:
         try:
             json.dumps({field: value}, ensure_ascii=False).encode()
         except UnicodeEncodeError:
-            raise invalid(ascii(field)[1:-1][:100], "holds half a character (a lone surrogate), which no text has") from None
+            raise invalid(
+                ascii(field)[1:-1][:100], "holds half a character (a lone surrogate), which is not valid text"
+            ) from None
     return document
 
 
@@ -214,8 +216,8 @@ def _object(**properties: dict[str, Any]) -> dict[str, Any]:
 
 
 _TEXT = {"type": "string"}
-_NAMED = {"judge": {"type": "string", "description": "Who judges; with the operator's token only."}}
-_DRAFT = {"draft": {"type": "object", "description": "What is filled in and was watched so far; at most 128 KiB."}}
+_NAMED = {"judge": {"type": "string", "description": "Name of the judge. Only with the operator's token."}}
+_DRAFT = {"draft": {"type": "object", "description": "The answer and the watching so far. At most 128 KiB."}}
 _BODY = (400, 401, 403, 404, 409, 410, 413, 415, 422)
 
 
@@ -227,17 +229,19 @@ _BODY = (400, 401, 403, 404, 409, 410, 413, 415, 422)
     status_code=201,
     dependencies=_ORDERLY,
     responses=judging_refusals(*_BODY, 429),
-    openapi_extra=_object(task=_TEXT, study={"type": "string", "description": "For programs; people come enrolled."}, **_NAMED),
+    openapi_extra=_object(
+        task=_TEXT, study={"type": "string", "description": "Only for programs. People enrol in a study first."}, **_NAMED
+    ),
 )
 def serve(request: Request, body: Body) -> JSONResponse:
-    """The match this judge has open, or a new one; 409 when nothing can be shown now."""
+    """Get this judge's open match, or a new one. 409 if there is nothing to show now."""
     for name in ("task", "study"):
         if body.get(name) is not None and not isinstance(body[name], str):
             raise invalid(name, f"expected a {name} id")
     judge = judge_of(request, body.get("judge"), make=True, must_work=True)
     study = _study(body.get("study")) if judge.enrolment is None else judge.study
     if judge.kind == "person" and study is not None and judge.enrolment is None:
-        message = "people take part in a study by its link: they read what it is about first"
+        message = "open the link of the study to take part; you read there what the study is about"
         raise refusal(403, message, code="enrolment_needed")
     with _refusals():
         served = _judging(request).serve(
@@ -251,7 +255,7 @@ def serve(request: Request, body: Body) -> JSONResponse:
 
 @router.get("/api/judge/matches/{match}", responses=judging_refusals(400, 401, 403, 404, 422))
 def show(request: Request, match: MatchId, judge: str | None = None) -> JSONResponse:
-    """One's own match again."""
+    """Get one of your own matches again."""
     asking = judge_of(request, judge)
     with _refusals():
         served = _judging(request).get(match, asking.name)
@@ -270,7 +274,7 @@ def _video(request: Request, path: Path, tag: str, served_at: datetime) -> Respo
     try:
         return disguised_response(request, path, headers, secret)
     except FileNotFoundError:
-        message = "this video is gone from the server; give the match back and ask for another"
+        message = "this video is no longer on the server; release the match and ask for another one"
         raise refusal(404, message, code="no_video") from None
 
 
@@ -281,7 +285,7 @@ _VIDEO |= {416: {"description": "No such part."}} | judging_refusals(400, 401, 4
 @router.get("/api/judge/matches/{match}/{side}.mp4", response_class=FileResponse, responses=_VIDEO)
 @router.head("/api/judge/matches/{match}/{side}.mp4", include_in_schema=False)
 def video(request: Request, match: MatchId, side: Literal["left", "right"], judge: str | None = None) -> Response:
-    """One side's video; ranges are answered."""
+    """Get the video of one side. Range requests work."""
     with _refusals():
         path, served_at = _judging(request).video(match, side, judge_of(request, judge).name)
     return _video(request, path, f"{match}-{side}", served_at)
@@ -291,7 +295,7 @@ def video(request: Request, match: MatchId, side: Literal["left", "right"], judg
     "/api/judge/matches/{match}/heartbeat", responses=judging_refusals(*_BODY), openapi_extra=_object(**_DRAFT, **_NAMED)
 )
 def heartbeat(request: Request, match: MatchId, body: Body) -> dict[str, Any]:
-    """A sign of life: the page is open. Answers `open`, or `released` when the pair may go to others; keeps the draft."""
+    """Tell the server that the page is still open, and store the draft. The state is `open`, or `released` if the pair may go to others."""
     judging = _judging(request)
     judge = judge_of(request, body.get("judge"), must_work=True, has_begun=True)
     with _refusals():
@@ -305,14 +309,14 @@ def heartbeat(request: Request, match: MatchId, body: Body) -> dict[str, Any]:
     openapi_extra=_object(
         problem={
             "type": "object",
-            "description": "What is wrong with the pair, if anything; kept with the match.",
+            "description": "What is wrong with the pair, if anything. Stored with the match.",
             "properties": {"kind": {"enum": [*PROBLEMS]}, "words": {"type": "string", "maxLength": 2000}},
         },
         **_NAMED,
     ),
 )
 def release(request: Request, match: MatchId, body: Body) -> dict[str, Any]:
-    """Give a match back, and its draft away; with `problem`, say what is wrong with it."""
+    """Release a match and delete its draft. With `problem`, say what is wrong with the pair."""
     with _refusals():
         _judging(request).release(match, judge_of(request, body.get("judge")).name, body.get("problem"))
     return {"match": match, "state": "released"}
@@ -327,12 +331,12 @@ def release(request: Request, match: MatchId, body: Body) -> dict[str, Any]:
         outcome={"enum": ["left", "right", "draw"]},
         responses={"type": "object", "description": "Question id -> {left, right} (direct) or left|draw|right|na."},
         reason={"type": "string", "minLength": MIN_REASON_CHARS},
-        viewing={"type": "object", "description": "What was watched and when; at most 64 KiB."},
+        viewing={"type": "object", "description": "What the judge watched, and when. At most 64 KiB."},
         **_NAMED,
     ),
 )
 def answer(request: Request, match: MatchId, body: Body) -> dict[str, Any]:
-    """Answer a match, once. In a study, `next` is where to go when that was the last one."""
+    """Answer a match, once. In a study, the last answer returns `next`, the address to open then."""
     judging = _judging(request)
     fields = {name: body.get(name) for name in ("outcome", "responses", "reason", "viewing")}
     judge = judge_of(request, body.get("judge"), must_work=True, has_begun=True)
@@ -352,7 +356,7 @@ def answer(request: Request, match: MatchId, body: Body) -> dict[str, Any]:
 
 @router.get("/api/judge/preview", responses=judging_refusals(400, 404, 409, 422))
 def preview(request: Request, task: str | None = None, study: str | None = None) -> JSONResponse:
-    """A pair to look at, in the shape of a match without an id. Nothing is reserved or stored."""
+    """Get a pair to look at: a match without an id. Nothing is reserved or stored."""
     with _refusals():
         shown = _judging(request).preview(task, _study(study))
     query = "?" + urlencode({"task": shown.match.task} | ({} if study is None else {"study": study}))
@@ -369,7 +373,7 @@ def preview(request: Request, task: str | None = None, study: str | None = None)
 def preview_video(
     request: Request, side: Literal["left", "right"], task: str | None = None, study: str | None = None
 ) -> Response:
-    """One side of the pair to look at."""
+    """Get the video of one side of that pair."""
     with _refusals():
         shown = _judging(request).preview(task, _study(study))
     path = shown.left if side == "left" else shown.right

@@ -72,9 +72,9 @@ def judge_of(
     token = api_token(request)
     if token is not None:
         if token.scope != "judge":
-            raise refusal(403, f"this token is for {token.scope!r}; judging needs one of scope 'judge'")
+            raise refusal(403, f"this token has the scope {token.scope!r}; to judge, you need a token with the scope 'judge'")
         if named not in (None, token.name):
-            raise refusal(403, f"this token judges as {token.name!r} and as nobody else")
+            raise refusal(403, f"with this token you judge only as {token.name!r}")
         return Judge(token.name, "program")
     if named is not None:
         raise refusal(403, "only the operator may name a judge; send the token as 'Authorization: Bearer ...'")

@@ -99,7 +99,7 @@ def decide(request: Request, form: FormFields) -> Response:
     _require_operator(request)
     verb, name, reason = form.get("verb", ""), form.get("name", ""), form.get("reason", "").strip()
     if verb not in _VERBS:
-        raise HTTPException(422, f"there is no verb {verb[:20]!r}; go back and choose one of the buttons")
+        raise HTTPException(422, f"unknown action {verb[:20]!r}; go back and press one of the buttons")
     if verb == "decline":
         _check_reason(reason)
     change_state(request, name, verb, task=form.get("task") or None, reason=reason)  # type: ignore[arg-type]
@@ -112,26 +112,26 @@ def stop(request: Request, form: FormFields) -> Response:
     _require_operator(request)
     verb, judge, reason = form.get("verb", ""), form.get("judge", ""), form.get("reason", "").strip()
     if verb not in ("ban", "unban"):
-        raise HTTPException(422, f"there is no verb {verb[:20]!r}; go back and choose one of the buttons")
+        raise HTTPException(422, f"unknown action {verb[:20]!r}; go back and press one of the buttons")
     if verb == "ban":
         _check_reason(reason)
     bans: Bans = request.app.state.bans
     try:
         bans.ban([judge], reason) if verb == "ban" else bans.unban([judge])
     except NotFoundError:
-        raise HTTPException(404, f"nobody called {judge[:100]!r} has judged here") from None
+        raise HTTPException(404, f"unknown judge {judge[:100]!r}; nobody with this name has judged here") from None
     page = form.get("page", "")
     return see_other(f"/moderation?judges={page}#judges" if re.fullmatch("[1-9][0-9]{0,4}", page) else "/moderation#judges")
 
 
 def _require_operator(request: Request) -> None:
     if not current_operator(request):
-        raise HTTPException(401, "you are not signed in as the operator any more; open /operator and sign in again")
+        raise HTTPException(401, "you are no longer signed in as the operator; open /operator and sign in again")
 
 
 def _check_reason(reason: str) -> None:
     if not reason or len(reason) > _MAX_REASON_CHARS or "\0" in reason:
-        raise HTTPException(422, f"give a reason, of at most {_MAX_REASON_CHARS:,} characters; go back and write one")
+        raise HTTPException(422, f"a reason is needed, of at most {_MAX_REASON_CHARS:,} characters; go back and write one")
 
 
 def _has(agent: AgentDocument, state: str) -> bool:

@@ -114,7 +114,7 @@ def player_kinds(episode: EpisodeRow | Episode) -> list[str]:
 
 OUTCOMES = {
     "terminated": "game over",
-    "time_limit": "time was up",
+    "time_limit": "time ran out",
     "quit": "finished early",
     "left": "player left",
     "interrupted": "interrupted",
@@ -196,7 +196,7 @@ def picture(request: Request, suite: str, name: str) -> Response:
     """A frame of the task's world, or what stands in for it while it is made: browsers open few connections to wait in."""
     task = find_task(request, f"{suite}/{name}")
     if not task.env.is_playable:
-        raise HTTPException(404, f"{task.title} has no world to show: there are videos only.")
+        raise HTTPException(404, f"{task.title} has no picture: it has videos only.")
     path = request.app.state.pictures.path(task, within_s=PICTURE_WAIT_S)
     if path is None:
         headers = {"Cache-Control": "no-store", "Retry-After": "5"}
@@ -209,7 +209,7 @@ def starter_film(request: Request, suite: str, name: str) -> Response:
     """A film that comes with the package and shows what a task is about: an example for studies, there before anybody plays."""
     shipped = starter.example(f"{suite}/{name}")
     if shipped is None or not shipped.film.is_file():
-        raise HTTPException(404, f"no film of {suite}/{name} comes with Interplay")
+        raise HTTPException(404, f"Interplay has no example video {suite}/{name}")
     return video_response(request, shipped.film, {"Cache-Control": "public, max-age=3600"})
 
 
@@ -218,7 +218,7 @@ def play(request: Request, suite: str, name: str) -> Response:
     """Instructions, then the game."""
     task = find_task(request, f"{suite}/{name}")
     if not task.env.is_playable:
-        raise HTTPException(404, f"{task.title} cannot be played: there are videos only, to judge.")
+        raise HTTPException(404, f"You cannot play {task.title}. It has only videos to judge.")
     _expect(request, task)
     home = next(one for one in request.app.state.suites if task in one.tasks)
     task_json = {

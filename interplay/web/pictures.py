@@ -144,7 +144,7 @@ class _Painter:
             if not is_picture:
                 raise EnvError(data.decode())
             return data
-        raise EnvError(f"{task.id}: the process that draws its picture ended\nLook at the server's messages; then ask again.")
+        raise EnvError(f"{task.id}: the process that draws the picture stopped\nRead the server's log, then try again.")
 
     def _started(self) -> Connection:
         """The pipe to the process, which is started where there is none."""

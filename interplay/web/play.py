@@ -71,7 +71,7 @@ def open_session(request: Request, wanted: SessionRequest) -> SessionGrant:
             )
     task = play.task(wanted.task)
     if not task.env.is_playable:
-        raise HTTPException(409, f"task {task.id} cannot be played: there are videos only, to judge")
+        raise HTTPException(409, f"task {task.id} cannot be played; it has only videos to judge")
     grant = play.create_session(
         task,
         participant_id=None if operator else current_participant(request),
@@ -145,5 +145,5 @@ async def play_socket(websocket: WebSocket) -> None:
 def _play(request: Request) -> PlayServer:
     play: PlayServer | None = request.app.state.play
     if play is None:
-        raise HTTPException(503, "this server only shows; start `interplay serve` to play")
+        raise HTTPException(503, "this server shows pages only; to play, start `interplay serve`")
     return play

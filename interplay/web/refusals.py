@@ -60,29 +60,29 @@ class Refusal(BaseModel):
 
 _OF_AGENTS = {
     401: "No token, or one that is unknown or revoked.",
-    403: "The token may not do this, or the agent is another's.",
+    403: "The token may not do this, or somebody else proposed the agent.",
     404: "No such agent, or it is not in this task.",
-    409: "The name is taken, or the agent is not in a state for this.",
-    413: "The video is larger than the server takes.",
-    422: "A value is missing or wrong; the message names it.",
-    429: "Another video of this token is being received.",
-    503: "The server has no room left.",
+    409: "The name is taken, or the agent's state does not allow this.",
+    413: "The video is larger than the server allows.",
+    422: "A value is missing or wrong. The message names it.",
+    429: "The server is still receiving another video with this token.",
+    503: "The server has no space left.",
 }
 """Status -> what it means where agents are proposed."""
 
 _OF_JUDGING = {
-    400: "Not JSON, or an address with the character NUL: `bad_request`.",
-    401: "A token nobody made: `unauthorized`.",
-    403: "Not yours: `foreign_match`, `forbidden`, `banned`, `quiz_first`, `enrolment_needed`, `cross_site`.",
+    400: "The body is not JSON, or the address has the character NUL: `bad_request`.",
+    401: "Unknown token: `unauthorized`.",
+    403: "Not allowed for you: `foreign_match`, `forbidden`, `banned`, `quiz_first`, `enrolment_needed`, `cross_site`.",
     404: "No such match, task, study or video: `unknown_match`, `not_found`, `no_video`.",
     409: "Not now: `nothing_to_judge`, `every_pair_taken`, `videos_being_made`, `already_answered`, `quota_reached`, "
     "`study_full`, `ended`.",
     410: "Too late: `superseded`, `study_closed`.",
     413: "Larger than 256 KiB: `too_large`.",
-    415: "Not sent as JSON: `unsupported_media_type`.",
-    422: "Fields with faults, each in `errors`: `invalid`.",
-    429: "All answers of one day are given: `daily_limit`; `retry_after_s` says when there may be more.",
-    425: "Too early to have watched both videos: `too_early`; `retry_after_s` says how long to wait.",
+    415: "The body was not sent as JSON: `unsupported_media_type`.",
+    422: "Some fields are wrong, each is listed in `errors`: `invalid`.",
+    429: "The daily limit of answers is reached: `daily_limit`; `retry_after_s` says how long to wait.",
+    425: "Too early: both videos cannot have been watched yet: `too_early`; `retry_after_s` says how long to wait.",
 }
 """Status -> what it means, and its codes, where people judge."""
 

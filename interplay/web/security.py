@@ -161,7 +161,7 @@ class Hosts:
         for text in more:
             name = _name(text.partition("://")[2].partition("/")[0] if "://" in text else text)
             if not name:
-                raise ValueError(f"{text!r} is no host name; write one as in --allow-host lab.example")
+                raise ValueError(f"{text!r} is not a host name; write one as in --allow-host lab.example")
             names.add(name)
         everywhere = is_everywhere(listening)
         if everywhere:
@@ -174,11 +174,11 @@ class Hosts:
         given = headers.getlist("host")
         name = _name(given[0]) if len(given) == 1 else ""
         if not name:
-            return "the request says not, or not once, which host it is for (Host); send one"
+            return "the request must have exactly one Host header"
         if name in self.names or (self.any_address and _is_address(name)):
             return None
         return (
-            f"this server does not answer to the name {name[:100]}; open it under the address that it printed when it started, "
+            f"this server does not accept the host name {name[:100]}; open the address that it printed when it started, "
             f"or start it with  interplay serve --allow-host {name[:100]}"
         )
 
@@ -242,7 +242,7 @@ class NulMiddleware:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on, or answer 400."""
         if scope["type"] == "http" and ("\0" in scope["path"] or b"\0" in unquote_to_bytes(scope["query_string"])):
-            message = "the address holds the character NUL (%00), which is in no name; leave it out"
+            message = "the address holds the character NUL (%00); remove it"
             await JSONResponse(document(CODES[400], message), 400)(scope, receive, send)
             return
         await self.app(scope, receive, send)

@@ -27,7 +27,7 @@ _REFUSALS: dict[Refusal, tuple[int, str, str]] = {
         "This study is closed",
         "Nobody new can join now. If a platform sent you here, please return the task there.",
     ),
-    "banned": (403, "You cannot take part", "Answers that you gave earlier could not be used. Please return the task."),
+    "banned": (403, "You cannot take part", "We could not use your earlier answers. Please return the task."),
     "wrong_worker": (
         403,
         "This link belongs to somebody else",
@@ -36,8 +36,8 @@ _REFUSALS: dict[Refusal, tuple[int, str, str]] = {
     ),
     "enough_visits": (
         403,
-        "You have taken part already",
-        "Thank you! You have done all the visits that one person may.",
+        "You have already taken part",
+        "Thank you! You have made all the visits that one person may make.",
     ),
 }
 

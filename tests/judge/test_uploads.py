@@ -165,7 +165,7 @@ def test_a_missing_video_is_reported_by_repair(uploaded, episode, capsys):
 def test_the_pages_show_an_upload_as_a_video(client, episode):
     page = client.get(f"/episodes/{episode.id}")
     assert page.status_code == 200
-    assert "uploaded; nothing was recorded step by step" in page.text
+    assert "without recorded steps" in page.text
     assert f'src="/api/episodes/{episode.id}/video.mp4"' in page.text
     assert "data-replay" not in page.text
     assert client.get("/episodes").status_code == 200
@@ -198,7 +198,7 @@ def test_an_episode_whose_video_was_not_imported_says_so_everywhere(archive, tmp
     client = TestClient(create_app(archive), raise_server_exceptions=False)
     page = client.get(f"/episodes/{episode.id}")
     assert page.status_code == 200
-    assert "Answers about this video were imported, the video was not." in page.text
+    assert "Answers about this video were imported, but the video was not." in page.text
     assert client.get(f"/api/episodes/{episode.id}/video.mp4").status_code == 404
     assert client.get("/episodes").status_code == 200
     status, out, _ = run(capsys, "episodes", "show", episode.id, "--data", archive.root)
@@ -220,7 +220,7 @@ def robots() -> Suite:
 def test_the_library_offers_videos_to_judge_and_not_to_play(archive, robots):
     client = TestClient(create_app(archive, suites=[robots]), raise_server_exceptions=False)
     page = client.get("/").text
-    assert "videos only, to judge" in page
+    assert "videos to judge, no game" in page
     assert "/play/robots/pour" not in page
     assert 'href="/judge?task=robots/pour"' in page
     assert client.get("/play/robots/pour").status_code == 404

@@ -128,7 +128,7 @@ def test_answers_about_episodes_nobody_has_here_are_left_out_and_counted(publish
     archive = interplay.record.open(tmp_path / "data")
     import_answers(archive, folder / "answers.json", videos=folder / "videos")
     text = run(capsys, archive.root, "calibrate", "--seed", "0")[1]
-    assert f"{num_all - num_shown:,} of {num_all:,} answers left out: no video of their episodes here" in text
+    assert f"{num_all - num_shown:,} of {num_all:,} answers are left out: this server has no video of their episodes" in text
     judge = load(archive.root, "preference", CAVE)
     assert (judge.calibration.num_answers, judge.calibration.num_left_out) == (num_shown, num_all - num_shown)
     assert not {"reward", "ended:unknown"} & {name for name, _ in judge.strongest(99)}

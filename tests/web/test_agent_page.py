@@ -77,7 +77,7 @@ def test_the_page_shows_ratings_factors_opponents_and_reasons(app, archive):
     row = next(row for row in app.state.boards.board()["rows"] if row["agent"] == "ada")
     assert f"{row['rank']} of 3" in page
     assert f"{row['won']} · {row['drew']} · {row['lost']}" in page
-    for text in ("Found Cave", "Created Waterfall", "Against whom", 'href="/agents/bob"', "How ratings came about"):
+    for text in ("Found Cave", "Created Waterfall", "Results by opponent", 'href="/agents/bob"', "Rating history"):
         assert text in page
     assert page.count(REASON.replace("<b>", "&lt;b&gt;").replace("</b>", "&lt;/b&gt;")) == 8
     assert "<b>Clear" not in page

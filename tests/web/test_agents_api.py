@@ -158,7 +158,10 @@ def test_without_a_good_token_nothing_can_be_changed(app, archive, visitor, team
             assert (answer.status_code, answer.json()["error"]) == (401, "unauthorized"), (address, answer.text)
             assert answer.headers["www-authenticate"] == "Bearer"
             if somebody is not visitor:
-                assert "this token is not known here or was revoked; ask whoever runs the server" in answer.json()["message"]
+                assert (
+                    "this server does not know this token, or it was revoked; ask the operator of the server"
+                    in answer.json()["message"]
+                )
         for scope in ("judge", "read"):
             holder = client(app, token(archive, f"{scope}-{next(_NUMBERS)}", scope))
             assert getattr(holder, method)(address, **body).status_code == 403, address
@@ -242,7 +245,7 @@ def test_many_agents_are_listed_with_one_look_at_their_episodes(archive, team, v
 def test_a_video_there_is_no_room_for_is_refused_before_it_is_read(team, archive, monkeypatch):
     propose(team)
     monkeypatch.setattr("shutil.disk_usage", lambda folder: shutil._ntuple_diskusage(10**9, 10**9 - 3000, 3000))
-    assert "no room" in message(upload(team, "red", SEEDS[0], b"x" * 2000), 503)
+    assert "no space for this video" in message(upload(team, "red", SEEDS[0], b"x" * 2000), 503)
     assert list((archive.root / "media" / "uploads").iterdir()) == []
 
 
@@ -285,7 +288,7 @@ def test_a_token_sends_one_video_at_a_time(app, archive):
         ({"name": "a b", "tasks": [TASK]}, "name: must be 1 to 60 letters, digits or . _ + -"),
         ({"name": "../x", "tasks": [TASK]}, "name: must be"),
         ({"name": "x\n", "tasks": [TASK]}, "name: must be"),
-        ({"name": "participant-3", "tasks": [TASK]}, "names of that kind are people's"),
+        ({"name": "participant-3", "tasks": [TASK]}, "names of that form are for people"),
         ({"name": "x", "tasks": []}, "tasks: "),
         ({"name": "x", "tasks": ["atari/breakot"]}, "did you mean 'atari/breakout'?"),
         ({"name": "x", "tasks": [TASK], "description": "a\0b"}, "description: must not contain the character NUL"),
@@ -309,7 +312,7 @@ def test_what_is_no_video_is_refused_without_a_trace(archive, team):
 
 def test_a_video_for_a_wrong_place_is_refused_before_it_is_read(team, boss):
     propose(team)
-    assert "no held-out seed" in message(upload(team, "red", 1, mp4()), 422)
+    assert "not a held-out seed" in message(upload(team, "red", 1, mp4()), 422)
     assert "not proposed for atari/qbert" in message(
         upload(team, "red", find("atari/qbert").held_out_seeds[0], mp4(), "atari/qbert"), 404
     )

@@ -253,7 +253,7 @@ def test_a_body_that_is_no_json_is_refused_in_words(client):
 def test_a_mistyped_task_gets_a_page_with_the_nearest_one(client):
     answer = client.get("/play/atari/breakot")
     assert answer.status_code == 404
-    assert "There is nothing here" in answer.text
+    assert "Page not found" in answer.text
     assert 'href="/play/atari/breakout"' in answer.text
 
 
@@ -289,7 +289,7 @@ def test_a_broken_recording_is_our_fault_and_says_nothing_of_our_folders(client,
     for address in (f"/api/episodes/{played.id}", f"/episodes/{played.id}", f"/api/episodes/{played.id}/video.mp4"):
         answer = client.get(address)
         assert answer.status_code == 500, address
-        assert "The server met an error it did not expect" in answer.text
+        assert "An unexpected error happened on the server" in answer.text
         assert str(archive.root) not in answer.text
 
 

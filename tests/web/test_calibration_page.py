@@ -79,7 +79,7 @@ def test_a_perfect_prediction_lies_at_the_top_right():
     drawing = reliability(found.bins)
     (dot,) = drawing.dots
     assert (dot.x, dot.y) == (drawing.right, drawing.top)
-    assert dot.says == "4 answers given 100%: 100% came out so"
+    assert dot.says == "4 answers predicted at 100%: 100% right"
 
 
 def test_the_curve_is_drawn_from_zero_and_a_negative_correlation_stays_on_the_page():
@@ -95,7 +95,7 @@ def test_a_judge_that_knows_no_more_than_the_shares_and_what_was_left_out_are_to
     known = replace(judge.calibration, brier_gain_low=-0.01, num_left_out=1223)
     save(replace(judge, overall=blind, calibration=known), archive.root)
     text = client.get("/judges/models").text
-    assert "1,223 of 1,723 answers left out: no video of their episodes here." in text
+    assert "1,223 of 1,723 answers are left out: this server has no video of their episodes." in text
     assert "Do not use it yet" in html.unescape(text)
     assert "It has learnt nothing" in text
 
@@ -106,7 +106,7 @@ def test_a_judge_that_looks_is_shown_by_its_agreement_with_people(archive, clien
     text = client.get("/judges/models").text
     assert "model:0" in text
     assert "95 % interval" in text
-    assert "its answers taken for certain" in text
+    assert "its answers count as certain" in text
     assert "it answered 60" in text
     assert "No model judge yet" not in text
     assert client.get("/judges/models").text == text
@@ -117,7 +117,7 @@ def test_a_judge_that_looks_is_shown_by_its_agreement_with_people(archive, clien
 def test_a_judge_whose_pairs_nobody_answered_says_so(archive, client):
     fill(archive, tasks=[TASK], num_answers=1, num_judges=1, judge_kind="model")
     text = client.get("/judges/models").text
-    assert "It has answered 1 pair of videos. People have answered none of them yet" in text
+    assert "It has answered 1 pair of videos. People have not answered any of them yet" in text
 
 
 def test_a_judge_of_a_task_that_is_not_on_offer_is_measured_without_questions(new_archive, tmp_path):

@@ -121,7 +121,7 @@ def test_the_leaderboard_is_read_by_task_by_method_and_by_kind_of_judge(page):
 def test_model_judges_are_measured_against_people(page):
     page.goto("/judges/models")
     assert page.locator(".calibration").count() == len(TASKS) + 1
-    assert page.get_by_text("so nothing is known of it").count() == 0
+    assert page.get_by_text("so its accuracy is unknown").count() == 0
     page.locator(".verdict.doubtful").get_by_text("it tells no more than the outcomes' shares, as far as 380").wait_for()
     assert fits(page)
     assert page.evaluate("[...document.querySelectorAll('.calibration')].every(one => one.scrollWidth <= one.clientWidth)")
@@ -152,7 +152,7 @@ def test_an_agent_is_looked_up_from_the_board(page):
     page.goto("/leaderboard")
     page.get_by_role("link", name="UniTeam").first.click()
     page.get_by_role("heading", name="UniTeam", exact=True).wait_for()
-    assert page.get_by_role("heading", name="Against whom").is_visible()
+    assert page.get_by_role("heading", name="Results by opponent").is_visible()
     assert page.locator(".reasons li").count() == 8
     assert "<b>Clear.</b>" in page.locator(".reasons").inner_text()  # text, not markup
     assert fits(page)
@@ -202,7 +202,7 @@ def test_the_api_is_described_on_a_page_of_our_own(page):
     page.goto("/api/docs")
     one = page.locator("details", has_text="/api/agents/{name}/tasks/{suite}/{task}/videos/{seed}")
     one.locator("summary").click()
-    assert one.get_by_text("The video is larger than the server takes.").is_visible()
+    assert one.get_by_text("The video is larger than the server allows.").is_visible()
     assert one.get_by_text("video/mp4").is_visible()
     assert fits(page)
     page.shoot("api")

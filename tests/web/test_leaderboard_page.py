@@ -214,7 +214,7 @@ def test_boards_of_next_to_nothing_are_pages_too(archive, num_answers):
         page = visitor.get("/leaderboard", params={"method": method})
         assert page.status_code == 200
         assert ("No answers yet" in page.text) == (num_answers == 0)
-    assert ("How ratings came about" in visitor.get("/leaderboard").text) == (num_answers > 1)
+    assert ("Rating history" in visitor.get("/leaderboard").text) == (num_answers > 1)
 
 
 @pytest.mark.parametrize(

@@ -85,8 +85,8 @@ def test_the_same_page_goes_on_from_the_recorded_step_after_the_server_was_kille
     killable.start()
     page.get_by_text("The server was restarted").first.wait_for(timeout=60_000)
     words = page.locator("[data-cover] p").inner_text()
-    assert words.startswith("Your game goes on from step ")
-    recorded = int(words.removeprefix("Your game goes on from step ").removesuffix("."))
+    assert words.startswith("Your game continues from step ")
+    recorded = int(words.removeprefix("Your game continues from step ").removesuffix("."))
     rate = 20 if task.startswith("basalt") else 60
     assert 0 < recorded <= seen + rate
     assert recorded >= seen - rate, "no more than a second is lost"

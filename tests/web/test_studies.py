@@ -294,7 +294,7 @@ def test_who_took_part_as_often_as_allowed_is_thanked(archive, client):
     client.post(f"/studies/caves/leave?enrolment={token}")
     page = client.get(address(MTURK | {"assignmentId": "3SECOND"}))
     assert page.status_code == 403
-    assert "You have taken part already" in page.text
+    assert "You have already taken part" in page.text
 
 
 def test_a_banned_person_is_refused_and_one_banned_halfway_is_sent_home(archive, client, study):
@@ -389,7 +389,7 @@ def test_a_quiz_without_a_tick_is_handed_in_only_when_sent_again(archive, client
     address = f"/studies/caves/quiz?enrolment={token}"
     asked = client.post(address)
     assert asked.status_code == 422
-    assert "You have ticked nothing" in asked.text
+    assert "You have not ticked any box" in asked.text
     assert count(archive, QuizAttempt) == 0
     (name,) = re.findall(r'<input type="hidden" name="([\w-]+)" value="1">', asked.text)
     assert client.post(address, data={name: "1"}).status_code == 303
@@ -458,7 +458,7 @@ def test_the_end_says_how_much_is_still_to_do(archive, client, study):
     pass_quiz(client, study, token)
     add_answers(archive, enrolments(archive)[0].participant_id, 1)
     page = client.get(f"/studies/caves/end?enrolment={token}").text
-    assert "1 comparison to go" in page
+    assert "1 comparison left" in page
     assert "DONE1" not in page
     assert enrolments(archive)[0].outcome is None
 
@@ -494,7 +494,7 @@ def test_one_answer_never_completes_two_assignments(archive, client, study):
     person = enrolments(archive)[0].participant_id
     add_answers(archive, person, 2)
     assert "externalSubmit" in client.get(f"/studies/caves/end?enrolment={first}").text
-    assert "2 comparisons to go" in client.get(f"/studies/caves/end?enrolment={second}").text
+    assert "2 comparisons left" in client.get(f"/studies/caves/end?enrolment={second}").text
     add_answers(archive, person, 2)
     assert "externalSubmit" in client.get(f"/studies/caves/end?enrolment={second}").text
 

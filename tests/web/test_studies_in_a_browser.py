@@ -185,7 +185,7 @@ def test_the_work_is_handed_in_by_itself_after_a_few_seconds(chromium, host, arc
         page.get_by_role("heading", name="You passed").wait_for()
         add_answers(archive, person_of(archive, "A2AUTO"), 2)
         page.goto(page.url.replace("/result", "/end"))
-        page.get_by_text("by itself in").wait_for()
+        page.get_by_text("automatically in").wait_for()
         page.get_by_role("heading", name="Handed in").wait_for()
     assert [sent["assignmentId"] for sent in platform.submitted].count("3AUTO") == 1
 
@@ -279,13 +279,13 @@ def test_somebody_who_does_not_pass_tries_again_and_then_goes_home(chromium, hos
         page.get_by_role("checkbox").check()
         page.get_by_role("button", name="Agree and begin").click()
         page.get_by_role("button", name="Send my answers").click()
-        page.get_by_text("You have ticked nothing").wait_for()  # asked first, then taken
+        page.get_by_text("You have not ticked any box").wait_for()  # asked first, then taken
         page.get_by_role("button", name="Send my answers").click()
-        page.get_by_role("heading", name="Not enough this time").wait_for()
+        page.get_by_role("heading", name="You did not pass this time").wait_for()
         page.get_by_role("link", name="Try again").click()
         page.get_by_text("This is your last attempt.").wait_for()
         page.get_by_role("button", name="Send my answers").click()
-        page.get_by_text("You have ticked nothing").wait_for()  # asked first, then taken
+        page.get_by_text("You have not ticked any box").wait_for()  # asked first, then taken
         page.get_by_role("button", name="Send my answers").click()
         page.get_by_text("That was the last attempt.").wait_for()
         page.get_by_role("link", name="Go on").click()
@@ -322,9 +322,9 @@ def test_every_page_fits_and_is_pictured_in_light_and_dark(chromium, host, archi
         page.get_by_role("heading", name="Do you know these games?").wait_for()
         shoot("quiz")
         page.get_by_role("button", name="Send my answers").click()
-        page.get_by_text("You have ticked nothing").wait_for()  # asked first, then taken
+        page.get_by_text("You have not ticked any box").wait_for()  # asked first, then taken
         page.get_by_role("button", name="Send my answers").click()
-        page.get_by_role("heading", name="Not enough this time").wait_for()
+        page.get_by_role("heading", name="You did not pass this time").wait_for()
         shoot("result")
         page.get_by_role("link", name="Try again").click()
         tick_right(page, study)
@@ -332,7 +332,7 @@ def test_every_page_fits_and_is_pictured_in_light_and_dark(chromium, host, archi
         page.get_by_role("heading", name="You passed").wait_for()
         shoot("passed")
         page.goto(page.url.replace("/result", "/end"))
-        page.get_by_role("heading", name="2 comparisons to go").wait_for()
+        page.get_by_role("heading", name="2 comparisons left").wait_for()
         shoot("wait")
         page.get_by_role("link", name="Leave the study").click()
         page.get_by_role("heading", name="Leave the study?").wait_for()

@@ -126,7 +126,7 @@ def test_two_windows_play_one_game_through_a_pause_and_a_killed_worker(windows, 
     assert len(score) <= len("00.00"), f"{score} is no score to read"
     first.keyboard.up("ArrowUp")
     first.locator("[data-pause]").click()
-    first.locator(cover, has_text="The others play on without you.").wait_for()
+    first.locator(cover, has_text="The others keep playing without you.").wait_for()
     second.locator("[data-seats]", has_text="left paddle is away.").wait_for()
     sees_steps(second, 10)
     first.screenshot(path=screenshots / "two-players-paused.png")
@@ -135,7 +135,7 @@ def test_two_windows_play_one_game_through_a_pause_and_a_killed_worker(windows, 
     playing(first)
     os.kill(worker_of_the_game(server, data), signal.SIGKILL)
     for page in windows:
-        page.locator(cover, has_text="The game is being brought back from its recording.").wait_for()
+        page.locator(cover, has_text="The game is being restored from its recording.").wait_for()
     for page in windows:
         playing(page)
     for page in windows:

@@ -116,7 +116,9 @@ def _remarks(judge: TaskJudge) -> list[str]:
     found, lines = judge.calibration, []
     if found.num_left_out:
         total = found.num_answers + found.num_left_out
-        lines.append(f"{judge.task}: {found.num_left_out:,} of {total:,} answers left out: no video of their episodes here")
+        lines.append(
+            f"{judge.task}: {found.num_left_out:,} of {total:,} answers are left out: this server has no video of their episodes"
+        )
     strongest = ", ".join(f"{name} {weight:+.2f}" for name, weight in judge.strongest(5))
     if not strongest:
         lines.append(f"{judge.task}: nothing it sees tells which episode people prefer; it has learnt nothing")

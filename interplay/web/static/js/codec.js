@@ -120,7 +120,7 @@ export class Screen {
   constructor(canvas) {
     this.canvas = canvas;
     const context = canvas.getContext("2d", { alpha: false });
-    if (!context) throw new Error("this browser draws no canvas");
+    if (!context) throw new Error("this browser cannot draw on a canvas");
     this.context = context;
     /** @type {Uint32Array} */
     this.palette = new Uint32Array(256);

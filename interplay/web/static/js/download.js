@@ -11,8 +11,8 @@ const ASK_MS = 500;
  * @param {number} share
  */
 export function wordsOf(state, share) {
-  if (state === "waiting") return "Others are before it …";
-  if (state === "held") return "Waits while people play …";
+  if (state === "waiting") return "Waiting for other videos …";
+  if (state === "held") return "Waiting while people play …";
   return `Making the video … ${Math.floor(100 * share)} %`;
 }
 
@@ -41,12 +41,12 @@ export function followDownload(root) {
     link.hidden = true;
     making.hidden = false;
     bar.removeAttribute("value");
-    words.textContent = "Asking for the video …";
+    words.textContent = "Requesting the video …";
     try {
       for (;;) {
         const { state, share } = await api(film, {});
         if (mine !== number) return;
-        if (state === "failed") return end("The video could not be made. The server's messages say why.");
+        if (state === "failed") return end("The video could not be made. The server's log says why.");
         if (state === "made") break;
         words.textContent = wordsOf(state, share);
         if (share) bar.value = share;

@@ -64,7 +64,7 @@ export function missing(questions, answer, minChars) {
   const errors = [];
   for (const { id, kind } of questions) {
     if (kind === "overall") {
-      if (answer.outcome === null) errors.push({ field: "outcome", message: "Please choose: this answer decides." });
+      if (answer.outcome === null) errors.push({ field: "outcome", message: "Please choose an answer. It decides the comparison." });
     } else if (!(id in answer.responses)) {
       errors.push({ field: `responses.${id}`, message: kind === "direct" ? "Please answer for both players." : "Please choose one." });
     }

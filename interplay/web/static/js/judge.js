@@ -19,8 +19,8 @@ const NOT_NOW = {
   nothing_to_judge: "Nothing to compare right now",
   every_pair_taken: "Others are comparing right now",
   videos_being_made: "The videos are being made",
-  quota_reached: "You have done it all",
-  study_full: "Enough has been said",
+  quota_reached: "You have done all your comparisons",
+  study_full: "This study has enough answers",
   study_closed: "This study is closed",
   banned: "You cannot judge here",
 };
@@ -265,7 +265,7 @@ class JudgePage {
     const seconds = (this.opensAt - performance.now()) / 1000;
     const toWatch = this.#toWatch;
     const isLoading = toWatch.left === Infinity || toWatch.right === Infinity;
-    const words = this.isPreview ? "Preview: nothing is sent" : isLoading ? "Videos load ..." : waitingWords(seconds, toWatch);
+    const words = this.isPreview ? "Preview: nothing is sent" : isLoading ? "Loading videos ..." : waitingWords(seconds, toWatch);
     this.button.disabled = Boolean(words);
     if (words) this.button.textContent = words;
     else if (this.button.innerHTML !== this.buttonWords) this.button.innerHTML = this.buttonWords;
@@ -390,7 +390,7 @@ class JudgePage {
     if (!draft) return;
     this.viewing.resume((there ?? draft).viewing);
     this.form.fill(draft);
-    if (draft.reason || draft.chosen.length) need(this.root, "[data-saved]").textContent = "your draft is back";
+    if (draft.reason || draft.chosen.length) need(this.root, "[data-saved]").textContent = "your draft is restored";
     this.unsaved = draft === here && there === null;
   }
 

@@ -413,7 +413,7 @@ class Player {
     need(this.root, "[data-end-title]").textContent = outcome;
     if (this.task.has_score) need(this.root, "[data-end-score]").textContent = score;
     need(this.root, "[data-end-time]").textContent = clock(ended.num_steps / Number(this.root.dataset.rate));
-    need(this.root, "[data-end-note]").textContent = `${ended.num_steps} steps are recorded. Watch your game again, frame by frame.`;
+    need(this.root, "[data-end-note]").textContent = `${ended.num_steps} steps are recorded. You can watch your game again, frame by frame.`;
     need(this.root, "[data-end-link]").setAttribute("href", `/episodes/${encodeURIComponent(ended.episode)}`);
     if (ended.may_ask) askToCompare(need(this.root, "[data-compare]"), { token: this.seat?.token });
     this.announce(this.task.has_score ? `${outcome} Score ${score}.` : outcome);

@@ -111,10 +111,10 @@ export function paletteFromBase64(base64) {
 
 /** Close codes after which trying again with the same token cannot help. */
 const FINAL = new Map([
-  [4400, "This page and the server do not understand each other. Reload the page; if that does not help, the server was updated while you played."],
+  [4400, "This page and the server do not match. Perhaps the server was updated while you played. Reload the page."],
   [4401, "The server does not know this seat. Start a new game."],
-  [4403, "This game is over or its time to join has run out. Start a new game."],
-  [4409, "The game goes on in another window of yours. Close it there, or play on in it."],
+  [4403, "This game is over, or it is too late to join it. Start a new game."],
+  [4409, "You are playing this game in another window. Close that window, or continue there."],
   [4413, "This page sent a message that is too long. Reload the page."],
 ]);
 
@@ -126,7 +126,7 @@ const FINAL = new Map([
 export function closeReason(code) {
   const final = FINAL.get(code);
   if (final) return { retry: false, message: final };
-  if (code === 4429) return { retry: true, message: "Too many key presses at once for the server. Connecting again ..." };
+  if (code === 4429) return { retry: true, message: "You sent too many key presses at once. Connecting again ..." };
   return { retry: true, message: "The connection was lost. Connecting again ..." };
 }
 

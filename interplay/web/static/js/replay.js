@@ -337,7 +337,7 @@ export class Replay {
       if (!isStill()) return;
       try {
         const { share } = await api(`/api/episodes/${encodeURIComponent(this.root.dataset.episode ?? "")}/drawing`);
-        if (isStill() && share) say(`, played again up to it: ${Math.floor(100 * share)} %`);
+        if (isStill() && share) say(`, replaying the game up to it: ${Math.floor(100 * share)} %`);
       } catch {
         return; // the frames' own answer tells what is wrong
       }

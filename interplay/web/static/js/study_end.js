@@ -16,7 +16,7 @@ function go() {
 if (departure && line && stay) {
   let left = SECONDS;
   const show = () => {
-    line.textContent = `This happens by itself in ${left} second${left === 1 ? "" : "s"}.`;
+    line.textContent = `This happens automatically in ${left} second${left === 1 ? "" : "s"}.`;
   };
   const timer = setInterval(() => {
     left -= 1;
@@ -25,7 +25,7 @@ if (departure && line && stay) {
       return;
     }
     clearInterval(timer);
-    line.textContent = "Going ...";
+    line.textContent = "One moment ...";
     stay.hidden = true;
     go();
   }, 1000);
