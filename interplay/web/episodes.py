@@ -152,8 +152,8 @@ def episode_video(request: Request, episode_id: str) -> Response:
 
 @router.post("/api/episodes/{episode_id}/film")
 def film(request: Request, episode_id: str) -> JSONResponse:
-    """Ask the server to make the episode's mp4, and see how far it is: `made`, `waiting`, `making`, `held` (while people play) or
-    `failed`. The answer comes at once; ask again for news."""
+    """Ask the server to make the episode's mp4, and see how far it is: `made`, `waiting`, `making`, `held` (while people
+    play) or `failed`. The answer comes at once; ask again for news."""
     episode = _episode(request, episode_id)
     films: Films = request.app.state.films
     if films.progress(episode.id).state not in ("made", "failed"):

@@ -295,7 +295,8 @@ def video(request: Request, match: MatchId, side: Literal["left", "right"], judg
     "/api/judge/matches/{match}/heartbeat", responses=judging_refusals(*_BODY), openapi_extra=_object(**_DRAFT, **_NAMED)
 )
 def heartbeat(request: Request, match: MatchId, body: Body) -> dict[str, Any]:
-    """Tell the server that the page is still open, and store the draft. The state is `open`, or `released` if the pair may go to others."""
+    """Tell the server that the page is still open, and store the draft. The state is `open`, or `released` if the pair may
+    go to others."""
     judging = _judging(request)
     judge = judge_of(request, body.get("judge"), must_work=True, has_begun=True)
     with _refusals():

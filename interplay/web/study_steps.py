@@ -54,7 +54,8 @@ def take_quiz(request: Request, enrolment: Enrolled, form: FormPairs) -> Respons
     """One attempt: scored and stored; then on, once more, or to the end. With no box ticked it asks first."""
     ticked = [(name, value) for name, value in form if name != HAND_IN_EMPTY]
     if not form and next_step(facts_of(request, enrolment)) == "quiz":
-        problem = "You have not ticked any box, so this was not counted. Tick what is right, or submit again to hand in an empty quiz."
+        problem = "You have not ticked any box, so this was not counted. "
+        problem += "Tick what is right, or submit again to hand in an empty quiz."
         return _quiz_page(request, enrolment, status=422, problem=problem, ask_empty=HAND_IN_EMPTY)
     try:
         is_taken = studies_of(request).take_quiz(enrolment, ticked)
