@@ -111,7 +111,7 @@ def run_demo(data: Path, settings: DemoSettings, report: Reporter = lambda stage
     archive = interplay.record.open(data)
     if there := len(archive.episodes()):
         raise DemoError(
-            f"{data} already holds {there} episodes, and a demonstration starts from nothing.\n"
+            f"{data} already holds {there} episodes, but a demonstration needs an empty folder.\n"
             "Choose another folder with --data, or look at what is there:  interplay serve --data " + str(data)
         )
     result = DemoResult(settings, data=str(data))

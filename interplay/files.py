@@ -65,7 +65,7 @@ def write_json(path: Path, document: Any, *, indent: int | None = 1) -> None:
 
     Raises:
         OSError: If it cannot be written. The file is as it was.
-        TypeError: If something in it is no JSON value. The file is as it was.
+        TypeError: If something in it is not a JSON value. The file is as it was.
     """
     write_bytes(path, (json.dumps(document, indent=indent, ensure_ascii=False) + "\n").encode())
 

@@ -102,9 +102,9 @@ def test_a_table_in_a_pipe_is_not_cut_and_commands_no_terminal(tmp_path, monkeyp
     ("options", "text"),
     [
         (["--seed", "-4"], "greater than or equal to 0"),
-        (["--database", "garbage"], "is no database address"),
+        (["--database", "garbage"], "is not a database address"),
         (["--agent", "agents_that_fail:Raising", "--seeds", "1,2"], "failed on seed"),
-        (["--agent", "agents_that_fail:Leaving", "--seeds", "1,2"], "ended without a word"),
+        (["--agent", "agents_that_fail:Leaving", "--seeds", "1,2"], "ended without a message"),
     ],
 )
 def test_what_goes_wrong_in_play_is_told_without_a_traceback(tmp_path, monkeypatch, options, text):

@@ -189,9 +189,9 @@ def _run(archive: Archive, jobs: Sequence[Job], processes: int) -> Iterator[str]
                     yield future.result()
                 except BrokenProcessPool:
                     raise AgentError(
-                        f"a process in which {job.who()} played ended without a word, perhaps at seed {job.seed}\n"
+                        f"a process in which {job.who()} played ended without a message, perhaps at seed {job.seed}\n"
                         f"What it had recorded is kept; seal it with:  interplay episodes repair --data {job.data}\n"
-                        "Run the same command again to go on with what is missing."
+                        "Run the same command again to play the missing games."
                     ) from None
         except BaseException:
             pool.shutdown(cancel_futures=True)

@@ -88,7 +88,7 @@ def _from_module(name: str) -> Agent | SimpleAgent:
             "It must be importable: install it, or put its folder on PYTHONPATH (PYTHONPATH=. interplay play ...)."
         ) from None
     except ValueError as error:  # an empty or relative module name
-        raise AgentError(f"agent {name!r}: {module_name!r} is no module name; write module:factory") from error
+        raise AgentError(f"agent {name!r}: {module_name!r} is not a module name; write module:factory") from error
     except Exception as error:
         raise AgentError(f"agent {name!r}: importing {module_name!r} failed: {type(error).__name__}: {error}") from error
     factory = getattr(module, attribute, None)

@@ -197,9 +197,9 @@ class _Job:
 
 
 class Lines:
-    """What of rich's `Progress` the commands use, told in lines: for a standard error that is no terminal.
+    """What of rich's `Progress` the commands use, told in lines: for a standard error that is not a terminal.
 
-    A thread writes them, so that a step that takes long is no silence.
+    A thread writes them, so that a step that takes long is not silent.
 
     Args:
         counts: Whether "12 of 340 (3 %)" is said, or "3 %" alone.
@@ -281,7 +281,7 @@ class Lines:
 
 @contextmanager
 def progress(*, counts: bool = True) -> Iterator[Progress | Lines]:
-    """A progress bar on standard error, with counts or with a percentage; a line every few seconds when that is no terminal."""
+    """A progress bar on standard error, with counts or with a percentage; a line every few seconds when that is not a terminal."""
     if not progress_console.is_terminal:
         with Lines(counts=counts) as lines:
             yield lines

@@ -14,7 +14,7 @@ _REMEDY = f'Expected a list of objects with that key:  [{{"{_KEY}": "A1B2C3"}}]'
 
 
 class BanFileError(JudgingError):
-    """A file that is no list of banned workers."""
+    """A file that is not a list of banned workers."""
 
     code = "ban_file"
 
@@ -30,7 +30,7 @@ def read_banned(path: Path) -> list[str]:
     except OSError as error:
         raise BanFileError(f"{path}: cannot be read: {error.strerror or error}") from None
     except (ValueError, RecursionError):
-        raise BanFileError(f"{path}: is no JSON in UTF-8\n{_REMEDY}") from None
+        raise BanFileError(f"{path}: is not JSON in UTF-8\n{_REMEDY}") from None
     if not isinstance(entries, list):
         raise BanFileError(f"{path}: holds no list\n{_REMEDY}")
     workers: dict[str, None] = {}

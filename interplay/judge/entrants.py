@@ -110,7 +110,7 @@ def _name(choice: Choice, origin: store.Origin) -> str:
     """What the entrant is called."""
     if choice.agent is not None and choice.where and choice.name in (None, choice.agent):
         raise EntrantsError(
-            f"{choice.agent!r} stands for all episodes of this agent; a choice of them needs a name of its own\n"
+            f"{choice.agent!r} stands for all episodes of this agent; a selection of them needs another name\n"
             "Give it one:  --as NAME"
         )
     if choice.name is None:

@@ -141,7 +141,7 @@ def _check_responses(questions: Sequence[Question], outcome: Any, responses: Any
         field = f"responses.{question.id}"
         if question.kind == "overall":
             if question.id in responses and responses[question.id] != outcome:
-                errors.append(FieldError(field, "the overall answer belongs in outcome, and this one says otherwise"))
+                errors.append(FieldError(field, "the overall answer belongs in outcome, but this one differs from it"))
             continue
         if question.id not in responses:
             errors.append(FieldError(field, f"please answer: {question.text}"))
@@ -186,9 +186,11 @@ def _check_reason(reason: Any, min_chars: int, errors: list[FieldError]) -> str:
     elif (num_visible := num_visible_chars(reason)) < min_chars:
         errors.append(FieldError("reason", f"please write at least {min_chars} characters; there are {num_visible} so far"))
     elif min_chars and says_nothing(reason):
-        errors.append(FieldError("reason", "please say it in words; one letter over and over, or none at all, is no reason"))
+        errors.append(
+            FieldError("reason", "please give a reason in words; one repeated letter, or no letters, is not a reason")
+        )
     elif not can_be_stored(reason):
-        errors.append(FieldError("reason", "it holds characters that are no text (a zero byte or half of a character pair)"))
+        errors.append(FieldError("reason", "it holds characters that are not text (a zero byte or half of a character pair)"))
     return reason
 
 
@@ -218,10 +220,10 @@ def _plain_object(field: str, value: Any, max_bytes: int, errors: list[FieldErro
     try:
         written = json.dumps(value, allow_nan=False, ensure_ascii=False)
     except (TypeError, ValueError, RecursionError):
-        errors.append(FieldError(field, "it is not plain JSON (infinite numbers and bottomless nesting are not)"))
+        errors.append(FieldError(field, "it is not plain JSON (without infinite numbers and without endless nesting)"))
         return {}
     if not can_be_stored(written) or "\\u0000" in written:
-        errors.append(FieldError(field, "it holds characters that are no text (a zero byte or half of a character pair)"))
+        errors.append(FieldError(field, "it holds characters that are not text (a zero byte or half of a character pair)"))
     elif len(written.encode()) > max_bytes:
         errors.append(FieldError(field, f"at most {max_bytes // 1024} KiB; got {len(written.encode()) // 1024} KiB"))
     else:

@@ -237,23 +237,23 @@ class Judging:
             if len(given) >= limit:
                 wait_s = DAY_S - (now - given[limit - 1]).total_seconds()
                 raise DailyLimitError(
-                    f"you have given {limit} answers in 24 hours, which is all that one person may give {where}; "
-                    f"thank you. You can go on in {_in_words(wait_s)}",
+                    f"you have given {limit} answers in 24 hours, the most that one person may give {where}; "
+                    f"thank you. You can continue in {_in_words(wait_s)}",
                     wait_s,
                 )
         limit = rules.max_answers_per_address
         wait_s = 0.0 if limit is None or not address else self._by_address.wait_s(address, limit)
         if wait_s > 0:
             raise DailyLimitError(
-                f"{limit} answers came from your network address in 24 hours, which is all that is taken from one address "
-                f"{where}; thank you. It goes on in {_in_words(wait_s)}",
+                f"{limit} answers came from your network address in 24 hours, the most that one address may send "
+                f"{where}; thank you. You can continue in {_in_words(wait_s)}",
                 wait_s,
             )
 
     def _plan(self, session: Session, request: Request, closed_at: datetime | None) -> Plan:
         """A new match, as far as it can be planned without the lock; errors as `serve`."""
         if closed_at is not None:
-            raise StudyClosedError("this study is closed and asks for no more answers; thank you for your interest")
+            raise StudyClosedError("this study is closed and needs no more answers; thank you for your interest")
         if self._is_full(session, request.study, request.rules):
             raise StudyFullError(f"this study has the {request.rules.target_answers} answers it asked for; thank you")
         return self._matchmaker.plan(session, request)
@@ -532,7 +532,7 @@ class Judging:
             sequence = store.append_answer(session, match, created_at=now, duration_s=duration_s, **asdict(form))
             if sequence is None:
                 _check_not_superseded(session, self._unanswered(session, match_id, judge))
-                raise AssertionError(f"match {match_id} takes no answer")  # one of the two has raised
+                raise AssertionError(f"match {match_id} does not accept an answer")  # one of the two has raised
             if is_person and address and match.study is None:
                 self._by_address.add(address)
             return AcceptedAnswer(sequence, state.num_answers + 1)

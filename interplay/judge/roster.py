@@ -145,9 +145,11 @@ class Roster:
             known = store.entrants(session, name=name)
             is_taken = not known and (name.lower() in reserved or store.is_name_taken(session, name))
             if is_taken or (known and token not in (None, known[0].proposed_by)):
-                raise ProposalError(f"the name {name!r} is taken (capitals make no other name); choose another one")
+                raise ProposalError(f"the name {name!r} is taken (capital letters make no difference); choose another one")
             if token is not None and not known and store.num_waiting(session, token) >= MAX_WAITING:
-                raise ProposalError(f"{MAX_WAITING} agents of yours wait for a moderator; propose more when some are decided")
+                raise ProposalError(
+                    f"{MAX_WAITING} of your agents wait for a moderator; propose more after the moderator has decided about some"
+                )
             for task in tasks:
                 store.propose(
                     session, name=name, task=task, kind=kind, description=description, proposed_by=token, now=self._clock()

@@ -191,7 +191,7 @@ def _examples(table: Table, key: str) -> tuple[Example, ...]:
         example = Example(entry.text("task", ""), entry.text("video"), entry.text("caption"))
         entry.nothing_else()
         if not example.video.startswith("/") or example.video.startswith("//"):
-            problem = f"{example.video!r} is no address on this server"
+            problem = f"{example.video!r} is not an address on this server"
             raise entry.error("video", problem, "begin it with /media/ or /static/; judges' pages load nothing else")
         examples.append(example)
     return tuple(examples)

@@ -246,7 +246,7 @@ class Matchmaker:
             for left, right in itertools.combinations(shown, 2):
                 if left.agent != right.agent and left.episode_id != right.episode_id and _is_same_start(left, right):
                     return ChosenEpisodes(left, right)
-        raise NothingToJudgeError("there are no two videos to look at yet")
+        raise NothingToJudgeError("there is no pair of videos to look at yet")
 
     # Checks
 
@@ -347,12 +347,10 @@ class Matchmaker:
         if any(not self._has_video(one) and self._is_being_made(one) for one in candidates):
             return VideosBeingMadeError(f"the videos of {what} are being made; try again in a minute")
         if any(store.open_pairs(session, one) for one in tasks):
-            return EveryPairTakenError(
-                f"every pair of videos of {what} is before a judge right now; try again in a few minutes"
-            )
+            return EveryPairTakenError(f"every pair of videos of {what} is being judged right now; try again in a few minutes")
         limits = (request.rules.max_shows_of_pair, request.rules.max_answers_of_agents)
         if limits != (None, None) and any(store.pairs_shown_to(session, request.judge, one) for one in tasks):
-            return NothingToJudgeError("you have compared everything one judge is asked about here; thank you")
+            return NothingToJudgeError("you have compared everything that one judge can compare here; thank you")
         return NothingToJudgeError(
             f"there are no two agents with videos of the same seed to compare in {what}\n"
             f"Record some:  interplay play {request.task or 'TASK'} --agent random --seeds heldout"

@@ -70,7 +70,7 @@ class SimulatedRuns:
             except ValueError:
                 if line.startswith('{"settings": '):
                     continue
-                raise self._no_runs(f"line {number} is no JSON") from None
+                raise self._no_runs(f"line {number} is not JSON") from None
             if document is None:
                 continue
             if not isinstance(document, dict) or not {"settings", *Run._fields} <= document.keys():

@@ -57,7 +57,7 @@ def check_judge(state: store.JudgeState, rules: Rules) -> None:
         BannedError, QuotaReachedError: As they say.
     """
     if state.is_banned:
-        raise BannedError("answers of this judge are not accepted; whoever runs this server can say why")
+        raise BannedError("answers of this judge are not accepted; the operator of this server can say why")
     limit = rules.max_answers_per_judge
     if limit is not None and state.num_answers >= limit:
-        raise QuotaReachedError(f"you have given all {limit} answers one judge is asked for here; thank you")
+        raise QuotaReachedError(f"you have given all {limit} answers that one judge may give here; thank you")

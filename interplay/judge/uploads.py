@@ -124,7 +124,7 @@ def add_video(archive: Archive, task: Task, agent: str, seed: int, path: Path) -
     agent = _checked_name(agent)
     if seed not in task.held_out_seeds:
         raise UploadError(
-            f"{seed} is no held-out seed of {task.id}; those are {', '.join(map(str, task.held_out_seeds[:20]))}\n"
+            f"{seed} is not a held-out seed of {task.id}; those are {', '.join(map(str, task.held_out_seeds[:20]))}\n"
             "Agents are compared on held-out seeds only."
         )
     checked = [(FoundVideo(task, seed, path), probe(path))]
@@ -136,7 +136,7 @@ def add_video(archive: Archive, task: Task, agent: str, seed: int, path: Path) -
             with placing(archive, session, agent, kinds.pop() if kinds else "agent", staged) as placed:
                 if placed.kept and (task.id, seed) not in placed.episodes:
                     raise UploadError(
-                        f"{agent} has another video of seed {seed} of {task.id} already; what is there stays\n"
+                        f"{agent} already has another video of seed {seed} of {task.id}, and it is not replaced\n"
                         "Add a changed agent under another name."
                     )
         placed.finish()
@@ -187,13 +187,11 @@ def _refuse_taken_name(session: Session, name: str, *, replace_missing: bool) ->
     if not taken or (replace_missing and is_same):
         return
     if not is_same:
-        raise UploadError(
-            f"there is an agent whose name differs from {name!r} in capitals only\nChoose a name one can tell apart."
-        )
+        raise UploadError(f"there is an agent whose name differs from {name!r} only in capital letters\nChoose another name.")
     tasks = sorted({agent.task for agent in entrant_store.entrants(session, name=name)})
     where = f" in {', '.join(tasks[:6])}{', ...' if len(tasks) > 6 else ''}" if tasks else ""
     raise UploadError(
-        f"there is an agent {name!r} already{where}; what it showed stays as it was judged\n"
+        f"there is an agent {name!r} already{where}; its videos are not replaced, because they may have been judged\n"
         "Add a changed agent under another name, or only the videos this one lacks with --replace-missing."
     )
 
@@ -205,7 +203,7 @@ def _notes(checked: Sequence[tuple[FoundVideo, Mp4]]) -> list[str]:
     if copies:
         twins = [str(video.path) for video, facts in checked if facts.sha256 == copies[0]]
         more = f", and so do {len(copies) - 1} others" if len(copies) > 1 else ""
-        notes.append(f"one video stands under {len(twins)} names, {', '.join(twins[:4])}{more}")
+        notes.append(f"the same video has {len(twins)} names, {', '.join(twins[:4])}{more}")
     rates: defaultdict[tuple[str, float, float], int] = defaultdict(int)
     for video, facts in checked:
         if abs(facts.frame_rate_hz / video.task.frame_rate_hz - 1) > 0.02:

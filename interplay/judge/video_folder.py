@@ -83,7 +83,7 @@ def find_videos(folder: Path, names: Mapping[str, Task]) -> Found:
     if others:
         listed = ", ".join(str(path.relative_to(folder)) for path in others[:_MAX_LISTED])
         more = f" and {len(others) - _MAX_LISTED} more" if len(others) > _MAX_LISTED else ""
-        found.notes.append(f"not videos, left alone: {listed}{more}")
+        found.notes.append(f"not videos, ignored: {listed}{more}")
     return found
 
 
@@ -111,7 +111,7 @@ def _look_into(folder: Path, task: Task, found: Found, others: list[Path]) -> No
             found.problems.append(f"{path}: is not called seed_<number>.mp4\nName it by the seed it was made on.")
         elif path.suffix.lower() in _OTHER_VIDEOS:
             found.problems.append(
-                f"{path}: is no mp4\nConvert it:  ffmpeg -i {path.name} -c:v libx264 -pix_fmt yuv420p -movflags +faststart "
+                f"{path}: is not an mp4\nConvert it:  ffmpeg -i {path.name} -c:v libx264 -pix_fmt yuv420p -movflags +faststart "
                 f"{path.stem}.mp4"
             )
         else:
@@ -125,7 +125,7 @@ def _check_seeds(found: Found) -> None:
         held_out = video.task.held_out_seeds
         if video.seed not in held_out:
             listed = ", ".join(map(str, held_out[:20])) + (", ..." if len(held_out) > 20 else "")
-            found.problems.append(f"{video.path}: {video.seed} is no held-out seed of {video.task.id}\nThose are {listed}.")
+            found.problems.append(f"{video.path}: {video.seed} is not a held-out seed of {video.task.id}\nThose are {listed}.")
         other = first.setdefault((video.task.id, video.seed), video.path)
         if other != video.path:
             found.problems.append(f"{video.path}: {other} is of the same task and seed\nKeep one of them.")

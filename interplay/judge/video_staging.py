@@ -88,9 +88,7 @@ class Placed:
 
 def all_wrong(folder: Path, problems: Sequence[str]) -> UploadError:
     """Everything that is wrong, up to a screenful."""
-    head = (
-        f"{folder} cannot be added, {len(problems)} thing{'' if len(problems) == 1 else 's'} to put right; nothing was stored:"
-    )
+    head = f"{folder} cannot be added, {len(problems)} thing{'' if len(problems) == 1 else 's'} to correct; nothing was stored:"
     shown = ["- " + problem.replace("\n", "\n  ") for problem in problems[:_MAX_PROBLEMS]]
     if len(problems) > _MAX_PROBLEMS:
         shown.append(f"... and {len(problems) - _MAX_PROBLEMS} more")

@@ -46,7 +46,7 @@ def implausible(viewing: Mapping[str, Any], elapsed_s: float) -> str:
         watched = _number(viewing.get(side), "watched_s")
         if watched > most:
             return (
-                f"{watched:g} s of the {side} video cannot have been played in {elapsed_s:.0f} s, "
+                f"{watched:g} s of the {side} video cannot be played in {elapsed_s:.0f} s, "
                 f"at {FASTEST:g} times the speed at most"
             )
     return ""

@@ -45,7 +45,7 @@ def answer_all(
     """
     if not judge.strongest(1):
         raise ModelJudgeError(
-            f"{MODEL_PREFIX}{judge.name} has learnt nothing about {judge.task}: nothing it sees tells which episode people "
+            f"{MODEL_PREFIX}{judge.name} has learnt nothing about {judge.task}: no feature predicts which episode people "
             f"prefer\nCollect more answers, then:  interplay judge calibrate --task {judge.task} --name {judge.name}"
         )
     with archive.database.read() as session:
@@ -110,8 +110,8 @@ def answer_by_looking(
     check_name(name)
     if has_learnt(archive.root, name, task):
         raise ModelJudgeError(
-            f"{MODEL_PREFIX}{name} is a judge that learnt from people's answers about {task}; one that looks needs a name of "
-            "its own\nChoose one:  --name eye"
+            f"{MODEL_PREFIX}{name} is a judge that learnt from people's answers about {task}; a judge that looks needs "
+            "another name\nChoose one:  --name eye"
         )
     judge = MODEL_PREFIX + name
     with archive.database.read() as session:

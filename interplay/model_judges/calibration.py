@@ -141,22 +141,22 @@ class Calibration:
         """What may be said of it, in one or two sentences; it rests on left-out agents, and on what names alone tell."""
         if self.left_out is None:
             return (
-                "Nobody knows whether it sees how well an agent plays or which agent it is: there are too few agents, or too "
-                "few answers, to leave some out. Do not use it yet."
+                "It is not known whether it sees how well an agent plays or only which agent it is: there are too few agents, or "
+                "too few answers, to leave some out. Do not use it yet."
             )
         count = f"{self.left_out.num_answers:,}"
         if self.judges_new_agents:
             names = (
-                "and of agents it knows, more than their names tell."
+                "and for agents it knows, it predicts more than their names do."
                 if self.gain_over_names_low > 0
-                else "but of agents it knows, their names alone tell as much."
+                else "but for agents it knows, their names alone predict as much."
             )
-            return f"It tells which of two agents people prefer also where it has seen neither before, {names}"
+            return f"It predicts which of two agents people prefer even if it has seen neither before, {names}"
         first = (
-            f"Of agents it has not seen before it tells no more than the outcomes' shares, as far as {count} answers can show."
+            f"For agents it has not seen before, it is no better than the outcomes' shares, as far as {count} answers can show."
         )
         if self.is_better_than_shares:
-            return f"{first} What it does well on agents it knows is recognising them, not judging play."
+            return f"{first} On agents it knows, it recognises them; it does not judge their play."
         return first
 
     def to_json(self) -> dict[str, Any]:

@@ -147,7 +147,7 @@ def _read(path: Path) -> TaskJudge:
         reason = "it was made by another version of Interplay"
     except (ValueError, KeyError, TypeError) as error:
         reason = f"{type(error).__name__}: {error}"
-    raise ModelJudgeError(f"{path} cannot be used: {reason}\nMake it anew:  interplay judge calibrate")
+    raise ModelJudgeError(f"{path} cannot be used: {reason}\nMake it again:  interplay judge calibrate")
 
 
 def _path(root: Path, name: str, task: str) -> Path:

@@ -66,6 +66,6 @@ def agree(database: Database, *, episode_id: str | None, participant_id: int | N
     if episode_id is None:
         raise AgreementError("this game was not recorded, so there is nothing to compare")
     if participant_id is None:
-        raise AgreementError("nobody is asked about games that an operator has opened")
+        raise AgreementError("games that an operator opened are not compared")
     with database.write() as session:
         return entrants.agree(session, episode_id=episode_id, participant_id=participant_id, agreed=agreed, now=now)

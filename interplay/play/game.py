@@ -516,7 +516,7 @@ class Game:
         elif self.state is State.HELD:
             self._end_with(self._seal_failed("interrupted", "the server was restarted while you were away"))
         elif self.state is State.RECOVERING:
-            self._end_with(self._seal_failed("interrupted", "the game could not be brought back"))
+            self._end_with(self._seal_failed("interrupted", "the game could not be restored"))
         elif self.state in (State.PLAYING, State.PAUSED):
             self.end("left", seat)
         elif self.state in (State.WAITING, State.COUNTDOWN):
@@ -554,7 +554,7 @@ class Game:
             episode_id = await self.server.seal(Path(event.path))
         except Exception:
             log.exception("game %d: sealing %s failed", self.number, event.path)
-            message = "your play is kept, but it is not in the catalogue yet"
+            message = "your game is saved, but it is not in the catalogue yet"
             words = wire.text("error", code="not_sealed", message=message, episode=self.episode_id)
             self._is_over(dict.fromkeys(self.seats, words), state="interrupted", episode_id=self.episode_id)
             return

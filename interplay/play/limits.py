@@ -107,7 +107,7 @@ class Limits:
             raise PlayError(f"all {MAX_SEATS} seats of this server are taken; try again in a few minutes", retry_after_s=180)
         if len(own) >= self.max_seats_of_address:
             raise PlayError(
-                f"{len(own)} games are open from your address, and one address may have no more; "
+                f"{len(own)} games are open from your address, and one address may not have more; "
                 "end one, or close its page, and try again in two minutes",
                 is_own=True,
                 retry_after_s=120,
@@ -118,15 +118,15 @@ class Limits:
         if _num_worlds(own) >= ours:
             raise PlayError(
                 f"{ours} game{'s' if ours > 1 else ''} like this one {'are' if ours > 1 else 'is'} open from your address, and "
-                "one address may have no more, because each needs much of a processor; "
+                "one address may not have more, because each one needs much processor time; "
                 "end one, or close its page, and try again in two minutes",
                 is_own=True,
                 retry_after_s=120,
             )
         if max(_num_worlds(held), num_alone) >= self.max_worlds:
             raise PlayError(
-                f"all {self.max_worlds} places for games like this one are taken, because each needs much of a processor; "
-                "try again in a few minutes, or play another game meanwhile",
+                f"all {self.max_worlds} places for games like this one are taken, because each one needs much processor time; "
+                "try again in a few minutes, or play another game now",
                 retry_after_s=180,
             )
 

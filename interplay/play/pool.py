@@ -280,7 +280,7 @@ class WorkerPool:
             passed_s, before = min(time.monotonic() - before, 2 * WATCH_EVERY_S), time.monotonic()
             for link in list(self.links):
                 if not link.stopping and not link.is_given_up and link.is_hung(passed_s):
-                    log.error("worker %d has said nothing for %.1f s: it is killed", link.process.pid, link.silent_s)
+                    log.error("worker %d has not answered for %.1f s: it is killed", link.process.pid, link.silent_s)
                     link.is_given_up = True
                     link.process.kill()
 
@@ -290,7 +290,7 @@ class WorkerPool:
         missing = self._num_workers - sum(not link.alone for link in self.links)
         silent = sum(link.has_spoken and not link.stopping and link.silent_s >= QUIET_S for link in self.links)
         found = [f"{missing} of {self._num_workers} workers are being replaced"] if missing else []
-        return found + ([f"{silent} workers have said nothing for more than {QUIET_S:g} s"] if silent else [])
+        return found + ([f"{silent} workers have not answered for more than {QUIET_S:g} s"] if silent else [])
 
     def _died(self, link: WorkerLink) -> None:
         if self.stopping:

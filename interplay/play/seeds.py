@@ -7,7 +7,7 @@ import secrets
 from interplay.tasks import Task
 
 HELD_OUT_SHARE = 0.25
-"""Of people's games: on these seeds a game can be judged beside those of others, and is no demonstration."""
+"""Of people's games: on these seeds a game can be judged beside those of others, and is not a demonstration."""
 _SEEDS = 2**31
 _FINENESS = 2**20
 

@@ -185,12 +185,12 @@ class PlayServer:
             )
             self._keep(found)
         except Exception:
-            log.exception("what an earlier run has left was not recovered\nTry:  interplay episodes repair")
+            log.exception("the games of an earlier run were not recovered\nTry:  interplay episodes repair")
             return
         finally:
             self._has_looked.set()
         if found.games:
-            log.warning("games that were cut off and wait %g s for their players: %d", self.resume_s, len(found.games))
+            log.warning("games that were interrupted and wait %g s for their players: %d", self.resume_s, len(found.games))
         self.num_recovering = len(found.ended)
         num_sealed = 0
         for path in found.ended:
@@ -472,7 +472,7 @@ class PlayServer:
     def troubles(self) -> list[str]:
         """What is wrong just now, in words: nothing, most of the time."""
         recovering = sum(game.state is State.RECOVERING for game in self.games)
-        return self.pool.troubles + ([f"{recovering} games are being brought back"] if recovering else [])
+        return self.pool.troubles + ([f"{recovering} games are being restored"] if recovering else [])
 
     def statistics(self) -> dict[str, Any]:
         """How the server is doing: seats by state, and every worker's newest report."""

@@ -137,7 +137,7 @@ def parse_command(message: str | bytes) -> tuple[str, str]:
     """Read a JSON message of a client: its type, and the token a `hello` carries.
 
     Raises:
-        ProtocolError: If it is no JSON object of a known type.
+        ProtocolError: If it is not a JSON object of a known type.
     """
     try:
         command = _decode_command(message)

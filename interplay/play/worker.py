@@ -305,7 +305,7 @@ class Worker:
             log.error("game %d could not be opened", number, exc_info=error)
         else:
             log.error("game %d, task %s, step %d", number, episode.env.task.id, episode.step, exc_info=error)
-        code, message = "world_failed", "the game's world met an error and had to stop"
+        code, message = "world_failed", "the game's world had an error and stopped"
         if isinstance(error, interplay.record.RecordingError):
             code, message = "recording_failed", "your play could no longer be recorded"
             if "the disk is full" in str(error):

@@ -128,7 +128,7 @@ def _lines(path: Path, stream: IO[bytes]) -> Iterator[str]:
             ) from None
         if "\0" in text:
             raise AnswersError(
-                f"{path}: line {number}: a zero byte, so this is no text file\nRemedy: export the answers as CSV."
+                f"{path}: line {number}: a zero byte, so this is not a text file\nRemedy: export the answers as CSV."
             )
         yield text.removeprefix("\ufeff") if number == 1 else text
 
@@ -226,7 +226,7 @@ def _number(path: Path, line: int, name: str, text: str) -> float | None:
         value = -1.0
     if not 0 <= value < float("inf"):
         raise AnswersError(
-            f"{path}: line {line}: column {name!r} says {text!r}, which is no number of zero or more\n"
+            f"{path}: line {line}: column {name!r} says {text!r}, which is not a number of zero or more\n"
             "Remedy: write a plain number, such as 312, or leave it empty."
         )
     return value

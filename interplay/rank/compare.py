@@ -26,7 +26,7 @@ def beats(ranking: Ranking, options: Options | None = None) -> Array:
     so the probability that it is positive is cumulative((mu_i - mu_j) / sqrt(sigma_i**2 + sigma_j**2 + 2 beta**2)), as
     `win_probability`. Doubt about the skills is in it.
     Bradley-Terry: 1 / (1 + exp(s_j - s_i)) at the fitted strengths, a tie being half a win. Davidson: the same formula, which
-    there is the probability given that it is no tie. Doubt about the strengths is not in these.
+    there is the probability given that it is not a tie. Doubt about the strengths is not in these.
 
     Raises:
         ValueError: For a normalised score, which is about no answer.

@@ -30,7 +30,7 @@ class Rating:
     sigma: float = 25.0 / 3
 
     def __post_init__(self) -> None:
-        """Refuse what is no normal distribution."""
+        """Refuse what is not a normal distribution."""
         if not (self.sigma > 0 and math.isfinite(self.sigma) and math.isfinite(self.mu)):
             raise ValueError(
                 f"a rating needs a finite mu and a positive finite sigma, got mu={self.mu!r}, sigma={self.sigma!r}"

@@ -145,7 +145,7 @@ def _move(moov: bytearray, by: int, *, is_after) -> None:
     """Add to every place of a picture in an index.
 
     Raises:
-        ValueError, struct.error, OverflowError: If it is no index.
+        ValueError, struct.error, OverflowError: If it is not an index.
     """
     waiting = [(8, len(moov))]
     while waiting:

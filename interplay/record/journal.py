@@ -216,7 +216,7 @@ def _header_of(schema: pa.Schema) -> Header:
 
 
 def unreadable(path: Path, error: Exception) -> RecordingError:
-    """The error for a file that is no journal."""
+    """The error for a file that is not a journal."""
     size = path.stat().st_size if path.exists() else 0
     found = "an empty file" if size == 0 else f"{size} bytes that do not begin like a journal"
     return RecordingError(

@@ -167,7 +167,7 @@ def _check_boxes(path: Path) -> bool:
     except OSError as error:
         raise _broken(path, error.strerror or str(error)) from error
     if names[0] != b"ftyp" and b"moov" not in names:
-        raise _unplayable(path, "it is no mp4")
+        raise _unplayable(path, "it is not an mp4")
     for name, what in ((b"moov", "its index is missing; the recorder was probably stopped hard"), (b"mdat", "no pictures")):
         if name not in names:
             raise _broken(path, what)
@@ -184,7 +184,7 @@ def _boxes(file: BinaryIO, size: int, path: Path) -> Iterator[bytes]:
             raise _broken(path, "it is cut off")
         length, name = struct.unpack(">I4s", head[:8])
         if position == 0 and name != b"ftyp":
-            raise _unplayable(path, "it is no mp4")
+            raise _unplayable(path, "it is not an mp4")
         if length == 1 and len(head) == 16:
             (length,) = struct.unpack(">Q", head[8:])
         elif length == 0:  # to the end of the file

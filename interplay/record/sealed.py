@@ -349,7 +349,9 @@ def _open(path: Path) -> pq.ParquetFile:
     except (pa.ArrowException, OSError) as error:
         size = path.stat().st_size
         found = (
-            "is an empty file" if not size else f"({size} bytes) has no readable footer; it was cut off or is no Parquet file"
+            "is an empty file"
+            if not size
+            else f"({size} bytes) has no readable footer; it was cut off or is not a Parquet file"
         )
         raise RecordingError(
             f"{path} {found}: {str(error).splitlines()[0]}\n"

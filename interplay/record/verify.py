@@ -328,7 +328,7 @@ class _Replay:
             earned = rows[f"reward.{seat}"][row]
             if not _same(reward, earned):
                 return f"the replay gives reward {reward:g}, the recording {earned}"
-        # The last step may be truncated by us (a player who left, a shorter limit): that is no business of the world's.
+        # The last step may be truncated by us (a player who left, a shorter limit): the world has no part in that.
         ours = last and rows["truncated"][row]
         if result.terminated != rows["terminated"][row] or (result.truncated != rows["truncated"][row] and not ours):
             return "the replay ends at another step than the recording"

@@ -61,7 +61,7 @@ def counts_report(path: Path) -> CountsReport:
     Args:
         path: JSON: `task_sentiment` and `agent_sentiment`, each a name -> [positive, neutral, negative].
     Raises:
-        CountsError: If the file cannot be read, misses a key, or holds a row that is no three counts of anything.
+        CountsError: If the file cannot be read, misses a key, or holds a row that is not three counts.
         NotFoundError: If a task is none of the basalt suite.
     """
     counts = read_counts(path)

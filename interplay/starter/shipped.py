@@ -12,7 +12,7 @@ from typing import Any
 from interplay.tasks import Task, builtin_suites, index
 
 FOLDER = Path(__file__).parent
-REMEDY = "Make it anew:  python tools/make_starter.py"
+REMEDY = "Make it again:  python tools/make_starter.py"
 
 
 @dataclass(frozen=True)

@@ -62,13 +62,13 @@ class Database:
         Args:
             url: SQLAlchemy address, `sqlite:///path/interplay.db` or `postgresql+psycopg://...`.
         Raises:
-            StoreError: If it cannot be reached or is no Interplay database.
+            StoreError: If it cannot be reached or is not an Interplay database.
         """
         try:
             engine = create_engine(url, pool_size=_CONNECTIONS_KEPT, max_overflow=_MAX_CONNECTIONS - _CONNECTIONS_KEPT)
         except ArgumentError:
             raise StoreError(
-                f"{url!r} is no database address\nWrite sqlite:///path/interplay.db or postgresql+psycopg://user@host/name."
+                f"{url!r} is not a database address\nWrite sqlite:///path/interplay.db or postgresql+psycopg://user@host/name."
             ) from None
         except ModuleNotFoundError as error:
             raise StoreError(
@@ -85,7 +85,7 @@ class Database:
             if "database is locked" in str(error.orig):
                 raise StoreError(
                     f"the database at {engine.url!r} is busy: another command has held it for {_WAIT_S} seconds\n"
-                    "Wait until that one is through, and try again; nothing was changed."
+                    "Wait until that command has ended, and try again; nothing was changed."
                 ) from error
             raise StoreError(
                 f"cannot open the database at {engine.url!r}: {error.orig}\n"

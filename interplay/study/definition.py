@@ -352,13 +352,13 @@ def _examples(root: Table, study_id: str) -> tuple[Example, ...]:
         if homes["video"] and (not homes["video"].startswith("/") or homes["video"].startswith("//")):
             raise table.error(
                 "video",
-                f"{homes['video']!r} is no address on this server",
+                f"{homes['video']!r} is not an address on this server",
                 "begin it with /static/; people's pages load nothing else",
             )
         path = Path(homes["file"])
         if homes["file"] and (path.is_absolute() or ".." in path.parts or path.suffix != ".mp4"):
             raise table.error(
-                "file", f"{homes['file']!r} is no mp4 inside the data folder", "write its path from that folder on"
+                "file", f"{homes['file']!r} is not an mp4 inside the data folder", "write its path from that folder on"
             )
         address = homes["video"] or f"/studies/{study_id}/examples/{index}.mp4"
         caption = " ".join(table.text("caption").split())

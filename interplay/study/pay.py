@@ -310,7 +310,7 @@ def hours(seconds: float) -> Decimal:
 
 
 def up(amount: Decimal) -> Decimal:
-    """Whole cents, rounded up; what a division left behind (28th digit) is no cent.
+    """Whole cents, rounded up; what a division left behind (28th digit) is dropped.
 
     >>> up(Decimal("1.001"))
     Decimal('1.01')

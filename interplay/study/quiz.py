@@ -198,7 +198,7 @@ class Quiz:
         return ticked
 
     def ids_of(self, answers: Mapping[str, Any]) -> dict[str, Any]:
-        """Answers given by the options' texts, as answers by their ids; whatever is no text of an option stays as it is."""
+        """Answers given by the options' texts, as answers by their ids; whatever is no option's text stays as it is."""
         ids = {question.id: {option.text: option.id for option in question.options} for question in self.questions}
         return {
             name: [ids[name].get(one, one) if isinstance(one, str) else one for one in given]

@@ -275,7 +275,7 @@ class Studies:
         Returns:
             False if this person has no attempt left, or needs none; then nothing is written.
         Raises:
-            QuizAnswerError: If the pairs belong to another quiz; that is no attempt.
+            QuizAnswerError: If the pairs belong to another quiz; that is not an attempt.
         """
         with self._database.write() as session:
             lock(session)  # counted and added by one request at a time: pressing twice gives no extra attempt

@@ -175,7 +175,7 @@ class KeyMap:
         """How far a composed action turns, (pitch, yaw) in degrees; nothing without a pointer.
 
         Raises:
-            KeyError: If it is no turn that a step can make: not two numbers from -180 to 180.
+            KeyError: If it is not a turn that a step can make: not two numbers from -180 to 180.
         """
         if self.pointer is None:
             return 0.0, 0.0
@@ -232,7 +232,7 @@ def clip_turn(degrees: float) -> float:
     """Degrees within what one step can turn.
 
     Raises:
-        ValueError: If it is no number at all.
+        ValueError: If it is not a number at all.
     """
     if math.isnan(degrees):
         raise ValueError("a turn must be a number of degrees, got nan")

@@ -250,7 +250,7 @@ def _keys(table: Table) -> KeyMap:
     for code in table.raw("bindings", dict):
         if not _CODE.fullmatch(code):
             remedy = nearest(code, _COMMON_CODES) or "use the `code` of the browser's key events, such as 'KeyW'"
-            raise table.error(f"bindings.{code}", "is no key's name", remedy)
+            raise table.error(f"bindings.{code}", "is not a key's name", remedy)
     bindings = {code: checked(f"bindings.{code}", button) for code, button in table.raw("bindings", dict).items()}
     # An entry that no key presses stays 0 for people and is there for programs; any other button would be of no use.
     unbound = [button for button in (turns if compose else buttons) if button not in bindings.values()]

@@ -36,7 +36,7 @@ router = APIRouter(prefix="/api/agents", tags=["agents"], dependencies=[Depends(
 
 @router.get("", responses=agent_refusals(401))
 def list_agents(request: Request, task: str | None = None) -> list[AgentDocument]:
-    """List all agents that are or were judged, by name. With a token: also the agents that it proposed. For the operator: all."""
+    """List all agents that are or were judged, by name. With a token: also those that it proposed. For the operator: all."""
     return documents(request, roster_of(request).rows(viewer_of(request), task=task), hidden_tasks(request))
 
 

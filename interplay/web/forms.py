@@ -15,7 +15,7 @@ async def pairs_of(request: Request) -> list[tuple[str, str]]:
     """The fields of a posted form, in order; a name may come more than once.
 
     Raises:
-        HTTPException: 400, if it is no form that a browser sends, or one of more than 500 fields.
+        HTTPException: 400, if it is not a form that a browser sends, or one of more than 500 fields.
     """
     body = await request.body()
     try:

@@ -152,7 +152,7 @@ class Hosts:
         """Loopback, what the server listens on, and more names, such as that of a proxy before it.
 
         Raises:
-            ValueError: If one of them is no name.
+            ValueError: If one of them is not a name.
 
         >>> sorted(Hosts.of("192.0.2.7", ["https://Lab.example"]).names)
         ['127.0.0.1', '192.0.2.7', '::1', 'lab.example', 'localhost']

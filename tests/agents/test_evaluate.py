@@ -38,7 +38,7 @@ def test_what_is_there_is_kept_and_the_rest_is_played(archive):
     assert both[0].id == first[0].id
     assert counts == [(1, 2), (2, 2)]
     longer = evaluate(archive, TASK, "random", [1], max_steps=120, video=False)
-    assert longer[0].id != first[0].id, "an episode cut shorter than asked is no substitute"
+    assert longer[0].id != first[0].id, "an episode cut shorter than asked is not a substitute"
     again = evaluate(archive, TASK, "random", [1], max_steps=60, video=False, again=True)
     assert again[0].id not in {first[0].id, longer[0].id}
 

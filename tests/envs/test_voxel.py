@@ -336,7 +336,7 @@ def test_a_scene_is_a_seed_and_commands():
 
 
 def test_garbage_is_no_snapshot():
-    with pytest.raises(EnvError, match="this is no snapshot"):
+    with pytest.raises(EnvError, match="this is not a snapshot"):
         small().restore(b"\x04\0\0\0{}  garbage")
 
 

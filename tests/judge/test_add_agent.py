@@ -112,12 +112,12 @@ def test_everything_that_is_wrong_is_said_at_once_and_nothing_is_stored(archive,
         add_agent(archive, "GoUp", folder)
     text = str(caught.value)
     for part in (
-        "cannot be added, 13 things to put right; nothing was stored:",
+        "cannot be added, 13 things to correct; nothing was stored:",
         "FindCaves: unknown task 'FindCaves'; did you mean 'FindCave'?",
         f"seed_1.mp4: lies beside the folders of the tasks\n  Move it to {folder}/TASK/seed_<number>.mp4.",
         f"seed_{SEEDS[1]}-2.mp4: is not called seed_<number>.mp4",
         f"seed_{SEEDS[2]}.mp4: is a folder, not a video\n  Put the mp4 itself there.",
-        "seed_12.mp4: 12 is no held-out seed of basalt/find_cave\n  Those are 14169, 65101,",
+        "seed_12.mp4: 12 is not a held-out seed of basalt/find_cave\n  Those are 14169, 65101,",
         "best run.mp4: is not called seed_<number>.mp4",
         f"{folder}/find_cave/seed_{SEEDS[0]}.mp4: {cave}/seed_{SEEDS[0]}.mp4 is of the same task and seed\n  Keep one of them.",
         "its pictures are mpeg4, and not every browser plays that\n  Convert it:  ffmpeg -i ",
@@ -126,7 +126,7 @@ def test_everything_that_is_wrong_is_said_at_once_and_nothing_is_stored(archive,
         f"seed_{SEEDS[6]}.mp4 is damaged: the file is empty",
         f"seed_{SEEDS[7]}.mp4 is damaged: it is cut off",
         f"seed_{SEEDS[8]}.mp4 is damaged: ",
-        f"seed_{SEEDS[9]}.webm: is no mp4",
+        f"seed_{SEEDS[9]}.webm: is not an mp4",
     ):
         assert part in text, f"{part!r} is not in\n{text}"
     assert not videos_of(archive)
@@ -141,8 +141,8 @@ def test_files_beside_the_videos_and_twins_are_notes(archive, tmp_path):
     (folder / ".DS_Store").write_text("")
     write_video(folder / "FindCave" / f"seed_{SEEDS[5]}.mp4", shade=1)
     notes = add_agent(archive, "GoUp", folder).notes
-    assert notes[0] == "not videos, left alone: README.txt"
-    assert notes[1].startswith("one video stands under 2 names, ")
+    assert notes[0] == "not videos, ignored: README.txt"
+    assert notes[1].startswith("the same video has 2 names, ")
 
 
 @pytest.mark.parametrize(
@@ -174,7 +174,7 @@ def test_what_an_agent_showed_is_never_replaced(archive, tmp_path):
         UploadError, match="there is an agent 'GoUp' already in basalt/find_cave, basalt/make_waterfall; what it"
     ):
         add_agent(archive, "GoUp", folder)
-    with pytest.raises(UploadError, match="an agent whose name differs from 'goup' in capitals only"):
+    with pytest.raises(UploadError, match="an agent whose name differs from 'goup' only in capital letters"):
         add_agent(archive, "goup", folder, replace_missing=True)
     write_video(folder / "FindCave" / f"seed_{SEEDS[0]}.mp4", shade=77)
     write_video(folder / "FindCave" / f"seed_{SEEDS[3]}.mp4", shade=78)
@@ -261,7 +261,7 @@ def test_one_video_is_added_by_the_api_of_agents_once(archive, tmp_path):
     assert archive.get(name).seed == SEEDS[0]
     with pytest.raises(UploadError, match=f"GoUp has another video of seed {SEEDS[0]} of basalt/find_cave already"):
         add_video(archive, FIND_CAVE, "GoUp", SEEDS[0], write_video(tmp_path / "two.mp4", shade=9))
-    with pytest.raises(UploadError, match="12 is no held-out seed of basalt/find_cave; those are 14169"):
+    with pytest.raises(UploadError, match="12 is not a held-out seed of basalt/find_cave; those are 14169"):
         add_video(archive, FIND_CAVE, "GoUp", 12, path)
     empty = tmp_path / "empty.mp4"
     empty.write_bytes(b"")

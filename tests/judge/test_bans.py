@@ -155,7 +155,7 @@ def test_a_published_list_is_read_and_written(tmp_path):
 @pytest.mark.parametrize(
     ("text", "error"),
     [
-        ("{", "is no JSON in UTF-8"),
+        ("{", "is not JSON in UTF-8"),
         ("{}", "holds no list"),
         ('["A1"]', "entry 1 has no 'workerId' that is a text; got \"A1\""),
         ('[{"workerId": "A1"}, {"workerId": 5}]', "entry 2 has no 'workerId'"),

@@ -156,7 +156,7 @@ def changed(path: str, value, number: int = 1) -> dict:
         (changed("episodes.1.agent_name", ""), "has an agent that cannot be called ''"),
         (changed("episodes.1.agent_name", "participant-3"), "has an agent that cannot be called 'participant-3'"),
         (changed("episodes.1.seed", "7"), f"compares seed {FIND_CAVE.held_out_seeds[0]} with seed 7"),
-        (changed("episodes.1.seed", "north"), "has a seed that is no number: 'north'"),
+        (changed("episodes.1.seed", "north"), "has a seed that is not a number: 'north'"),
         (changed("episodes.1.hash", f"video-GoUp-{FIND_CAVE.held_out_seeds[0]}"), "shows the same video twice"),
         (changed("episodes.1", ...), "has 1 episodes where 2 are compared"),
         (changed("episodes", None), "has no list of episodes"),
@@ -176,8 +176,8 @@ def changed(path: str, value, number: int = 1) -> dict:
         (changed("result", ...), "has no result"),
         (changed("worker_id", "") | {"result": {"eval_metadata": {"win_player": "p1"}}}, "does not say who judged"),
         (changed("something_new", "a\0b"), "holds a zero byte"),
-        (changed("something_new", "\ud800"), "holds numbers or characters that JSON has no words for"),
-        ("nonsense", "is no object but str"),
+        (changed("something_new", "\ud800"), "holds numbers or characters that JSON cannot hold"),
+        ("nonsense", "is not an object but str"),
     ],
 )
 def test_a_row_that_cannot_count_is_dropped_with_its_reason(archive, write, item, reason):
@@ -355,7 +355,7 @@ def test_a_new_agent_is_judged_against_the_agents_of_the_set_where_there_are_vid
     report = import_answers(archive, write(items), videos=tmp_path / "videos")
     assert report["num_videos"] == 12
     assert report["video_notes"] == [
-        "Stranger is no agent of the answers; left alone (add it with:  interplay judge add-agent)"
+        "Stranger is not an agent of the answers and is ignored (add it with:  interplay judge add-agent)"
     ]
     add_agent(archive, "Mine", write_agent(tmp_path / "Mine", first_shade=70))
     judging = Judging(archive, rng=np.random.default_rng(0))
@@ -385,7 +385,7 @@ def test_an_agent_that_was_here_is_named_because_the_published_one_becomes_the_s
     with pytest.raises(SystemExit, match="0"):
         main(["judge", "import", str(path), "--data", str(archive.root), "--json"])
     again = json.loads(capsys.readouterr().out)
-    assert again["joined_agents"] == ["GoUp"]  # importing again does not hide it, and what came with the set is no stranger
+    assert again["joined_agents"] == ["GoUp"]  # importing again does not hide it, and what came with the set is not a stranger
     assert "are one agent now" in again["joined_note"]
     # Another set about the same agents joins them all.
     assert import_answers(archive, path, name="other")["joined_agents"] == ["GoUp", "Random"]

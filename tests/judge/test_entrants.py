@@ -171,7 +171,7 @@ def test_an_agent_may_be_entered_whole_or_in_part_under_another_name(archive, ju
         (("--actor", "human"), "no recorded episode of people fits"),
         (("--participant", "9"), "no recorded episode of participant-9 fits"),
         (("--agent", "nobody"), "no recorded episode of nobody fits"),
-        (("--agent", "ada", "--where", "seed = 1"), "a choice of them needs a name of its own"),
+        (("--agent", "ada", "--where", "seed = 1"), "a selection of them needs another name"),
         (("--agent", "ada", "--as", "people"), "'people' cannot be a name on the leaderboard"),
         (("--agent", "ada", "--as", "participant-3"), "'participant-3' cannot be a name on the leaderboard"),
         (("--agent", "ada", "--as", "bob"), "'bob' is the name of somebody else here"),

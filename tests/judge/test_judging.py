@@ -213,7 +213,7 @@ def test_an_unknown_task_is_answered_with_the_nearest(judging):
 def test_when_all_is_before_judges_the_refusal_says_so(archive, clock):
     judging = two_agents_one_seed(archive, clock)
     judging.serve("eve")
-    with pytest.raises(NothingToJudgeError, match="every pair of videos of any task is before a judge right now"):
+    with pytest.raises(NothingToJudgeError, match="every pair of videos of any task is being judged right now"):
         judging.serve("fay")
 
 
@@ -386,7 +386,7 @@ def test_a_pair_that_was_asked_for_and_never_looked_at_keeps_nobody_waiting(arch
     judging = two_agents_one_seed(archive, clock)
     abandoned = judging.serve("eve")
     clock.advance(UNTOUCHED_AFTER_S)
-    with pytest.raises(EveryPairTakenError, match="is before a judge right now; try again in a few minutes"):
+    with pytest.raises(EveryPairTakenError, match="is being judged right now; try again in a few minutes"):
         judging.serve("fay")
     clock.advance(1)
     watched = judging.serve("fay")
@@ -710,7 +710,7 @@ def test_a_judge_gives_no_more_answers_than_asked_for(archive, clock):
     judging = room(archive, clock, max_answers_per_judge=3)
     assert judging.serve("eve", study="lab").num_wanted == 3
     work(judging, "eve", 3)
-    with pytest.raises(QuotaReachedError, match="all 3 answers one judge is asked for"):
+    with pytest.raises(QuotaReachedError, match="all 3 answers that one judge may give"):
         judging.serve("eve", study="lab")
     judging.serve("fay", study="lab")
     judging.serve("eve")  # the open room has no such limit
@@ -746,7 +746,7 @@ def test_a_closed_study_serves_nothing_new_and_takes_what_it_has_served(archive,
     judging.heartbeat(match.id, "eve", draft(), study="lab")
     with archive.database.write() as session:
         studies.close_study(session, "lab", START)
-    with pytest.raises(StudyClosedError, match="closed and asks for no more answers"):
+    with pytest.raises(StudyClosedError, match="closed and needs no more answers"):
         judging.serve("fay", study="lab")
     assert judging.serve("eve", study="lab").draft == draft()
     assert answer(judging, match, "eve").sequence == 1
@@ -779,7 +779,7 @@ def test_a_pair_is_shown_to_a_judge_no_more_often_than_allowed(archive, clock):
     judging = room(archive, clock, agents=2, num_seeds=2, max_shows_of_pair=1)
     pairs = [frozenset((match.left_episode_id, match.right_episode_id)) for match in work(judging, "eve", 2)]
     assert len(set(pairs)) == 2
-    with pytest.raises(NothingToJudgeError, match="you have compared everything one judge is asked about"):
+    with pytest.raises(NothingToJudgeError, match="you have compared everything that one judge can compare"):
         judging.serve("eve", study="lab")
     judging.serve("fay", study="lab")
 

@@ -142,7 +142,7 @@ def test_a_token_cannot_fill_the_waiting_room(database):
     roster = Roster(database)
     for number in range(MAX_WAITING):
         propose(roster, f"agent-{number}")
-    with pytest.raises(ProposalError, match=f"{MAX_WAITING} agents of yours wait for a moderator"):
+    with pytest.raises(ProposalError, match=f"{MAX_WAITING} of your agents wait for a moderator"):
         propose(roster, "one-more")
     assert propose(roster, "one-more", None), "the operator may"
 

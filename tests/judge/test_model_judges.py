@@ -404,7 +404,7 @@ def test_the_command_ends_with_how_often_the_model_says_what_people_say(judged, 
     text = capsys.readouterr().out
     assert f"{TASK}: 20 new answers as model:vision" in text  # not the name of the judge that learns
     assert "people's answers" in text
-    assert "its answer is taken for certain" in text
+    assert "its answer counts as certain" in text
     with pytest.raises(SystemExit, match="0"):
         main([*look, "--seed", "1", "--data", str(judged.root), "--json"])
     document = json.loads(capsys.readouterr().out)

@@ -82,9 +82,9 @@ def test_no_table_means_the_defaults(empty):
         ),
         (
             {"examples": [{"video": "https://x/y.mp4", "caption": "c"}]},
-            r"examples\[0\].video: 'https://x/y.mp4' is no address on this server\nRemedy: begin it with /media/",
+            r"examples\[0\].video: 'https://x/y.mp4' is not an address on this server\nRemedy: begin it with /media/",
         ),
-        ({"examples": [{"video": "//x/y.mp4", "caption": "c"}]}, "is no address on this server"),
+        ({"examples": [{"video": "//x/y.mp4", "caption": "c"}]}, "is not an address on this server"),
         ({"examples": [{"video": "/x", "caption": "c", "size": "1"}]}, r"examples\[0\].size: is not a known key"),
         ({"policy": "ordr"}, "study x: policy: unknown pairing rule 'ordr'; did you mean 'order'"),
         ({"policy_options": {"top": 3}}, "study x: policy: the pairing rule 'order' has no option 'top'"),

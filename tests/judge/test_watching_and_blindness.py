@@ -53,7 +53,7 @@ def test_by_default_half_of_both_videos_must_be_played_before_an_answer_counts(f
 def test_a_report_of_more_than_the_clock_allows_or_of_shorter_videos_does_not_count(filmed, clock):
     judging = room(filmed, clock, min_viewing_s=0, min_watched_share=1)
     match = judging.serve("eve")
-    with pytest.raises(InvalidAnswerError, match="cannot have been played in 0 s"):
+    with pytest.raises(InvalidAnswerError, match="cannot be played in 0 s"):
         judging.answer(match.id, "eve", **form(TASK) | {"viewing": played(4, 4, length=4)})
     clock.advance(60)
     with pytest.raises(InvalidAnswerError, match="so far: left 25%"):  # the server knows that they are 4 s long

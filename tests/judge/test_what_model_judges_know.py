@@ -243,7 +243,8 @@ def test_a_judge_no_better_than_shares_is_not_recommended(tmp_path, capsys):
     archive.close()
     text = run(capsys, tmp_path / "data", "calibrate", "--seed", "0")[1]
     assert (
-        f"{TASK}: Nobody knows whether it sees how well an agent plays" in text or "no more than the outcomes' shares" in text
+        f"{TASK}: It is not known whether it sees how well an agent plays" in text
+        or "no better than the outcomes' shares" in text
     )
     assert "It is not worth letting it answer yet." in text
     assert "Let it answer" not in text
@@ -258,8 +259,8 @@ def test_a_judge_that_sees_no_difference_says_that_it_has_learnt_nothing(tmp_pat
         shutil.copy(one, path)
     archive.close()
     text = run(capsys, tmp_path / "data", "calibrate", "--seed", "0")[1]
-    assert f"{TASK}: nothing it sees tells which episode people prefer; it has learnt nothing" in text
-    assert "looks most at" not in text
+    assert f"{TASK}: it has learnt nothing: no feature predicts which episode people prefer" in text
+    assert "strongest features" not in text
     status, _, errors = run(capsys, tmp_path / "data", "by-model")
     assert status == 1
     assert f"model:preference has learnt nothing about {TASK}" in errors
@@ -303,7 +304,7 @@ def test_a_judge_that_recognises_agents_by_a_meaningless_look_is_not_praised():
     assert found.left_out.decided_accuracy < 0.6
     assert not found.judges_new_agents
     assert found.names_only.decided_accuracy > found.left_out.decided_accuracy
-    assert "recognising them, not judging play" in found.verdict
+    assert "it recognises them; it does not judge their play" in found.verdict
     assert Calibration.from_json(json.loads(json.dumps(found.to_json()))) == found
 
 
@@ -311,7 +312,7 @@ def test_a_judge_that_sees_quality_passes_on_agents_it_has_not_seen():
     found = calibrated(a_league(np.random.default_rng(2), sees_quality=True), np.random.default_rng(0))
     assert found.judges_new_agents
     assert found.left_out.decided_accuracy > 0.65
-    assert found.verdict.startswith("It tells which of two agents people prefer also where it has seen neither before")
+    assert found.verdict.startswith("It predicts which of two agents people prefer even if it has seen neither before")
 
 
 def test_with_too_few_agents_to_leave_some_out_nothing_is_claimed():

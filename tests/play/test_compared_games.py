@@ -155,7 +155,7 @@ def test_a_game_on_a_held_out_seed_is_compared_only_while_its_player_agrees(tmp_
             assert not operators.ended["may_ask"]
             refused = await say(operators.grant["token"], True)
             assert refused.status_code == 409
-            assert "nobody is asked about games that an operator has opened" in refused.json()["message"]
+            assert "games that an operator opened are not compared" in refused.json()["message"]
 
     with running_server(tmp_path / "data", "--workers", "1", "--held-out-share", "1") as server:
         archive = interplay.record.open(server.data)

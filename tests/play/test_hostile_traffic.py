@@ -212,7 +212,7 @@ def request(method: str, path: str, *, headers: bytes = b"", body: bytes = b"") 
 
 
 def http_cases(address: str) -> Iterator[HttpCase]:
-    """Every operation of the API with odd names and odd bodies, pages with odd addresses, odd headers, and what is no HTTP."""
+    """Every operation of the API with odd names and odd bodies, pages with odd addresses, odd headers, and what is not HTTP."""
     operations = [
         (method.upper(), path)
         for path, methods in httpx.get(f"{address}/api/openapi.json").json()["paths"].items()

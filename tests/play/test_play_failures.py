@@ -125,13 +125,13 @@ def test_a_worker_that_is_stopped_is_no_longer_waited_for_its_players_are_told_a
             assert kinds == [("welcome", None), ("started", None), ("paused", "recovering"), ("resumed", None)]
             assert health[0] == {"status": "ok"}
             assert health[-1]["status"] == "degraded"
-            assert any("have said nothing for more than" in str(one) for one in health)
+            assert any("have not answered for more than" in str(one) for one in health)
             await left(victim)
             assert not Path(f"/proc/{stopped}/fd").exists() or not os.listdir(f"/proc/{stopped}/fd")
             async with asyncio.timeout(60):
                 while (await http.get(f"{server.address}/healthz")).json() != {"status": "ok"}:
                     await asyncio.sleep(0.1)
-        assert "has said nothing for" in (server.data / "server.log").read_text()
+        assert "has not answered for" in (server.data / "server.log").read_text()
         # A server that is told to end does not wait for one either.
         waiting = await started(server, "atari/breakout")
         os.kill(await worker_of(server, seats=1), signal.SIGSTOP)
@@ -205,7 +205,7 @@ def test_a_world_that_fails_ends_its_own_session_with_a_reason(quiet_server: Run
             await failing.play()
         assert failed.value.code == "world_failed"
         # The traceback is in the log; a player reads nothing of our code and folders.
-        assert str(failed.value) == ("the game's world met an error and had to stop\nWhat you played until then is kept.")
+        assert str(failed.value) == ("the game's world had an error and stopped\nWhat you played until then is kept.")
         assert failing.steps[-1] == 39
         for watcher in others:
             await watcher.client.quit()

@@ -46,7 +46,7 @@ def test_a_game_goes_on_from_its_recorded_step_through_two_kills_of_the_server(t
         while (await server.statistics())["seats"].get("held") != 1:
             assert time.monotonic() < deadline, await server.statistics()
             await asyncio.sleep(0.05)
-        assert interplay.record.open(data).episodes() == []  # what may go on is no sealed episode
+        assert interplay.record.open(data).episodes() == []  # what may go on is not a sealed episode
         client = PlayClient(server.address, watcher.client.grant)
         await client.connect()
         assert client.welcome["restored"]

@@ -120,7 +120,7 @@ FAULTS = {
         "every line",
     ),
     "endless time": ("left,right,outcome,time\nada,bob,left,1e300\n", 2, "cannot read the time '1e300'", "seconds since 1970"),
-    "time that is no number": ("left,right,outcome,time\nada,bob,left,nan\n", 2, "cannot read the time 'nan'", "seconds"),
+    "time that is not a number": ("left,right,outcome,time\nada,bob,left,nan\n", 2, "cannot read the time 'nan'", "seconds"),
     "fault after a name of two lines": (GOOD + '"a\nb",c,left\nada,bob,won\n', 5, "unknown outcome 'won'", "write left"),
 }
 
@@ -183,7 +183,7 @@ def test_judgements_tell_episodes_apart_as_well_as_the_file_can(tmp_path):
         ("left,right,outcome,judge\nada,bob,left,\n", "line 2: column 'judge' is empty"),
         ("left,right,outcome,judge,duration_s\nada,bob,left,eve,long\n", "line 2: column 'duration_s' says 'long'"),
         ("left,right,outcome,judge,reason_chars\nada,bob,left,eve,-3\n", "line 2: column 'reason_chars' says '-3'"),
-        ("left,right,outcome,judge,duration_s\nada,bob,left,eve,nan\n", "which is no number of zero or more"),
+        ("left,right,outcome,judge,duration_s\nada,bob,left,eve,nan\n", "which is not a number of zero or more"),
         ("left,right,outcome,judge\nada,bob,won,eve\n", "line 2: unknown outcome 'won'"),
     ],
 )

@@ -259,7 +259,7 @@ def test_a_file_that_went_away_is_reported(record, archive, cartpole):
     ("damage", "found"),
     [
         (lambda data: b"", "is an empty file"),
-        (lambda data: data[: len(data) // 2], "has no readable footer; it was cut off or is no Parquet file"),
+        (lambda data: data[: len(data) // 2], "has no readable footer; it was cut off or is not a Parquet file"),
         (lambda data: b"garbage" * 1000, "has no readable footer"),
     ],
 )

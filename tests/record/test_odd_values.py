@@ -198,7 +198,7 @@ def test_nan_and_infinite_rewards_are_kept_and_count_as_missing_in_totals(odd, a
     assert interplay.record.verify(listed).equal
     assert interplay.record.replay.play_again(listed) == listed.total_reward
     text = pq.read_metadata(episode.path).metadata[METADATA_KEY].decode()
-    json.loads(text, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
+    json.loads(text, parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
 
 
 def test_rewards_whose_sum_is_too_large_have_the_largest_number_as_total(odd):

@@ -201,7 +201,7 @@ def test_a_replay_that_differs_names_a_changed_version(record, invaders, monkeyp
 
     episode = record(invaders, num_steps=20).episode
     monkeypatch.setattr(AtariEnv, "versions", lambda self: {"gymnasium": "9.9", "ale-py": "0.1"})
-    assert verify(episode).equal  # another version that plays the same is no difference
+    assert verify(episode).equal  # another version that plays the same is not a difference
     verdict = verify(rewrite(episode, "reward.player", 7, 5.0))
     assert verdict.step == 7
     assert "now 0.1" in verdict.reason

@@ -100,10 +100,10 @@ class FakeMTurk(FakePlatform):
                 raise _error("AWS.ParameterOutOfRange", f"{name} does not match {pattern}")
         for name, longest in _TEXTS.items():
             if name in fields and not (isinstance(fields[name], str) and len(fields[name]) <= longest):
-                raise _error("AWS.ParameterOutOfRange", f"{name} is no text of at most {longest} characters")
+                raise _error("AWS.ParameterOutOfRange", f"{name} is not a text of at most {longest} characters")
         for name, (low, high) in _NUMBERS.items():
             if name in fields and not (type(fields[name]) is int and low <= fields[name] <= high):
-                raise _error("AWS.ParameterOutOfRange", f"{name} is no whole number from {low} to {high}")
+                raise _error("AWS.ParameterOutOfRange", f"{name} is not a whole number from {low} to {high}")
         return getattr(self, f"_{operation}")(fields)
 
     def _check_signature(self, request: Request) -> None:
@@ -201,7 +201,7 @@ class FakeMTurk(FakePlatform):
         if [child.tag.rpartition("}")[2] for child in question] != ["ExternalURL", "FrameHeight"]:
             raise _error("AWS.MechanicalTurk.XMLParseError", "an ExternalQuestion has ExternalURL and FrameHeight")
         if not (question[0].text or "").startswith("https://") or not (question[1].text or "").isdigit():
-            raise _error("AWS.MechanicalTurk.XMLParseError", "the address is not https, or the height is no number")
+            raise _error("AWS.MechanicalTurk.XMLParseError", "the address is not https, or the height is not a number")
         for required in fields.get("QualificationRequirements", []):
             self._check_requirement(required)
         token = fields.get("UniqueRequestToken")
@@ -230,7 +230,7 @@ class FakeMTurk(FakePlatform):
         if required["Comparator"] != "GreaterThanOrEqualTo" or [type(one) for one in required["IntegerValues"]] != [int]:
             raise _error("AWS.ParameterOutOfRange", "GreaterThanOrEqualTo compares with one whole number")
         if required["ActionsGuarded"] not in ("Accept", "PreviewAndAccept", "DiscoverPreviewAndAccept"):
-            raise _error("AWS.ParameterOutOfRange", f"{required['ActionsGuarded']} is no action")
+            raise _error("AWS.ParameterOutOfRange", f"{required['ActionsGuarded']} is not an action")
 
     def _CreateQualificationType(self, fields: dict[str, Any]) -> dict[str, Any]:
         if any(one["Name"] == fields["Name"] for one in self.qualifications.values()):

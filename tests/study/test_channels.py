@@ -87,7 +87,7 @@ def test_a_page_opened_by_hand_is_told_where_to_begin():
 )
 def test_ids_of_mechanical_turk_have_its_characters_and_length(name, value):
     text = refusal(MTurkChannel(), {**MTURK, name: value})
-    assert f"the link's {name} is no id" in text
+    assert f"the link's {name} is not an id" in text
     assert len(text) < 300
     assert text.isascii()
 
@@ -138,7 +138,7 @@ def test_a_study_may_name_a_host_of_its_own():
     ["http://lab.example", "lab.example", "https://", "https://lab.example/path", "https://a@lab.example", "https://x:99999"],
 )
 def test_a_host_of_ones_own_is_an_https_origin(host):
-    with pytest.raises(StudyError, match="is no origin; write https://host"):
+    with pytest.raises(StudyError, match="is not an origin; write https://host"):
         MTurkChannel([host])
 
 
@@ -188,8 +188,8 @@ def test_a_participant_of_prolific_is_read_from_three_parameters():
 def test_a_link_of_prolific_needs_every_parameter(name):
     channel = CHANNELS["prolific"]
     assert f"the link has no {name}" in refusal(channel, {key: value for key, value in PROLIFIC.items() if key != name})
-    assert f"the link's {name} is no id" in refusal(channel, {**PROLIFIC, name: "a b"})
-    assert f"the link's {name} is no id" in refusal(channel, {**PROLIFIC, name: "x" * 10_000})
+    assert f"the link's {name} is not an id" in refusal(channel, {**PROLIFIC, name: "a b"})
+    assert f"the link's {name} is not an id" in refusal(channel, {**PROLIFIC, name: "x" * 10_000})
     placeholder = refusal(channel, {**PROLIFIC, name: "{{%" + name + "%}}"})
     assert "is still the placeholder" in placeholder
     assert "URL parameters" in placeholder
@@ -227,7 +227,7 @@ def test_an_outcome_without_a_code_gets_no_wrong_one():
         ("prolific", {}, "channel.codes: is missing\nRemedy: write codes = {"),
         ("prolific", {"codes": {}}, "codes.done is missing: paste the completion code"),
         ("prolific", {"codes": {"done": "A", "withdrawn": "A"}}, "two outcomes have the same completion code"),
-        ("prolific", {"codes": {"done": "A", "finished": "B"}}, "codes.finished is no outcome; known: done"),
+        ("prolific", {"codes": {"done": "A", "finished": "B"}}, "codes.finished is not an outcome; known: done"),
         ("prolific", {"codes": {"done": "a b"}}, "codes.done must be a completion code"),
         ("prolific", {"codes": {"done": 12}}, "codes.done must be a completion code"),
         ("prolific", {"codes": CODES, "names": {"worker": "a b"}}, "names.worker must be the name of a URL parameter"),
@@ -236,7 +236,7 @@ def test_an_outcome_without_a_code_gets_no_wrong_one():
         ("prolific", {"codes": CODES, "names": ["p"]}, "channel.names: must be a table, got ['p']"),
         ("prolific", {"code": CODES}, "channel.code: is not a known key\nRemedy: did you mean 'codes'."),
         ("mturk", {"extra_hosts": "https://lab.example"}, "channel.extra_hosts: must be a list, got 'https://lab.example'"),
-        ("mturk", {"extra_hosts": ["ftp://x"]}, "channel: extra_hosts: 'ftp://x' is no origin"),
+        ("mturk", {"extra_hosts": ["ftp://x"]}, "channel: extra_hosts: 'ftp://x' is not an origin"),
         ("open", {"codes": CODES}, "channel.codes: is not a known key\nRemedy: leave it out."),
     ],
 )

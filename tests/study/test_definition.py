@@ -182,7 +182,7 @@ caption = "A tour"
         (('done = "DONE1", ', ""), "channels.prolific: codes.done is missing"),
         (
             ('["http://127.0.0.1:9999"]', '["http://evil.example"]'),
-            "channels.mturk: extra_hosts: 'http://evil.example' is no origin",
+            "channels.mturk: extra_hosts: 'http://evil.example' is not an origin",
         ),
         (("[judging]", "[judgin]"), "judgin: is not a known key\nRemedy: did you mean 'judging'"),
         (("answers = 2", "answers = 2026-01-01"), "s.toml: holds a date or time\nRemedy: write it in quotes"),
@@ -223,8 +223,8 @@ def test_a_study_that_pays_says_what():
     ("table", "text"),
     [
         ('caption = "x"', "examples[0].video: needs one home"),
-        ('video = "https://elsewhere.example/a.mp4"\ncaption = "x"', "is no address on this server"),
-        ('file = "../secret.mp4"\ncaption = "x"', "'../secret.mp4' is no mp4 inside the data folder"),
+        ('video = "https://elsewhere.example/a.mp4"\ncaption = "x"', "is not an address on this server"),
+        ('file = "../secret.mp4"\ncaption = "x"', "'../secret.mp4' is not an mp4 inside the data folder"),
         ('episode = "1"', "examples[0].caption: is missing"),
     ],
 )

@@ -29,7 +29,7 @@ def test_a_token_says_whose_it_is(enrolment):
         tokens.make(b"another secret", ENROLMENT),
         tokens.make(SECRET, ENROLMENT)[:-1],
         tokens.make(SECRET, ENROLMENT).replace(".", "x."),
-        URLSafeSerializer(SECRET, salt="interplay.seat").dumps(ENROLMENT),  # a seat is no enrolment
+        URLSafeSerializer(SECRET, salt="interplay.seat").dumps(ENROLMENT),  # a seat is not an enrolment
         URLSafeSerializer(SECRET, salt="interplay.study.enrolment").dumps([ENROLMENT]),
         URLSafeSerializer(SECRET, salt="interplay.study.enrolment").dumps("a/../b"),
     ],

@@ -235,7 +235,7 @@ def test_what_exists_and_is_not_listed_yet_is_unknown(mturk, api):
         ({"Reward": 3.75}, "Reward does not match"),
         ({"Question": "<a>"}, "XMLParseError"),
         ({"Question": "<ExternalQuestion/>"}, "XMLParseError"),
-        ({"LifetimeInSeconds": 5}, "LifetimeInSeconds is no whole number from 30"),
+        ({"LifetimeInSeconds": 5}, "LifetimeInSeconds is not a whole number from 30"),
         ({"Reward": "500.00"}, "insufficient funds"),
     ],
 )

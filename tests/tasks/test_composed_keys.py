@@ -228,7 +228,7 @@ def test_32_buttons_have_a_bit_each():
         ("look_left = [0, -5]", "look_left = [0, -5], attack = [0, 5]", "keys.turns.attack: is an entry of the action already"),
         (', ArrowLeft = "look_left"', "", "keys.bindings: no key presses 'look_left'"),
         ('"look_left", Arrow', '"lok_left", Arrow', "did you mean 'look_left'"),
-        ("MouseLeft", "MouseLeftt", "is no key's name\nRemedy: did you mean 'MouseLeft'"),
+        ("MouseLeft", "MouseLeftt", "is not a key's name\nRemedy: did you mean 'MouseLeft'"),
         ('"ESC"]', '"ESC", "ESC"]', "keys.buttons: must be 1 to 32 different names"),
         (
             '"ESC"]',

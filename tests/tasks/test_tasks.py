@@ -137,7 +137,7 @@ def test_a_good_file_is_read_whole(tmp_path):
         ('"RIGHT" = 1', '"RIGTH" = 1', "'RIGTH' is not a button of this task\nRemedy: did you mean 'RIGHT'"),
         ('"" = 0, ', "", "no action for no keys at all"),
         (', ArrowRight = "RIGHT"', "", "no key presses 'RIGHT'"),
-        ("ArrowLeft", "ArowLeft", r"bindings.ArowLeft: is no key's name\nRemedy: did you mean 'ArrowLeft'"),
+        ("ArrowLeft", "ArowLeft", r"bindings.ArowLeft: is not a key's name\nRemedy: did you mean 'ArrowLeft'"),
         ('buttons = ["LEFT", "RIGHT"]', 'buttons = ["LEFT", "LEFT"]', "buttons: must be 1 to 12 different names"),
         ('kind = "overall"', 'kind = "comparative"', "exactly one of kind 'overall'"),
         ('kind = "overall"', 'kind = "overal"', "questions.0..kind: 'overal' is not known\nRemedy: did you mean 'overall'"),

@@ -203,7 +203,7 @@ def test_names_that_are_taken_cannot_be_claimed(app, archive, team, name):
 def test_waiting_agents_are_limited(team, boss):
     for number in range(MAX_WAITING):
         assert propose(team, f"red-{number}").status_code == 201
-    assert f"{MAX_WAITING} agents of yours wait" in message(propose(team, "one-more"), 409)
+    assert f"{MAX_WAITING} of your agents wait" in message(propose(team, "one-more"), 409)
     boss.post("/api/agents/red-0/approve")
     assert propose(team, "one-more").status_code == 201
 

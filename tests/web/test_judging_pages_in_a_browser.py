@@ -122,7 +122,7 @@ def test_model_judges_are_measured_against_people(page):
     page.goto("/judges/models")
     assert page.locator(".calibration").count() == len(TASKS) + 1
     assert page.get_by_text("so its accuracy is unknown").count() == 0
-    page.locator(".verdict.doubtful").get_by_text("it tells no more than the outcomes' shares, as far as 380").wait_for()
+    page.locator(".verdict.doubtful").get_by_text("it is no better than the outcomes' shares, as far as 380").wait_for()
     assert fits(page)
     assert page.evaluate("[...document.querySelectorAll('.calibration')].every(one => one.scrollWidth <= one.clientWidth)")
     page.shoot("model-judges")

@@ -172,7 +172,7 @@ def test_a_study_may_ask_for_no_box(archive, client):
     ("parameters", "text"),
     [
         (MTURK | {"workerId": ""}, "the link has no workerId"),
-        (MTURK | {"workerId": "<script>"}, "workerId is no id"),
+        (MTURK | {"workerId": "<script>"}, "workerId is not an id"),
         (MTURK | {"turkSubmitTo": "https://evil.example"}, "which is not one of https://www.mturk.com"),
         (PROLIFIC | {"PROLIFIC_PID": "{{%PROLIFIC_PID%}}"}, "is still the placeholder"),
         (MTURK | PROLIFIC, "another study"),

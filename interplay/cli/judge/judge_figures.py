@@ -39,7 +39,7 @@ def calibration_report(made: Sequence[TaskJudge], skipped: Mapping[str, str], se
     headers = [
         "task",
         "#answers",
-        "#right (commonest)",
+        "#right (most common)",
         "#side right",
         "#Brier (shares)",
         "#ECE",
@@ -85,19 +85,19 @@ def agreement_report(measured: Sequence[MeasuredJudge], skipped: Mapping[str, st
         )
         if not found.is_better_than_commonest:
             remarks.append(
-                f"{judge.task}: model:{judge.name} tells people's preferences no better than always giving the commonest "
+                f"{judge.task}: model:{judge.name} is no better than always giving the most common "
                 f"outcome, as far as {found.num_answers:,} answers can show"
             )
         if found.num_certain:
             remarks.append(
                 f"{judge.task}: it gave {'no' if found.num_certain == found.num_answers else 'not always'} probabilities; "
-                "for the Brier score its answer is taken for certain"
+                "for the Brier score its answer counts as certain"
             )
     headers = [
         "task",
         "#pairs",
         "#people's answers",
-        "#same (commonest)",
+        "#same (most common)",
         "#side the same",
         "#Brier (shares)",
         "#people agree",
@@ -106,7 +106,7 @@ def agreement_report(measured: Sequence[MeasuredJudge], skipped: Mapping[str, st
     parts: list[Any] = [table(headers, rows), *(["", *remarks] if remarks else []), *_skipped(skipped)]
     parts += [
         "",
-        "Over the pairs people answered as well, answers saved over all it answered; [95 % interval].",
+        "Figures are about the pairs that people answered too; answers saved are about all pairs it answered; [95 % interval].",
     ]
     return Group(*parts, "By question:  --json, or /judges/models on the server")
 
@@ -116,20 +116,19 @@ def _remarks(judge: TaskJudge) -> list[str]:
     found, lines = judge.calibration, []
     if found.num_left_out:
         total = found.num_answers + found.num_left_out
-        lines.append(
-            f"{judge.task}: {found.num_left_out:,} of {total:,} answers are left out: this server has no video of their episodes"
-        )
+        why = "this server has no video of their episodes"
+        lines.append(f"{judge.task}: {found.num_left_out:,} of {total:,} answers are left out: {why}")
     strongest = ", ".join(f"{name} {weight:+.2f}" for name, weight in judge.strongest(5))
     if not strongest:
-        lines.append(f"{judge.task}: nothing it sees tells which episode people prefer; it has learnt nothing")
+        lines.append(f"{judge.task}: it has learnt nothing: no feature predicts which episode people prefer")
     if found.left_out is not None and found.names_only is not None:
         lines.append(
-            f"{judge.task}: right about the side on unseen seeds {found.decided_accuracy:.0%}, by names alone "
+            f"{judge.task}: correct side on unseen seeds {found.decided_accuracy:.0%}, from names alone "
             f"{found.names_only.decided_accuracy:.0%}; on agents left out {found.left_out.decided_accuracy:.0%} "
-            f"(Brier score {found.left_out.brier:.3f} against {found.left_out.brier_reference:.3f} by shares)"
+            f"(Brier score {found.left_out.brier:.3f} against {found.left_out.brier_reference:.3f} from shares alone)"
         )
     lines.append(f"{judge.task}: {found.verdict}")
-    return [*lines, f"{judge.task} looks most at: {strongest}"] if strongest else lines
+    return [*lines, f"{judge.task}, strongest features: {strongest}"] if strongest else lines
 
 
 def _skipped(skipped: Mapping[str, str]) -> list[str]:

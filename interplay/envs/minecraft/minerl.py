@@ -68,7 +68,7 @@ class MinerlEnv(MinecraftEnv):
         if missing or shape != (HEIGHT, WIDTH, 3):
             found = f"its actions lack {', '.join(missing)}" if missing else f"its picture has shape {shape}"
             raise EnvError(
-                f"task {self.task.id}: {name!r} is no environment of MineRL 1.0: {found}\n"
+                f"task {self.task.id}: {name!r} is not an environment of MineRL 1.0: {found}\n"
                 "MineRL 0.3 and 0.4 have other actions and pictures. " + INSTALL
             )
         return game

@@ -339,7 +339,7 @@ class VoxelEnv(PlayableEnv):
         except EnvError:
             raise
         except (ValueError, KeyError, TypeError, InterplayError) as error:
-            raise EnvError(f"this is no snapshot of {self.task.env.id}: {error}") from None
+            raise EnvError(f"this is not a snapshot of {self.task.env.id}: {error}") from None
         self._world, self._picture = world, None
         self._num_steps, self._earned, self._over = num_steps, earned, over
 

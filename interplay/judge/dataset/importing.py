@@ -318,7 +318,7 @@ def _videos(folder: Path | None, names: Mapping[str, Any], agents: set[str]) -> 
         if path.name.startswith("."):
             continue
         if agent is None or not path.is_dir():
-            notes.append(f"{path.name} is no agent of the answers; left alone (add it with:  interplay judge add-agent)")
+            notes.append(f"{path.name} is not an agent of the answers and is ignored (add it with:  interplay judge add-agent)")
             continue
         here = find_videos(path, names)
         found.setdefault(agent, []).extend(here.videos)

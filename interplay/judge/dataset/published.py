@@ -103,7 +103,7 @@ def read_items(document: Any, names: Mapping[str, Task], source: str = "the file
         names: Every spelling of a task -> task, `video_folder.task_names`.
         source: Name of the file, for errors.
     Raises:
-        DatasetError: If it is no list.
+        DatasetError: If it is not a list.
     """
     if not isinstance(document, list):
         raise DatasetError(
@@ -146,7 +146,7 @@ def metadata_of(item: Mapping[str, Any]) -> dict[str, Any]:
 
 def _read(row: int, item: Any, names: Mapping[str, Task], wordings: Wordings) -> PublishedAnswer:
     if not isinstance(item, dict):
-        raise DroppedRowError(f"is no object but {type(item).__name__}")
+        raise DroppedRowError(f"is not an object but {type(item).__name__}")
     _check_text(item)
     metadata = metadata_of(item)
     result = item["result"] if isinstance(item.get("result"), dict) else {}
@@ -193,7 +193,7 @@ def _check_text(item: dict[str, Any]) -> None:
         text = json.dumps(item, allow_nan=False, ensure_ascii=False)
         text.encode()
     except (ValueError, RecursionError):  # UnicodeEncodeError is one
-        raise DroppedRowError("holds numbers or characters that JSON has no words for") from None
+        raise DroppedRowError("holds numbers or characters that JSON cannot hold") from None
     if "\\u0000" in text:
         raise DroppedRowError("holds a zero byte")
 
@@ -235,7 +235,7 @@ def _seed(episodes: Sequence[Mapping[str, Any]]) -> int:
         value = episode.get("seed")
         text = str(value).strip() if isinstance(value, str | int) and not isinstance(value, bool) else ""
         if not re.fullmatch(r"-?\d{1,10}", text) or not -(2**31) <= int(text) < 2**31:
-            raise DroppedRowError(f"has a seed that is no number: {str(value)[:40]!r}")
+            raise DroppedRowError(f"has a seed that is not a number: {str(value)[:40]!r}")
         seeds.append(int(text))
     if seeds[0] != seeds[1]:
         raise DroppedRowError(f"compares seed {seeds[0]} with seed {seeds[1]}")
@@ -293,7 +293,7 @@ def _times(
     created, updated = _instant(item, "created_at"), _instant(item, "updated_at")
     answered = _instant(result, "created_at") or updated or end or created
     if answered is None:
-        raise DroppedRowError("says nowhere when it was given")
+        raise DroppedRowError("does not say when it was given")
     if start is not None and end is not None:
         duration = end - start
     elif created is not None:
@@ -324,9 +324,9 @@ def _instant(place: Mapping[str, Any], key: str) -> datetime | None:
         else:
             raise ValueError
     except (ValueError, OverflowError, OSError):
-        raise DroppedRowError(f"has as {key} what is no time: {str(value)[:40]!r}") from None
+        raise DroppedRowError(f"has a {key} that is not a time: {str(value)[:40]!r}") from None
     if not EARLIEST <= found <= datetime.now(UTC) + timedelta(days=1):
-        raise DroppedRowError(f"has as {key} what cannot be: {found:%Y-%m-%d}")
+        raise DroppedRowError(f"has an impossible {key}: {found:%Y-%m-%d}")
     return found
 
 

@@ -61,7 +61,7 @@ def questions(task: Task, kind: Kind) -> list[Question]:
 
 
 def entries_of(responses: Mapping[str, Any], kind: Kind) -> list[Mapping[str, Any]]:
-    """The answers of one kind; whatever is no object there counts as one that says nothing."""
+    """The answers of one kind; whatever is not an object there counts as one that says nothing."""
     entries = responses.get(_LISTS[kind])
     return [entry if isinstance(entry, dict) else {} for entry in entries] if isinstance(entries, list) else []
 

@@ -42,7 +42,7 @@ class OrderUncertainty:
     name: ClassVar[str] = "order"
 
     def __post_init__(self) -> None:
-        """Refuse what is no standard deviation."""
+        """Refuse what is not a standard deviation."""
         if not (isinstance(self.prior_sd, int | float) and 0 < self.prior_sd < np.inf):
             raise ValueError(f"prior_sd must be positive, got {self.prior_sd!r}")
 

@@ -151,7 +151,7 @@ def identifier(found: Mapping[str, str], name: str, pattern: re.Pattern[str] = _
     """One id of a link, checked.
 
     Raises:
-        ArrivalError: If it is missing, was never filled in, or is no id.
+        ArrivalError: If it is missing, was never filled in, or is not an id.
     """
     value = found.get(name, "").strip()
     if not value:
@@ -162,7 +162,7 @@ def identifier(found: Mapping[str, str], name: str, pattern: re.Pattern[str] = _
             "Tell the people who run the study: the platform fills it in when participants are recorded by URL parameters."
         )
     if len(value) > MAX_VALUE_CHARS or not pattern.fullmatch(value):
-        raise ArrivalError(f"the link's {name} is no id: {shown(value)} (one looks like {example})\n{AGAIN}")
+        raise ArrivalError(f"the link's {name} is not an id: {shown(value)} (one looks like {example})\n{AGAIN}")
     return value
 
 
@@ -173,7 +173,7 @@ def shown(value: str) -> str:
 
 
 def check_outcome(outcome: str) -> None:
-    """Raises StudyError for a word that is no outcome."""
+    """Raises StudyError for a word that is not an outcome."""
     if outcome not in OUTCOMES:
         raise StudyError(f"{outcome!r} is no way to end a part in a study; choose one of {', '.join(OUTCOMES)}")
 

@@ -61,7 +61,7 @@ class MTurkChannel:
         extra_hosts: Origins beside Amazon's two that finished forms may be posted to, such as a stand-in on this machine.
         hit: What the study's file says of its HIT, as arguments of `HitSettings`.
     Raises:
-        StudyError: If one of them is no origin.
+        StudyError: If one of them is not an origin.
     """
 
     name = "mturk"
@@ -133,5 +133,7 @@ def _checked_origin(host: str) -> str:
     origin = f"{parts.scheme}://{shown_name}" + (f":{port}" if port is not None else "")
     is_safe = parts.scheme == "https" or (parts.scheme == "http" and name in _LOOPBACK)
     if not name or not is_safe or host.rstrip("/") != origin:
-        raise StudyError(f"extra_hosts: {host!r} is no origin; write https://host or, on this machine, http://127.0.0.1:port")
+        raise StudyError(
+            f"extra_hosts: {host!r} is not an origin; write https://host or, on this machine, http://127.0.0.1:port"
+        )
     return origin

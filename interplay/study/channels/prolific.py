@@ -59,7 +59,7 @@ class ProlificChannel:
     def __init__(self, codes: Mapping[str, str], names: Mapping[str, str] | None = None) -> None:
         for outcome, code in codes.items():
             if outcome not in OUTCOMES:
-                raise StudyError(f"codes.{outcome} is no outcome; known: {', '.join(OUTCOMES)}")
+                raise StudyError(f"codes.{outcome} is not an outcome; known: {', '.join(OUTCOMES)}")
             if not isinstance(code, str) or not _CODE.fullmatch(code):
                 raise StudyError(
                     f"codes.{outcome} must be a completion code as Prolific shows it, such as 'C1A2B3C4'; got {code!r}"

@@ -129,7 +129,7 @@ class ProlificApi:
             )
         if category not in get_args(RejectionCategory):
             raise PaymentError(
-                f"{category!r} is no category of Prolific's; choose one of {', '.join(get_args(RejectionCategory))}"
+                f"{category!r} is not a category of Prolific's; choose one of {', '.join(get_args(RejectionCategory))}"
             )
         return self._transition(submission, {"action": "REJECT", "message": reason.strip(), "rejection_category": category})
 
@@ -225,5 +225,5 @@ def _refusal(path: str, reply: httpx.Response) -> str:
 def _checked(name: str) -> str:
     """An id as it goes into a path or a CSV line."""
     if not _ID.fullmatch(name):
-        raise PaymentError(f"{name[:60]!r} is no id of Prolific's")
+        raise PaymentError(f"{name[:60]!r} is not an id of Prolific's")
     return name

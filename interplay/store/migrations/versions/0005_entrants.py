@@ -82,4 +82,4 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    raise NotImplementedError("what is kept stays kept: restore a backup from before to go back")
+    raise NotImplementedError("stored data is never removed: restore a backup from before to go back")

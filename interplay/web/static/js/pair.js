@@ -363,7 +363,7 @@ export class VideoPair {
   #tick() {
     if (!this.playing) return;
     const now = performance.now();
-    const passed = Math.min(1, (now - this.ticked) / 1000); // more is no watching: the page was asleep
+    const passed = Math.min(1, (now - this.ticked) / 1000); // more does not count as watching: the page was asleep
     this.ticked = now;
     const timekeeper = this.#clock;
     const follower = this.#other(timekeeper);

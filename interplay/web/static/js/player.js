@@ -692,7 +692,7 @@ class Player {
     return !event.repeat && (event.key === "?" || (event.code === "KeyH" && !this.held.isBound("KeyH")));
   }
 
-  /** Whether a key belongs to the browser, because of a modifier that is no key of this game. @param {KeyboardEvent} event */
+  /** Whether a key belongs to the browser, because of a modifier that is not a key of this game. @param {KeyboardEvent} event */
   #isShortcut(event) {
     const isOurs = (/** @type {string} */ name) => this.held.isBound(`${name}Left`) || this.held.isBound(`${name}Right`);
     return (event.ctrlKey && !isOurs("Control")) || (event.altKey && !isOurs("Alt")) || (event.metaKey && !isOurs("Meta"));

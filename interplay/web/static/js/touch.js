@@ -134,7 +134,7 @@ export class TouchPad {
   }
 
   /**
-   * A tap on what is no button of the world.
+   * A tap on what is not a button of the world.
    * @param {HTMLElement} mark
    */
   #act(mark) {
