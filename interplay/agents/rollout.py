@@ -49,8 +49,8 @@ def rollout(
         episode_id, created_at: Of the recording; a fresh id and the time now when not given.
         watch: Called with each of its frames, good until the next.
     Raises:
-        AgentError: If an agent cannot play this task or returns what is not an action, if nobody sits in a seat, or if one simple
-            agent sits in two. Steps already recorded are sealed, with outcome `interrupted`.
+        AgentError: If an agent cannot play this task or returns what is not an action, if nobody sits in a seat, or if one
+            simple agent sits in two. Steps already recorded are sealed, with outcome `interrupted`.
     """
     agents = agent if isinstance(agent, Mapping) else {task.seats[0]: agent}
     check_seats(task, agents)

@@ -281,7 +281,7 @@ class Lines:
 
 @contextmanager
 def progress(*, counts: bool = True) -> Iterator[Progress | Lines]:
-    """A progress bar on standard error, with counts or with a percentage; a line every few seconds when that is not a terminal."""
+    """A progress bar on standard error, with counts or with a percentage; a line every few seconds if it is no terminal."""
     if not progress_console.is_terminal:
         with Lines(counts=counts) as lines:
             yield lines

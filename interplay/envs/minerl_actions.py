@@ -72,8 +72,8 @@ def read(action: Mapping[str, Any]) -> Pressed:
     """Check an action and fill in what it leaves out; turns beyond `MAX_TURN` are clipped to it.
 
     Raises:
-        EnvError: For an unknown key (the nearest is offered), a value that is neither 0 nor 1, or a camera that is not a pair of
-            finite degrees.
+        EnvError: For an unknown key (the nearest is offered), a value that is neither 0 nor 1, or a camera that is not a pair
+            of finite degrees.
 
     >>> read({"jump": 1, "camera": [0.0, 400.0]}).yaw
     180.0

@@ -141,8 +141,8 @@ class Calibration:
         """What may be said of it, in one or two sentences; it rests on left-out agents, and on what names alone tell."""
         if self.left_out is None:
             return (
-                "It is not known whether it sees how well an agent plays or only which agent it is: there are too few agents, or "
-                "too few answers, to leave some out. Do not use it yet."
+                "It is not known whether it sees how well an agent plays or only which agent it is: there are too few "
+                "agents, or too few answers, to leave some out. Do not use it yet."
             )
         count = f"{self.left_out.num_answers:,}"
         if self.judges_new_agents:

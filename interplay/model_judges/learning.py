@@ -139,7 +139,7 @@ def _check_enough(task: str, pairs: Sequence[JudgedPair], num_left_out: int) -> 
     if num_left_out:
         raise ModelJudgeError(
             f"{task} has {len(pairs)} answers by people about {seeds} to learn from, and {needs}; "
-            f"{num_left_out:,} of {len(pairs) + num_left_out:,} answers were left out: there is no video of their episodes here\n"
+            f"{num_left_out:,} of {len(pairs) + num_left_out:,} answers were left out: no video of their episodes here\n"
             "Bring the videos in:  interplay judge import FILE --videos DIR"
         )
     raise ModelJudgeError(
