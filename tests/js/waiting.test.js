@@ -58,20 +58,20 @@ test("who paused in the countdown is not told that others play", () => {
 test("who paused in a game that runs reads whether others play on", () => {
   assert.equal(textOf(PAUSED), "Click here or press any key to go on.");
   assert.equal(textOf({ ...PAUSED, isTouch: true }), "Tap here to go on.");
-  assert.match(textOf({ ...PAUSED, others: [other("playing")] }), /^The others play on without you\. /);
-  assert.match(textOf({ ...PAUSED, others: [other("away")] }), /^Nobody plays now\. /);
+  assert.match(textOf({ ...PAUSED, others: [other("playing")] }), /^The others keep playing without you\. /);
+  assert.match(textOf({ ...PAUSED, others: [other("away")] }), /^Nobody is playing now\. /);
 });
 
 test("after a restart one is asked first, and then reads who else is asked", () => {
   const restored = { ...PAUSED, restoredAt: 90, others: [other("away")] };
-  assert.deepEqual(wordsOf(restored), { headline: "The server was restarted", text: "Your game goes on from step 90.", button: "resume" });
+  assert.deepEqual(wordsOf(restored), { headline: "The server was restarted", text: "Your game continues from step 90.", button: "resume" });
   assert.equal(textOf({ ...restored, isReady: true }), "Waiting for right paddle to go on.");
   assert.equal(textOf({ ...restored, isReady: true, others: [other("playing")] }), "The game goes on in a moment.");
 });
 
 test("a game that is brought back goes on by itself only for who has not paused", () => {
-  assert.match(textOf({ ...PLAYING, isRecovering: true }), /It goes on where it was\.$/);
-  assert.match(textOf({ ...PAUSED, isRecovering: true }), /press any key to go on when it is back\.$/);
+  assert.match(textOf({ ...PLAYING, isRecovering: true }), /It will continue where it stopped\.$/);
+  assert.match(textOf({ ...PAUSED, isRecovering: true }), /press any key to continue when it is back\.$/);
 });
 
 test("a lost connection is said before everything else", () => {

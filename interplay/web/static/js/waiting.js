@@ -27,8 +27,8 @@ export function wordsOf({ lost, hasBegun, isReady, isRecovering, restoredAt, oth
     return { headline: "Get ready", text: beforeTheStart(others), button: others.length ? "stop" : null };
   }
   if (isRecovering) {
-    const next = isReady ? "It goes on where it was." : `${how} to go on when it is back.`;
-    return { headline: "One moment", text: `The game is being brought back from its recording. ${next}`, button: null };
+    const next = isReady ? "It will continue where it stopped." : `${how} to continue when it is back.`;
+    return { headline: "One moment", text: `The game is being restored from its recording. ${next}`, button: null };
   }
   const away = others.filter((one) => one.state !== "playing");
   if (isReady) {
@@ -36,9 +36,9 @@ export function wordsOf({ lost, hasBegun, isReady, isRecovering, restoredAt, oth
     return { headline: away.length ? "Waiting" : "One moment", text, button: null };
   }
   if (restoredAt !== null) {
-    return { headline: "The server was restarted", text: `Your game goes on from step ${restoredAt}.`, button: "resume" };
+    return { headline: "The server was restarted", text: `Your game continues from step ${restoredAt}.`, button: "resume" };
   }
-  const meanwhile = others.length === 0 ? "" : away.length === others.length ? "Nobody plays now. " : "The others play on without you. ";
+  const meanwhile = others.length === 0 ? "" : away.length === others.length ? "Nobody is playing now. " : "The others keep playing without you. ";
   return { headline: "Paused", text: `${meanwhile}${how} to go on.`, button: null };
 }
 
