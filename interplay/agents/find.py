@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from interplay.record import Archive
 
 BUILTIN: dict[str, tuple[Callable[[], SimpleAgent], str]] = {
-    "random": (RandomAgent, "draws its actions, a new one every four frames"),
-    "noop": (NoopAgent, "never touches a key"),
+    "random": (RandomAgent, "chooses random actions, a new one every four frames"),
+    "noop": (NoopAgent, "never presses a key"),
     "scripted": (ScriptedAgent, "a hand-written player for each built-in Atari game and each task of the block world"),
 }
 """Name -> (factory, one line)."""
