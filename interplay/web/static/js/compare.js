@@ -8,7 +8,7 @@ import { ApiError, api, need } from "./page.js";
  * @param {boolean} isCompared everybody in the game agreed
  */
 export function wordsAfter(agreed, isCompared) {
-  if (!agreed) return "Your game is not compared: nobody is shown it for this from now on.";
+  if (!agreed) return "Your game is not compared. From now on, no judge sees it.";
   const when = isCompared ? "" : " once every other player agrees too";
   return `Thank you. Your game may be compared${when}. You can take this back on the page of the episode.`;
 }
