@@ -19,6 +19,23 @@ WORDS = {
     r"can(not)? be believed|be believed": "accurate, or calibrated",
     r"doubt": "uncertainty",
     r"nobody at the keyboard": "scripted players and judges",
+    r"(come|comes|came|brought) about": "happen; or a noun, such as history",
+    r"(pair|video|match|task) before (you|them|her|him)": "an open pair",
+    r"(before|with) (a|their|its|every) judge (right )?now": "open, or being judged",
+    r"sign(s)? of life": "heartbeat",
+    r"nobody can read off": "so it does not show",
+    r"counts? (in|for) no": "does not count for",
+    r"no (more|longer) once": "stops when",
+    r"(is|are|was|were) given (up|back)": "becomes free, or is released",
+    r"gives? (it|a match|the match) back": "release",
+    r"taken for (certain|independent|known)": "treated as, or counts as",
+    r"play(s)? on without": "keep playing without",
+    r"(made|make|makes|computed|begins?) anew": "again",
+    r"commonest": "most common",
+    r"likeliest": "most likely",
+    r"whoever runs": "the operator of",
+    r"one's own": "your own",
+    r"by itself in": "automatically",
 }
 """Words that are not used, as a pattern, and what to write instead. The glossary's other words are checked by readers."""
 

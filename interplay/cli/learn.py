@@ -49,7 +49,7 @@ def bc(
         float | None, typer.Option(help="0 keeps each action's own frequency, 1 gives all actions the same weight.")
     ] = None,
     temperature: Annotated[
-        float | None, typer.Option(help="Temperature of the policy's draws; 0 takes the likeliest action.")
+        float | None, typer.Option(help="Temperature of the policy's draws; 0 takes the most likely action.")
     ] = None,
     max_seconds: Annotated[float | None, typer.Option(help="Stop training after so many seconds.")] = None,
     device: Annotated[str | None, typer.Option(help="auto, cpu or cuda.")] = None,

@@ -11,5 +11,5 @@ test("after a yes one reads what it is worth and where it can be taken back", ()
 });
 
 test("after a no nobody is shown the game", () => {
-  assert.equal(wordsAfter(false, false), "Your game is not compared: nobody is shown it for this from now on.");
+  assert.equal(wordsAfter(false, false), "Your game is not compared. From now on, no judge sees it.");
 });

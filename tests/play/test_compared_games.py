@@ -128,7 +128,7 @@ def test_a_game_on_a_held_out_seed_is_compared_only_while_its_player_agrees(tmp_
             # Later, without the token: on the page of the episode, which its player finds in the catalogue.
             about = {"episode": episode.id, "agreed": False}
             address = f"/episodes/{episode.id}"
-            assert "You said yes: judges may be shown this game." in (await http.get(address)).text
+            assert "You said yes: judges may see this game." in (await http.get(address)).text
             assert f'<option value="{episode.actor}">you</option>' in (await http.get("/episodes")).text
             async with httpx.AsyncClient(base_url=server.address) as stranger:
                 assert "May we compare" not in (await stranger.get(address)).text
@@ -138,7 +138,7 @@ def test_a_game_on_a_held_out_seed_is_compared_only_while_its_player_agrees(tmp_
             assert shown(archive) == {episode.id}
             assert (await http.post("/api/play/agreement", json=about)).json() == {"is_compared": False}
             assert shown(archive) == set()
-            assert "You said no: nobody is shown it for this." in (await http.get(address)).text
+            assert "You said no: judges do not see this game." in (await http.get(address)).text
             for named in ({}, {"token": token, "episode": episode.id}):
                 unclear = await http.post("/api/play/agreement", json={"agreed": False, **named})
                 assert unclear.status_code == 422

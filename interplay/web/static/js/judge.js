@@ -197,7 +197,7 @@ class JudgePage {
     }
   }
 
-  /** A sign of life, with what was filled in and watched since the last one. */
+  /** A heartbeat, with what was filled in and watched since the last one. */
   async #heartbeat() {
     if (!this.match?.match || document.hidden) return;
     clearTimeout(this.saveTimer);

@@ -1,4 +1,4 @@
-// The player: instructions, countdown, the game on a canvas, and at the end one's own replay.
+// The player: instructions, countdown, the game on a canvas, and at the end the player's own replay.
 
 import { askToCompare } from "./compare.js";
 import { Seat } from "./connection.js";
@@ -317,7 +317,7 @@ class Player {
     note.textContent = `You play ${readable(this.mySeat)}.${missing}`;
     if (this.state === "paused") return this.#tell();
     if (this.state !== "connecting" && (this.state !== "countdown" || !isAwaited(others))) return;
-    this.#setState("connecting"); // a countdown begins anew when all are ready
+    this.#setState("connecting"); // a countdown begins again when all are ready
     this.#tell();
   }
 
