@@ -20,7 +20,7 @@ WORDS = {
     r"doubt": "uncertainty",
     r"nobody at the keyboard": "scripted players and judges",
     r"(come|comes|came|brought) about": "happen; or a noun, such as history",
-    r"(pair|video|match|task) before (you|them|her|him)": "an open pair",
+    r"(pair|match) (is )?before (you|them)": "an open pair",
     r"(before|with) (a|their|its|every) judge (right )?now": "open, or being judged",
     r"sign(s)? of life": "heartbeat",
     r"nobody can read off": "so it does not show",
