@@ -171,7 +171,7 @@ def test_what_an_agent_showed_is_never_replaced(archive, tmp_path):
     add_agent(archive, "GoUp", folder)
     before = {episode.id: episode.sha256 for episode in videos_of(archive)}
     with pytest.raises(
-        UploadError, match="there is an agent 'GoUp' already in basalt/find_cave, basalt/make_waterfall; what it"
+        UploadError, match="there is an agent 'GoUp' already in basalt/find_cave, basalt/make_waterfall; its videos are not replaced"
     ):
         add_agent(archive, "GoUp", folder)
     with pytest.raises(UploadError, match="an agent whose name differs from 'goup' only in capital letters"):
@@ -259,7 +259,7 @@ def test_one_video_is_added_by_the_api_of_agents_once(archive, tmp_path):
     name = add_video(archive, FIND_CAVE, "GoUp", SEEDS[0], path)
     assert add_video(archive, FIND_CAVE, "GoUp", SEEDS[0], path) == name
     assert archive.get(name).seed == SEEDS[0]
-    with pytest.raises(UploadError, match=f"GoUp has another video of seed {SEEDS[0]} of basalt/find_cave already"):
+    with pytest.raises(UploadError, match=f"GoUp already has another video of seed {SEEDS[0]} of basalt/find_cave"):
         add_video(archive, FIND_CAVE, "GoUp", SEEDS[0], write_video(tmp_path / "two.mp4", shade=9))
     with pytest.raises(UploadError, match="12 is not a held-out seed of basalt/find_cave; those are 14169"):
         add_video(archive, FIND_CAVE, "GoUp", 12, path)

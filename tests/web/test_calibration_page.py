@@ -107,11 +107,11 @@ def test_a_judge_that_looks_is_shown_by_its_agreement_with_people(archive, clien
     assert "model:0" in text
     assert "95 % interval" in text
     assert "its answers count as certain" in text
-    assert "it answered 60" in text
+    assert "the judge answered 60" in text
     assert "No model judge yet" not in text
     assert client.get("/judges/models").text == text
     fill(archive, tasks=[TASK], num_answers=30, num_judges=1, judge_kind="model", seed=2)
-    assert "it answered 90" in client.get("/judges/models").text
+    assert "the judge answered 90" in client.get("/judges/models").text
 
 
 def test_a_judge_whose_pairs_nobody_answered_says_so(archive, client):
