@@ -171,7 +171,8 @@ def test_what_an_agent_showed_is_never_replaced(archive, tmp_path):
     add_agent(archive, "GoUp", folder)
     before = {episode.id: episode.sha256 for episode in videos_of(archive)}
     with pytest.raises(
-        UploadError, match="there is an agent 'GoUp' already in basalt/find_cave, basalt/make_waterfall; its videos are not replaced"
+        UploadError,
+        match="there is an agent 'GoUp' already in basalt/find_cave, basalt/make_waterfall; its videos are not replaced",
     ):
         add_agent(archive, "GoUp", folder)
     with pytest.raises(UploadError, match="an agent whose name differs from 'goup' only in capital letters"):
