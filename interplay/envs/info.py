@@ -14,6 +14,8 @@ MAX_VALUES = 64
 MAX_TEXT = 4096
 """Characters of a text, at most."""
 
+# Built once: this runs at every step.
+_BOOLEANS, _INTEGERS, _FLOATS = (bool, np.bool_), (int, np.integer), (float, np.floating)
 _MAX_DEPTH = 4
 _NOTHING = object()
 """Stands for a value that is left out."""
@@ -31,11 +33,11 @@ def recordable(info: Any) -> dict[str, Any]:
     {'mask': [0, 1], 'prob': 0.5}
     """
     kept: dict[str, Any] = {}
-    if not isinstance(info, Mapping):
+    if type(info) is not dict and not isinstance(info, Mapping):
         return kept
     for key, value in info.items():
         if not isinstance(key, str):
-            if not isinstance(key, int | np.integer):
+            if not isinstance(key, _INTEGERS):
                 continue
             key = str(int(key))
         plain = _plain(value)
@@ -59,12 +61,12 @@ def _plain(value: Any, depth: int = 0) -> Any:
     """A number, text or list as JSON has it, or `_NOTHING`."""
     if isinstance(value, str):
         return clean_text(value) if len(value) <= MAX_TEXT else _NOTHING
-    if isinstance(value, bool | np.bool_):
+    if isinstance(value, _BOOLEANS):
         return bool(value)
-    if isinstance(value, int | np.integer):
+    if isinstance(value, _INTEGERS):
         number = int(value)
         return number if -(2**63) <= number < 2**63 else _NOTHING
-    if isinstance(value, float | np.floating):
+    if isinstance(value, _FLOATS):
         real = float(value)
         return real if math.isfinite(real) else None
     if isinstance(value, np.ndarray):

@@ -83,7 +83,8 @@ class FrameEncoder:
         Raises:
             ValueError: If the frame has another size than the first, and that was not to be expected.
         """
-        reward = max(-_MAX_REWARD, min(reward, _MAX_REWARD))
+        if abs(reward) > _MAX_REWARD:
+            reward = max(-_MAX_REWARD, min(reward, _MAX_REWARD))
         pixels = frame.pixels
         if pixels.shape[:2] != (self.height, self.width):
             if not self._resizes:

@@ -14,7 +14,7 @@ from interplay.play.clock import EpisodeClock
 from interplay.play.codec import FrameEncoder
 from interplay.play.live_seat import LiveSeat
 from interplay.play.pace import Pace
-from interplay.record import RecordedEpisode, Recorder, ResumedState
+from interplay.record import InputTiming, RecordedEpisode, Recorder, ResumedState
 from interplay.record.rewards import counted
 
 HUD_PER_S = 4
@@ -65,10 +65,8 @@ class LiveEpisode:
         self.clock = EpisodeClock(env.task.frame_rate_hz)
         self.slot = 0
         task = env.task
-        first = env.view()
-        size = first.pixels.shape[:2] if env.heights else None
         self.seats = [
-            LiveSeat(number, index, name, mask=task.keys.full_mask, encoder=FrameEncoder(first, size), send=send)
+            LiveSeat(number, index, name, mask=task.keys.full_mask, encoder=_encoder(env, name), send=send)
             for index, name in enumerate(task.seats)
         ]
         resizes = env.heights and env.drawn_for is not None and env.frame_policy == "replay"
@@ -180,15 +178,20 @@ class LiveEpisode:
         late_us = self.clock.advance(now_us)
         begun_ns = perf_counter_ns()
         self._stepped_us.append(now_us)
-        seats = self.seats
-        joint_action = {seat.name: self._action(seat, seat.take_buttons(now_us)) for seat in seats}
+        seats, episode = self.seats, self.episode
+        joint_action: dict[str, Any] = {}
+        timing: dict[str, InputTiming | None] = {}
+        for seat in seats:
+            buttons = seat.take_buttons(now_us)
+            joint_action[seat.name] = self._action(seat, buttons) if self._table is None else self._table[buttons]
+            timing[seat.name] = seat.timing
         if self.pace is not None:
             self.env.draw_for(self.env.drawn_for, self.pace.height if self.pace.level else None)
         before_ns = perf_counter_ns()
-        _, rewards, terminated, truncated, info = self.episode.step(
+        _, rewards, terminated, truncated, info = episode.step(
             joint_action,
             owners=self.owners,
-            timing={seat.name: seat.timing for seat in seats},
+            timing=timing,
             clock_us=now_us - self._time_zero_us,  # type: ignore[operator]
         )
         if len(self.step_costs_us) < NUM_TIMED_STEPS:
@@ -202,7 +205,7 @@ class LiveEpisode:
             for seat in seats:
                 self._send_frame(seat, now_us, wire.LAST_FRAME)
         elif not skip:
-            step = self.episode.num_steps
+            step = episode.num_steps
             is_screen_open = info.get("is_gui_open", False)
             for seat in seats:
                 if seat.takes_frames:
@@ -215,9 +218,7 @@ class LiveEpisode:
         return late_us
 
     def _action(self, seat: LiveSeat, buttons: int) -> Any:
-        if self._table is None:
-            return self.env.action_of_person(self._keys.action(buttons, seat.take_turn()))
-        return self._table[buttons]
+        return self.env.action_of_person(self._keys.action(buttons, seat.take_turn()))
 
     def send_hud(self, seat: LiveSeat) -> None:
         """Score, time and the rest, for a player's page."""
@@ -238,9 +239,10 @@ class LiveEpisode:
 
     def unwritten_us(self, now_us: int) -> int:
         """How long its oldest step has been waiting for the disk, microseconds."""
-        if self.recorder is None or self.recorder.oldest_us is None or self._time_zero_us is None:
+        recorder = self.episode.recorder
+        if recorder is None or recorder.oldest_us is None or self._time_zero_us is None:
             return 0
-        return now_us - self._time_zero_us - self.recorder.oldest_us
+        return now_us - self._time_zero_us - recorder.oldest_us
 
     def write(self) -> None:
         """Write the steps that wait to the journal.
@@ -273,4 +275,10 @@ class LiveEpisode:
     def _send_frame(self, seat: LiveSeat, now_us: int, flags: int = 0) -> None:
         time_ms = 0 if self._time_zero_us is None else (now_us - self._time_zero_us) // 1000
         made_us = now_us if self.running else None
-        seat.send_frame(self.env.view(), step=self.step, time_ms=time_ms, made_us=made_us, flags=flags)
+        seat.send_frame(self.env.view_of(seat.name), step=self.episode.num_steps, time_ms=time_ms, made_us=made_us, flags=flags)
+
+
+def _encoder(env: PlayableEnv, seat: str) -> FrameEncoder:
+    """Of what this seat sees, which has several sizes in some worlds."""
+    first = env.view_of(seat)
+    return FrameEncoder(first, first.pixels.shape[:2] if env.heights else None)

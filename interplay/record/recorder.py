@@ -29,6 +29,8 @@ BATCH_US = 800_000
 _NO_INPUT = (None,) * len(InputTiming._fields)
 
 JPEG_QUALITY = 95
+_EXACT = {int, bool, str}
+"""Types of which equal values are the same value; 0.0 and -0.0 are not."""
 _WINDOW_LOG = 18
 """Compression looks this far back, 2**18 bytes: several pictures of an Atari game, in a buffer that stays in the cache."""
 
@@ -97,6 +99,7 @@ class Recorder:
         self.oldest_us: int | None = None
         self._left_out: set[str] = set()
         self._kept, self._info_text = "{}", "{}"
+        self._last_info: tuple[list[Any], list[Any]] | None = None
 
     def start(self, observation: Any, info: dict[str, Any]) -> None:
         """Open the journal and record the first observation; it reaches the disk at once.
@@ -199,6 +202,12 @@ class Recorder:
 
     def _recorded(self, info: Any) -> str:
         """What is kept of an info; the log names once what is not, where the environment did not choose itself."""
+        # Most steps repeat the last one's info: where that is quick to tell, its text is at hand.
+        last, self._last_info = self._last_info, None
+        if type(info) is dict and _EXACT.issuperset(types := [*map(type, info), *map(type, info.values())]):
+            self._last_info = list(info.items()), types
+            if self._last_info == last:
+                return self._info_text
         kept = self._env.info_to_record(info)
         if isinstance(info, Mapping) and len(kept) < len(info) and type(self._env).info_to_record is PlayableEnv.info_to_record:
             named = {clean_text(str(name)) for name, value in info.items() if value is not None}

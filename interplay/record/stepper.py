@@ -98,12 +98,12 @@ class RecordedEpisode:
         Raises:
             RecordingError: If a seat has no action, or there is no such seat; or if the step cannot be written.
         """
-        if joint_action.keys() != self._seats:
+        only = self._only
+        if (only not in joint_action or len(joint_action) != 1) if only is not None else joint_action.keys() != self._seats:
             raise RecordingError(
                 f"a step of {self.env.task.id} needs one action of each seat ({', '.join(self.seats)}); "
                 f"got actions of {', '.join(joint_action) or 'none'}"
             )
-        only = self._only
         action = joint_action if only is None else joint_action[only]
         observation, reward, terminated, truncated, info = self.env.step(action)
         self.num_steps = num_steps = self.num_steps + 1

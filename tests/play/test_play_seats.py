@@ -14,19 +14,24 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from play_server import RunningServer, environment, running_server, serve_command
 from play_watcher import Watcher
 from sqlalchemy.exc import DatabaseError
+from trial_suite import suite_text
 from websockets.asyncio.client import connect
 
 import interplay.record
-from interplay.play import PlayError, PlayServer, pool, wire
+from interplay.envs import Frame, make
+from interplay.play import PlayError, PlayServer, channel, pool, wire
+from interplay.play.channel import Unpacker
 from interplay.play.client import PlayClient
+from interplay.play.codec import FrameDecoder, palette_from_text
 from interplay.play.game import State
 from interplay.play.live import LiveEpisode
 from interplay.store import PlaySession
-from interplay.tasks import find
+from interplay.tasks import find, parse_suite
 
 
 async def listen_for(client: PlayClient, seconds: float) -> None:
@@ -126,6 +131,28 @@ def test_latency_is_measured_from_pictures_of_a_running_game_only() -> None:
     live.input(seat, 0, painted_step=1, client_ms=0.0, received_us=0)
     live.tick(527_000)
     assert [timing.latency_ms for timing in recorder.timings] == [None, 17.0]
+
+
+def test_every_seat_is_sent_its_own_view(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("pettingzoo")
+    (task,) = (task for task in parse_suite(suite_text()).tasks if len(task.seats) == 2)
+    env = make(task)
+    colours = {"left": 10, "right": 200}
+    monkeypatch.setattr(env, "view_of", lambda seat: Frame(np.full((8, 10 + colours[seat] // 100, 3), colours[seat], np.uint8)))
+    sent: list[bytes] = []
+    live = LiveEpisode(1, env, start=env.reset(seed=1), send=sent.append)
+    live.start(0)
+    for step in range(1, 4):
+        live.tick(step * 70_000)
+    welcomes = {seat.name: seat.welcome(0) for seat in live.seats}
+    decoders = {name: FrameDecoder(one.width, one.height, palette_from_text(one.palette)) for name, one in welcomes.items()}
+    for _, index, kind, payload in Unpacker().feed(b"".join(sent)):
+        if kind == channel.ToWeb.FRAME:
+            decoders[task.seats[index]].apply(payload)
+    for name, decoder in decoders.items():
+        assert decoder.step == 3
+        assert (Frame(decoder.pixels, decoder.palette).rgb() == colours[name]).all(), name
+    env.close()
 
 
 @contextlib.asynccontextmanager

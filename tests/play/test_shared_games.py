@@ -181,7 +181,7 @@ async def being_brought_back(play: PlayServer) -> tuple[Game, list[Listener]]:
     os.kill(game.link.process.pid, signal.SIGKILL)
     async with asyncio.timeout(30):
         while game.state is not State.RECOVERING:
-            await asyncio.sleep(0.001)
+            await asyncio.sleep(0)  # at every turn of the loop: the moment must not be missed
     return game, listeners
 
 
@@ -227,7 +227,7 @@ def test_who_pauses_and_comes_back_while_the_game_is_brought_back_plays_on(tmp_p
             game, listeners = await being_brought_back(play)
             left, right = game.seats
             while game.link is None:
-                await asyncio.sleep(0.001)
+                await asyncio.sleep(0)
             game.on_command(left, "pause")
             game._give_up(left)  # as the timer does that the pause has started
             assert game.state is State.RECOVERING
