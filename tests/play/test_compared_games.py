@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import httpx
+import pytest
 from play_server import RunningServer, running_server
 from sqlalchemy import select
 
