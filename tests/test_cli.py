@@ -53,6 +53,38 @@ def test_a_missing_argument_is_misuse():
     assert run("tasks", "show").returncode == 2
 
 
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("episodes", "list", "--data", ""), "it is empty; name a folder"),
+        (("agents", "list", "--data", ""), "it is empty; name a folder"),
+        (("episodes", "list", "--data", __file__), "is a file; name a folder"),
+        (("episodes", "list", "--data", 300 * "a"), "name another folder"),
+        (("episodes", "list", "--limit", 30 * "9"), "--limit"),
+        (("judge", "add-episodes", "--participant", 20 * "9"), "--participant"),
+        (("judge", "add-episodes"), "say whose episodes"),
+        (("judge", "add-episodes", "--actor", "robots"), "--actor takes human, got 'robots'"),
+        (("episodes", "export", "--all", "--format", "gif"), "unknown export format 'gif'; known: mp4"),
+        (("study", "open", "basalt", "--address", "rubbish"), "it takes https://host or http://host, got 'rubbish'"),
+        (("tasks", "check", "--env", "Taxi-v4", "--steps", 30 * "9"), "--steps"),
+    ],
+)
+def test_misuse_is_said_in_words_before_anything_is_made(arguments, words, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit, match="2"):
+        main(list(arguments))
+    said = " ".join(capsys.readouterr().err.replace("│", " ").split())
+    assert words in said
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_nobody_made_is_not_made_by_a_list_of_agents(tmp_path, capsys):
+    with pytest.raises(SystemExit, match="0"):
+        main(["agents", "list", "--data", str(tmp_path / "mistyped")])
+    assert "scripted" in capsys.readouterr().out
+    assert not (tmp_path / "mistyped").exists()
+
+
 def test_an_error_for_people_has_no_traceback_and_exits_1():
     result = run("tasks", "show", "atari/brekout")
     assert result.returncode == 1

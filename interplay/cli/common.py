@@ -37,7 +37,29 @@ if TYPE_CHECKING:
     from interplay.record import Archive
     from interplay.tasks import Suite
 
-DataOption = Annotated[Path, typer.Option("--data", help="Folder with the database, episodes, videos and models.")]
+DEFAULT_DATA = Path("interplay-data")
+MOST = 2**63 - 1
+"""The largest whole number that a database holds."""
+
+
+def _data_folder(value: str | Path) -> Path:
+    """The folder that `--data` names. An empty name, as of a variable that is not set, would mean the current folder."""
+    folder = Path(value)
+    if not str(value).strip():
+        raise typer.BadParameter(f"it is empty; name a folder, such as {DEFAULT_DATA}")
+    try:
+        is_file = folder.exists() and not folder.is_dir()
+    except OSError as error:
+        raise typer.BadParameter(f"{error.strerror}; name another folder, such as {DEFAULT_DATA}") from None
+    if is_file:
+        raise typer.BadParameter(f"{folder} is a file; name a folder, such as {DEFAULT_DATA}")
+    return folder
+
+
+DataOption = Annotated[
+    Path,
+    typer.Option("--data", parser=_data_folder, metavar="DIR", help="Folder with the database, episodes, videos and models."),
+]
 DatabaseOption = Annotated[str | None, typer.Option("--database", help="Database address; default: SQLite inside --data.")]
 SeedOption = Annotated[
     int | None, typer.Option("--seed", min=0, help="Seed of every random draw; drawn and printed if not given.")
@@ -46,7 +68,6 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON documen
 
 T = TypeVar("T")
 
-DEFAULT_DATA = Path("interplay-data")
 SERVER_FILE = "serve.lock"
 """File of a data folder that its server holds locked; it says the server's process and port."""
 _PIPE_WIDTH = 1000

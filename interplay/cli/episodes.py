@@ -12,6 +12,7 @@ import typer
 
 from interplay.cli.common import (
     DEFAULT_DATA,
+    MOST,
     DatabaseOption,
     DataOption,
     JsonOption,
@@ -44,7 +45,7 @@ def list_episodes(
     actor: Annotated[str | None, typer.Option(help="human, agent, model, or a name.")] = None,
     outcome: Annotated[str | None, typer.Option(help="terminated, time_limit, quit, left or interrupted.")] = None,
     where: Annotated[list[str] | None, typer.Option(help="A comparison, e.g. 'score >= 200'; may be repeated.")] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="At most so many, the newest ones.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, max=MOST, help="At most so many, the newest ones.")] = None,
     data: DataOption = DEFAULT_DATA,
     database: DatabaseOption = None,
     as_json: JsonOption = False,
@@ -256,18 +257,22 @@ def export(
     Try:  interplay episodes export --all --out videos
     """
     from interplay.errors import unknown_name
+    from interplay.record import RecordingError
     from interplay.record.export import EXPORTERS
 
     if bool(episode_ids) == every:
         raise typer.BadParameter("give episode ids, or --all for every episode")
     if format_name not in EXPORTERS:
-        raise unknown_name("export format", format_name, EXPORTERS)
+        raise typer.BadParameter(str(unknown_name("export format", format_name, EXPORTERS)))
     suffix, write = EXPORTERS[format_name]
     archive = open_archive(data, database, must_exist=True)
     episodes = archive.episodes(with_uploads=True) if every else [archive.get(name) for name in episode_ids or []]
     if every:  # answers about a video may have been imported without it
         episodes = [episode for episode in episodes if not episode.is_video_only or episode.sha256 is not None]
-    out.mkdir(parents=True, exist_ok=True)
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RecordingError(f"cannot write to {out}: {error.strerror}\nGive another folder with --out.") from error
     written, kept = [], []
     with progress() as bar:
         new = [episode for episode in episodes if not (out / f"{episode.id}{suffix}").exists()]

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
+from urllib.parse import urlsplit
 
 import typer
 
@@ -46,9 +47,23 @@ NameArgument = Annotated[
 ]
 IdArgument = Annotated[str, typer.Argument(metavar="ID", help="Id of a study that was opened in this data folder.")]
 SuiteOption = Annotated[list[Path] | None, typer.Option("--suite", help="A file with tasks of the study; may be repeated.")]
+
+
+def _web_address(value: str) -> str:
+    parts = urlsplit(value)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise typer.BadParameter(f"it takes https://host or http://host, got {value!r}")
+    return value
+
+
 AddressOption = Annotated[
     str | None,
-    typer.Option("--address", help="Address at which people reach the server; default: the server that runs here."),
+    typer.Option(
+        "--address",
+        parser=_web_address,
+        metavar="URL",
+        help="Address at which people reach the server; default: the server that runs here.",
+    ),
 ]
 
 

@@ -70,7 +70,7 @@ def check(
     every_env: Annotated[
         bool, typer.Option("--every-env", help="Every id that the installed packages register, instead.")
     ] = False,
-    steps: Annotated[int, typer.Option(min=1, help="Steps recorded of each.")] = 60,
+    steps: Annotated[int, typer.Option(min=1, max=1_000_000, help="Steps recorded of each.")] = 60,
     as_json: JsonOption = False,
 ) -> None:
     """Check a task file: read it, build every environment, compare every key's action, then record, seal, verify and replay.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal, NamedTuple
@@ -15,6 +16,13 @@ from interplay.tasks import Task
 
 FramePolicy = Literal["replay", "indexed", "video"]
 """How an episode keeps its frames: rebuilt by playing again, stored as palette indices, or as H.264 video."""
+
+
+def play_without_screen() -> None:
+    """Let worlds drawn with pygame do without a screen, and leave signals alone: pygame would keep SIGTERM to itself, and
+    nothing could end the program. Call it before such a world is made."""
+    os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
+    os.environ.setdefault("SDL_NO_SIGNAL_HANDLERS", "1")
 
 
 class EnvError(InterplayError):

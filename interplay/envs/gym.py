@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from contextlib import suppress
 from typing import Any
 
 import gymnasium
 import numpy as np
 
-from interplay.envs.base import EnvError, Frame, PlayableEnv
+from interplay.envs.base import EnvError, Frame, PlayableEnv, play_without_screen
 from interplay.errors import unknown_name
 from interplay.tasks import Task
 
-os.environ.setdefault("SDL_VIDEODRIVER", "dummy")  # worlds drawn with pygame need no screen
+play_without_screen()
 
 
 class GymEnv(PlayableEnv):

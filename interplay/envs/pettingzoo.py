@@ -6,7 +6,6 @@ Parallel means that all agents act at once; environments that are played in turn
 from __future__ import annotations
 
 import importlib
-import os
 import warnings
 from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
@@ -17,11 +16,11 @@ import numpy as np
 import pettingzoo
 from pettingzoo.env_registry.exceptions import PettingZooRegistryError
 
-from interplay.envs.base import EnvError, Frame, PlayableEnv
+from interplay.envs.base import EnvError, Frame, PlayableEnv, play_without_screen
 from interplay.errors import unknown_name
 from interplay.tasks import Task
 
-os.environ.setdefault("SDL_VIDEODRIVER", "dummy")  # worlds drawn with pygame need no screen
+play_without_screen()
 
 _OPTIONS = ("kwargs", "deterministic")
 _PACKAGES = ("pettingzoo", "pygame-ce", "pygame", "pymunk")

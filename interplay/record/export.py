@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import shutil
 from collections.abc import Callable
 from fractions import Fraction
@@ -80,7 +81,7 @@ def write_mp4(
             container.mux(stream.encode())
     except OSError as error:
         raise RecordingError(
-            f"cannot write {path}: {error.strerror or error}.\nThe episode itself is safe; free some space and try again."
+            f"cannot write {path}: {error.strerror or error}.\nThe episode itself is safe; {_remedy(error)}."
         ) from error
 
 
@@ -92,7 +93,14 @@ def _copy(episode: Episode, path: Path) -> None:
         with replacing(path) as part:
             shutil.copyfile(episode.path, part)
     except OSError as error:
-        raise RecordingError(f"cannot write {path}: {error.strerror or error}.\nFree some space and try again.") from error
+        raise RecordingError(
+            f"cannot write {path}: {error.strerror or error}.\nThe episode itself is safe; {_remedy(error)}."
+        ) from error
+
+
+def _remedy(error: OSError) -> str:
+    is_full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+    return "free some space and try again" if is_full else "give another place and try again"
 
 
 def _palette_frames(

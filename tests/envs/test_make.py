@@ -1,5 +1,8 @@
 """Every task's world: Gymnasium's checks, exact seeds, snapshots, colours, errors."""
 
+import signal
+import subprocess
+import sys
 import warnings
 
 import numpy as np
@@ -159,3 +162,23 @@ def test_a_foreign_snapshot_is_refused():
     cart = make(changed(find("atari/breakout"), id="gym:CartPole-v1"))
     with pytest.raises(EnvError, match="cannot restore"):
         cart.restore(b"")
+
+
+DRAW_AND_WAIT = """
+import sys
+from interplay.envs import make
+from interplay.record.rehearsal import task_of
+env = make(task_of("CartPole-v1"))
+env.reset(seed=1)
+print(env.render().shape, flush=True)
+sys.stdin.read()
+"""
+
+
+def test_a_program_with_a_world_drawn_by_pygame_still_ends_when_told_to():
+    """pygame would keep SIGTERM to itself."""
+    process = subprocess.Popen([sys.executable, "-c", DRAW_AND_WAIT], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "(400, 600, 3)\n"
+    process.terminate()
+    assert process.wait(60) == -signal.SIGTERM
+    process.communicate()

@@ -49,7 +49,7 @@ def test_a_video_can_start_before_it_is_loaded(record, archive, cartpole):
 
 
 def test_a_video_that_cannot_be_written_leaves_nothing(record, cartpole, tmp_path):
-    with pytest.raises(RecordingError, match="The episode itself is safe"):
+    with pytest.raises(RecordingError, match="The episode itself is safe; give another place and try again"):
         write_mp4(record(cartpole, num_steps=5).episode, tmp_path / "missing" / "a.mp4")
 
 
@@ -62,8 +62,18 @@ def test_an_export_goes_on_where_it_stopped(record, archive, cartpole, tmp_path,
     documents = capsys.readouterr().out
     second = json.loads(documents[documents.index("}\n{") + 2 :])
     assert second == {"written": [str(out / f"{names[1]}.mp4")], "kept": [str(out / f"{names[0]}.mp4")]}
-    assert _run([*command, "--all", "--format", "mp5"]) == 1
+    assert _run([*command, "--all", "--format", "mp5"]) == 2
     assert "did you mean 'mp4'" in capsys.readouterr().err
+
+
+def test_a_folder_that_cannot_be_made_is_said_in_words(record, archive, cartpole, tmp_path, capsys):
+    record(cartpole, num_steps=5)
+    (tmp_path / "file").touch()
+    assert _run(["episodes", "export", "--all", "--out", str(tmp_path / "file"), "--data", str(archive.root)]) == 1
+    assert capsys.readouterr().err.split("\n")[:2] == [
+        f"error: cannot write to {tmp_path / 'file'}: File exists",
+        "Give another folder with --out.",
+    ]
 
 
 def test_replay_writes_a_video(record, archive, cartpole, tmp_path, capsys):

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from interplay.cli.common import DEFAULT_DATA, DatabaseOption, DataOption, JsonOption, emit, open_archive, place_options
-from interplay.errors import InterplayError
+from interplay.cli.common import DEFAULT_DATA, MOST, DatabaseOption, DataOption, JsonOption, emit, open_archive, place_options
 
 if TYPE_CHECKING:
     from interplay.judge.entrants import EnteredTask
@@ -21,7 +20,7 @@ app = typer.Typer(add_completion=False)
 @app.command("add-episodes")
 def add_episodes(
     actor: Annotated[str | None, typer.Option(help="human: the games of all people together.")] = None,
-    participant: Annotated[int | None, typer.Option(min=1, help="Number of one person.")] = None,
+    participant: Annotated[int | None, typer.Option(min=1, max=MOST, help="Number of one person.")] = None,
     agent: Annotated[str | None, typer.Option(help="Name of an agent that played here.")] = None,
     name: Annotated[str | None, typer.Option("--as", help="Name of the entrant on the leaderboard.")] = None,
     task: Annotated[str | None, typer.Option(help="Only episodes of this task.")] = None,
@@ -41,9 +40,9 @@ def add_episodes(
     from interplay.judge.entrants import add_episodes as add
 
     if [actor, participant, agent].count(None) != 2:
-        raise InterplayError("say whose episodes: exactly one of  --actor human, --participant NUMBER, --agent NAME")
+        raise typer.BadParameter("say whose episodes: exactly one of  --actor human, --participant NUMBER, --agent NAME")
     if actor not in (None, "human"):
-        raise InterplayError(f"--actor takes human, got {actor!r}\nFor an agent:  --agent NAME")
+        raise typer.BadParameter(f"--actor takes human, got {actor!r}; for an agent:  --agent NAME")
     choice = Choice(participant=participant, agent=agent, task=task, where=where or (), name=name)
     with closing(open_archive(data, database, must_exist=True)) as archive:
         entered = add(archive.database, choice, datetime.now(UTC))
