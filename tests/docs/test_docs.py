@@ -3,6 +3,7 @@
 A block marked ```console no-run is shown, not run (it would serve for ever or take minutes).
 """
 
+import ast
 import json
 import os
 import re
@@ -78,6 +79,18 @@ def test_links_lead_to_files_that_exist(page):
     for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text()):
         if not target.startswith(("http://", "https://", "mailto:")):
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_what_contributing_names_is_where_it_says():
+    page = (ROOT / "CONTRIBUTING.md").read_text()
+    named = re.findall(r"`([\w.]+)` in \[[^]]+\]\(([^)]+\.py)\)", page)
+    assert len(named) >= 5
+    for name, file in named:
+        tree: ast.AST = ast.parse((ROOT / file).read_text())
+        for part in name.split("."):
+            inside = [node for node in ast.iter_child_nodes(tree) if getattr(node, "name", None) == part]
+            assert inside, f"CONTRIBUTING.md looks for {name} in {file}"
+            tree = inside[0]
 
 
 @pytest.mark.parametrize("example", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: path.name)

@@ -450,6 +450,7 @@ def label(stack: Stack) -> str:
 
 # ---------------------------------------------------------------- the parts of the display
 def _bars(world: World, frame: np.ndarray, g: int) -> None:
+    """The hotbar, and above it hearts, food, armour, air and experience."""
     player = world.player
     height, width = frame.shape[:2]
     left, bottom = width // 2 - 91 * g, height
