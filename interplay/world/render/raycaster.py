@@ -68,10 +68,9 @@ def _haze(num, dx, dy, dz):
 
 
 @njit(cache=True, error_model="numpy", inline="always")
-def _sky(num, dx, dy, dz, clouds):
-    """Colour of the sky in a direction."""
-    red, green, blue = _haze(num, dx, dy, dz)
-    toward = dx * num[SUN] + dy * num[SUN + 1] + dz * num[SUN + 2]
+def _star(num, dx, dy, dz):
+    """Brightness of the star in a direction, 0 where there is none."""
+    star = f32(0)
     if num[STARS] > f32(0) and dy > f32(0.03):
         scale = f32(46) / (f32(0.35) + dy)
         sx, sz = dx * scale + f32(200), dz * scale + f32(200)
@@ -82,12 +81,14 @@ def _sky(num, dx, dy, dz, clouds):
         if mixed & uint32(31) == uint32(0):
             fx = sx - f32(ix) - f32(0.25) - f32(0.5) * f32((mixed >> uint32(8)) & uint32(255)) / f32(255)
             fz = sz - f32(iz) - f32(0.25) - f32(0.5) * f32((mixed >> uint32(16)) & uint32(255)) / f32(255)
-            star = f32(1) - (fx * fx + fz * fz) * f32(90)
-            if star > f32(0):
-                star *= num[STARS] * (f32(80) + f32((mixed >> uint32(24)) & uint32(127))) * min(f32(1), dy * f32(4))
-                red += star
-                green += star
-                blue += star * f32(1.05)
+            star = max(f32(1) - (fx * fx + fz * fz) * f32(90), f32(0))
+            star *= num[STARS] * (f32(80) + f32((mixed >> uint32(24)) & uint32(127))) * min(f32(1), dy * f32(4))
+    return star
+
+
+@njit(cache=True, error_model="numpy", inline="always")
+def _sun_and_moon(num, toward, red, green, blue):
+    """The sky with them before it; `toward` is the cosine of the angle to the sun."""
     disc = (toward - f32(0.9984)) * f32(2200)
     if disc > f32(0):
         disc = min(disc, f32(1)) * num[DISC]
@@ -105,6 +106,16 @@ def _sky(num, dx, dy, dz, clouds):
         red += (f32(226) - red) * disc
         green += (f32(230) - green) * disc
         blue += (f32(240) - blue) * disc
+    return red, green, blue
+
+
+@njit(cache=True, error_model="numpy", inline="always")
+def _sky(num, dx, dy, dz, clouds):
+    """Colour of the sky in a direction."""
+    red, green, blue = _haze(num, dx, dy, dz)
+    toward = dx * num[SUN] + dy * num[SUN + 1] + dz * num[SUN + 2]
+    star = _star(num, dx, dy, dz)
+    red, green, blue = _sun_and_moon(num, toward, red + star, green + star, blue + star * f32(1.05))
     if dy > f32(0.02):
         far = (f32(CLOUD_HEIGHT) - num[EYE + 1]) / dy
         if far > f32(0):
@@ -130,32 +141,23 @@ def _sky(num, dx, dy, dz, clouds):
 def _box_hit(ox, oy, oz, ix, iy, iz, box):
     """Where a ray enters and leaves a box: distances and faces; the first face is -1 if it misses or starts inside."""
     enter, leave, first, last = f32(0), f32(1e9), -1, 0
-    a, b = (box[0] - ox) * ix, (box[3] - ox) * ix
-    near, far = 0, 1
-    if a > b:
-        a, b, near, far = b, a, 1, 0
-    if a > enter:
-        enter, first = a, near
-    if b < leave:
-        leave, last = b, far
-    a, b = (box[1] - oy) * iy, (box[4] - oy) * iy
-    near, far = 5, 4
-    if a > b:
-        a, b, near, far = b, a, 4, 5
-    if a > enter:
-        enter, first = a, near
-    if b < leave:
-        leave, last = b, far
-    a, b = (box[2] - oz) * iz, (box[5] - oz) * iz
-    near, far = 2, 3
-    if a > b:
-        a, b, near, far = b, a, 3, 2
-    if a > enter:
-        enter, first = a, near
-    if b < leave:
-        leave, last = b, far
+    enter, first, leave, last = _between((box[0] - ox) * ix, (box[3] - ox) * ix, 0, 1, enter, first, leave, last)
+    enter, first, leave, last = _between((box[1] - oy) * iy, (box[4] - oy) * iy, 5, 4, enter, first, leave, last)
+    enter, first, leave, last = _between((box[2] - oz) * iz, (box[5] - oz) * iz, 2, 3, enter, first, leave, last)
     if enter > leave:
         first = -1
+    return enter, first, leave, last
+
+
+@njit(cache=True, error_model="numpy", inline="always")
+def _between(a, b, near, far, enter, first, leave, last):
+    """What is left of a ray between two opposite faces of a box, which it meets at a and b."""
+    if a > b:
+        a, b, near, far = b, a, far, near
+    if a > enter:
+        enter, first = a, near
+    if b < leave:
+        leave, last = b, far
     return enter, first, leave, last
 
 
@@ -195,6 +197,13 @@ def _level(spread):
 
 
 @njit(cache=True, error_model="numpy", inline="always")
+def _fog(part):
+    """How much of the haze is before something at a part of the distance one can see."""
+    part *= part
+    return part * (f32(0.12) + f32(0.88) * part * part)
+
+
+@njit(cache=True, error_model="numpy", inline="always")
 def _passes(length):
     """exp(-0.105 * length), the share of light that so many blocks of water let through: a series for each halving."""
     halvings = min(length, f32(150)) * f32(0.151482979)
@@ -208,6 +217,18 @@ def _passes(length):
     total = f32(1) + x * total * f32(1 / 2)
     total = f32(1) + x * total
     return total / f32(int32(1) << whole)
+
+
+@njit(cache=True, error_model="numpy", inline="always")
+def _through_water(length, water_r, water_g, water_b, sum_r, sum_g, sum_b, pass_r, pass_g, pass_b):
+    """What has been seen and what passes, with so many blocks of water added, and the light that falls on it."""
+    e = _passes(length)
+    e_g = e * math.sqrt(math.sqrt(e))
+    e_r = e * e * e
+    sum_r += pass_r * (f32(1) - e_r) * f32(24) * water_r
+    sum_g += pass_g * (f32(1) - e_g) * f32(76) * water_g
+    sum_b += pass_b * (f32(1) - e) * f32(112) * water_b
+    return sum_r, sum_g, sum_b, pass_r * e_r, pass_g * e_g, pass_b * e
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
@@ -451,13 +472,9 @@ def paint(
                                 end = t if (w0 > t + f32(1e-4) or w1 <= w0) else w1
                                 in_water = False
                                 length = max(f32(0), end - water_t)
-                                e = _passes(length)
-                                e_g = e * math.sqrt(math.sqrt(e))
-                                e_r = e * e * e
-                                sum_r += pass_r * (f32(1) - e_r) * f32(24) * water_r
-                                sum_g += pass_g * (f32(1) - e_g) * f32(76) * water_g
-                                sum_b += pass_b * (f32(1) - e) * f32(112) * water_b
-                                pass_r, pass_g, pass_b = pass_r * e_r, pass_g * e_g, pass_b * e
+                                sum_r, sum_g, sum_b, pass_r, pass_g, pass_b = _through_water(
+                                    length, water_r, water_g, water_b, sum_r, sum_g, sum_b, pass_r, pass_g, pass_b
+                                )
                             elif not in_water and w1 > w0 + f32(1e-4):
                                 in_water, water_t = True, w0
                                 if w0 > f32(1e-3) and face >= 0:
@@ -787,9 +804,7 @@ def paint(
                             z += sz
                     depth[j, i] = t if hit else far
                     if hit:
-                        part = t / far
-                        part *= part
-                        part = part * (f32(0.12) + f32(0.88) * part * part)
+                        part = _fog(t / far)
                         if fog_t >= f32(0):
                             part = f32(0)
                         if part > f32(0.004):
@@ -803,18 +818,12 @@ def paint(
                         red, green, blue = _sky(num, dx, dy, dz, clouds)
                     if in_water:
                         length = max(f32(0), t - water_t) if hit else f32(60)
-                        e = _passes(length)
-                        e_g = e * math.sqrt(math.sqrt(e))
-                        e_r = e * e * e
-                        sum_r += pass_r * (f32(1) - e_r) * f32(24) * water_r
-                        sum_g += pass_g * (f32(1) - e_g) * f32(76) * water_g
-                        sum_b += pass_b * (f32(1) - e) * f32(112) * water_b
-                        pass_r, pass_g, pass_b = pass_r * e_r, pass_g * e_g, pass_b * e
+                        sum_r, sum_g, sum_b, pass_r, pass_g, pass_b = _through_water(
+                            length, water_r, water_g, water_b, sum_r, sum_g, sum_b, pass_r, pass_g, pass_b
+                        )
                     red, green, blue = sum_r + pass_r * red, sum_g + pass_g * green, sum_b + pass_b * blue
                     if fog_t >= f32(0):
-                        part = min(f32(1), fog_t / far)
-                        part *= part
-                        part = part * (f32(0.12) + f32(0.88) * part * part)
+                        part = _fog(min(f32(1), fog_t / far))
                         if part > f32(0.01):
                             s_r, s_g, s_b = _haze(num, dx, dy, dz)
                         else:
