@@ -1,0 +1,136 @@
+"""`interplay explore check|import`: instances of the benchmark."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from interplay.cli.common import JsonOption, emit, progress
+
+app = typer.Typer(
+    add_completion=False,
+    help="Scenes with milestones.  Try:  interplay explore check my.json",
+    no_args_is_help=True,
+)
+
+
+@app.callback()
+def explore() -> None:
+    """Scenes with milestones.  Try:  interplay explore check my.json"""
+
+
+@app.command()
+def check(
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Instances, one JSON document each.")],
+    as_json: JsonOption = False,
+) -> None:
+    """Read instances, build their scenes, and list what is wrong with file, key and remedy; exit 1 if anything is.
+
+    Try:  interplay explore check my.json
+    """
+    from interplay.explore import checking
+    from interplay.explore.instance import load
+
+    found: dict[str, checking.Report] = {}
+    with progress() as bar:
+        for file in bar.track(files, description="checking"):
+            found[str(file)] = checking.check(load(file))
+    wrong = [(file, one) for file, report in found.items() for one in report.findings]
+    lines = [f"{file}: {one}" for file, one in wrong]
+    good = sum(not report.findings for report in found.values())
+    lines.append(f"{good} of {len(found)} good.")
+    if not wrong:
+        lines.append(f"Play one:  interplay play {files[0]} --agent random")
+    document = {
+        "files": len(found),
+        "good": good,
+        "errors": [{"file": file} | asdict(one) for file, one in wrong],
+    }
+    emit(document, as_json=as_json, text="\n".join(lines))
+    if wrong:
+        raise typer.Exit(1)
+
+
+@app.command("import")
+def import_instances(
+    path: Annotated[Path, typer.Argument(metavar="PATH", help="A folder of metadata.json or other files, or one file.")],
+    out: Annotated[Path | None, typer.Option("--out", help="Write each instance to this folder, as NAME.json.")] = None,
+    expect: Annotated[str | None, typer.Option(help="'published': exit 1 unless these are all of the published set.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Read MineExplorer's published layout, judge every milestone at the start of its scene, and list what is irregular.
+
+    Try:  interplay explore import benchmark --out instances
+    """
+    from interplay.explore import checking, importing
+
+    if expect not in (None, "published"):
+        raise typer.BadParameter(f"--expect takes 'published', got {expect!r}")
+    found = importing.import_path(path)
+    starts: list[checking.Start] = []
+    with progress() as bar:
+        for file, made in bar.track(list(found.instances.items()), description="building scenes"):
+            report = checking.check(made)
+            starts += report.starts
+            found.irregularities += [importing.Remark(file, one.key, f"{one.text}; {one.remedy}") for one in report.findings]
+    written = _write(found.instances.values(), out) if out is not None else []
+    counts = found.counts()
+    expected = importing.PUBLISHED if expect else counts
+    document: dict[str, Any] = {
+        "files": found.files,
+        "imported": len(found.instances),
+        "hops": counts,
+        "milestones": len(starts),
+        "milestones_judged": sum(one.reached is not None for one in starts),
+        "milestones_reached_at_start": sum(one.reached is True for one in starts),
+        "irregularities": [asdict(one) for one in found.irregularities],
+        "refused": [asdict(one) for one in found.refused],
+        "written": written,
+        "as_expected": counts == expected,
+    }
+    emit(document, as_json=as_json, text="\n".join(_lines(document, expected)))
+    if counts != expected or not found.instances:
+        raise typer.Exit(1)
+
+
+def _write(instances: Any, out: Path) -> list[str]:
+    """Each instance as a file; nothing that is there already is replaced."""
+    import json
+
+    from interplay.explore.instance import InstanceError
+
+    places = [out / f"{one.name}.json" for one in instances]
+    there = [str(place) for place in places if place.exists()] or [str(p) for p in places if places.count(p) > 1]
+    if there:
+        raise InstanceError(
+            f"{there[0]} is there already\nRemedy: name an empty folder with --out; two instances need two names."
+        )
+    out.mkdir(parents=True, exist_ok=True)
+    for place, one in zip(places, instances, strict=True):
+        place.write_text(json.dumps(one.to_json(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    return [str(place) for place in places]
+
+
+def _lines(document: Mapping[str, Any], expected: Mapping[str, int]) -> list[str]:
+    """What people read of an import."""
+    lines = [f"irregular  {one['file']}: {one['key']}: {one['text']}" for one in document["irregularities"]]
+    lines += [f"refused    {one['file']}: {one['text']}" for one in document["refused"]]
+    lines.append(f"{document['imported']} instances from {document['files']} documents, {len(document['refused'])} refused.")
+    hops = document["hops"]
+    lines.append("Hops: " + ", ".join(f"{name}: {number}" for name, number in hops.items()) + ".")
+    lines.append(
+        f"Milestones: {document['milestones']}, judged {document['milestones_judged']}, "
+        f"reached at the start {document['milestones_reached_at_start']}."
+    )
+    for name in sorted({*hops, *expected}):
+        if hops.get(name, 0) != expected.get(name, 0):
+            lines.append(f"Expected {expected.get(name, 0)} instances of hops {name}, got {hops.get(name, 0)}.")
+    if document["written"]:
+        lines.append(
+            f"Wrote {len(document['written'])} files. Play one:  interplay play {document['written'][0]} --agent random"
+        )
+    return lines

@@ -1,0 +1,200 @@
+"""What is wrong with an instance: first with what it says, then with the scene that it builds."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from graphlib import CycleError, TopologicalSorter
+
+from interplay.envs import make
+from interplay.envs.voxel import VoxelEnv
+from interplay.explore import facts, rules
+from interplay.explore.instance import Instance, Milestone
+from interplay.explore.rules import Point, Rule
+from interplay.tables import nearest
+from interplay.world import World, box, run_all
+from interplay.world.grid.physics import is_free
+from interplay.world.registry import blocks, items
+from interplay.world.registry.entity_types import KINDS, NUM_THINGS
+from interplay.world.state import HALF_WIDTH
+
+REASON_WORDS = range(15, 26)
+_ID = re.compile(r"[a-z0-9_]+")
+_MOBS = KINDS[NUM_THINGS:]
+_MOB_REACH = 2.5
+"""A target in an empty cell may mean a mob that stands so near."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that is wrong.
+
+    Attributes:
+        key: Where in the document.
+        text: What was found.
+        remedy: What to do.
+    """
+
+    key: str
+    text: str
+    remedy: str
+
+    def __str__(self) -> str:
+        return f"{self.key}: {self.text}\n  Remedy: {self.remedy}."
+
+
+@dataclass(frozen=True)
+class Start:
+    """A milestone when the scene is ready.
+
+    Attributes:
+        milestone: Its id.
+        reached: Whether it is true already; None if it cannot be judged.
+    """
+
+    milestone: str
+    reached: bool | None
+
+
+@dataclass(frozen=True)
+class Report:
+    """What was found of one instance."""
+
+    findings: tuple[Finding, ...]
+    starts: tuple[Start, ...]
+
+
+def check(instance: Instance) -> Report:
+    """Everything: the document, and the scene, which is built for it."""
+    found = [*_graph(instance), *_milestones(instance)]
+    in_scene, starts = _scene(instance)
+    return Report((*found, *in_scene), tuple(starts))
+
+
+def _graph(instance: Instance) -> Iterator[Finding]:
+    """Tasks, edges and their order."""
+    nodes, ordered = instance.nodes, instance.atomic_tasks_ordered
+    for key, tasks in (("reasoning_graph.nodes", nodes), ("atomic_tasks_ordered", ordered)):
+        for task, number in Counter(tasks).items():
+            if number > 1:
+                yield Finding(key, f"{task!r} is there {number} times", "name each task once")
+    for key, tasks in (("selected_tasks", instance.selected_tasks), ("atomic_tasks_ordered", ordered)):
+        for task in sorted(set(tasks) - set(nodes)):
+            yield Finding(
+                key, f"{task!r} is no node of the graph", nearest(task, nodes) or "add it to the nodes, or take it out"
+            )
+        for task in sorted(set(nodes) - set(tasks)):
+            yield Finding(key, f"the node {task!r} is not there", "add it, or take it out of the graph")
+    seen: set[tuple[str, str]] = set()
+    before: dict[str, set[str]] = {}
+    for index, edge in enumerate(instance.edges):
+        key = f"reasoning_graph.edges[{index}]"
+        for end in (edge.first, edge.then):
+            if end not in nodes:
+                yield Finding(key, f"{end!r} is no node of the graph", nearest(end, nodes) or "name a node")
+        if (edge.first, edge.then) in seen:
+            yield Finding(key, "is there twice", "take one out")
+        seen.add((edge.first, edge.then))
+        before.setdefault(edge.then, set()).add(edge.first)
+        words = len(edge.reason.split())
+        if words not in REASON_WORDS:
+            yield Finding(f"{key}.reason", f"has {words} words", "write 15 to 25 that name what one task gives the other")
+        if edge.first in ordered and edge.then in ordered and ordered.index(edge.first) > ordered.index(edge.then):
+            remedy = f"put {edge.first!r} before {edge.then!r}, or turn the edge round"
+            yield Finding("atomic_tasks_ordered", f"goes against the edge to {edge.then!r}", remedy)
+    try:
+        TopologicalSorter(before).prepare()
+    except CycleError as error:
+        way = " -> ".join(reversed(error.args[1]))
+        yield Finding("reasoning_graph.edges", f"go round in a circle: {way}", "take one of these edges out")
+
+
+def _milestones(instance: Instance) -> Iterator[Finding]:
+    """Milestones and their rules, whatever the scene."""
+    tasks = [milestone.task for milestone in instance.milestones]
+    if tasks != list(instance.atomic_tasks_ordered):
+        yield Finding("milestones", f"are of {tasks}", "write one for each of atomic_tasks_ordered, in that order")
+    ids = Counter(milestone.id for milestone in instance.milestones)
+    for index, milestone in enumerate(instance.milestones):
+        key = f"milestones[{index}]"
+        if not _ID.fullmatch(milestone.id):
+            yield Finding(f"{key}.milestone_id", f"{milestone.id!r} is no id", "use lower-case letters, digits and '_'")
+        if ids[milestone.id] > 1:
+            yield Finding(f"{key}.milestone_id", f"{milestone.id!r} is used twice", "give each milestone its own id")
+        if not milestone.rules:
+            yield Finding(f"{key}.rules", "are none, so that it is never reached", "write one rule or more")
+        for number, rule in enumerate(milestone.rules):
+            for problem in rules.problems(rule):
+                yield Finding(f"{key}.rules[{number}].{problem.key}", problem.text, problem.remedy)
+
+
+def _is_judged(milestone: Milestone) -> bool:
+    """Whether all its rules mean something."""
+    return bool(milestone.rules) and not any(problem.fatal for rule in milestone.rules for problem in rules.problems(rule))
+
+
+def _scene(instance: Instance) -> tuple[list[Finding], list[Start]]:
+    """What is wrong in the scene when it is ready, and which milestones are reached there."""
+    env = make(replace(instance, commands=()).task())
+    assert isinstance(env, VoxelEnv)
+    env.reset(seed=instance.seed)
+    results = run_all(env.world, instance.commands)
+    found = [
+        Finding(f"commands[{one.line - 1}]", one.text, "write it as docs/world.md says") for one in results if not one.worked
+    ]
+    world = facts.ready(env.world)
+    env.close()
+    spawn, me = facts.feet(world), world.player
+    if not is_free(world.grid.blocks, me.x, me.y, me.z, HALF_WIDTH, me.height):
+        x, y, z = rules.cell(spawn)
+        names = sorted(box(world, (x, y, z), (x, y + 1, z))["blocks"].keys() - {"air"})
+        found.append(Finding("commands", f"the player stands in {' and '.join(names) or 'a block'}", "leave their cells free"))
+    starts = []
+    for index, milestone in enumerate(instance.milestones):
+        if not _is_judged(milestone):
+            starts.append(Start(milestone.id, None))
+            continue
+        for number, rule in enumerate(milestone.rules):
+            found += _rule_in_scene(rule, f"milestones[{index}].rules[{number}].params", world, spawn)
+        now = facts.collect(world, spawn, rules.boxes(milestone.rules))
+        starts.append(Start(milestone.id, rules.all_hold(milestone.rules, now)))
+        if starts[-1].reached:
+            found.append(
+                Finding(f"milestones[{index}]", f"{milestone.id!r} is reached at the start", "ask for what is not so yet")
+            )
+    return found, starts
+
+
+def _rule_in_scene(rule: Rule, key: str, world: World, spawn: Point) -> Iterator[Finding]:
+    """Names that do not exist, targets in empty cells, and objects that are nowhere."""
+    params, origin = rule.params, rules.cell(spawn)
+    if rule.type == "position_near_with_facing":
+        x, y, z = (o + t for o, t in zip(origin, params["target"], strict=True))
+        middle = (x + 0.5, y + 0.5, z + 0.5)
+        mobs = [mob for mob in _living(world) if math.dist(mob[1], middle) <= _MOB_REACH]
+        if box(world, (x, y, z), (x, y, z))["blocks"].keys() <= {"air"} and not mobs:
+            yield Finding(f"{key}.target", f"the cell {params['target']} is empty", "name the cell of what is to be found")
+        return
+    name = params.get("item", params.get("object"))
+    if name is None:
+        return
+    part, what, known = ("item", "item", items.BY_NAME) if "item" in params else ("object", params["kind"], blocks.BY_NAME)
+    if what == "mob":
+        known = dict.fromkeys(_MOBS)
+    if name not in known:
+        yield Finding(f"{key}.{part}", f"there is no {what} {name!r}", nearest(name, known) or f"name a {what} of this world")
+    elif what == "mob" and name not in [mob for mob, _ in _living(world)]:
+        yield Finding(f"{key}.{part}", f"no {name} is in the scene", "summon one, or name what is there")
+    elif what == "block" and rule.type == "count_in_box_at_most":
+        sx, sz, sy = world.grid.blocks.shape
+        if name not in box(world, (0, 0, 0), (sx, sy, sz))["blocks"]:
+            yield Finding(f"{key}.{part}", f"no {name} is in the scene", "place some, or name what is there")
+
+
+def _living(world: World) -> list[tuple[str, Point]]:
+    """Name and feet of every mob alive."""
+    rows = world.entities[(world.entities["kind"] >= NUM_THINGS) & (world.entities["health"] > 0)]
+    return [(KINDS[row["kind"]], (float(row["x"]), float(row["y"]), float(row["z"]))) for row in rows]

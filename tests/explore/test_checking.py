@@ -1,0 +1,150 @@
+"""What is wrong with an instance is found and named; a good one has nothing wrong."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from small_instance import FIRST_LOG
+
+from interplay.cli import main
+from interplay.explore.checking import Report, check
+from interplay.explore.instance import parse
+
+FRAME = {"coordinate_frame": "spawn_relative"}
+NEAR = {"target": [6, 1, 8], "max_distance": 5, "facing_tolerance": 60} | FRAME
+PENS = {"kind": "mob", "object": "pig", "min": [-12, -1, -12], "max": [-4, 3, -4], "max_count": 0} | FRAME
+BUILD = {"kind": "block", "object": "oak_planks", "min": [2, 0, -8], "max": [8, 3, -2], "min_count": 2} | FRAME
+WALK = {"min": [-9, 0, 6], "max": [-6, 2, 9]} | FRAME
+TASKS = ["find gold", "mine oak_log", "hunt a pig", "build a bench", "reach the corner"]
+RULES = [
+    ("position_near_with_facing", NEAR),
+    ("inventory_has", {"item": "oak_log", "min_count": 1}),
+    ("count_in_box_at_most", PENS),
+    ("count_in_box_at_least", BUILD),
+    ("position_inside_box", WALK),
+]
+WHY = "The gold block stands beside the only trunk of the land, so that who finds it sees where logs can be mined."
+GOOD: dict[str, Any] = FIRST_LOG | {
+    "name": "good",
+    "selected_tasks": TASKS,
+    "reasoning_graph": {
+        "nodes": TASKS,
+        "edges": [
+            {"from": "find gold", "to": "mine oak_log", "reason": WHY},
+            {"from": "mine oak_log", "to": "build a bench", "reason": WHY},
+        ],
+    },
+    "milestones": [
+        {"task": task, "milestone_id": task.replace(" ", "_"), "rules": [{"type": kind, "params": params}]}
+        for task, (kind, params) in zip(TASKS, RULES, strict=True)
+    ],
+    "atomic_tasks_ordered": TASKS,
+    "commands": [
+        "/setblock ~6 ~1 ~8 minecraft:gold_block",
+        "/fill ~8 ~ ~8 ~8 ~3 ~8 minecraft:oak_log",
+        "/summon minecraft:pig ~-8 ~ ~-8 {NoAI:1b}",
+    ],
+}
+
+
+def checked(**changes: Any) -> Report:
+    """What is found when these keys, as `milestones.0.rules.0.params.target`, have other values; `None` takes them out."""
+    document = json.loads(json.dumps(GOOD))
+    for path, value in changes.items():
+        *way, last = [int(part) if part.isdigit() else part for part in path.split(".")]
+        at: Any = document
+        for part in way:
+            at = at[part]
+        if value is None:
+            del at[last]
+        else:
+            at[last] = value
+    return check(parse(document))
+
+
+def test_a_good_instance_has_nothing_wrong_and_nothing_reached():
+    report = checked()
+    assert report.findings == ()
+    assert [(one.milestone, one.reached) for one in report.starts] == [(task.replace(" ", "_"), False) for task in TASKS]
+    assert check(parse(FIRST_LOG)).findings == ()
+
+
+EDGES = "reasoning_graph.edges"
+PARAMS = "milestones.{}.rules.0.params.{}"
+
+
+@pytest.mark.parametrize(
+    ("changes", "key", "said"),
+    [
+        ({f"{EDGES}.1.to": "find gold"}, EDGES, "go round in a circle: "),
+        ({f"{EDGES}.0.to": "find gold"}, EDGES, "go round in a circle: find gold -> find gold"),
+        ({f"{EDGES}.0.from": "find goold"}, f"{EDGES}[0]", "'find goold' is no node of the graph"),
+        ({f"{EDGES}.1": {"from": "find gold", "to": "mine oak_log", "reason": WHY}}, f"{EDGES}[1]", "is there twice"),
+        ({f"{EDGES}.0.reason": "Gold first."}, f"{EDGES}[0].reason", "has 2 words"),
+        ({f"{EDGES}.0.reason": WHY + WHY}, f"{EDGES}[0].reason", "words"),
+        ({"reasoning_graph.nodes.0": "find a gold"}, "selected_tasks", "'find gold' is no node of the graph"),
+        ({"selected_tasks": TASKS[1:]}, "selected_tasks", "the node 'find gold' is not there"),
+        ({"atomic_tasks_ordered": TASKS[:4]}, "atomic_tasks_ordered", "the node 'reach the corner' is not there"),
+        ({"atomic_tasks_ordered": TASKS + TASKS[:1]}, "atomic_tasks_ordered", "'find gold' is there 2 times"),
+        ({"atomic_tasks_ordered": [TASKS[1], TASKS[0], *TASKS[2:]]}, "atomic_tasks_ordered", "goes against the edge"),
+        ({"milestones.4": None}, "milestones", "are of ["),
+        ({"milestones.1.task": "mine oak log"}, "milestones", "are of ["),
+        ({"milestones.1.milestone_id": "Mine log"}, "milestones[1].milestone_id", "'Mine log' is no id"),
+        ({"milestones.1.milestone_id": "find_gold"}, "milestones[1].milestone_id", "is used twice"),
+        ({"milestones.1.rules": []}, "milestones[1].rules", "are none"),
+        ({"milestones.1.rules.0.type": "inventory_hold"}, "milestones[1].rules[0].type", "is no rule"),
+        ({PARAMS.format(1, "count"): 1}, "milestones[1].rules[0].params.count", "is no parameter of this rule"),
+        ({PARAMS.format(1, "item"): "minecraft:oak_log"}, "milestones[1].rules[0].params.item", "has a prefix"),
+        ({PARAMS.format(1, "item"): "oak_lgo"}, "milestones[1].rules[0].params.item", "there is no item 'oak_lgo'"),
+        ({PARAMS.format(1, "min_count"): 0}, "milestones[1].rules[0].params.min_count", "is 0, which is always true"),
+        ({PARAMS.format(0, "coordinate_frame"): "absolute"}, "milestones[0].rules[0].params.coordinate_frame", "'absolute'"),
+        ({PARAMS.format(0, "target"): [-3, 1, -8]}, "milestones[0].rules[0].params.target", "the cell [-3, 1, -8] is empty"),
+        ({PARAMS.format(0, "max_distance"): 16, PARAMS.format(0, "facing_tolerance"): 90}, "milestones[0]", "at the start"),
+        ({PARAMS.format(2, "object"): "pgi"}, "milestones[2].rules[0].params.object", "there is no mob 'pgi'"),
+        ({PARAMS.format(2, "object"): "zombie"}, "milestones[2].rules[0].params.object", "no zombie is in the scene"),
+        ({PARAMS.format(2, "max"): [-9, 3, -4]}, "milestones[2]", "'hunt_a_pig' is reached at the start"),
+        ({PARAMS.format(3, "max"): [8, 3, -9]}, "milestones[3].rules[0].params.max", "lies below min in z"),
+        ({PARAMS.format(3, "max"): [3, 3, -2]}, "milestones[3].rules[0].params.max", "a tiny box of 2 x 4 x 7 cells"),
+        ({PARAMS.format(3, "object"): "oak_plank"}, "milestones[3].rules[0].params.object", "there is no block 'oak_plank'"),
+        ({PARAMS.format(4, "min"): [-6, 0, 6]}, "milestones[4].rules[0].params.max", "tiny"),
+        ({PARAMS.format(4, "min"): [-1, 0, -1], PARAMS.format(4, "max"): [1, 2, 1]}, "milestones[4]", "at the start"),
+        ({"commands.1": "/fill ~8 ~ ~8 ~8 ~3 ~8 minecraft:oak_logg"}, "commands[1]", "did you mean 'oak_log'"),
+        ({"commands.2": "/summon minecraft:pgi ~ ~ ~"}, "commands[2]", "pgi"),
+        ({"commands.0": "/setblock ~ ~1 ~ minecraft:stone"}, "commands", "the player stands in stone"),
+        ({"commands.2": "/setblock ~ ~-1 ~ minecraft:air"}, "milestones[2].rules[0].params.object", "no pig is in the scene"),
+    ],
+)
+def test_a_planted_defect_is_named_with_its_key_and_remedy(changes, key, said):
+    found = [one for one in checked(**changes).findings if one.key == key and said in one.text]
+    assert found, [str(one) for one in checked(**changes).findings]
+    assert all(one.remedy for one in found)
+
+
+def test_a_milestone_that_cannot_be_judged_is_not_said_to_be_open():
+    report = checked(**{"milestones.1.rules.0.type": "inventory_hold"})
+    assert [one.reached for one in report.starts] == [False, None, False, False, False]
+
+
+def run(capsys, *arguments: str) -> tuple[int, str]:
+    """Exit status and standard output of a command."""
+    with pytest.raises(SystemExit) as ended:
+        main(["explore", *arguments])
+    assert isinstance(ended.value.code, int)
+    return ended.value.code, capsys.readouterr().out
+
+
+def test_the_command_names_file_key_and_remedy_and_fails_for_our_own_sets(tmp_path, capsys):
+    good, bad = tmp_path / "good.json", tmp_path / "bad.json"
+    good.write_text(json.dumps(GOOD))
+    bad.write_text(json.dumps(GOOD | {"selected_tasks": TASKS[1:]}))
+    assert run(capsys, "check", str(good)) == (0, f"1 of 1 good.\nPlay one:  interplay play {good} --agent random\n")
+    status, said = run(capsys, "check", str(good), str(bad))
+    assert status == 1
+    assert f"{bad}: selected_tasks: the node 'find gold' is not there\n  Remedy: add it" in said
+    assert "1 of 2 good." in said
+    status, said = run(capsys, "check", str(bad), "--json")
+    assert status == 1
+    (error,) = json.loads(said)["errors"]
+    assert (error["file"], error["key"]) == (str(bad), "selected_tasks")

@@ -1,0 +1,184 @@
+"""The published layout is read whole: nothing is dropped without a word."""
+
+from __future__ import annotations
+
+import copy
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from small_instance import FIRST_LOG
+
+from interplay.cli import main
+from interplay.explore import facts, rules
+from interplay.explore.importing import PUBLISHED, convert, import_path
+from interplay.explore.instance import InstanceError, load, parse
+from interplay.world import World, run_all
+
+DATA = Path(__file__).parents[2].parent / "shared" / "data" / "mineexplorer"
+needs_data = pytest.mark.skipif(not DATA.is_dir(), reason=f"the published instances are not in {DATA}")
+PARTS = {"id": "0001", "selection_reasoning": "One task.", "design_notes": "None."}
+
+
+def published(hops: int = 1, **changes: Any) -> dict[str, Any]:
+    """A published document of our own making."""
+    first = {key: value for key, value in copy.deepcopy(FIRST_LOG).items() if key not in ("schema", "name", "commands")}
+    tasks = [f"mine log {number}" for number in range(hops)]
+    milestones = [first["milestones"][0] | {"task": task, "milestone_id": task.replace(" ", "_")} for task in tasks]
+    made = first | PARTS | {"selected_tasks": tasks, "atomic_tasks_ordered": tasks, "commands": ["/time set day"]}
+    made |= {"reasoning_graph": {"nodes": tasks, "edges": []}, "milestones": {"milestones": milestones}}
+    return {key: value for key, value in (made | changes).items() if value is not None}
+
+
+def write(file: Path, document: Any) -> Path:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(document if isinstance(document, str) else json.dumps(document))
+    return file
+
+
+def run(capsys, *arguments: str) -> tuple[int, dict[str, Any]]:
+    """Exit status and JSON of an import."""
+    with pytest.raises(SystemExit) as ended:
+        main(["explore", "import", *arguments, "--json"])
+    assert isinstance(ended.value.code, int)
+    return ended.value.code, json.loads(capsys.readouterr().out)
+
+
+def test_folders_flat_files_and_json_lines_are_read(tmp_path):
+    write(tmp_path / "0001" / "multi-agent" / "metadata.json", published())
+    write(tmp_path / "0001" / "multi-agent" / "milestones.json", [])
+    write(tmp_path / "flat" / "0002.json", published(2, id="0002"))
+    write(tmp_path / "set.jsonl", f"{json.dumps(published(3))}\n\n{json.dumps(published(8))}\n")
+    write(tmp_path / "other.json", {"task": "no instance"})
+    write(tmp_path / "cut.json", '{"milestones": ')
+    found = import_path(tmp_path)
+    assert found.files == 7
+    assert {one.name for one in found.instances.values()} == {"0001-multi-agent", "flat-0002", "set-1", "set-3"}
+    assert found.counts() == {"1": 1, "2": 1, "3": 1, "hard": 1}
+    assert [Path(one.file).name for one in found.refused] == ["cut.json", "other.json"]
+    assert "not valid JSON" in found.refused[0].text
+    assert found.refused[1].text == "this is no instance: it has no milestones"
+    assert [Path(one.file).name for one in found.irregularities if one.key == ""] == ["milestones.json"]
+    assert len(found.instances) + len(found.refused) + 1 == found.files
+
+
+@pytest.mark.parametrize(
+    ("changes", "key", "said"),
+    [
+        ({"id": "0874"}, "id", "'0874'"),
+        ({"selection_reasoning": ""}, "selection_reasoning", "is empty"),
+        ({"design_notes": {"layout": "flat"}}, "design_notes", "no text"),
+        ({"selected_tasks": ["mine_oak_log"]}, "selected_tasks", "'mine_oak_log' is written with '_'"),
+        ({"selected_tasks": None}, "selected_tasks", "is missing; the nodes"),
+        ({"atomic_tasks_ordered": None}, "atomic_tasks_ordered", "is missing; the nodes"),
+        ({"reasoning_graph": None}, "reasoning_graph", "is missing; the tasks are its nodes"),
+        ({"commands": None}, "commands", "there is no scene; the instance is kept"),
+        ({"commands": []}, "commands", "there is no scene"),
+    ],
+)
+def test_what_is_irregular_is_listed_and_read(changes, key, said):
+    document, odd = convert(published(**changes), "0001")
+    assert parse(document).num_hops == 1
+    assert [text for where, text in odd if where == key and said in text]
+
+
+def test_what_is_no_part_of_an_instance_is_kept_beside_it():
+    changes = {"debate_log": ["a", "b"], "reasoning_graph": {"nodes": ["mine log 0"], "edges": [], "title": "t"}}
+    document, odd = convert(published(**changes), "0001")
+    assert odd == []
+    assert document["source"]["published"] == PARTS | {"debate_log": ["a", "b"], "reasoning_graph.title": "t"}
+
+
+def test_parameters_left_out_are_those_of_the_prompts_and_said_so():
+    rule = {"type": "position_near_with_facing", "params": {"target": [1, 0, 5]}}
+    milestone = {"task": "mine log 0", "milestone_id": "a", "rules": [rule, rule], "note": "n"}
+    document, odd = convert(published(milestones=[milestone]), "0001")
+    params = document["milestones"][0]["rules"][1]["params"]
+    assert params == rule["params"] | {"max_distance": 16, "facing_tolerance": 60, "coordinate_frame": "spawn_relative"}
+    assert [key for key, _ in odd].count("milestones[0].rules[0].params.max_distance") == 1
+    assert ("milestones[0].note", "is no key of a milestone and is left out: 'n'") in odd
+    assert [text for key, text in odd if key == "milestones[0].rules"] == ["are 2; all must hold at the same tick"]
+
+
+def test_a_rule_nobody_knows_is_kept_and_not_judged(tmp_path, capsys):
+    document = published()
+    document["milestones"]["milestones"][0]["rules"][0]["type"] = "player_smiles"
+    status, said = run(capsys, str(write(tmp_path / "0001.json", document)))
+    assert (status, said["imported"], said["milestones"], said["milestones_judged"]) == (0, 1, 1, 0)
+    assert any("'player_smiles' is no rule" in one["text"] for one in said["irregularities"])
+
+
+def test_an_empty_folder_says_what_to_name(tmp_path):
+    with pytest.raises(InstanceError, match=r"holds no \.json and no \.jsonl file\nRemedy: name a folder"):
+        import_path(tmp_path)
+
+
+def test_imported_instances_are_written_once_and_read_as_ours(tmp_path, capsys):
+    write(tmp_path / "in" / "0001.json", published())
+    out = tmp_path / "out"
+    status, said = run(capsys, str(tmp_path / "in"), "--out", str(out))
+    assert (status, said["written"]) == (0, [str(out / "0001.json")])
+    assert load(out / "0001.json").commands == ("/time set day",)
+    with pytest.raises(SystemExit) as ended:
+        main(["explore", "import", str(tmp_path / "in"), "--out", str(out)])
+    assert ended.value.code == 1
+    assert "is there already\nRemedy: name an empty folder" in capsys.readouterr().err
+
+
+def test_the_counts_of_the_published_set_are_compared():
+    assert PUBLISHED == {"1": 260, "2": 254, "3": 145, "4": 154, "hard": 100}
+    assert sum(PUBLISHED.values()) == 813 + 100
+
+
+def test_expect_fails_where_instances_are_missing_and_says_which(tmp_path, capsys, monkeypatch):
+    lines = [json.dumps(published(hops)) for hops in (1, 1, 2, 9)]
+    file = write(tmp_path / "set.jsonl", "\n".join(lines))
+    monkeypatch.setattr("interplay.explore.importing.PUBLISHED", {"1": 2, "2": 1, "hard": 1})
+    assert run(capsys, str(file), "--expect", "published")[0] == 0
+    write(file, "\n".join(lines[1:]))
+    with pytest.raises(SystemExit) as ended:
+        main(["explore", "import", str(file), "--expect", "published"])
+    assert ended.value.code == 1
+    assert "Expected 2 instances of hops 1, got 1." in capsys.readouterr().out
+    with pytest.raises(SystemExit) as ended:
+        main(["explore", "import", str(file), "--expect", "all"])
+    assert ended.value.code == 2
+
+
+@needs_data
+def test_all_26_load_and_all_82_milestones_are_judged(tmp_path, capsys):
+    folder = tmp_path / "mineexplorer"
+    shutil.copytree(DATA, folder)
+    status, said = run(capsys, str(folder))
+    assert status == 0
+    assert (said["files"], said["imported"], said["milestones"], said["milestones_judged"]) == (27, 26, 82, 82)
+    assert said["hops"] == {"1": 6, "2": 6, "3": 6, "4": 6, "hard": 2}
+    assert [Path(one["file"]).name for one in said["refused"]] == ["task_analysis_sample.json"]
+    odd = {(Path(one["file"]).stem, one["key"]) for one in said["irregularities"]}
+    assert odd >= {
+        ("0122", "selected_tasks"),
+        ("0113", "design_notes"),
+        ("0113", "commands"),  # the player stands in the ground
+        ("0173", "milestones[2].rules"),
+        ("0076", "selection_reasoning"),
+        ("hard_0000", "selection_reasoning"),
+        ("0109", "selected_tasks"),
+        ("0095", "milestones[0]"),  # a cow is near and in front at the start
+    }
+
+
+@needs_data
+def test_every_command_of_the_26_is_run_and_each_reading_of_facing_gives_its_own_starts():
+    reached = dict.fromkeys(rules.SEMANTICS, 0)
+    for made in import_path(DATA).instances.values():
+        world = World(made.seed, made.land)
+        assert all(one.worked for one in run_all(world, made.commands))
+        ready = facts.ready(world)
+        for milestone in made.milestones:
+            now = facts.collect(ready, facts.feet(ready), rules.boxes(milestone.rules))
+            for name in reached:
+                reached[name] += rules.all_hold(milestone.rules, now, name)
+    # half a cone, a whole one, none, half a one again, and a whole one around the view: what is there before anybody has moved
+    assert list(reached.values()) == [2, 8, 11, 2, 8]
