@@ -97,9 +97,9 @@ class PlayableEnv(gymnasium.Env[Any, Any]):
         if view is not None or height is not None:
             raise EnvError(f"{self.task.env.id} draws one kind of picture, so it cannot draw {view} with {height} rows")
 
-    def action_of_person(self, action: Any) -> Any:
-        """What a person's input means in the picture they see, as the action to take and to record; only the seen cursor of a
-        screen makes a difference."""
+    def action_of_person(self, action: Any, seat: str) -> Any:
+        """What the input of the person in this seat means in the picture they see, as the action to take and to record; only
+        the seen cursor of a screen makes a difference."""
         return action
 
     def snapshot(self) -> bytes | None:

@@ -203,7 +203,10 @@ class Observer:
         observation: dict[str, Any] = {"picture": picture}
         if "info" in self.pipeline.parts:
             shown = self._world.shown_info.items()
-            observation["info"] = {name: np.asarray(info[name], space.dtype) for name, space in shown}
+            own = f"{self._seat}."  # of a world of several seats
+            observation["info"] = {
+                name: np.asarray(info[name if name in info else own + name], space.dtype) for name, space in shown
+            }
         if "text" in self.pipeline.parts:
             said = info.get("text")
             texts = [self._world.task.instructions, *([said] if isinstance(said, str) else [])]

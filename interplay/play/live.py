@@ -206,8 +206,8 @@ class LiveEpisode:
                 self._send_frame(seat, now_us, wire.LAST_FRAME)
         elif not skip:
             step = episode.num_steps
-            is_screen_open = info.get("is_gui_open", False)
             for seat in seats:
+                is_screen_open = info.get(f"{seat.name}.is_gui_open", info.get("is_gui_open", False))
                 if seat.takes_frames:
                     self._send_frame(seat, now_us)
                     if step % self._hud_every == 0 or is_screen_open is not seat.is_screen_open:
@@ -218,7 +218,7 @@ class LiveEpisode:
         return late_us
 
     def _action(self, seat: LiveSeat, buttons: int) -> Any:
-        return self.env.action_of_person(self._keys.action(buttons, seat.take_turn()))
+        return self.env.action_of_person(self._keys.action(buttons, seat.take_turn()), seat.name)
 
     def send_hud(self, seat: LiveSeat) -> None:
         """Score, time and the rest, for a player's page."""

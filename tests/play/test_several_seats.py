@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from play_server import RunningServer, running_server
 from trial_suite import suite_text
@@ -22,7 +23,7 @@ from interplay.tasks import parse_suite
 
 pytest.importorskip("pettingzoo")
 
-PONG = "trial/pong"
+PONG, BLOCKS = "trial/pong", "trial/blocks"
 UP, DOWN = 1, 2
 
 
@@ -39,10 +40,10 @@ def seats_of(client: PlayClient) -> dict[str, str]:
     return {one["seat"]: one["state"] for one in told[-1]["seats"]} if told else {}
 
 
-async def two(server: RunningServer, **wanted: Any) -> tuple[PlayClient, PlayClient]:
+async def two(server: RunningServer, task: str = PONG, **wanted: Any) -> tuple[PlayClient, PlayClient]:
     """Two players in one game that runs."""
-    left = await server.open(PONG, actor="ann", **wanted)
-    right = await server.open(PONG, actor="bob")
+    left = await server.open(task, actor="ann", **wanted)
+    right = await server.open(task, actor="bob")
     for client in (left, right):
         await client.start()
     for client in (left, right):
@@ -176,9 +177,10 @@ def test_a_pause_lets_go_of_ones_own_keys_and_stops_nobody(server: RunningServer
     archive.close()
 
 
-def test_both_go_on_when_their_worker_is_killed(tmp_path: Path) -> None:
+@pytest.mark.parametrize("task", [PONG, BLOCKS])
+def test_both_go_on_when_their_worker_is_killed(tmp_path: Path, task: str) -> None:
     async def scenario(server: RunningServer) -> str:
-        left, right = await two(server, seed=8)
+        left, right = await two(server, task, seed=8)
         await right.press(UP)
         await play_on(left, right, num_steps=30)
         (worker,) = [one for one in (await server.statistics())["workers"] if one["seats"]]
@@ -192,6 +194,8 @@ def test_both_go_on_when_their_worker_is_killed(tmp_path: Path) -> None:
             await until(client, lambda client=client: client.ended)
             await client.close()
         assert left.ended is not None
+        same = np.array_equal(left.decoder.frame().rgb(), right.decoder.frame().rgb())  # both of the last step
+        assert same is (task == PONG), "in the block world each sees with their own eyes"
         return left.ended["episode"]
 
     with running_server(tmp_path / "data", "--workers", "1") as server:

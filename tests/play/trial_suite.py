@@ -63,6 +63,25 @@ bindings = { KeyW = "UP", KeyS = "DOWN", ArrowUp = "UP", ArrowDown = "DOWN" }
 actions = { "" = 0, "UP" = 1, "DOWN" = 2 }
 """
 """Two seats."""
+BLOCKS = """
+[[task]]
+name = "blocks"
+frame_rate_hz = 20
+seats = ["left", "right"]
+env.id = "voxel:trial"
+env.options = { size = [64, 36], kind = "flat" }
+[task.keys]
+compose = true
+buttons = [
+    "forward", "back", "left", "right", "jump", "sneak", "sprint", "attack", "use", "drop", "inventory",
+    "pickItem", "swapHands",
+    "hotbar.1", "hotbar.2", "hotbar.3", "hotbar.4", "hotbar.5", "hotbar.6", "hotbar.7", "hotbar.8", "hotbar.9", "ESC",
+]
+pointer = "camera"
+pointer_degrees = 0.25
+bindings = { KeyW = "forward", KeyS = "back", Enter = "ESC" }
+"""
+"""Two seats with a view each."""
 WORLDS = {
     "counter": "TrialCounter",
     "raises": "TrialRaises",
@@ -73,7 +92,7 @@ WORLDS = {
 
 
 def suite_text() -> str:
-    """The suite of the trial worlds, a short game of Space Invaders, and a game for two."""
+    """The suite of the trial worlds, a short game of Space Invaders, and games for two."""
     tasks = [f'[[task]]\nname = "{name}"\nenv.id = "gym:trial_worlds:{world}-v0"\n{KEYS}' for name, world in WORLDS.items()]
     tasks.append(f'[[task]]\nname = "brief"\ntime_limit_s = 1.5\nenv.id = "ale:space_invaders"\n{KEYS}')
-    return SUITE + "\n".join([*tasks, LOOK, PONG])
+    return SUITE + "\n".join([*tasks, LOOK, PONG, BLOCKS])

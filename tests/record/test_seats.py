@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
+import numpy as np
 import pyarrow.parquet as pq
 import pytest
 import sqlalchemy as sa
@@ -42,8 +44,26 @@ def pong() -> Task:
     return Task.from_json(document | {"keys": keys.to_json(), "seats": ["left", "right"], "held_out_seeds": [8, 9]})
 
 
-def joint(step: int) -> dict[str, int]:
+@pytest.fixture
+def blocks() -> Task:
+    """Two in the block world, with a small picture each."""
+    document = find("together/build_shelter").to_json() | {"id": "lab/blocks", "seats": ["left", "right"]}
+    return Task.from_json(document | {"env": {"id": "voxel:lab", "options": {"size": [64, 36], "kind": "flat"}}})
+
+
+@pytest.fixture(params=["pong", "blocks"])
+def game(request) -> Task:
+    return request.getfixturevalue(request.param)
+
+
+def joint(task: Task, step: int) -> dict[str, Any]:
     """What both seats do in a step."""
+    if task.env.backend == "voxel":
+        turn = np.array([0.0, step % 7 - 3.0], np.float32)
+        return {
+            "left": task.keys.action(0) | {"forward": step // 4 % 2, "camera": turn},
+            "right": task.keys.action(0) | {"back": step // 3 % 2, "attack": 1},
+        }
     return {"left": step // 4 % 3, "right": step // 3 % 3}
 
 
@@ -64,7 +84,9 @@ def go_on(episode: RecordedEpisode, until: int, takeover_at: int | None = None) 
         taken = takeover_at is not None and step >= takeover_at
         rewards.append(
             dict(
-                episode.step(joint(step), owners={"left": "noop"} if taken else None, timing=None if taken else timing).rewards
+                episode.step(
+                    joint(episode.env.task, step), owners={"left": "noop"} if taken else None, timing=None if taken else timing
+                ).rewards
             )
         )
     return rewards
@@ -87,7 +109,7 @@ def test_every_step_says_who_acted_and_when_each_input_was_made(taken_over):
     assert steps.column("input.left.buttons").to_pylist()[:3] == [1, 2, 1]
     assert steps.column("input.right.client_ms").null_count == 41
     for seat in ("left", "right"):
-        assert episode.actions(seat).tolist() == [joint(step)[seat] for step in range(40)]
+        assert episode.actions(seat).tolist() == [joint(episode.task, step)[seat] for step in range(40)]
         assert episode.rewards(seat).tolist() == [reward[seat] for reward in rewards]
 
 
@@ -110,19 +132,21 @@ def test_each_owner_has_their_steps_and_their_return(archive, taken_over):
     assert in_catalogue[1:] == episode.seats[1:]
 
 
-def test_a_game_of_two_verifies_and_replays(archive, taken_over):
-    episode, _ = taken_over
+def test_a_game_of_two_verifies_and_replays(archive, game):
+    played = begin(archive, game)
+    go_on(played, 40, takeover_at=25)
+    episode = archive.seal(played.recorder.finish("quit"))
     verdict = verify(archive.get(episode.id))
     assert (verdict.equal, verdict.replayed) == (True, True), verdict.reason
     assert play_again(episode) == episode.total_reward
 
 
-def test_a_game_of_two_goes_on_after_its_process_died(archive, pong):
+def test_a_game_of_two_goes_on_after_its_process_died(archive, game):
     """As if nothing had happened: same actions, same rewards, whoever held the seats."""
-    whole = begin(archive, pong)
+    whole = begin(archive, game)
     rewards = go_on(whole, 60)
     expected = archive.seal(whole.recorder.finish("quit"))
-    cut = begin(archive, pong)
+    cut = begin(archive, game)
     go_on(cut, 30)
     cut.recorder.flush()
     cut.recorder.abandon()

@@ -42,7 +42,7 @@ def recorded(env, archive):
     for step, height in enumerate(HEIGHTS):
         env.draw_for(env.people_see, height)
         action = idle(forward=1, inventory=int(step == 2), **{CAMERA: np.array([3, 40], np.float32)})
-        action = env.action_of_person(action)
+        action = env.action_of_person(action, "player")
         recorder.step(action, env.step(action), owner="somebody", clock_us=step * 50_000)
         seen.append(env.view().pixels.copy())
     yield recorder, seen
@@ -144,7 +144,7 @@ def test_the_cursor_goes_as_far_as_the_mouse_whatever_size_people_see(env):
         env.draw_for(view, height)
         screen = screens.open(world, "inventory")
         x, y = screen.x, screen.y
-        env.step(env.action_of_person(idle(**{CAMERA: np.array([3, 6], np.float32)})))
+        env.step(env.action_of_person(idle(**{CAMERA: np.array([3, 6], np.float32)}), "player"))
         moved[view is not None, height] = (screen.x - x, screen.y - y)
     assert moved[False, None] == pytest.approx((40, 20))
     assert [moved[True, height] for height in (None, 270, 180)] == [pytest.approx((20, 10))] * 3
@@ -155,7 +155,7 @@ def test_the_cursor_stays_in_the_picture_that_people_see(env):
     env.draw_for(env.people_see)
     screen = screens.open(env.world, "inventory")
     for _ in range(3):
-        env.step(env.action_of_person(idle(**{CAMERA: np.array([-90, 180], np.float32)})))
+        env.step(env.action_of_person(idle(**{CAMERA: np.array([-90, 180], np.float32)}), "player"))
     left, top = screen.panel.width / 2 - 160, screen.panel.height / 2 - 90
     assert (screen.x - left, screen.y - top) == pytest.approx((319, 0))
     env.draw_for(None)

@@ -11,9 +11,10 @@ observation["pov"]  # uint8, shape (360, 640, 3)
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
-from itertools import chain
+from itertools import chain, product
 from types import MappingProxyType
 from typing import Any
 
@@ -28,12 +29,14 @@ from interplay.envs.voxel.actions import CAMERA, to_world
 from interplay.envs.voxel.rewards import REWARDS
 from interplay.errors import InterplayError, unknown_name
 from interplay.tasks import Task
-from interplay.world import Stack, World, WorldError
+from interplay.world import Action, Stack, World, WorldError
 from interplay.world.commands.commands import DIFFICULTIES, rule_value
 from interplay.world.player import screens
 from interplay.world.player.inventory import CARRIED
+from interplay.world.registry.blocks import NUM_BOXES
 from interplay.world.registry.items import BY_NAME
 from interplay.world.render import hud
+from interplay.world.state import Player
 from interplay.world.terrain.generate import KINDS
 
 OPTIONS: dict[str, Any] = {
@@ -70,7 +73,12 @@ def _is_whole(value: object) -> bool:
 
 
 class VoxelEnv(PlayableEnv):
-    """One task in the block world.
+    """One task in the block world, with a player for each of its seats.
+
+    With one seat this is a Gymnasium environment as any other. With several, actions, observations and rewards are mappings by
+    seat, and what is known of a player has the name `<seat>.<name>` in the info. All have the first items of the task; its
+    commands are those of the first. Who died or said "done" acts no more, and `info["seats_done"]` lists them; the episode ends
+    when all are. `view()` shows what the players see side by side.
 
     Raises:
         NotFoundError: For an option, item or kind of land that does not exist.
@@ -102,8 +110,12 @@ class VoxelEnv(PlayableEnv):
         if options["inventory"]:
             one = gymnasium.spaces.Box(0, MOST_ITEMS, (), np.int32)
             seen["inventory"] = gymnasium.spaces.Dict(dict.fromkeys(_ITEMS, one))
-        self.observation_space = gymnasium.spaces.Dict(seen)
-        self.action_space = minerl_actions.action_space()
+        self._is_single = len(task.seats) == 1
+        observed, acted = gymnasium.spaces.Dict(seen), minerl_actions.action_space()
+        if not self._is_single:
+            observed = gymnasium.spaces.Dict(dict.fromkeys(task.seats, observed))
+            acted = gymnasium.spaces.Dict({seat: minerl_actions.action_space() for seat in task.seats})
+        self.observation_space, self.action_space = observed, acted
         self.render_mode = "rgb_array"
         self.metadata = {"render_modes": ["rgb_array"], "render_fps": round(task.frame_rate_hz)}
         self._full_size: tuple[int, int] = (width, height)
@@ -113,9 +125,10 @@ class VoxelEnv(PlayableEnv):
             if width % 4 == height % 4 == 0:
                 self.heights = (height, height * 3 // 4, height // 2)
         self._world: World | None = None
-        self._picture: np.ndarray | None = None
+        self._pictures: dict[str, np.ndarray] = {}
         self._num_steps = 0
-        self._earned: set[str] = set()
+        self._earned: dict[str, set[str]] = {}
+        self._done: set[str] = set()
         self._over = True
 
     def _check(self) -> None:
@@ -178,69 +191,111 @@ class VoxelEnv(PlayableEnv):
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
         """Start an episode; the same seed starts the same one."""
         super().reset(seed=seed)
-        self._world, self._picture, self._over = None, None, True  # a reset that fails leaves nothing to step
+        self._world, self._over = None, True  # a reset that fails leaves nothing to step
+        self._pictures.clear()
         chosen = self._options
         world = World(int(self.np_random.integers(2**31)) if seed is None else seed, chosen["kind"])
         world.time = chosen["time"] % interplay.world.DAY_TICKS
         world.difficulty = chosen["difficulty"]
         world.rules |= chosen["rules"]
-        for stack in chain.from_iterable(self._first_items()):
-            world.give(stack)
+        for seat in range(len(self.task.seats)):
+            if seat:
+                _stand_before_the_first(world, world.join())
+            with world.acting(seat):
+                for stack in chain.from_iterable(self._first_items()):
+                    world.give(stack)
         for line in chosen["commands"]:
             if line.strip() and not line.lstrip().startswith("#"):
                 interplay.world.run(world, line)
-        self._world, self._picture = world, None
+        self._world = world
         self._num_steps, self._over = 0, False
-        self._earned = set()
+        self._earned, self._done = {seat: set() for seat in self.task.seats}, set()
         return self._observation(), self._info()
 
-    def step(self, action: Mapping[str, Any]) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
-        """Play a twentieth of a second.
+    def step(self, action: Mapping[str, Any]) -> tuple[dict[str, Any], Any, bool, bool, dict[str, Any]]:
+        """Play a twentieth of a second: with an action, or with several seats a mapping seat -> action.
 
         Raises:
-            EnvError: For an unknown key, an invalid value, a camera that is not a pair of finite degrees, or an episode that
-                has ended; the world is as it was.
+            EnvError: For an unknown key, an invalid value, a camera that is not a pair of finite degrees, a seat without an
+                action, or an episode that has ended; the world is as it was.
         """
-        reward, terminated, truncated = self._play(action)
+        rewards, terminated, truncated = self._play(action)
+        reward = rewards[self.task.seats[0]] if self._is_single else rewards
         return self._observation(), reward, terminated, truncated, self._info()
 
     def step_unseen(self, action: Mapping[str, Any]) -> None:
         """As `step` without the picture, which takes most of its time."""
         self._play(action)
 
-    def _play(self, action: Mapping[str, Any]) -> tuple[float, bool, bool]:
-        """Reward, terminated and truncated of a step."""
-        world = self.world
+    def _play(self, action: Mapping[str, Any]) -> tuple[dict[str, float], bool, bool]:
+        """Rewards by seat, terminated and truncated of a step."""
+        world, seats = self.world, self.task.seats
         if self._over:
             raise EnvError(f"task {self.task.id}: the episode has ended; call reset before the next step")
-        keys = to_world(action)
-        in_screen = world.screen is not None
-        self._picture = None
-        world.step(keys)
+        if self._is_single:
+            actions = [to_world(action)]
+        else:
+            missing = [seat for seat in seats if seat not in action]
+            if missing:
+                raise EnvError(
+                    f"task {self.task.id}: an action is a mapping from every seat, got none for {', '.join(missing)}"
+                )
+            actions = [Action() if seat in self._done else to_world(action[seat]) for seat in seats]
+        says_done = [
+            self._options["esc_ends"] and keys.esc and screen is None
+            for keys, screen in zip(actions, world.screens, strict=True)
+        ]
+        self._pictures.clear()
+        world.step(*actions)
         self._num_steps += 1
-        reward = 0.0 if self._rewards is None else self._rewards.earn(world.player.slots, self._earned)
-        terminated = world.player.dead or (keys.esc and not in_screen and self._options["esc_ends"])
-        terminated = terminated or (self._rewards is not None and self._rewards.last in self._earned)
+        rewards = dict.fromkeys(seats, 0.0)
+        for seat, me, is_done in zip(seats, world.players, says_done, strict=True):
+            if self._rewards is not None:
+                rewards[seat] = self._rewards.earn(me.slots, self._earned[seat])
+                is_done |= self._rewards.last in self._earned[seat]
+            if me.dead or is_done:
+                self._done.add(seat)
+        terminated = len(self._done) == len(seats)
         truncated = self._num_steps >= self.task.max_steps
         self._over = terminated or truncated
-        return reward, terminated, truncated
+        return rewards, terminated, truncated
 
     def _observation(self) -> dict[str, Any]:
-        seen: dict[str, Any] = {"pov": self.view().pixels.copy()}  # whoever writes into it must not change what is recorded
+        seen = {seat: self._seen_by(seat) for seat in self.task.seats}
+        return seen[self.task.seats[0]] if self._is_single else seen
+
+    def _seen_by(self, seat: str) -> dict[str, Any]:
+        # Whoever writes into the picture must not change what is recorded.
+        seen: dict[str, Any] = {"pov": self.view_of(seat).pixels.copy()}
         if self._options["inventory"]:
-            seen["inventory"] = self._counts()
+            seen["inventory"] = self._counts(self._player(seat))
         return seen
 
-    def _counts(self) -> dict[str, np.ndarray]:
-        """Item -> how many the player has, int32, shape (), 0 for all others; as MineRL's `inventory`."""
-        has = interplay.world.contents(self.world.player.slots)
+    def _player(self, seat: str) -> Player:
+        return self.world.players[self.task.seats.index(seat)]
+
+    def _counts(self, me: Player) -> dict[str, np.ndarray]:
+        """Item -> how many a player has, int32, shape (), 0 for all others; as MineRL's `inventory`."""
+        has = interplay.world.contents(me.slots)
         return {name: np.array(min(has.get(name, 0), MOST_ITEMS), np.int32) for name in _ITEMS}
 
     def _info(self) -> dict[str, Any]:
-        """What is known of the player; not for agents."""
-        world, player = self.world, self.world.player
+        """What is known of the players; not for agents."""
+        info: dict[str, Any] = {}
+        for index, seat in enumerate(self.task.seats):
+            known = self._known_of(index)
+            info |= known if self._is_single else {f"{seat}.{name}": value for name, value in known.items()}
+        info["tick"] = self.world.ticks
+        if self._done and not self._is_single:
+            info["seats_done"] = [seat for seat in self.task.seats if seat in self._done]
+        if self._over and self._num_steps and self._outcome_check is not None:
+            info["outcome_check"] = info["automatic"] = self.outcome_check()  # the second is its earlier name
+        return info
+
+    def _known_of(self, index: int) -> dict[str, Any]:
+        player, screen = self.world.players[index], self.world.screens[index]
         held = player.in_hand
-        info: dict[str, Any] = {
+        return {
             "x": player.x,
             "y": player.y,
             "z": player.z,
@@ -250,14 +305,10 @@ class VoxelEnv(PlayableEnv):
             "equipped": None if held is None else held.item,
             "health": player.health,
             "food": player.food,
-            "gui": None if world.screen is None else world.screen.kind,
-            "is_gui_open": world.screen is not None,
+            "gui": None if screen is None else screen.kind,
+            "is_gui_open": screen is not None,
             "counts": {kind: dict(of_kind) for kind, of_kind in player.counts.items()},
-            "tick": world.ticks,
         }
-        if self._over and self._num_steps and self._outcome_check is not None:
-            info["outcome_check"] = info["automatic"] = self.outcome_check()  # the second is its earlier name
-        return info
 
     def outcome_check(self) -> dict[str, bool | int | float | str]:
         """What the task's check reads from the world as it is now, however the episode ended."""
@@ -272,13 +323,21 @@ class VoxelEnv(PlayableEnv):
         return interplay.world.box(self.world, low, high)
 
     def view(self) -> Frame:
-        """What the player sees, uint8, shape (H, W, 3); drawn once a step, whoever asks."""
-        if self._picture is None:
+        """What the player sees, uint8, shape (H, W, 3); of several, side by side. Drawn once a step, whoever asks."""
+        seats = self.task.seats
+        if self._is_single:
+            return self.view_of(seats[0])
+        return Frame(np.concatenate([self.view_of(seat).pixels for seat in seats], axis=1))
+
+    def view_of(self, seat: str) -> Frame:
+        """What the player in this seat sees, uint8, shape (H, W, 3); drawn once a step."""
+        if seat not in self._pictures:
             width, height = self._size
             if height not in self._renderers:
                 self._renderers[height] = interplay.world.Renderer((width, height))
-            self._picture = self._renderers[height].frame(self.world, self._gui_scale)
-        return Frame(self._picture)
+            with self.world.acting(self.task.seats.index(seat)):
+                self._pictures[seat] = self._renderers[height].frame(self.world, self._gui_scale)
+        return Frame(self._pictures[seat])
 
     def draw_for(self, view: Mapping[str, Any] | None, height: int | None = None) -> None:
         """As `PlayableEnv.draw_for`; bars and screens keep their share of the picture, whatever its size."""
@@ -287,7 +346,7 @@ class VoxelEnv(PlayableEnv):
         if height is not None and (height not in self.heights or view is None):
             raise EnvError(f"task {self.task.id} draws people's pictures {self.heights} rows high, got {height}")
         if (view, height) != (self.drawn_for, self.drawn_height):
-            self._picture = None
+            self._pictures.clear()
         self.drawn_for, self.drawn_height = view, height
 
     @property
@@ -301,12 +360,12 @@ class VoxelEnv(PlayableEnv):
         """Pixels of the picture per GUI pixel; None as agents see it."""
         return None if self.drawn_for is None else Fraction(self.drawn_for["gui_scale"] * self._size[1], self._full_size[1])
 
-    def action_of_person(self, action: Mapping[str, Any]) -> Mapping[str, Any]:
+    def action_of_person(self, action: Mapping[str, Any], seat: str) -> Mapping[str, Any]:
         """The cursor of a screen goes as far as the mouse on the picture the person sees, and not out of it.
 
         The action says so in the same GUI pixels as every action, so that whatever size agents see has it on the same slot.
         """
-        screen = self.world.screen
+        screen = self.world.screens[self.task.seats.index(seat)]
         if self.drawn_for is None or screen is None or not np.any(action[CAMERA]):
             return action
         pitch, yaw = (float(degrees) for degrees in action[CAMERA])
@@ -319,11 +378,19 @@ class VoxelEnv(PlayableEnv):
 
     def info_to_record(self, info: dict[str, Any]) -> dict[str, Any]:
         """What is kept with each step: few values that seldom change; the rest a replay knows."""
-        return {"health": info["health"], "food": info["food"], "equipped": info["equipped"] or "", "gui": info["gui"] or ""}
+        kept: dict[str, Any] = {}
+        for seat in self.task.seats:
+            of = "" if self._is_single else f"{seat}."
+            kept |= {f"{of}health": info[f"{of}health"], f"{of}food": info[f"{of}food"]}
+            kept |= {f"{of}equipped": info[f"{of}equipped"] or "", f"{of}gui": info[f"{of}gui"] or ""}
+        return kept | ({"seats_done": info["seats_done"]} if "seats_done" in info else {})
 
     def snapshot(self) -> bytes:
         """The whole world: some 50 kB early in an episode, more the more was built."""
-        facts = {"steps": self._num_steps, "earned": sorted(self._earned), "over": self._over}
+        earned: Any = {seat: sorted(names) for seat, names in self._earned.items()}
+        facts: dict[str, Any] = {"steps": self._num_steps, "earned": earned, "over": self._over, "done": sorted(self._done)}
+        if self._is_single:  # as snapshots were before there were seats
+            facts = {"steps": self._num_steps, "earned": earned[self.task.seats[0]], "over": self._over}
         head = json.dumps({"task": self.task.id} | facts).encode()
         return len(head).to_bytes(4, "little") + head + self.world.save()
 
@@ -335,13 +402,19 @@ class VoxelEnv(PlayableEnv):
             if head["task"] != self.task.id:
                 raise EnvError(f"the snapshot is of {head['task']!r}, and this is {self.task.id}")
             world = World.restore(snapshot[end:])
-            num_steps, earned, over = int(head["steps"]), set(head["earned"]), bool(head["over"])
+            if len(world.players) != len(self.task.seats):
+                raise EnvError(f"the snapshot has {len(world.players)} players, and {self.task.id} has {len(self.task.seats)}")
+            num_steps, over = int(head["steps"]), bool(head["over"])
+            earned = {self.task.seats[0]: head["earned"]} if self._is_single else head["earned"]
+            earned = {seat: set(earned[seat]) for seat in self.task.seats}
+            done = set(head.get("done", ()))
         except EnvError:
             raise
         except (ValueError, KeyError, TypeError, InterplayError) as error:
             raise EnvError(f"this is not a snapshot of {self.task.env.id}: {error}") from None
-        self._world, self._picture = world, None
-        self._num_steps, self._earned, self._over = num_steps, earned, over
+        self._world = world
+        self._pictures.clear()
+        self._num_steps, self._earned, self._done, self._over = num_steps, earned, done, over
 
     def draws_as(self, versions: Mapping[str, str]) -> bool:
         """Whether pictures of these `versions()` are ours: those of the same version of the world."""
@@ -352,3 +425,17 @@ class VoxelEnv(PlayableEnv):
         import numba
 
         return super().versions() | {"numba": numba.__version__, "world": str(interplay.world.VERSION)}
+
+
+def _stand_before_the_first(world: World, seat: int) -> None:
+    """Put a player who has joined where there is room, some steps before the first one's eyes, looking at the first."""
+    first, me = world.players[0], world.players[seat]
+    for far, aside in product(range(3, 9), (0, 1, -1, 2, -2, 3, -3)):
+        x, z = first.x + aside, first.z + far
+        y = world.grid.top(math.floor(x), math.floor(z)) + 1
+        taken = any(math.dist((x, z), (one.x, one.z)) < 1 for one in world.players)
+        below = world.grid.get(math.floor(x), y - 1, math.floor(z))
+        if not taken and abs(y - first.y) <= 2 and NUM_BOXES[below] and y < world.grid.size[1] - 2:
+            me.x, me.y, me.z = x, float(y), z
+            break
+    me.yaw = first.yaw + 180.0

@@ -1,0 +1,39 @@
+"""Build a shelter together: how much each player built, and whether it stands around and above them all."""
+
+from __future__ import annotations
+
+import math
+
+from interplay.envs.voxel.land import Answers
+from interplay.world.registry.blocks import NUM_BOXES
+from interplay.world.world import World
+
+LEAST = 10
+"""Blocks that each player has to have placed."""
+REACH = 6
+"""How far a wall may be away, in blocks."""
+_SIDES = ((1, 0), (-1, 0), (0, 1), (0, -1))
+
+
+def check(world: World) -> Answers:
+    """Whether everybody has placed `LEAST` blocks or more, and stands alive under a roof with a wall on three sides or more."""
+    placed = [sum(me.counts.get("used", {}).values()) for me in world.players]
+    inside = [not me.dead and _is_sheltered(world, me.x, me.y, me.z) for me in world.players]
+    return {
+        "placed": sum(placed),
+        "placed_least": min(placed),
+        "inside": sum(inside),
+        "success": all(inside) and min(placed) >= LEAST,
+    }
+
+
+def _is_sheltered(world: World, x: float, y: float, z: float) -> bool:
+    """Whether there is something above a place, and beside the head of who stands there on three sides or more."""
+    cx, cy, cz = math.floor(x), math.floor(y) + 1, math.floor(z)
+
+    def solid(cell_x: int, cell_y: int, cell_z: int) -> bool:
+        return bool(NUM_BOXES[world.grid.get(cell_x, cell_y, cell_z)])
+
+    roof = any(solid(cx, cy + up, cz) for up in range(1, REACH + 1))
+    walls = sum(any(solid(cx + dx * far, cy, cz + dz * far) for far in range(1, REACH + 1)) for dx, dz in _SIDES)
+    return roof and walls >= 3
