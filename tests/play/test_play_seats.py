@@ -170,7 +170,7 @@ async def server_here(root: Path, **options: Any) -> AsyncIterator[PlayServer]:
 
 def test_a_seat_nobody_takes_is_freed(tmp_path: Path) -> None:
     async def scenario() -> None:
-        async with server_here(tmp_path, untaken_s=1.0) as play:
+        async with server_here(tmp_path, untaken_s=4.0) as play:
             grant = await asyncio.to_thread(play.create_session, "atari/breakout")
             assert play.statistics()["seats"] == {"empty": 1}
             async with asyncio.timeout(60):

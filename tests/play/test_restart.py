@@ -6,6 +6,7 @@ import asyncio
 import random
 import signal
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -130,6 +131,20 @@ def without_step_numbers(path: Path) -> None:
         writer.write_batch(damaged)
 
 
+async def until(holds: Callable[[], object]) -> None:
+    """Wait until something holds."""
+    deadline = time.monotonic() + 120
+    while not holds():
+        assert time.monotonic() < deadline
+        await asyncio.sleep(0.05)
+
+
+def session_row(archive: Archive, session: str) -> PlaySession:
+    """As the database has it now; a transaction would go on seeing what it saw first."""
+    with archive.database.read() as database:
+        return database.get_one(PlaySession, session)
+
+
 def test_a_game_whose_player_does_not_come_back_is_sealed_and_its_late_player_finds_the_replay(tmp_path: Path) -> None:
     import uvicorn
 
@@ -153,24 +168,18 @@ def test_a_game_whose_player_does_not_come_back_is_sealed_and_its_late_player_fi
         serving = asyncio.create_task(web.serve(sockets=[listener]))
         address = f"http://127.0.0.1:{listener.getsockname()[1]}"
         try:
-            while not web.started:
-                await asyncio.sleep(0.02)
+            await until(lambda: web.started)
             async with httpx.AsyncClient(base_url=address) as http:
                 assert (await http.get("/healthz")).json()["status"] == "ok"  # before anything is sealed
-            while not archive.episodes():
-                await asyncio.sleep(0.05)
+            await until(lambda: archive.episodes())
             grant = {"session": "gone", "token": play._tokens.sign("gone")[0], "socket": "/api/play"}
             late = PlayClient(address, grant)
             with pytest.raises(PlayClientError, match=r"restarted|saved"):
                 await late.connect()
-            with archive.database.read() as database:
-                row = database.get_one(PlaySession, "gone")
-                while row.state == "playing":
-                    await asyncio.sleep(0.05)
-                    database.refresh(row)
-                assert (row.state, row.episode_id) == ("interrupted", gone)
-                assert "lost" not in play._places  # it was played, so it must not begin anew on its seed
-                assert database.get_one(PlaySession, "lost").state == "interrupted"
+            await until(lambda: session_row(archive, "gone").state != "playing")
+            assert (session_row(archive, "gone").state, session_row(archive, "gone").episode_id) == ("interrupted", gone)
+            assert "lost" not in play._places  # it was played, so it must not begin anew on its seed
+            assert session_row(archive, "lost").state == "interrupted"
             play._places.clear()  # as after its last words are forgotten
             later = PlayClient(address, grant)
             with pytest.raises(PlayClientError, match="what you played is saved"):

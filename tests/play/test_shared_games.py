@@ -208,7 +208,7 @@ def test_who_takes_a_seat_over_while_its_game_is_brought_back_is_asked_before_it
 
 def test_a_game_whose_players_pause_while_it_is_brought_back_waits_only_so_long_and_is_kept(tmp_path: Path) -> None:
     async def scenario() -> None:
-        async with server_here(tmp_path, idle_s=0.5) as play:
+        async with server_here(tmp_path, idle_s=4.0) as play:
             game, listeners = await being_brought_back(play)
             for seat in game.seats:
                 game.on_command(seat, "pause")
