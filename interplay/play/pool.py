@@ -78,7 +78,7 @@ class WorkerLink(processes.ProcessLink):
         self.has_spoken = False
         self.silent_s = 0.0
         self.is_given_up = False
-        self._cpu_s = 0.0
+        self._cpu_s = self._used_s = 0.0
         self.ready: dict[str, int | None] = {}
         self.is_loaded = False
         self._died = died
@@ -99,9 +99,10 @@ class WorkerLink(processes.ProcessLink):
         if self.silent_s < QUIET_S:
             return False
         state, cpu_s = processes.state_of(self.process.pid)
-        if before < QUIET_S:
-            self._cpu_s = cpu_s
-        computes = cpu_s - self._cpu_s > 0.25 * (self.silent_s - QUIET_S)
+        # The time falls where a thread ends.
+        self._used_s = 0.0 if before < QUIET_S else self._used_s + max(0.0, cpu_s - self._cpu_s)
+        self._cpu_s = cpu_s
+        computes = self._used_s > 0.25 * (self.silent_s - QUIET_S)
         if state == "T":
             return self.silent_s > SILENT_S
         if not self.has_spoken or (self.alone and computes):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import signal
 import socket
@@ -124,14 +125,18 @@ def state_of(pid: int) -> tuple[str, float]:
     """How a process stands: the kernel's letter for its state (`T` is stopped), and the processor time it has used, with what
     its threads have waited for a core that others had, seconds.
 
-    Where the kernel does not say, or the process is gone: an empty letter and zero.
+    Where the kernel does not say, or the process is gone: an empty letter and zero. A thread that ends takes its waiting
+    along, so the time can fall.
     """
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-        waits = [path.read_text().split()[1] for path in Path(f"/proc/{pid}/task").glob("*/schedstat")]
     except OSError:
         return "", 0.0
-    return fields[0], (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK") + sum(map(int, waits)) / 1e9
+    waited_ns = 0
+    for path in Path(f"/proc/{pid}/task").glob("*/schedstat"):
+        with contextlib.suppress(OSError):  # a thread may end meanwhile
+            waited_ns += int(path.read_text().split()[1])
+    return fields[0], (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK") + waited_ns / 1e9
 
 
 def shield_from_the_terminal() -> None:

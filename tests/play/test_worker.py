@@ -1,5 +1,6 @@
 """When a worker steps its episodes and writes their journals, and where it runs."""
 
+import asyncio
 import os
 import socket
 import subprocess
@@ -18,6 +19,7 @@ from interplay.play import processes
 from interplay.play.channel import Configure, Unpacker, pack_command
 from interplay.play.clock import SLOTS
 from interplay.play.live import LiveEpisode
+from interplay.play.pool import LONG_STEP_S, QUIET_S, SILENT_S, WorkerLink
 from interplay.play.worker import Worker
 from interplay.tasks import find
 
@@ -120,3 +122,40 @@ def test_a_process_that_gets_no_core_is_not_one_that_sleeps() -> None:
             rival.kill()
             rival.communicate()
     assert sum(wanted) > 2 * passed  # they had one core at the most
+
+
+def test_a_process_whose_threads_come_and_go_is_there() -> None:
+    code = """
+import threading
+print(flush=True)
+while True:
+    threads = [threading.Thread(target=int) for _ in range(50)]
+    for thread in threads: thread.start()
+    for thread in threads: thread.join()
+"""
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
+    try:
+        assert process.stdout is not None
+        process.stdout.readline()
+        states = [processes.state_of(process.pid)[0] for _ in range(5000)]
+    finally:
+        process.kill()
+        process.communicate()
+    assert "" not in states
+
+
+def test_a_worker_that_computes_still_does_when_one_of_its_threads_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    used = iter([50.0, 51.0, 8.0, 9.0, 10.0, *[10.0] * 1000])  # a thread that had waited for 44 s ends
+    monkeypatch.setattr(processes, "state_of", lambda pid: ("R", next(used)))
+
+    async def silence() -> None:
+        with subprocess.Popen(["true"]) as process:
+            link = WorkerLink(process, lambda link: None, place=0)
+            link.data_received(b"")
+            assert not link.is_hung(QUIET_S)
+            assert not any(link.is_hung(1.0) for _ in range(4))
+            assert link.silent_s > SILENT_S
+            while not link.is_hung(1.0):  # it computes no more
+                assert link.silent_s < LONG_STEP_S
+
+    asyncio.run(silence())
