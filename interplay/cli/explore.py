@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from interplay.cli.common import JsonOption, emit, progress
+from interplay.errors import InterplayError
+
+if TYPE_CHECKING:
+    from interplay.explore.instance import Instance
 
 app = typer.Typer(
     add_completion=False,
@@ -38,7 +44,12 @@ def check(
     found: dict[str, checking.Report] = {}
     with progress() as bar:
         for file in bar.track(files, description="checking"):
-            found[str(file)] = checking.check(load(file))
+            try:
+                found[str(file)] = checking.check(load(file))
+            except InterplayError as error:
+                text, _, remedy = str(error).removeprefix(f"{file}: ").partition("\n")
+                remedy = remedy.removeprefix("Remedy: ").rstrip(".") or "write it as docs/explore.md says"
+                found[str(file)] = checking.Report((checking.Finding("document", text, remedy),), ())
     wrong = [(file, one) for file, report in found.items() for one in report.findings]
     lines = [f"{file}: {one}" for file, one in wrong]
     good = sum(not report.findings for report in found.values())
@@ -71,13 +82,16 @@ def import_instances(
     if expect not in (None, "published"):
         raise typer.BadParameter(f"--expect takes 'published', got {expect!r}")
     found = importing.import_path(path)
+    places = _places(found.instances.values(), out) if out is not None else []
     starts: list[checking.Start] = []
     with progress() as bar:
         for file, made in bar.track(list(found.instances.items()), description="building scenes"):
             report = checking.check(made)
             starts += report.starts
             found.irregularities += [importing.Remark(file, one.key, f"{one.text}; {one.remedy}") for one in report.findings]
-    written = _write(found.instances.values(), out) if out is not None else []
+    for place, one in zip(places, found.instances.values(), strict=False):
+        with _writing(place):
+            place.write_text(json.dumps(one.to_json(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     counts = found.counts()
     expected = importing.PUBLISHED if expect else counts
     document: dict[str, Any] = {
@@ -89,7 +103,7 @@ def import_instances(
         "milestones_reached_at_start": sum(one.reached is True for one in starts),
         "irregularities": [asdict(one) for one in found.irregularities],
         "refused": [asdict(one) for one in found.refused],
-        "written": written,
+        "written": [str(place) for place in places],
         "as_expected": counts == expected,
     }
     emit(document, as_json=as_json, text="\n".join(_lines(document, expected)))
@@ -97,22 +111,26 @@ def import_instances(
         raise typer.Exit(1)
 
 
-def _write(instances: Any, out: Path) -> list[str]:
-    """Each instance as a file; nothing that is there already is replaced."""
-    import json
+@contextmanager
+def _writing(place: Path) -> Iterator[None]:
+    """Errors of a folder or file that cannot be written, without a traceback."""
+    try:
+        yield
+    except OSError as error:
+        raise InterplayError(f"{place} cannot be written: {error.strerror}\nRemedy: name another folder with --out.") from None
 
-    from interplay.explore.instance import InstanceError
 
+def _places(instances: Iterable[Instance], out: Path) -> list[Path]:
+    """A file for each instance in a folder, which is made; nothing that is there already is replaced."""
     places = [out / f"{one.name}.json" for one in instances]
-    there = [str(place) for place in places if place.exists()] or [str(p) for p in places if places.count(p) > 1]
+    with _writing(out):
+        out.mkdir(parents=True, exist_ok=True)
+        there = [place for place in places if place.exists() or places.count(place) > 1]
     if there:
-        raise InstanceError(
+        raise InterplayError(
             f"{there[0]} is there already\nRemedy: name an empty folder with --out; two instances need two names."
         )
-    out.mkdir(parents=True, exist_ok=True)
-    for place, one in zip(places, instances, strict=True):
-        place.write_text(json.dumps(one.to_json(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    return [str(place) for place in places]
+    return places
 
 
 def _lines(document: Mapping[str, Any], expected: Mapping[str, int]) -> list[str]:

@@ -84,7 +84,7 @@ def _graph(instance: Instance) -> Iterator[Finding]:
     for key, tasks in (("selected_tasks", instance.selected_tasks), ("atomic_tasks_ordered", ordered)):
         for task in sorted(set(tasks) - set(nodes)):
             yield Finding(
-                key, f"{task!r} is no node of the graph", nearest(task, nodes) or "add it to the nodes, or take it out"
+                key, f"{task!r} is not a node of the graph", nearest(task, nodes) or "add it to the nodes, or take it out"
             )
         for task in sorted(set(nodes) - set(tasks)):
             yield Finding(key, f"the node {task!r} is not there", "add it, or take it out of the graph")
@@ -94,7 +94,7 @@ def _graph(instance: Instance) -> Iterator[Finding]:
         key = f"reasoning_graph.edges[{index}]"
         for end in (edge.first, edge.then):
             if end not in nodes:
-                yield Finding(key, f"{end!r} is no node of the graph", nearest(end, nodes) or "name a node")
+                yield Finding(key, f"{end!r} is not a node of the graph", nearest(end, nodes) or "name a node")
         if (edge.first, edge.then) in seen:
             yield Finding(key, "is there twice", "take one out")
         seen.add((edge.first, edge.then))
@@ -121,11 +121,11 @@ def _milestones(instance: Instance) -> Iterator[Finding]:
     for index, milestone in enumerate(instance.milestones):
         key = f"milestones[{index}]"
         if not _ID.fullmatch(milestone.id):
-            yield Finding(f"{key}.milestone_id", f"{milestone.id!r} is no id", "use lower-case letters, digits and '_'")
+            yield Finding(f"{key}.milestone_id", f"{milestone.id!r} is not an id", "use lower-case letters, digits and '_'")
         if ids[milestone.id] > 1:
             yield Finding(f"{key}.milestone_id", f"{milestone.id!r} is used twice", "give each milestone its own id")
         if not milestone.rules:
-            yield Finding(f"{key}.rules", "are none, so that it is never reached", "write one rule or more")
+            yield Finding(f"{key}.rules", "is empty, so the milestone is never reached", "write one rule or more")
         for number, rule in enumerate(milestone.rules):
             for problem in rules.problems(rule):
                 yield Finding(f"{key}.rules[{number}].{problem.key}", problem.text, problem.remedy)

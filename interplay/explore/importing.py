@@ -65,13 +65,16 @@ class Imported:
 
 
 def import_path(path: Path) -> Imported:
-    """Read a file, or all files of a folder and the folders in it.
+    """Read a file, or all files of a folder and the folders in it; what cannot be read there is `refused`.
 
     Raises:
-        InstanceError: If there is nothing to read.
+        InstanceError: If there is nothing to read, or `path` is a file that cannot be read.
     """
     found = Imported()
-    files = [path] if not path.is_dir() else sorted(one for one in path.rglob("*") if one.suffix in (".json", ".jsonl"))
+    files = [path]
+    if path.is_dir():
+        named = [one for one in path.rglob("*") if one.suffix in (".json", ".jsonl")]
+        files = sorted(one for one in named if one.is_file() or one.is_symlink())  # a link that leads nowhere is reported
     if not files:
         raise InstanceError(f"{path}: holds no .json and no .jsonl file\nRemedy: name a folder or a file of instances.")
     for file in files:
@@ -79,7 +82,15 @@ def import_path(path: Path) -> Imported:
             found.files += 1
             found.irregularities.append(Remark(str(file), "", "lies beside a metadata.json, which is read instead"))
             continue
-        for source, name, text in _documents(file, path):
+        try:
+            documents = list(_documents(file, path))
+        except InstanceError as error:
+            if file == path:
+                raise
+            found.files += 1
+            found.refused.append(Remark(str(file), "", str(error)))
+            continue
+        for source, name, text in documents:
             found.files += 1
             try:
                 document, odd = convert(read_json(text, source), name)
@@ -114,10 +125,10 @@ def convert(published: Any, name: str) -> tuple[dict[str, Any], list[tuple[str, 
         name: Of the instance, from where it lies; made fit for a name.
 
     Raises:
-        InstanceError: If it is no instance.
+        InstanceError: If it is not an instance.
     """
     if not isinstance(published, Mapping) or "milestones" not in published:
-        raise InstanceError("this is no instance: it has no milestones")
+        raise InstanceError("this is not an instance: it has no milestones")
     odd: list[tuple[str, str]] = []
     rest = {key: value for key, value in published.items() if key not in (*_KEPT, "milestones", "reasoning_graph")}
     milestones = published["milestones"]
@@ -145,7 +156,7 @@ def convert(published: Any, name: str) -> tuple[dict[str, Any], list[tuple[str, 
     if rest.get("selection_reasoning") == "":
         odd.append(("selection_reasoning", "is empty"))
     if not isinstance(rest.get("design_notes", ""), str):
-        odd.append(("design_notes", "is no text; it is kept as it is"))
+        odd.append(("design_notes", "is not a text; it is kept as it is"))
     for task in document["selected_tasks"] if isinstance(document["selected_tasks"], list) else []:
         if isinstance(task, str) and re.fullmatch(r"[a-z]+(_[a-z]+)+", task):
             odd.append(("selected_tasks", f"{task!r} is written with '_' throughout; it is kept so"))
@@ -177,5 +188,5 @@ def _milestone(published: Any, index: int, odd: list[tuple[str, str]]) -> Any:
             rule = {**rule, "params": {**params, **left_out}}
         rules.append(rule)
     for key in published.keys() - _OF_MILESTONE:
-        odd.append((f"{where}.{key}", f"is no key of a milestone and is left out: {published[key]!r:.200}"))
+        odd.append((f"{where}.{key}", f"is not a key of a milestone and is left out: {published[key]!r:.200}"))
     return {key: value for key, value in published.items() if key in _OF_MILESTONE} | {"rules": rules}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -151,7 +152,7 @@ def load(path: str | Path) -> Instance:
     """Read one instance.
 
     Raises:
-        InstanceError: If the file is missing, is no JSON, or its parts have other types than they should.
+        InstanceError: If the file is missing, is not JSON, or its parts have other types than they should.
     """
     file = Path(path)
     text = read_text(file, InstanceError, hint="Give the path of an instance; docs/explore.md has one to copy.")
@@ -159,10 +160,10 @@ def load(path: str | Path) -> Instance:
 
 
 def read_json(text: str, source: str) -> Any:
-    """A JSON document in which nothing is said twice and every number is finite.
+    """A JSON document in which nothing is said twice and every number is finite as a float.
 
     Raises:
-        InstanceError: If it is none.
+        InstanceError: If the text is anything else.
     """
 
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -173,11 +174,14 @@ def read_json(text: str, source: str) -> Any:
             raise InstanceError(f"{source}: {twice}: is there twice in one table\nRemedy: keep one of them.")
         return values
 
-    def no_number(word: str) -> Any:
-        raise InstanceError(f"{source}: {word} is no finite number\nRemedy: write a number, or leave the key out.")
+    def number(word: str) -> float:
+        if not math.isfinite(float(word)):
+            text = f"{source}: {word:.20} is not a finite number, or is too large"
+            raise InstanceError(f"{text}\nRemedy: write a smaller number, or leave the key out.")
+        return int(word) if word.lstrip("-").isdigit() else float(word)
 
     try:
-        return json.loads(text, object_pairs_hook=once, parse_constant=no_number)
+        return json.loads(text, object_pairs_hook=once, parse_int=number, parse_float=number, parse_constant=number)
     except json.JSONDecodeError as error:
         raise InstanceError(f"{source}: not valid JSON: {error}\nRemedy: check quotes, commas and brackets there.") from None
     except RecursionError:
@@ -191,7 +195,7 @@ def parse(document: Any, *, source: str = "<document>") -> Instance:
         InstanceError: If a key is missing or unknown, or its value has another type than it should.
     """
     if not isinstance(document, Mapping):
-        raise InstanceError(f"{source}: is no table but {document!r:.60}\nRemedy: write one instance, in braces.")
+        raise InstanceError(f"{source}: is not a table but {document!r:.60}\nRemedy: write one instance, in braces.")
     root = Table(document, source, refuse=InstanceError)
     if _need(root, "schema").raw("schema", int) != SCHEMA:
         remedy = f"write {SCHEMA}; a newer Interplay may have made this file"

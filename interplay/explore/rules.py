@@ -18,6 +18,8 @@ from interplay.tables import nearest
 
 NUM_SLOTS = 41
 """Of a player: 36 carried, 4 of armour, 1 of the other hand."""
+MOST_DIGITS = 15
+"""Of the whole part of a number: a float is exact so far."""
 FRAME = "spawn_relative"
 """The only frame of coordinates: cells from the origin."""
 PREFIX = "minecraft:"
@@ -45,7 +47,7 @@ class RuleError(InterplayError):
 
 
 class FactError(InterplayError):
-    """Facts that are incomplete, have another name, or are no facts: nothing is judged from them."""
+    """Facts that are incomplete, have another name, or are not facts: nothing is judged from them."""
 
 
 @dataclass(frozen=True)
@@ -85,11 +87,11 @@ Point = tuple[float, float, float]
 
 
 def _is_whole(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
+    return isinstance(value, int) and _is_number(value)
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 10**MOST_DIGITS
 
 
 def _is_cell(value: object) -> bool:
@@ -105,12 +107,16 @@ def _name(key: str, value: object) -> Iterable[Problem]:
 
 def _cell(key: str, value: object) -> Iterable[Problem]:
     if not _is_cell(value):
-        yield Problem(key, f"must be three whole numbers, got {value!r}", "write [x, y, z] in cells from the origin")
+        yield Problem(
+            key,
+            f"must be three whole numbers of at most {MOST_DIGITS} digits, got {value!r}",
+            "write [x, y, z] in cells from the origin",
+        )
 
 
 def _at_least_one(key: str, value: object) -> Iterable[Problem]:
     if not _is_whole(value):
-        yield Problem(key, f"must be a whole number, got {value!r}", "write 1 or more")
+        yield Problem(key, f"must be a whole number of at most {MOST_DIGITS} digits, got {value!r}", "write 1 or more")
     elif value == 0:
         yield Problem(key, "is 0, which is always true", "write 1 or more", fatal=False)
     elif value < 0:  # type: ignore[operator]
@@ -119,12 +125,20 @@ def _at_least_one(key: str, value: object) -> Iterable[Problem]:
 
 def _at_least_none(key: str, value: object) -> Iterable[Problem]:
     if not _is_whole(value) or value < 0:  # type: ignore[operator]
-        yield Problem(key, f"must be a whole number of 0 or more, got {value!r}", "write how many may be left")
+        yield Problem(
+            key,
+            f"must be a whole number of 0 or more, of at most {MOST_DIGITS} digits, got {value!r}",
+            "write how many may be left",
+        )
 
 
 def _distance(key: str, value: object) -> Iterable[Problem]:
     if not _is_number(value) or value <= 0:  # type: ignore[operator]
-        yield Problem(key, f"must be a number above 0, got {value!r}", "write how many blocks away one may stand")
+        yield Problem(
+            key,
+            f"must be a number above 0, of at most {MOST_DIGITS} digits, got {value!r}",
+            "write how many blocks away one may stand",
+        )
 
 
 def _tolerance(key: str, value: object) -> Iterable[Problem]:
@@ -164,12 +178,12 @@ def problems(rule: Rule) -> list[Problem]:
     """What is wrong with a rule by itself, whatever the scene."""
     checks = PARAMS.get(rule.type)
     if checks is None:
-        return [Problem("type", f"{rule.type!r} is no rule", nearest(rule.type, PARAMS) or f"rules are {', '.join(PARAMS)}")]
+        return [Problem("type", f"{rule.type!r} is not a rule", nearest(rule.type, PARAMS) or f"rules are {', '.join(PARAMS)}")]
     found = []
     for name in rule.params:
         if name not in checks:
             remedy = nearest(name, checks) or f"parameters of {rule.type} are {', '.join(checks)}"
-            found.append(Problem(f"params.{name}", "is no parameter of this rule", remedy))
+            found.append(Problem(f"params.{name}", "is not a parameter of this rule", remedy))
     for name, check in checks.items():
         if name in rule.params:
             found += check(f"params.{name}", rule.params[name])

@@ -80,27 +80,28 @@ PARAMS = "milestones.{}.rules.0.params.{}"
     [
         ({f"{EDGES}.1.to": "find gold"}, EDGES, "go round in a circle: "),
         ({f"{EDGES}.0.to": "find gold"}, EDGES, "go round in a circle: find gold -> find gold"),
-        ({f"{EDGES}.0.from": "find goold"}, f"{EDGES}[0]", "'find goold' is no node of the graph"),
+        ({f"{EDGES}.0.from": "find goold"}, f"{EDGES}[0]", "'find goold' is not a node of the graph"),
         ({f"{EDGES}.1": {"from": "find gold", "to": "mine oak_log", "reason": WHY}}, f"{EDGES}[1]", "is there twice"),
         ({f"{EDGES}.0.reason": "Gold first."}, f"{EDGES}[0].reason", "has 2 words"),
         ({f"{EDGES}.0.reason": WHY + WHY}, f"{EDGES}[0].reason", "words"),
-        ({"reasoning_graph.nodes.0": "find a gold"}, "selected_tasks", "'find gold' is no node of the graph"),
+        ({"reasoning_graph.nodes.0": "find a gold"}, "selected_tasks", "'find gold' is not a node of the graph"),
         ({"selected_tasks": TASKS[1:]}, "selected_tasks", "the node 'find gold' is not there"),
         ({"atomic_tasks_ordered": TASKS[:4]}, "atomic_tasks_ordered", "the node 'reach the corner' is not there"),
         ({"atomic_tasks_ordered": TASKS + TASKS[:1]}, "atomic_tasks_ordered", "'find gold' is there 2 times"),
         ({"atomic_tasks_ordered": [TASKS[1], TASKS[0], *TASKS[2:]]}, "atomic_tasks_ordered", "goes against the edge"),
         ({"milestones.4": None}, "milestones", "are of ["),
         ({"milestones.1.task": "mine oak log"}, "milestones", "are of ["),
-        ({"milestones.1.milestone_id": "Mine log"}, "milestones[1].milestone_id", "'Mine log' is no id"),
+        ({"milestones.1.milestone_id": "Mine log"}, "milestones[1].milestone_id", "'Mine log' is not an id"),
         ({"milestones.1.milestone_id": "find_gold"}, "milestones[1].milestone_id", "is used twice"),
-        ({"milestones.1.rules": []}, "milestones[1].rules", "are none"),
-        ({"milestones.1.rules.0.type": "inventory_hold"}, "milestones[1].rules[0].type", "is no rule"),
-        ({PARAMS.format(1, "count"): 1}, "milestones[1].rules[0].params.count", "is no parameter of this rule"),
+        ({"milestones.1.rules": []}, "milestones[1].rules", "is empty"),
+        ({"milestones.1.rules.0.type": "inventory_hold"}, "milestones[1].rules[0].type", "is not a rule"),
+        ({PARAMS.format(1, "count"): 1}, "milestones[1].rules[0].params.count", "is not a parameter of this rule"),
         ({PARAMS.format(1, "item"): "minecraft:oak_log"}, "milestones[1].rules[0].params.item", "has a prefix"),
         ({PARAMS.format(1, "item"): "oak_lgo"}, "milestones[1].rules[0].params.item", "there is no item 'oak_lgo'"),
         ({PARAMS.format(1, "min_count"): 0}, "milestones[1].rules[0].params.min_count", "is 0, which is always true"),
         ({PARAMS.format(0, "coordinate_frame"): "absolute"}, "milestones[0].rules[0].params.coordinate_frame", "'absolute'"),
         ({PARAMS.format(0, "target"): [-3, 1, -8]}, "milestones[0].rules[0].params.target", "the cell [-3, 1, -8] is empty"),
+        ({PARAMS.format(0, "target"): [0, 0, 10**300]}, "milestones[0].rules[0].params.target", "at most 15 digits"),
         ({PARAMS.format(0, "max_distance"): 16, PARAMS.format(0, "facing_tolerance"): 90}, "milestones[0]", "at the start"),
         ({PARAMS.format(2, "object"): "pgi"}, "milestones[2].rules[0].params.object", "there is no mob 'pgi'"),
         ({PARAMS.format(2, "object"): "zombie"}, "milestones[2].rules[0].params.object", "no zombie is in the scene"),
@@ -148,3 +149,23 @@ def test_the_command_names_file_key_and_remedy_and_fails_for_our_own_sets(tmp_pa
     assert status == 1
     (error,) = json.loads(said)["errors"]
     assert (error["file"], error["key"]) == (str(bad), "selected_tasks")
+
+
+def test_a_file_that_cannot_be_read_is_a_finding_and_the_others_are_checked(tmp_path, capsys):
+    files = [tmp_path / name for name in ("cut.json", "latin.json", "none.json", "moon.json", "good.json")]
+    files[0].write_text('{"schema": 1e999}')
+    files[1].write_bytes(b'{"name": "caf\xe9"}')
+    files[3].write_text(json.dumps(GOOD | {"land": "moon"}))
+    files[4].write_text(json.dumps(GOOD))
+    status, said = run(capsys, "check", *map(str, files))
+    assert status == 1
+    assert f"{files[0]}: document: 1e999 is not a finite number, or is too large\n  Remedy: write a smaller number" in said
+    assert f"{files[1]}: document: cannot be read as UTF-8 text" in said
+    assert f"{files[2]}: document: no such file\n  Remedy: Give the path of an instance" in said
+    assert f"{files[3]}: document: " in said
+    assert "1 of 5 good." in said
+    status, said = run(capsys, "check", *map(str, files), "--json")
+    document = json.loads(said)
+    assert (status, document["files"], document["good"]) == (1, 5, 1)
+    assert [one["file"] for one in document["errors"]] == [str(file) for file in files[:4]]
+    assert all(one["text"] and one["remedy"] for one in document["errors"])

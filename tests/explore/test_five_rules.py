@@ -303,6 +303,7 @@ def test_a_fact_that_is_renamed_or_missing_raises_and_is_never_false(scene):
         ("feet", [1.0, 2.0], "three finite numbers"),
         ("yaw", "north", "must be a number"),
         ("yaw", math.inf, "must be a number"),
+        ("eyes", 10**400, "must be a number"),
         ("slots", [], "41 entries"),
         ("boxes", [], r"no box from \[-3, 0, -4\]"),
     ],
@@ -395,6 +396,9 @@ BOX = count("least", "block", "oak_log", [0, 0, 0], [2, 2, 2], 1)
         (broken(count("most", "mob", "pig", [0, 0, 0], [4, 4, 4], 0), max_count=-1), "params.max_count", "0 or more"),
         (near([0, 0, 3], 0), "params.max_distance", "above 0"),
         (near([0, 0, 3], math.nan), "params.max_distance", "above 0"),
+        (near([0, 0, 3], 10**400), "params.max_distance", "at most 15 digits"),
+        (near([10**400, 0, 3], 5), "params.target", "at most 15 digits"),
+        (has("oak_log", 10**15), "params.min_count", "at most 15 digits"),
         (near([0, 0, 3], 5, 361), "params.facing_tolerance", "360 means any"),
     ],
 )

@@ -12,7 +12,7 @@ import pytest
 from small_instance import FIRST_LOG
 
 from interplay.cli import main
-from interplay.explore import facts, rules
+from interplay.explore import checking, facts, rules
 from interplay.explore.importing import PUBLISHED, convert, import_path
 from interplay.explore.instance import InstanceError, load, parse
 from interplay.world import World, run_all
@@ -59,7 +59,7 @@ def test_folders_flat_files_and_json_lines_are_read(tmp_path):
     assert found.counts() == {"1": 1, "2": 1, "3": 1, "hard": 1}
     assert [Path(one.file).name for one in found.refused] == ["cut.json", "other.json"]
     assert "not valid JSON" in found.refused[0].text
-    assert found.refused[1].text == "this is no instance: it has no milestones"
+    assert found.refused[1].text == "this is not an instance: it has no milestones"
     assert [Path(one.file).name for one in found.irregularities if one.key == ""] == ["milestones.json"]
     assert len(found.instances) + len(found.refused) + 1 == found.files
 
@@ -69,7 +69,7 @@ def test_folders_flat_files_and_json_lines_are_read(tmp_path):
     [
         ({"id": "0874"}, "id", "'0874'"),
         ({"selection_reasoning": ""}, "selection_reasoning", "is empty"),
-        ({"design_notes": {"layout": "flat"}}, "design_notes", "no text"),
+        ({"design_notes": {"layout": "flat"}}, "design_notes", "not a text"),
         ({"selected_tasks": ["mine_oak_log"]}, "selected_tasks", "'mine_oak_log' is written with '_'"),
         ({"selected_tasks": None}, "selected_tasks", "is missing; the nodes"),
         ({"atomic_tasks_ordered": None}, "atomic_tasks_ordered", "is missing; the nodes"),
@@ -98,7 +98,7 @@ def test_parameters_left_out_are_those_of_the_prompts_and_said_so():
     params = document["milestones"][0]["rules"][1]["params"]
     assert params == rule["params"] | {"max_distance": 16, "facing_tolerance": 60, "coordinate_frame": "spawn_relative"}
     assert [key for key, _ in odd].count("milestones[0].rules[0].params.max_distance") == 1
-    assert ("milestones[0].note", "is no key of a milestone and is left out: 'n'") in odd
+    assert ("milestones[0].note", "is not a key of a milestone and is left out: 'n'") in odd
     assert [text for key, text in odd if key == "milestones[0].rules"] == ["are 2; all must hold at the same tick"]
 
 
@@ -107,7 +107,7 @@ def test_a_rule_nobody_knows_is_kept_and_not_judged(tmp_path, capsys):
     document["milestones"]["milestones"][0]["rules"][0]["type"] = "player_smiles"
     status, said = run(capsys, str(write(tmp_path / "0001.json", document)))
     assert (status, said["imported"], said["milestones"], said["milestones_judged"]) == (0, 1, 1, 0)
-    assert any("'player_smiles' is no rule" in one["text"] for one in said["irregularities"])
+    assert any("'player_smiles' is not a rule" in one["text"] for one in said["irregularities"])
 
 
 def test_an_empty_folder_says_what_to_name(tmp_path):
@@ -125,6 +125,53 @@ def test_imported_instances_are_written_once_and_read_as_ours(tmp_path, capsys):
         main(["explore", "import", str(tmp_path / "in"), "--out", str(out)])
     assert ended.value.code == 1
     assert "is there already\nRemedy: name an empty folder" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("inside", ["", "more"])
+def test_a_folder_that_cannot_be_written_is_said_before_any_scene_is_built(tmp_path, capsys, monkeypatch, inside):
+    source, taken = write(tmp_path / "in" / "0001.json", published()), write(tmp_path / "taken", "mine")
+    monkeypatch.delattr("interplay.explore.checking.check")
+    with pytest.raises(SystemExit) as ended:
+        main(["explore", "import", str(source), "--out", str(taken / inside)])
+    assert ended.value.code == 1
+    said = capsys.readouterr().err
+    assert f"{taken / inside} cannot be written: " in said
+    assert "Remedy: name another folder with --out." in said
+    assert taken.read_text() == "mine"
+
+
+def test_a_file_that_cannot_be_written_at_the_end_is_an_error_with_its_name(tmp_path, capsys, monkeypatch):
+    source, out = write(tmp_path / "in" / "0001.json", published()), tmp_path / "out"
+    build = checking.check
+
+    def take_the_place(made):
+        (out / "0001.json").mkdir()
+        return build(made)
+
+    monkeypatch.setattr("interplay.explore.checking.check", take_the_place)
+    with pytest.raises(SystemExit) as ended:
+        main(["explore", "import", str(source), "--out", str(out)])
+    assert ended.value.code == 1
+    assert f"{out / '0001.json'} cannot be written: " in capsys.readouterr().err
+
+
+def test_what_cannot_be_read_in_a_folder_is_refused_and_the_rest_is_imported(tmp_path, capsys):
+    good = write(tmp_path / "0001.json", published())
+    latin, gone = tmp_path / "latin.jsonl", tmp_path / "gone.json"
+    latin.write_bytes(b'{"name": "caf\xe9"}')
+    gone.symlink_to(tmp_path / "nowhere.json")
+    (tmp_path / "folder.json").mkdir()
+    write(tmp_path / "large.json", json.dumps(published(note=0)).replace('"note": 0', '"note": 1e999'))
+    status, said = run(capsys, str(tmp_path), "--out", str(tmp_path / "out"))
+    assert (status, said["files"], said["imported"]) == (0, 4, 1)
+    texts = {Path(one["file"]).name: one["text"] for one in said["refused"]}
+    assert texts.keys() == {"latin.jsonl", "gone.json", "large.json"}
+    assert "cannot be read as UTF-8 text" in texts["latin.jsonl"]
+    assert "no such file" in texts["gone.json"]
+    assert "1e999 is not a finite number" in texts["large.json"]
+    assert said["written"] == [str(tmp_path / "out" / good.name)]
+    with pytest.raises(InstanceError, match="cannot be read as UTF-8 text"):
+        import_path(latin)
 
 
 def test_the_counts_of_the_published_set_are_compared():

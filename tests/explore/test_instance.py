@@ -14,7 +14,7 @@ from small_instance import FIRST_LOG
 from interplay.cli import main
 from interplay.envs import make
 from interplay.explore import facts
-from interplay.explore.instance import GAME_RULES, InstanceError, load, parse
+from interplay.explore.instance import GAME_RULES, InstanceError, load, parse, read_json
 from interplay.explore.rules import Progress
 from interplay.tasks import Task
 
@@ -81,9 +81,12 @@ def test_each_key_that_must_be_there_is_missed_by_name(document):
     [
         ("{", "not valid JSON"),
         ('{"schema": 1, "schema": 1}', "schema: is there twice"),
-        ('{"schema": NaN}', "NaN is no finite number"),
+        ('{"schema": NaN}', "NaN is not a finite number"),
+        ('{"seed": 1e999}', "1e999 is not a finite number, or is too large"),
+        ('{"seed": -1e999}', "-1e999 is not a finite number"),
+        ('{"seed": ' + "1" * 5000 + "}", "1{20} is not a finite number, or is too large\nRemedy: write a smaller number"),
         ("[" * 100_000, "too many times"),
-        ("[1]", "is no table"),
+        ("[1]", "is not a table"),
     ],
 )
 def test_a_file_that_is_no_table_of_json_is_refused(tmp_path, text, said):
@@ -92,6 +95,10 @@ def test_a_file_that_is_no_table_of_json_is_refused(tmp_path, text, said):
     with pytest.raises(InstanceError, match=said) as refused:
         load(file)
     assert str(refused.value).startswith(str(file))
+
+
+def test_numbers_of_a_document_stay_whole_or_broken():
+    assert repr(read_json("[-1, 0, 12, 1.0, 1e2, -0.5]", "a.json")) == "[-1, 0, 12, 1.0, 100.0, -0.5]"
 
 
 def test_a_missing_file_says_what_to_give(tmp_path):
