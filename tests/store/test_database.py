@@ -380,22 +380,26 @@ def test_entered_episodes_of_before_are_judged_in_the_seats_that_were_held(tmp_p
         for person in (1, 2):
             _add(connection, "participants", id=person, key=f"k{person}", worker=f"w{person}")
         for number, (name, origin) in enumerate(
-            (("people", "people"), ("participant-2", "person"), ("first", "agent")), start=1
+            (("people", "people"), ("participant-2", "person"), ("first", "agent"), ("by agents", "people")), start=1
         ):
             more = {"participant_id": 2} if origin == "person" else {}
             _add(connection, "entrants", id=number, name=name, task="t/a", origin=origin, **more)
-            _add(connection, "entrant_episodes", entrant_id=number, episode_id="two")
-        for name in ("two", "published"):
+            _add(connection, "entrant_episodes", entrant_id=number, episode_id="agents" if number == 4 else "two")
+        _add(connection, "entrant_episodes", entrant_id=2, episode_id="published")
+        for name in ("two", "agents", "published"):
             _add(connection, "episodes", id=name, task="t/a", actor="participant-1", total_reward=2.5)
         for person, seat in ((1, "left"), (2, "right")):
             who = {"actor": f"participant-{person}", "actor_kind": "human", "participant_id": person}
             _add(connection, "episode_seats", episode_id="two", seat=seat, position=person - 1, **who)
+            _add(connection, "episode_seats", episode_id="agents", seat=seat, position=person - 1, actor="ada")
         _add(connection, "matches", id="m", judge="fay", left_episode_id="two", right_episode_id="two")
     connection.close()
     Database.open(f"sqlite:///{old}").close()
     with sqlite3.connect(old) as connection:
-        entered = "SELECT entrant_id, seat FROM entrant_episodes WHERE added_at = ? ORDER BY entrant_id, seat"
-        assert connection.execute(entered, (NOW,)).fetchall() == [(1, "left"), (1, "right"), (2, "right"), (3, "left")]
+        entered = "SELECT entrant_id, episode_id, seat FROM entrant_episodes WHERE added_at = ?"
+        held = [(1, "two", "left"), (1, "two", "right"), (2, "two", "right"), (3, "two", "left")]
+        held_by_others = [(2, "published", "player"), (4, "agents", "left")]  # kept, of the first seat
+        assert sorted(connection.execute(entered, (NOW,)).fetchall()) == sorted(held + held_by_others)
         held = "SELECT seat, actor, total_reward FROM episode_seats WHERE episode_id = 'published'"
         assert connection.execute(held).fetchall() == [("player", "participant-1", 2.5)]
         assert connection.execute("SELECT seat FROM matches").fetchall() == [("",)]

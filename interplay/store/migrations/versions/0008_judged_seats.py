@@ -22,14 +22,17 @@ def upgrade() -> None:
         "WHERE NOT EXISTS (SELECT 1 FROM episode_seats WHERE episode_seats.episode_id = episodes.id)"
     )
     # People held what seats they held; a choice of an agent's episodes was of those with the agent in the first seat.
+    # Where nobody of the entrant is known to have held one, the row is of the first seat: it must not be lost.
     entered = op.get_bind().execute(
         sa.text(
-            "SELECT DISTINCT entered.entrant_id, entered.episode_id, held.seat, entered.added_at "
+            "SELECT DISTINCT entered.entrant_id, entered.episode_id, entered.added_at, COALESCE(held.seat, ("
+            "SELECT one.seat FROM episode_seats AS one WHERE one.episode_id = entered.episode_id ORDER BY one.position LIMIT 1"
+            ")) AS seat "
             "FROM entrant_episodes AS entered JOIN entrants ON entrants.id = entered.entrant_id "
-            "JOIN episode_seats AS held ON held.episode_id = entered.episode_id "
-            "WHERE (entrants.origin = 'people' AND held.actor_kind = 'human') "
+            "LEFT JOIN episode_seats AS held ON held.episode_id = entered.episode_id "
+            "AND ((entrants.origin = 'people' AND held.actor_kind = 'human') "
             "OR (entrants.origin = 'person' AND held.participant_id = entrants.participant_id) "
-            "OR (entrants.origin NOT IN ('people', 'person') AND held.position = 0)"
+            "OR (entrants.origin NOT IN ('people', 'person') AND held.position = 0))"
         )
     )
     rows = [dict(row._mapping) for row in entered]
@@ -70,4 +73,4 @@ def _keep_matches() -> None:
 
 
 def downgrade() -> None:
-    raise NotImplementedError("what is kept stays kept: restore a backup from before to go back")
+    raise NotImplementedError("stored data is never removed: restore a backup from before to go back")
