@@ -160,7 +160,7 @@ class Roster:
         """Let an entrant in, refuse it, take it out, or bring it back, in one task or all. Writes when, and the reason.
 
         Args:
-            reason: Of `decline`; told to whoever proposed it.
+            reason: Of `decline`; the proposer of the agent sees it.
             viewer: Whoever asks; an entrant they may not know of is unknown.
             hint: What the error of an unknown name adds.
         Returns:

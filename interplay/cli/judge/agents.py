@@ -66,7 +66,7 @@ def approve(
 @app.command()
 def decline(
     name: NameArgument,
-    reason: Annotated[str, typer.Option("--reason", help="Told to whoever proposed it.")],
+    reason: Annotated[str, typer.Option("--reason", help="The proposer of the agent sees it.")],
     task: TaskOption = None,
     data: DataOption = DEFAULT_DATA,
     database: DatabaseOption = None,
