@@ -56,10 +56,10 @@ def leaderboard(
     shown = {one: candidates.of_task(session, one) for one in tasks}
     names = {one: sorted({candidate.agent for candidate in candidates}) for one, candidates in shown.items()}
     passed = statistic_values(session, OUTCOME_CHECK_SUCCESS, task)
-    checked: defaultdict[str, list[float]] = defaultdict(list)
+    checked: defaultdict[str, dict[str, float]] = defaultdict(dict)  # a game counts once, however many of its seats they held
     for candidate in chain.from_iterable(shown.values()):
         if candidate.episode_id in passed:
-            checked[candidate.agent].append(passed[candidate.episode_id])
+            checked[candidate.agent][candidate.episode_id] = passed[candidate.episode_id]
     with ratings.current(session) as standings:
         board = standings.overall if task is None else standings.task(task)
         rows, num_answers, num_judges = board.leaderboard(), board.num_answers, standings.num_judges(task)
@@ -78,7 +78,7 @@ def leaderboard(
                 "kind": kinds.get(row.agent, "agent"),
                 "withdrawn": row.agent not in active,
                 "num_checked": len(checked[row.agent]),
-                "num_passed": round(sum(checked[row.agent])),
+                "num_passed": round(sum(checked[row.agent].values())),
             }
             for row in rows
         ],

@@ -145,11 +145,12 @@ def model_answer(
     reason: str,
     viewing: dict[str, Any],
 ) -> ModelAnswer:
-    """An answer of a model judge, under an id that is the same whenever it is asked about these two episodes."""
+    """An answer of a model judge, under an id that is the same whenever it is asked about this seat of these two episodes."""
     return ModelAnswer(
         match_id=_match_id(name, left, right),
         task_hash=left.task_hash,
         seed=left.seed,
+        seat=left.seat,
         left_episode=left.episode_id,
         right_episode=right.episode_id,
         left_agent=left.agent,
@@ -162,5 +163,6 @@ def model_answer(
 
 
 def _match_id(name: str, left: Candidate, right: Candidate) -> str:
-    key = "\n".join((MODEL_PREFIX, name, *sorted((left.episode_id, right.episode_id))))
+    seat = [left.seat] if left.seat != "player" else []  # the seat of tasks that name none: ids of before stay as they are
+    key = "\n".join((MODEL_PREFIX, name, *sorted((left.episode_id, right.episode_id)), *seat))
     return hashlib.sha256(key.encode()).hexdigest()[:24]

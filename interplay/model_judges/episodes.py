@@ -64,15 +64,15 @@ def couples_to_answer(archive: Archive, offered: Candidates, session: Session, t
 
 
 def couples_of(candidates: Iterable[Candidate]) -> list[tuple[Candidate, Candidate]]:
-    """Every two episodes of different agents that may be compared, the agents in order of name."""
-    by_place: dict[tuple[str, int], list[Candidate]] = {}
+    """Every two episodes of different agents that may be compared, seat by seat, the agents in order of name."""
+    by_place: dict[tuple[str, int, str], list[Candidate]] = {}
     for candidate in candidates:
-        by_place.setdefault((candidate.task_hash, candidate.seed), []).append(candidate)
+        by_place.setdefault((candidate.task_hash, candidate.seed, candidate.seat), []).append(candidate)
     return [
         (one, other) if one.agent < other.agent else (other, one)
         for _, together in sorted(by_place.items())
         for one, other in itertools.combinations(together, 2)
-        if one.agent != other.agent and comparable(one, other)
+        if one.agent != other.agent and one.episode_id != other.episode_id and comparable(one, other)
     ]
 
 

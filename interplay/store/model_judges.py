@@ -43,11 +43,12 @@ class LoggedJudge(NamedTuple):
 
 
 class ModelAnswer(NamedTuple):
-    """What a model judge says of a pair; `match_id` is made from judge and episodes, so that it says it once."""
+    """What a model judge says of a pair; `match_id` is made from judge, episodes and seat, so that it says it once."""
 
     match_id: str
     task_hash: str
     seed: int
+    seat: str
     left_episode: str
     right_episode: str
     left_agent: str
@@ -128,7 +129,7 @@ def add_model_answers(session: Session, *, judge: str, task: str, answers: Seque
         insert(Match),
         [
             who
-            | {"id": one.match_id, "task_hash": one.task_hash, "seed": one.seed}
+            | {"id": one.match_id, "task_hash": one.task_hash, "seed": one.seed, "seat": one.seat}
             | {"left_episode_id": one.left_episode, "right_episode_id": one.right_episode}
             | {"left_agent": one.left_agent, "right_agent": one.right_agent}
             | {"served_at": now, "seen_at": now, "answered_at": now}

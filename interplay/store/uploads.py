@@ -95,6 +95,7 @@ class ExportedAnswer(NamedTuple):
     task: str
     task_hash: str
     seed: int
+    seat: str
     left_agent: str
     right_agent: str
     left_episode_id: str
@@ -115,7 +116,7 @@ class ExportedAnswer(NamedTuple):
 
 def exported(session: Session, *, dataset: str | None = None, task: str | None = None) -> Iterator[ExportedAnswer]:
     """Every answer of the log in order, of one imported set or of all, about one task or all."""
-    of_match = {"task_hash", "left_episode_id", "right_episode_id", "served_at"}
+    of_match = {"task_hash", "seat", "left_episode_id", "right_episode_id", "served_at"}
     columns = [getattr(Match if name in of_match else Answer, name) for name in ExportedAnswer._fields]
     query = select(*columns).join(Match, Match.id == Answer.match_id).order_by(Answer.sequence)
     if dataset is not None:

@@ -180,6 +180,7 @@ def logged_with(session, judge, viewings):
         ModelAnswer(
             match_id=f"{judge}{number}".encode().hex()[:24].ljust(24, "0"),
             task_hash=find(TASK).content_hash,
+            seat="player",
             outcome="left",
             responses={},
             reason="because",

@@ -7,10 +7,15 @@ import json
 import numpy as np
 import pytest
 from judging_world import AT_ONCE, START, TASKS, add_episode, fill, form, open_study
+from model_judges_world import small_video
 
 from interplay.cli import main
 from interplay.judge import Judging, NothingToJudgeError
-from interplay.store import EpisodeRow, EpisodeSeat, Match, entrants, judging
+from interplay.judge.dataset import Selection, export_answers, flat_table
+from interplay.judge.matchmaking import Candidate
+from interplay.model_judges import answer_by_looking
+from interplay.model_judges.episodes import couples_of
+from interplay.store import EpisodeRow, EpisodeSeat, EpisodeStatistic, Match, entrants, judging
 from interplay.store.participants import add_participant, judge_name
 from interplay.tasks import find
 
@@ -269,6 +274,68 @@ def test_judges_are_told_which_seat_is_compared_and_it_is_the_same_on_both_sides
         row = session.get_one(Match, match.id)
         assert {row.left_episode_id, row.right_episode_id} == {people, bob}
         assert (row.seat, {row.left_agent, row.right_agent}) == (RIGHT, {"people", "bob"})
+
+
+def play_alone(archive, *agents: str, num_seeds: int) -> list[str]:
+    """Admit agents that held both seats of each of their games; returns the episodes."""
+    episodes = [play_together(archive, seed, agent, agent) for agent in agents for seed in PAIR.held_out_seeds[:num_seeds]]
+    with archive.database.write() as session:
+        for agent in agents:
+            entrants.admit(session, name=agent, task=PAIR.id, kind="agent", now=START)
+    return episodes
+
+
+def test_model_judges_answer_once_about_each_seat(archive):
+    for episode in play_alone(archive, "ada", "bob", num_seeds=2):
+        small_video(archive.video_path(episode), 40)
+
+    def look() -> int:
+        said = {"outcome": "left", "responses": {}, "reason": "It is brighter."}
+        return answer_by_looking(
+            archive, "eye", PAIR.id, lambda left, right: said, now=lambda: START, rng=np.random.default_rng(0)
+        )
+
+    assert (look(), look()) == (4, 0)
+    with archive.database.read() as session:
+        answered = [(one.seed, one.seat) for one in session.query(Match).all()]
+    assert sorted(answered) == sorted((seed, seat) for seed in PAIR.held_out_seeds[:2] for seat in PAIR.seats)
+
+
+def test_model_judges_compare_no_game_with_itself():
+    one = Candidate("ada", "", 1, "x", 9, False, seat=LEFT)
+    assert couples_of([one, one._replace(agent="bob")]) == []
+    assert couples_of([one, one._replace(agent="bob", episode_id="y", seat=RIGHT)]) == []
+    other = one._replace(agent="bob", episode_id="y")
+    assert couples_of([other, one]) == [(one, other)]
+
+
+def test_a_game_that_passed_its_check_counts_once_for_an_agent_in_both_seats(archive):
+    episodes = play_alone(archive, "ada", "bob", num_seeds=1)
+    with archive.database.write() as session:
+        for episode in episodes:
+            row = session.get_one(EpisodeRow, episode)
+            row.statistics.append(EpisodeStatistic(name="automatic_success", number=1.0))
+    service = room(archive)
+    service.answer(service.serve("eve", PAIR.id).id, "eve", **form(PAIR.id))
+    rows = service.leaderboard(PAIR.id)["rows"]
+    assert {row["agent"]: (row["num_passed"], row["num_checked"]) for row in rows} == {"ada": (1, 1), "bob": (1, 1)}
+
+
+def test_exports_say_which_seat_an_answer_is_about(archive):
+    play_alone(archive, "ada", "bob", num_seeds=1)
+    fill(archive, agents=("ada", "bob"))
+    service = room(archive)
+    seats = []
+    for task in (PAIR.id, TASK):
+        match = service.serve("eve", task)
+        service.answer(match.id, "eve", **form(task))
+        seats.append(match.seat)
+    assert seats[0] in PAIR.seats
+    assert seats[1] is None
+    with archive.database.read() as session:
+        items = export_answers(session, Selection())
+        assert flat_table(session, Selection()).column("seat").to_pylist() == seats
+    assert [item["result"]["eval_metadata"]["seat"] for item in reversed(items)] == seats
 
 
 def test_a_game_of_one_player_names_no_seat(archive):

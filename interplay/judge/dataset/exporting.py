@@ -137,6 +137,7 @@ def _own(answer: store.ExportedAnswer, task: Task, worker: str) -> dict[str, Any
         "responses": _responses(answer, task),
         "win_player": PLAYERS[answer.outcome],
         "match_hash": answer.match_id,
+        "seat": seat_of(answer, task),
         "ranks": ranks,
         "is_draw": answer.outcome == "draw",
         "study": answer.study,
@@ -159,6 +160,11 @@ def _own(answer: store.ExportedAnswer, task: Task, worker: str) -> dict[str, Any
         "updated_at": _stamp(answer.created_at),
         "expiry_at": None,
     }
+
+
+def seat_of(answer: store.ExportedAnswer, task: Task) -> str | None:
+    """The seat that an answer compares; None in a task of one seat, and where it was not kept."""
+    return answer.seat or None if len(task.seats) > 1 else None
 
 
 def _responses(answer: store.ExportedAnswer, task: Task) -> dict[str, Any]:

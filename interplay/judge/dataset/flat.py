@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy.orm import Session
 
 from interplay.files import replacing
-from interplay.judge.dataset.exporting import Selection, Tasks, selected
+from interplay.judge.dataset.exporting import Selection, Tasks, seat_of, selected
 from interplay.judge.dataset.published import DatasetError
 from interplay.judge.dataset.watching import watched
 from interplay.store import bans as ban_store
@@ -25,6 +25,7 @@ COLUMNS = {
     "task": "string",
     "task_hash": "string",
     "seed": "int64",
+    "seat": "string",
     "left_agent": "string",
     "right_agent": "string",
     "left_episode": "string",
@@ -96,6 +97,7 @@ def flat_table(session: Session, selection: Selection) -> pa.Table:
             "task": answer.task,
             "task_hash": answer.task_hash,
             "seed": answer.seed,
+            "seat": seat_of(answer, tasks.of(answer.task_hash)),
             "left_agent": answer.left_agent,
             "right_agent": answer.right_agent,
             "left_episode": answer.left_episode_id,
