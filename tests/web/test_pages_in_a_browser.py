@@ -161,6 +161,36 @@ def test_leaving_the_window_pauses_and_any_key_goes_on(page):
     assert page.locator("[data-end-title]").inner_text() == "You finished early."
 
 
+def test_a_game_started_in_a_frame_that_has_no_focus_runs_until_the_frame_is_left(page):
+    page.context.grant_permissions(["local-network-access"])  # what is put in for an answer comes from no address
+    page.route("**/frame", lambda route: route.fulfill(content_type="text/html", body=FRAME))
+    page.route("**/play/atari/breakout", unframed)
+    page.goto("/frame")
+    frame = page.frame("game")
+    frame.locator("[data-start]:not([disabled])").wait_for()
+    page.locator("input").focus()
+    frame.evaluate("document.querySelector('[data-start]').click()")
+    until(frame, "Number(document.querySelector('#player').dataset.step) >= 10")
+    assert not frame.evaluate("document.hasFocus()")
+    assert frame.locator("#player").get_attribute("data-state") == "playing"
+    frame.locator("[data-view] canvas").click()  # which gives it the focus
+    page.locator("input").focus()
+    frame.locator("#player[data-state=paused]").wait_for()
+    frame.locator("[data-cover]").click()
+    frame.locator("#player[data-state=playing]").wait_for()
+
+
+FRAME = """<!doctype html><title>Another page</title><input>
+<iframe name="game" width="1100" height="780" src="/play/atari/breakout"></iframe>"""
+
+
+def unframed(route) -> None:
+    """Let a page be shown in a frame, which ours refuse of themselves."""
+    answer = route.fetch()
+    headers = {name: value for name, value in answer.headers.items() if name != "content-security-policy"}
+    route.fulfill(response=answer, headers=headers)
+
+
 REASON = (
     "The right player kept the ball in play for much longer and moved the paddle in time, while the left one hardly hit it."
 )

@@ -120,6 +120,8 @@ class Player {
     this.isRecovering = false;
     /** @type {number | null} from which step a game goes on whose server was restarted */
     this.restoredAt = null;
+    /** Whether the window was left and nothing has come from the player since; a frame may never be told of its focus. */
+    this.isLeft = false;
     /** What the cover says of a game that stands still. */
     this.told = "";
     /** @type {State} */
@@ -521,7 +523,7 @@ class Player {
 
   /** Whether the player can see the game and play. */
   #looks() {
-    return document.hasFocus() && !document.hidden && !this.#isAsking;
+    return !this.isLeft && !document.hidden && !this.#isAsking;
   }
 
   pause() {
@@ -592,7 +594,12 @@ class Player {
     addEventListener("keyup", (event) => {
       if (this.held.release(event.code)) this.sendInput();
     });
-    addEventListener("blur", () => this.pause());
+    addEventListener("blur", () => {
+      this.isLeft = true;
+      this.pause();
+    });
+    addEventListener("focus", () => (this.isLeft = false));
+    for (const name of ["pointerdown", "keydown", "click"]) addEventListener(name, () => (this.isLeft = false), true);
     document.addEventListener("visibilitychange", () => document.hidden && this.pause());
     addEventListener("resize", () => this.fit());
     document.addEventListener("fullscreenchange", () => this.fit());
