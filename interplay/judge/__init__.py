@@ -23,6 +23,7 @@ from interplay.judge.errors import (
     TooEarlyError,
     UnknownMatchError,
     VideosBeingMadeError,
+    WithdrawnError,
 )
 from interplay.judge.form import MIN_REASON_CHARS, check_form
 from interplay.judge.judging import AcceptedAnswer, JudgeKind, Judging
@@ -57,5 +58,6 @@ __all__ = [
     "TooEarlyError",
     "UnknownMatchError",
     "VideosBeingMadeError",
+    "WithdrawnError",
     "check_form",
 ]

@@ -43,6 +43,12 @@ class ForeignMatchError(JudgingError):
     code = "foreign_match"
 
 
+class WithdrawnError(JudgingError):
+    """Somebody who played in one of the match's games has taken their agreement back: no judge sees it any more."""
+
+    code = "withdrawn"
+
+
 class AlreadyAnsweredError(JudgingError):
     """The match has its answer; the log is never changed."""
 

@@ -30,6 +30,7 @@ from interplay.judge.errors import (
     SupersededError,
     TooEarlyError,
     UnknownMatchError,
+    WithdrawnError,
 )
 from interplay.judge.form import Watching, check_draft, check_form
 from interplay.judge.problems import check_problem
@@ -371,9 +372,11 @@ class Judging:
 
         Raises:
             UnknownMatchError, ForeignMatchError: If there is none of this id, or it is another judge's.
+            WithdrawnError: If it has no answer, and shows a game that its player does not let judges see any more.
         """
         with self.database.read() as session:
             match = self._own(session, match_id, judge)
+            _check_not_withdrawn(session, match_id)
             rules, _ = self._study_rules.of(session, match.study)
             return self._served(session, match, rules, store.num_answers_by(session, judge, match.study))
 
@@ -381,10 +384,12 @@ class Judging:
         """Where the video of one side of one's own match is (the file may be gone), and when the match was served, UTC.
 
         Raises:
-            UnknownMatchError, ForeignMatchError: As `get`.
+            UnknownMatchError, ForeignMatchError, WithdrawnError: As `get`.
         """
         videos = self._videos(match_id)
         _check_owner(match_id, videos.judge, judge)
+        with self.database.look() as session:
+            _check_not_withdrawn(session, match_id)
         return (videos.left if side == "left" else videos.right), videos.served_at
 
     def _read_videos(self, match_id: str) -> _Videos:
@@ -613,6 +618,11 @@ def _in_words(seconds: float) -> str:
 def _check_owner(match_id: str, owner: str, judge: str) -> None:
     if owner != judge:
         raise ForeignMatchError(f"match {match_id} was served to another judge; ask for one of your own")
+
+
+def _check_not_withdrawn(session: Session, match_id: str) -> None:
+    if store.is_withdrawn(session, match_id):
+        raise WithdrawnError("a player of one of the two games does not want it to be compared any more; ask for another pair")
 
 
 def _check_not_superseded(session: Session, match: Match) -> None:

@@ -48,6 +48,7 @@ from interplay.judge import (
     TooEarlyError,
     UnknownMatchError,
     VideosBeingMadeError,
+    WithdrawnError,
 )
 from interplay.judge.problems import KINDS as PROBLEMS
 from interplay.play.sockets import client_of
@@ -69,6 +70,7 @@ _STATUS = {
     ForeignMatchError: 403,
     AlreadyAnsweredError: 409,
     SupersededError: 410,
+    WithdrawnError: 410,
     BannedError: 403,
     StudyClosedError: 410,
     StudyFullError: 409,
@@ -253,7 +255,7 @@ def serve(request: Request, body: Body) -> JSONResponse:
     return response
 
 
-@router.get("/api/judge/matches/{match}", responses=judging_refusals(400, 401, 403, 404, 422))
+@router.get("/api/judge/matches/{match}", responses=judging_refusals(400, 401, 403, 404, 410, 422))
 def show(request: Request, match: MatchId, judge: str | None = None) -> JSONResponse:
     """Get one of your own matches again."""
     asking = judge_of(request, judge)
@@ -279,7 +281,7 @@ def _video(request: Request, path: Path, tag: str, served_at: datetime) -> Respo
 
 
 _VIDEO = {200: {"content": {"video/mp4": {}}}, 206: {"description": "The part asked for.", "content": {"video/mp4": {}}}}
-_VIDEO |= {416: {"description": "No such part."}} | judging_refusals(400, 401, 403, 404, 422)
+_VIDEO |= {416: {"description": "No such part."}} | judging_refusals(400, 401, 403, 404, 410, 422)
 
 
 @router.get("/api/judge/matches/{match}/{side}.mp4", response_class=FileResponse, responses=_VIDEO)

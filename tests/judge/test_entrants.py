@@ -10,7 +10,7 @@ from judging_world import AT_ONCE, START, TASKS, add_episode, fill, form, open_s
 from model_judges_world import small_video
 
 from interplay.cli import main
-from interplay.judge import Judging, NothingToJudgeError
+from interplay.judge import Judging, NothingToJudgeError, WithdrawnError
 from interplay.judge.dataset import Selection, export_answers, flat_table
 from interplay.judge.matchmaking import Candidate
 from interplay.model_judges import answer_by_looking
@@ -114,10 +114,17 @@ def test_a_game_whose_player_takes_the_yes_back_is_served_to_nobody_again_not_ev
         for game in games:
             entrants.agree(session, episode_id=game, participant_id=person, agreed=False, now=START)
     assert judging.heartbeat(open_here.id, "eve", {"reason": "what I was writing"}) == "released"
+    with pytest.raises(WithdrawnError, match="ask for another pair"):
+        judging.get(open_here.id, "eve")
+    for side in ("left", "right"):
+        with pytest.raises(WithdrawnError, match="does not want it to be compared any more"):
+            judging.video(open_here.id, side, "eve")
     for judge in ("eve", "ann", "bob"):
         with pytest.raises(NothingToJudgeError):
             judging.serve(judge, TASK)
     judging.answer(other.id, "bob", **form(TASK, "left"))  # work that is done is kept
+    assert judging.get(other.id, "bob").state == "answered"
+    assert judging.video(other.id, "left", "bob")
 
 
 def test_two_entrants_that_share_a_game_are_not_shown_it_on_both_sides(archive, judge):

@@ -82,6 +82,17 @@ def test_a_person_who_agrees_is_judged_against_an_agent_and_found_on_the_leaderb
     until(judge, "[...document.querySelectorAll('video')].every(v => v.readyState >= 3)", within_s=60)
     seen = judge.locator("#judge").inner_text()
     assert not [name for name in ("random", "anonymous", "participant", episode.id) if name in seen]
+    question.get_by_role("button", name="No", exact=True).click()
+    player.locator("[data-compare-said]", has_text="Your game is not compared.").wait_for()
+    assert judge.request.get(judge.locator("video").first.evaluate("v => v.src")).status == 410
+    judge.evaluate("dispatchEvent(new Event('visibilitychange'))")  # a sign of life
+    judge.locator("[data-thanks]", has_text="does not want it to be compared any more.").wait_for()
+    judge.locator("#judge[data-state=empty]").wait_for()  # there is no other pair
+    question.get_by_role("button", name="Yes", exact=True).click()
+    player.locator("[data-compare-said]", has_text="Thank you. Your game may be compared.").wait_for()
+    judge.reload()
+    judge.locator("#judge[data-state=match]").wait_for()
+    until(judge, "[...document.querySelectorAll('video')].every(v => v.readyState >= 3)", within_s=60)
     judge.locator("[data-speed]").select_option("5")
     judge.locator("[data-headline]").click()
     judge.keyboard.press("Space")

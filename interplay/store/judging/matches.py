@@ -6,10 +6,10 @@ from collections import Counter
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import String, and_, bindparam, func, insert, inspect, null, or_, select, union_all, update
+from sqlalchemy import String, and_, bindparam, exists, func, insert, inspect, null, or_, select, union_all, update
 from sqlalchemy.orm import Session, aliased
 
-from interplay.store.models import Answer, Match, Problem
+from interplay.store.models import Answer, JudgingAgreement, Match, Problem
 
 # Statements of every serve and every answer are built once, here: building one takes longer than running it. They run on the
 # session's connection, because rows as objects that are watched for changes cost three times as much as rows.
@@ -39,6 +39,14 @@ _TIMES_SHOWN = union_all(
 )
 _OPEN_OF_JUDGE = select(Match.id).where(Match.judge == bindparam("judge"), _IS_OPEN).order_by(Match.served_at.desc()).limit(1)
 _MATCH = select(*Match.__table__.columns).where(Match.id == bindparam("match_id"))
+_IS_WITHDRAWN = select(
+    exists().where(
+        Match.id == bindparam("match_id"),
+        Match.answered_at.is_(None),
+        JudgingAgreement.episode_id.in_([Match.left_episode_id, Match.right_episode_id]),
+        ~JudgingAgreement.agreed,
+    )
+)
 _DRAFTED_OF_JUDGE = (
     select(Match.id)
     .where(Match.judge == bindparam("judge"), Match.draft.is_not(None), Match.answered_at.is_(None))
@@ -171,6 +179,11 @@ def match_to_read(session: Session, match_id: str) -> Match | None:
     """One match as it is now; changes to what is returned go nowhere."""
     row = session.connection().execute(_MATCH, {"match_id": match_id}).first()
     return None if row is None else Match(**row._mapping)
+
+
+def is_withdrawn(session: Session, match_id: str) -> bool:
+    """Whether a match that is not answered shows a game whose player does not agree to that, any more."""
+    return bool(session.connection().scalar(_IS_WITHDRAWN, {"match_id": match_id}))
 
 
 def add_match(session: Session, match: Match) -> None:

@@ -206,11 +206,26 @@ class JudgePage {
     this.unsaved = false;
     this.savedPlayed = this.viewing.played;
     try {
-      await this.#api(`/api/judge/matches/${match}/heartbeat`, body);
-    } catch {
+      const { state } = await this.#api(`/api/judge/matches/${match}/heartbeat`, body);
+      // It still takes its answer, unless a player has taken their yes back.
+      if (state === "released") await this.#api(`/api/judge/matches/${match}`);
+    } catch (error) {
+      if (error instanceof ApiError && error.body.error === "withdrawn") return this.#withdrawn(match);
       // An answer is accepted without it; the next one may get through, with the draft.
       if (this.match?.match === match && body.draft) this.unsaved = true;
     }
+  }
+
+  /** A player has taken back that this game may be compared: it goes, with what was written. @param {string} match */
+  async #withdrawn(match) {
+    forget(match);
+    if (this.match?.match !== match || this.sending) return;
+    this.unsaved = false;
+    clearTimeout(this.saveTimer);
+    await this.next();
+    const next = this.match ? " Here is another pair." : "";
+    this.#notice(`A player of one of the two games does not want it to be compared any more.${next}`);
+    this.#toTop();
   }
 
   /** Whether something was filled in or watched that the server does not know. */
@@ -504,9 +519,14 @@ class JudgePage {
   /** Thank for a report and say what becomes of it, until the next answer. @param {string} next */
   #thank(next) {
     const words = "Thank you for your report. It is kept with this pair, and the people who run the server read it.";
+    this.#notice(`${words} Nothing else is needed from you. ${next}`.trim());
+  }
+
+  /** Say something above the page, until the next answer. @param {string} words */
+  #notice(words) {
     const notice = document.createElement("p");
     notice.className = "notice";
-    notice.textContent = `${words} Nothing else is needed from you. ${next}`.trim();
+    notice.textContent = words;
     need(this.root, "[data-thanks]").replaceChildren(notice);
   }
 
