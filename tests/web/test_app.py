@@ -627,3 +627,10 @@ def test_a_page_that_leads_its_own_name_here_gets_no_answer_and_no_socket(archiv
     ):
         pass
     assert refused.value.status_code == 421
+
+
+def test_who_says_done_reads_what_that_ends(client):
+    alone, together = (client.get(f"/play/{task}").text for task in ("atari/breakout", "together/build_shelter"))
+    assert "This ends the task." in alone
+    assert "This ends the task." not in together
+    assert "The task ends when every player is done." in together
