@@ -93,7 +93,7 @@ def test_an_error_for_people_has_no_traceback_and_exits_1():
 
 
 def test_json_is_one_document_on_standard_output():
-    assert len(json.loads(run("tasks", "list", "--json").stdout)) == 13
+    assert len(json.loads(run("tasks", "list", "--json").stdout)) == 14
 
 
 @pytest.mark.parametrize(

@@ -85,6 +85,7 @@ MOMENTS = {
     "basalt/obtain_diamond_shovel": Moment(2001, "scripted", 45),
     "basalt/sandbox": Moment(7008, "noop", 1),
     "together/cooperative_pong": Moment(7001, "random", 4),
+    "together/build_shelter": Moment(7001, "noop", 0),
 }
 """A moment of every task that shows what it is about."""
 
@@ -214,7 +215,7 @@ def play(job: Job) -> dict:
 def picture(task_id: str) -> None:
     """Draw the picture of a task at its moment."""
     task, moment = find(task_id), MOMENTS[task_id]
-    frame = frame_at(task, moment) if len(task.seats) == 1 else exposure(task, moment)
+    frame = exposure(task, moment) if task.env.backend == "pettingzoo" else frame_at(task, moment)
     SHIPPED.mkdir(parents=True, exist_ok=True)
     stem = task_id.replace("/", "-")
     if frame.palette is not None:
@@ -242,7 +243,7 @@ def exposure(task: Task, moment: Moment) -> Frame:
 
 
 def frame_at(task: Task, moment: Moment) -> Frame:
-    """What an agent sees at a moment."""
+    """What the agent in the first seat sees at a moment."""
     env, agent = make(task), find_agent(moment.agent)
     try:
         agent.reset(task, rng=np.random.default_rng((0, moment.seed, 0)))
@@ -255,7 +256,7 @@ def frame_at(task: Task, moment: Moment) -> Frame:
             if isinstance(action, dict) and action.get("ESC"):  # done: what is seen now is what was made
                 break
             env.step_unseen(action)
-        view = env.view()
+        view = env.view_of(task.seats[0])
         return Frame(view.pixels.copy(), view.palette)
     finally:
         env.close()

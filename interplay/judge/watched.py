@@ -39,7 +39,7 @@ def implausible(viewing: Mapping[str, Any], elapsed_s: float) -> str:
 
     >>> side = {"length_s": 100, "watched_s": 100}
     >>> implausible({"left": side, "right": side}, 30), implausible({"left": side, "right": side}, 3)
-    ('', '100 s of the left video cannot have been played in 3 s, at 5 times the speed at most')
+    ('', '100 s of the left video cannot be played in 3 s, at 5 times the speed at most')
     """
     most = FASTEST * elapsed_s + SLACK_S
     for side in ("left", "right"):

@@ -437,8 +437,8 @@ def test_a_mistyped_minerl_id_offers_the_nearest(minerl):
 @pytest.mark.parametrize(
     ("server_options", "message"),
     [
-        ({"keys": tuple(name for name in KEYS if name != "ESC")}, "no environment of MineRL 1.0: its actions lack ESC"),
-        ({"shape": (64, 64, 3)}, r"no environment of MineRL 1.0: its picture has shape \(64, 64, 3\)"),
+        ({"keys": tuple(name for name in KEYS if name != "ESC")}, "is not an environment of MineRL 1.0: its actions lack ESC"),
+        ({"shape": (64, 64, 3)}, r"is not an environment of MineRL 1.0: its picture has shape \(64, 64, 3\)"),
     ],
 )
 def test_another_version_of_minerl_is_refused(minerl, server_options, message):

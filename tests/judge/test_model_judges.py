@@ -260,7 +260,7 @@ def test_a_judge_of_another_version_is_made_anew(judge, tmp_path):
     document = json.loads(path.read_text())
     del document["model_version"]
     path.write_text(json.dumps(document))
-    with pytest.raises(ModelJudgeError, match=r"by another version of Interplay\nMake it anew:  interplay judge calibrate"):
+    with pytest.raises(ModelJudgeError, match=r"by another version of Interplay\nMake it again:  interplay judge calibrate"):
         load(tmp_path, "preference", TASK)
 
 

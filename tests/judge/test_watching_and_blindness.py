@@ -188,7 +188,7 @@ def test_one_judge_gives_no_more_answers_a_day_than_the_rules_say(archive, clock
     for _ in range(3):
         judging.answer(judging.serve("eve").id, "eve", **form(TASK))
         clock.advance(3600)
-    with pytest.raises(DailyLimitError, match=r"you have given 3 answers in 24 hours.*in the open room.*go on in 21 hours"):
+    with pytest.raises(DailyLimitError, match=r"you have given 3 answers in 24 hours.*in the open room.*continue in 21 hours"):
         judging.serve("eve")
     robot = judging.serve("robot", judge_kind="program")  # programs are the operator's
     judging.release(robot.id, "robot")

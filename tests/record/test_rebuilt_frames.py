@@ -27,9 +27,9 @@ class CountingEnv(VoxelEnv):
         self.num_resets += 1
         return super().reset(**options)
 
-    def view(self):
-        self.num_drawn += self._picture is None
-        return super().view()
+    def view_of(self, seat):
+        self.num_drawn += seat not in self._pictures
+        return super().view_of(seat)
 
 
 @pytest.fixture(scope="module")

@@ -21,9 +21,9 @@ what a replay shows; their actions, rewards and snapshots are true."""
 class SeldomDrawn(VoxelEnv):
     """A block world that draws each 37th step: 3,600 steps take 5 seconds instead of 90."""
 
-    def view(self) -> Frame:
+    def view_of(self, seat: str) -> Frame:
         if self._num_steps % DRAWN_EVERY == 0 or self._seen is None:
-            self._seen = super().view().pixels
+            self._seen = super().view_of(seat).pixels
         return Frame(self._seen)
 
     _seen: np.ndarray | None = None

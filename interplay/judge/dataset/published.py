@@ -324,7 +324,7 @@ def _instant(place: Mapping[str, Any], key: str) -> datetime | None:
         else:
             raise ValueError
     except (ValueError, OverflowError, OSError):
-        raise DroppedRowError(f"has a {key} that is not a time: {str(value)[:40]!r}") from None
+        raise DroppedRowError(f"has an invalid {key}: {str(value)[:40]!r} is not a time") from None
     if not EARLIEST <= found <= datetime.now(UTC) + timedelta(days=1):
         raise DroppedRowError(f"has an impossible {key}: {found:%Y-%m-%d}")
     return found
