@@ -158,7 +158,7 @@ def test_a_worker_previews_agrees_passes_reloads_and_hands_in_inside_the_platfor
         task.get_by_role("link", name="Go on to the videos").click()
 
         compare(task, reason="The left one caught more.")
-        task.locator("[data-progress]").get_by_text("1 of 2").wait_for()
+        task.locator("[data-progress]").get_by_text("2 of 2").wait_for()
         page.reload()
         compare(task, reason="The left one moved towards the ball.")
         task.get_by_role("button", name="Hand in").click()
