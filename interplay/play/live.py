@@ -207,11 +207,14 @@ class LiveEpisode:
         elif not skip:
             step = episode.num_steps
             for seat in seats:
-                is_screen_open = info.get(f"{seat.name}.is_gui_open", info.get("is_gui_open", False))
+                state = (
+                    info.get(f"{seat.name}.is_gui_open", info.get("is_gui_open", False)),
+                    seat.name in info.get("seats_done", ()),
+                )
                 if seat.takes_frames:
                     self._send_frame(seat, now_us)
-                    if step % self._hud_every == 0 or is_screen_open is not seat.is_screen_open:
-                        seat.is_screen_open = is_screen_open
+                    if step % self._hud_every == 0 or state != (seat.is_screen_open, seat.is_done):
+                        seat.is_screen_open, seat.is_done = state
                         self.send_hud(seat)
         if self.pace is not None:
             self.pace.add((perf_counter_ns() - begun_ns) // 1000, late_us)
@@ -230,6 +233,8 @@ class LiveEpisode:
             facts["lives"] = self.lives
         if seat.is_screen_open:
             facts["is_screen_open"] = True
+        if seat.is_done:
+            facts["is_done"] = True
         if len(self._stepped_us) > 1:
             facts["rate_hz"] = round((len(self._stepped_us) - 1) * 1e6 / (self._stepped_us[-1] - self._stepped_us[0]), 1)
         if self.pace is not None:

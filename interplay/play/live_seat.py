@@ -32,6 +32,7 @@ class LiveSeat:
         timing: Of the input that is in force.
         total_reward: Sum of its rewards.
         is_screen_open: Whether its player was told that a screen of the world is open.
+        is_done: Whether its player was told that their part has ended, while the others play on.
     """
 
     def __init__(
@@ -43,6 +44,7 @@ class LiveSeat:
         self.timing: InputTiming | None = None
         self.total_reward = 0.0
         self.is_screen_open = False
+        self.is_done = False
         self._game = game
         self._mask = mask
         self._send = send

@@ -121,6 +121,21 @@ def server(recorded, tmp_path_factory):
 
 
 @pytest.fixture
+def windows(chromium, server):
+    """Two people at two browsers, on the module's own `server`; their pages meet no script error."""
+    errors: list[str] = []
+    contexts = [chromium.new_context(base_url=server, viewport={"width": 1240, "height": 860}) for _ in range(2)]
+    pages = [context.new_page() for context in contexts]
+    for page in pages:
+        page.set_default_timeout(60_000)
+        page.on("pageerror", lambda error: errors.append(str(error)))
+    yield pages
+    for context in contexts:
+        context.close()
+    assert errors == []
+
+
+@pytest.fixture
 def serve():
     """`serving`, for tests that need a server of their own."""
     return serving

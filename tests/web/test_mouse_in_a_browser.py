@@ -53,7 +53,7 @@ def test_the_keyboard_alone_plays_and_turns(page, recorded):  # noqa: F811
     page.keyboard.press("Enter")
     playing(page)
     assert page.evaluate("document.pointerLockElement") is None
-    assert page.locator("[data-mouse-hint]").is_visible()
+    assert page.locator("[data-hint]").is_visible()
     page.keyboard.down("KeyW")
     page.keyboard.down("ControlLeft")  # a modifier that is a key of this game
     page.keyboard.down("ArrowRight")
@@ -106,7 +106,7 @@ def test_the_locked_pointer_turns_and_escape_gives_it_back_and_pauses(page, reco
     playing(page)
     if page.evaluate("document.pointerLockElement === null"):
         pytest.skip("this Chromium locks no pointer")
-    assert not page.locator("[data-mouse-hint]").is_visible()
+    assert not page.locator("[data-hint]").is_visible()
     page.mouse.move(from_x + 80, from_y - 40, steps=8)
     page.mouse.down()
     steps(page, 2)

@@ -41,23 +41,6 @@ def server(archive, tmp_path):
         yield address
 
 
-@pytest.fixture
-def windows(chromium, server):
-    """A player's page and a judge's, in two browsers; their scripts meet no error."""
-    errors: list[str] = []
-    contexts = [chromium.new_context(base_url=server, viewport={"width": 1240, "height": 860}) for _ in range(2)]
-    pages = []
-    for context in contexts:
-        page = context.new_page()
-        page.set_default_timeout(60_000)
-        page.on("pageerror", lambda error: errors.append(str(error)))
-        pages.append(page)
-    yield pages
-    for context in contexts:
-        context.close()
-    assert errors == []
-
-
 def test_a_person_who_agrees_is_judged_against_an_agent_and_found_on_the_leaderboard(windows, archive, screenshots):
     player, judge = windows
     player.goto(f"/play/{TASK.id}")

@@ -54,23 +54,6 @@ def server(data, tmp_path):
         yield address
 
 
-@pytest.fixture
-def windows(chromium, server):
-    """Two people at two browsers; their pages meet no script error."""
-    errors: list[str] = []
-    contexts = [chromium.new_context(base_url=server, viewport={"width": 1100, "height": 800}) for _ in range(2)]
-    pages = []
-    for context in contexts:
-        page = context.new_page()
-        page.set_default_timeout(60_000)
-        page.on("pageerror", lambda error: errors.append(str(error)))
-        pages.append(page)
-    yield pages
-    for context in contexts:
-        context.close()
-    assert errors == []
-
-
 BLUR_IN_COUNTDOWN = """new MutationObserver((_, observer) => {
   if (document.querySelector("#player").dataset.state !== "countdown") return;
   observer.disconnect();
@@ -79,9 +62,9 @@ BLUR_IN_COUNTDOWN = """new MutationObserver((_, observer) => {
 """The window is left as soon as the countdown begins."""
 
 
-def start(page, script: str = "") -> None:
+def start(page, script: str = "", *, task: str = "two/pong") -> None:
     """Come and press Start, with a script in the page before."""
-    page.goto("/play/two/pong")
+    page.goto(f"/play/{task}")
     page.evaluate(script)
     page.locator("[data-start]:not([disabled])").press("Enter")
 
@@ -154,4 +137,29 @@ def test_two_windows_play_one_game_through_a_pause_and_a_killed_worker(windows, 
     steps = episode.steps()
     assert 1 in steps.column("action.left_paddle").to_pylist()
     assert 2 in steps.column("action.right_paddle").to_pylist()
+    archive.close()
+
+
+def test_a_player_who_is_done_watches_until_the_other_is(windows, data, screenshots):
+    for page in windows:
+        start(page, task="together/build_shelter")
+    for page in windows:
+        playing(page)
+        sees_steps(page, 10)
+    first, second = windows
+    first.keyboard.press("Enter")
+    first.get_by_role("button", name="Yes, done").click()
+    done = "You are done. You can watch until the others are done."
+    first.locator("[data-hint]", has_text=done).wait_for()
+    first.screenshot(path=screenshots / "two-players-one-done.png")
+    for page in windows:
+        sees_steps(page, 10)
+    assert second.locator("[data-hint]", has_text=done).count() == 0
+    second.keyboard.press("Enter")
+    second.get_by_role("button", name="Yes, done").click()
+    for page in windows:
+        page.locator("[data-end-title]").wait_for()
+    archive = interplay.record.open(data)
+    (episode,) = archive.episodes()
+    assert episode.outcome == "terminated"
     archive.close()

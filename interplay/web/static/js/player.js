@@ -39,6 +39,8 @@ const TURNS_EVERY_MS = 7;
 const RATE_OVER_MS = 2000;
 /** Stands for a finger on the button that ends the task. */
 const END_FINGER = -2;
+/** What the picture says to a player whose part has ended. */
+const DONE = "You are done. You can watch until the others are done.";
 /** What ended a game, where another player did. */
 const OUTCOMES_BY_ANOTHER = new Map([
   ["quit", "The other player finished early."],
@@ -106,6 +108,8 @@ class Player {
     this.smaller = false;
     /** Whether a screen of the world is open, which the button that ends the task would only close. */
     this.screenOpen = false;
+    /** Whether this player's part has ended while others play on. */
+    this.isDone = false;
     this.endWhenResumed = false;
     this.wasLive = false;
     /** @type {SeatFacts[]} who is there, in a game of several seats */
@@ -352,6 +356,11 @@ class Player {
     const score = this.task.has_score ? `score ${points(hud.score)} · ` : "";
     if (this.task.has_score) need(this.root, "[data-score]").textContent = points(hud.score);
     this.screenOpen = hud.is_screen_open === true;
+    if (this.isDone !== (hud.is_done === true)) {
+      this.isDone = hud.is_done === true;
+      if (this.isDone) this.announce(DONE);
+      this.#showHint();
+    }
     this.#showRate(hud.rate_hz, hud.height);
     need(this.root, "[data-time]").textContent = clock(Math.ceil(hud.time_left_s));
     need(this.root, "[data-meter]").style.transform = `scaleX(${Math.min(1, Math.max(0, hud.time_left_s / this.task.time_limit_s))})`;
@@ -558,7 +567,7 @@ class Player {
 
   /** The player says that the task is done. */
   askToEnd() {
-    if (this.state !== "playing" && this.state !== "countdown") return;
+    if (this.isDone || (this.state !== "playing" && this.state !== "countdown")) return;
     this.pause();
     this.askEnd.showModal();
   }
@@ -723,10 +732,12 @@ class Player {
     this.#showHint();
   }
 
-  /** How to catch the mouse, while it is free. */
+  /** Over the picture: that this player's part has ended, or how to catch the mouse while it is free. */
   #showHint() {
-    need(this.root, "[data-mouse-hint]").hidden =
-      !this.task.pointer || this.state !== "playing" || this.mouse.locked || !matchMedia("(pointer: fine)").matches;
+    const hint = need(this.root, "[data-hint]");
+    const isMouseFree = this.task.pointer && !this.mouse.locked && matchMedia("(pointer: fine)").matches;
+    hint.hidden = this.state !== "playing" || !(this.isDone || isMouseFree);
+    hint.textContent = this.isDone ? DONE : "Click to look with the mouse";
   }
 
   /** Say what the game waits for, and what to do. */
