@@ -8,8 +8,9 @@ import sys
 from typing import Any
 
 from interplay.envs import Frame
-from interplay.play import live, wire, worker
-from interplay.play.codec import FrameEncoder
+from interplay.play.connections import wire
+from interplay.play.connections.codec import FrameEncoder
+from interplay.play.workers import live, worker
 
 
 class CrowdPlayEncoder(FrameEncoder):

@@ -118,8 +118,8 @@ def main() -> None:
 
 def _forget_everything() -> None:
     """Let each request compute what it needs from the database."""
-    from interplay.judge.candidates import Candidates
-    from interplay.judge.carried import CarriedOn
+    from interplay.judge.pairing.candidates import Candidates
+    from interplay.judge.ratings.carried import CarriedOn
 
     current, of_task = CarriedOn.current, Candidates.of_task
 

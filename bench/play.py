@@ -33,11 +33,11 @@ from typing import Any
 import numpy as np
 from picows import WSFrame, WSListener, WSMsgType, WSTransport, ws_connect
 
-from interplay.play import wire
 from interplay.play.client import request_session
-from interplay.play.clock import Lateness
-from interplay.play.codec import FrameDecoder, OutOfStepError, palette_from_text
-from interplay.play.tokens import operator_token
+from interplay.play.connections import wire
+from interplay.play.connections.codec import FrameDecoder, OutOfStepError, palette_from_text
+from interplay.play.connections.tokens import operator_token
+from interplay.play.workers.clock import Lateness
 from interplay.record.schema import frame_hash
 from interplay.tasks import find
 
@@ -83,7 +83,7 @@ def main() -> None:
 def _serve_crowdplay(arguments: list[str]) -> None:
     """`interplay serve` with workers that code frames as CrowdPlay does."""
     from interplay.cli import main as interplay
-    from interplay.play import pool
+    from interplay.play.workers import pool
 
     pool.WORKER_MODULE = "bench.crowdplay_worker"
     interplay(["serve", *arguments])

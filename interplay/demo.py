@@ -32,7 +32,7 @@ from interplay.errors import InterplayError
 from interplay.judge.scripted import ScriptedJudge
 from interplay.learn import BCConfig, train
 from interplay.play.client import PlayClient, PlayClientError
-from interplay.play.tokens import operator_token
+from interplay.play.connections.tokens import operator_token
 from interplay.store import judging
 from interplay.tasks import Task, find
 

@@ -184,7 +184,7 @@ def _from_database(data: Path, database: str | None) -> list[Comparison]:
             f"no answers in {data}: it holds no interplay.db\n"
             "Name the folder with --data, rank a file with --answers, or begin with:  interplay demo --fast"
         )
-    from interplay.judge.answered import comparisons
+    from interplay.judge.ratings.answered import comparisons
 
     with working("reading answers"), closing(open_archive(data, database)) as archive:
         return comparisons(archive.database)
@@ -196,7 +196,7 @@ def _judgements(answers: Path | None, data: Path, database: str | None, task: st
 
     if answers is not None:
         return [judgement for judgement in read_judgements(answers) if task is None or judgement.task == task]
-    from interplay.judge.answered import judgements
+    from interplay.judge.ratings.answered import judgements
 
     with closing(open_archive(data, database)) as archive:
         return judgements(archive.database, task)

@@ -86,7 +86,7 @@ def serve(
 
     Try:  interplay serve --port 8000 --data interplay-data
     """
-    from interplay.play.sockets import listen
+    from interplay.play.connections.sockets import listen
     from interplay.web.agent_uploads import remove_unfinished
     from interplay.web.security import Hosts
 
@@ -221,10 +221,10 @@ def _serve(
     import uvloop
 
     from interplay.play import PlayServer
-    from interplay.play.connections import GuardedHttpProtocol
+    from interplay.play.connections.admission import GuardedHttpProtocol
+    from interplay.play.connections.sockets import PlaySocketProtocol
+    from interplay.play.connections.tokens import OPERATOR_FILE, operator_token, server_secret
     from interplay.play.limits import MAX_SEATS_OF_ADDRESS
-    from interplay.play.sockets import PlaySocketProtocol
-    from interplay.play.tokens import OPERATOR_FILE, operator_token, server_secret
     from interplay.web.app import create_app
     from interplay.web.security import is_loopback
 

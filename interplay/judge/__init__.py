@@ -1,11 +1,11 @@
 """Judging: matches between two episodes, forms, answers, matchmaking.
 
 `Judging(archive, rng=...)` is the room: `serve` gives a judge the match expected to tell most, `answer` adds to the
-append-only log, `leaderboard` shows what the log says. `matchmaking.py` and `form.py` are the rules, without a database.
-Three smaller services stand beside it: `roster.py` (who may be judged), `banning.py` (whose answers count) and `api_tokens.py`.
+append-only log, `leaderboard` shows what the log says. Sub-rooms: `serving` (matches), `pairing` (which pair next), `entrants`
+(who is ranked), `ratings`, `published` (data sets). `form.py`, `rules.py` and `watched.py` are rules without a database.
+Three smaller services stand beside it: `entrants/roster.py`, `banning.py` (whose answers count) and `entrants/api_tokens.py`.
 """
 
-from interplay.judge.board import NextPair
 from interplay.judge.errors import (
     AlreadyAnsweredError,
     BannedError,
@@ -26,10 +26,11 @@ from interplay.judge.errors import (
     WithdrawnError,
 )
 from interplay.judge.form import MIN_REASON_CHARS, check_form
-from interplay.judge.judging import AcceptedAnswer, JudgeKind, Judging
+from interplay.judge.ratings.board import NextPair
 from interplay.judge.rules import OPEN_ROOM, Rules, RulesError
 from interplay.judge.scripted import ScriptedJudge
-from interplay.judge.served import ServedMatch
+from interplay.judge.serving.judging import AcceptedAnswer, JudgeKind, Judging
+from interplay.judge.serving.served import ServedMatch
 
 __all__ = [
     "MIN_REASON_CHARS",

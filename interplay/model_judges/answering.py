@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from interplay.judge.candidates import Candidates
-from interplay.judge.matchmaking import Candidate
+from interplay.judge.pairing.candidates import Candidates
+from interplay.judge.pairing.matchmaking import Candidate
 from interplay.model_judges import features
 from interplay.model_judges.episodes import Archive, Progress, couples_to_answer, features_of
 from interplay.model_judges.predictions import OUTCOMES, UNDECIDED, likeliest

@@ -13,8 +13,8 @@ from sqlalchemy.orm import Session
 
 from interplay.errors import NotFoundError
 from interplay.files import write_json
-from interplay.judge.candidates import Candidates
-from interplay.judge.matchmaking import Candidate, comparable
+from interplay.judge.pairing.candidates import Candidates
+from interplay.judge.pairing.matchmaking import Candidate, comparable
 from interplay.model_judges import features
 from interplay.model_judges.task_judge import ModelJudgeError
 from interplay.store import Database

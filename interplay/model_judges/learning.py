@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from interplay.judge.candidates import Candidates
-from interplay.judge.matchmaking import Candidate
+from interplay.judge.pairing.candidates import Candidates
+from interplay.judge.pairing.matchmaking import Candidate
 from interplay.model_judges import features, one_way_round
 from interplay.model_judges.calibration import FactorAgreement, gain_low, measure, people_agreement, split
 from interplay.model_judges.cross_validation import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from interplay.judge.checks import SWAPPED
+from interplay.judge.serving.checks import SWAPPED
 from interplay.store.model_judges import JudgedPair
 from interplay.tasks import Question
 

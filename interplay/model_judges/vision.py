@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from interplay.errors import InterplayError
-from interplay.judge.checks import SWAPPED
+from interplay.judge.serving.checks import SWAPPED
 from interplay.rank import OUTCOMES
 from interplay.tasks import Question
 

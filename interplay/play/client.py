@@ -25,8 +25,8 @@ from websockets.typing import Subprotocol
 
 from interplay.envs import Frame
 from interplay.errors import InterplayError
-from interplay.play import wire
-from interplay.play.codec import FrameDecoder, OutOfStepError, palette_from_text
+from interplay.play.connections import wire
+from interplay.play.connections.codec import FrameDecoder, OutOfStepError, palette_from_text
 
 HEARTBEAT_S = 0.25
 

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from interplay.play import wire
-from interplay.play.connection import Connection
-from interplay.play.game import Game
-from interplay.play.seat import UNKNOWN_CLIENT, Seat
-from interplay.play.sockets import client_of, host_of_origin
+from interplay.play.connections import wire
+from interplay.play.connections.connection import Connection
+from interplay.play.connections.sockets import client_of, host_of_origin
+from interplay.play.games.game import Game
+from interplay.play.games.seat import UNKNOWN_CLIENT, Seat
 
 
 class Place(NamedTuple):

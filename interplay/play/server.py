@@ -21,17 +21,19 @@ from starlette.websockets import WebSocket
 
 from interplay.envs import backends
 from interplay.files import is_disk_full
-from interplay.play import leftovers, player_socket, wire
-from interplay.play.films import LATER, Films
-from interplay.play.game import OVER, Game, State
-from interplay.play.leftovers import Leftovers
+from interplay.play import player_socket
+from interplay.play.beside.films import LATER, Films
+from interplay.play.beside.sealer import Sealer
+from interplay.play.connections import wire
+from interplay.play.connections.tokens import ExpiredTokenError, SeatTokens, TokenError
+from interplay.play.games import leftovers
+from interplay.play.games.game import OVER, Game, State
+from interplay.play.games.leftovers import Leftovers
+from interplay.play.games.seat import UNKNOWN_CLIENT, Seat
+from interplay.play.games.seeds import draw_seed, held_out_share
 from interplay.play.limits import MAX_SEATS_OF_ADDRESS, HeldSeat, Limits, PlayError, default_max_worlds
 from interplay.play.player_socket import GameOver, Place, Refusal
-from interplay.play.pool import Played, WorkerPool
-from interplay.play.sealer import Sealer
-from interplay.play.seat import UNKNOWN_CLIENT, Seat
-from interplay.play.seeds import draw_seed, held_out_share
-from interplay.play.tokens import ExpiredTokenError, SeatTokens, TokenError
+from interplay.play.workers.pool import Played, WorkerPool
 from interplay.record import Archive, Owner, journal
 from interplay.record.archive import new_episode_id
 from interplay.store import PlaySession, sessions

@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import Depends, Request
 
 from interplay.errors import InterplayError
-from interplay.judge.roster import OPERATOR, Roster, Viewer
+from interplay.judge.entrants.roster import OPERATOR, Roster, Viewer
 from interplay.record import Episode
 from interplay.store import Entrant
 from interplay.tasks import Task, lookup

@@ -8,7 +8,7 @@ from typing import Any
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
-from interplay.judge.boards import Boards
+from interplay.judge.ratings.boards import Boards
 from interplay.web.agent_access import hidden_tasks, roster_of, viewer_of
 from interplay.web.agent_documents import document_of, documents
 from interplay.web.board import boards_of, hues_of

@@ -13,7 +13,7 @@ from starlette.concurrency import run_in_threadpool
 
 from interplay.errors import InterplayError
 from interplay.files import is_disk_full
-from interplay.judge import uploads
+from interplay.judge.entrants import uploads
 from interplay.store.entrants import state
 from interplay.tasks import Task
 from interplay.web.agent_access import check_own, holder, roster_of, task_on_offer, viewer_of

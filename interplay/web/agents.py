@@ -10,7 +10,7 @@ from fastapi.security import HTTPBearer
 from starlette.concurrency import run_in_threadpool
 
 from interplay.agents import names as agent_names
-from interplay.judge.roster import ProposalError, Verb
+from interplay.judge.entrants.roster import ProposalError, Verb
 from interplay.store.entrants import state
 from interplay.web import agent_uploads
 from interplay.web.agent_access import (

@@ -15,14 +15,14 @@ from starlette.staticfiles import StaticFiles
 
 from interplay import __version__
 from interplay.judge import Judging, Rules
-from interplay.judge.api_tokens import ApiTokens
 from interplay.judge.banning import Bans
-from interplay.judge.boards import Boards
-from interplay.judge.roster import Roster
+from interplay.judge.entrants.api_tokens import ApiTokens
+from interplay.judge.entrants.roster import Roster
+from interplay.judge.ratings.boards import Boards
 from interplay.model_judges import LoggedJudges
-from interplay.play.drawer import Drawer
-from interplay.play.films import SOON, Films
-from interplay.play.tokens import server_secret
+from interplay.play.beside.drawer import Drawer
+from interplay.play.beside.films import SOON, Films
+from interplay.play.connections.tokens import server_secret
 from interplay.study.people import People
 from interplay.study.studies import Studies
 from interplay.tasks import Suite, builtin_suites, index

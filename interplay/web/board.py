@@ -13,8 +13,8 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import Response
 
-from interplay.judge.answered import has_answers_of_models
-from interplay.judge.boards import BOARD_METHODS, COLUMNS, BoardMethod, Boards, Judges
+from interplay.judge.ratings.answered import has_answers_of_models
+from interplay.judge.ratings.boards import BOARD_METHODS, COLUMNS, BoardMethod, Boards, Judges
 from interplay.rank import DEFAULTS
 from interplay.rank.normal import Z95
 from interplay.web.identity import current_operator, is_operator

@@ -10,9 +10,9 @@ from fastapi import APIRouter, HTTPException, Query, Request
 from fastapi.responses import FileResponse, JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
-from interplay.play.drawer import Drawer, DrawerBusyError
-from interplay.play.films import FilmProgress, Films
-from interplay.play.frame_list import FrameList
+from interplay.play.beside.drawer import Drawer, DrawerBusyError
+from interplay.play.beside.films import FilmProgress, Films
+from interplay.play.connections.frame_list import FrameList
 from interplay.record import Archive, Episode, RecordingError
 from interplay.web.agent_access import check_shown
 from interplay.web.videos import video_response

@@ -19,7 +19,7 @@ from starlette.requests import HTTPConnection
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from interplay.play import tokens
+from interplay.play.connections import tokens
 from interplay.store import ApiToken
 from interplay.store.participants import GIVEN_NAME as GIVEN_NAME  # the rule of names, for whoever asks who is asking
 from interplay.store.participants import is_given_name as is_given_name

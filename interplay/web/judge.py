@@ -50,8 +50,8 @@ from interplay.judge import (
     VideosBeingMadeError,
     WithdrawnError,
 )
-from interplay.judge.problems import KINDS as PROBLEMS
-from interplay.play.sockets import client_of
+from interplay.judge.serving.problems import KINDS as PROBLEMS
+from interplay.play.connections.sockets import client_of
 from interplay.tables import is_name
 from interplay.web import enrolments
 from interplay.web.judges import Judge, judge_of

@@ -16,8 +16,8 @@ from fastapi.responses import Response
 
 from interplay.errors import NotFoundError
 from interplay.judge.banning import Bans
-from interplay.judge.checks import JudgeSummary
-from interplay.judge.problems import KINDS
+from interplay.judge.serving.checks import JudgeSummary
+from interplay.judge.serving.problems import KINDS
 from interplay.web.agent_access import roster_of
 from interplay.web.agent_documents import AgentDocument, documents
 from interplay.web.agents import change_state

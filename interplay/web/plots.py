@@ -11,7 +11,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from interplay.judge.boards import Track
+from interplay.judge.ratings.boards import Track
 from interplay.rank.normal import Z95
 
 WIDTH = 1000

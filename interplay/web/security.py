@@ -16,7 +16,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
-from interplay.play.sockets import host_of_origin
+from interplay.play.connections.sockets import host_of_origin
 from interplay.web.refusals import CODES, document
 
 

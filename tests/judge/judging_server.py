@@ -10,7 +10,7 @@ import uvloop
 
 import interplay.record
 from interplay.judge import Judging, Rules
-from interplay.play.sockets import listen
+from interplay.play.connections.sockets import listen
 from interplay.web.app import create_app
 
 

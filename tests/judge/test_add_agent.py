@@ -14,7 +14,7 @@ import interplay.record
 from interplay.cli import main
 from interplay.errors import InterplayError
 from interplay.judge import Judging
-from interplay.judge.uploads import UploadError, add_agent, add_video
+from interplay.judge.entrants.uploads import UploadError, add_agent, add_video
 from interplay.store import entrants as entrant_store
 from interplay.store import uploads as store
 from interplay.tasks import parse_suite
@@ -213,7 +213,8 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 import interplay.record
-from interplay.judge import uploads, video_staging
+from interplay.judge.entrants import uploads
+from interplay.judge.entrants import video_staging
 from interplay.store import database
 place, moment = sys.argv[3], int(sys.argv[4])
 calls = 0
@@ -273,7 +274,7 @@ def test_one_video_is_added_by_the_api_of_agents_once(archive, tmp_path):
 
 
 def test_a_full_disk_stores_nothing(archive, tmp_path, monkeypatch):
-    from interplay.judge import video_staging
+    from interplay.judge.entrants import video_staging
 
     monkeypatch.setattr(video_staging.shutil, "disk_usage", lambda path: type("Usage", (), {"free": 100})())
     with pytest.raises(

@@ -11,8 +11,8 @@ from judging_world import START, TASKS, add_episode, episode_id, fill, form, ope
 from starlette.testclient import TestClient
 
 from interplay.judge import Judging
-from interplay.judge.checks import HURRY_S, CheckedAnswer, checks_due, summarise
-from interplay.play.tokens import operator_token
+from interplay.judge.serving.checks import HURRY_S, CheckedAnswer, checks_due, summarise
+from interplay.play.connections.tokens import operator_token
 from interplay.store import Answer, Entrant, Match
 from interplay.store import entrants as store_entrants
 from interplay.store import judging as store

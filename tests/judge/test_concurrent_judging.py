@@ -20,8 +20,8 @@ from interplay.judge import (
     Rules,
     SupersededError,
 )
-from interplay.judge import judging as room
-from interplay.judge.carried import CarriedOn
+from interplay.judge.ratings.carried import CarriedOn
+from interplay.judge.serving import judging as room
 from interplay.rank import Comparison, rate_all
 from interplay.store import Answer, EpisodeRow, Match, bans
 from interplay.store import judging as store

@@ -19,9 +19,9 @@ from interplay.cli import main
 from interplay.errors import NotFoundError
 from interplay.judge import Judging
 from interplay.judge.bans import BanFileError
-from interplay.judge.dataset import DatasetError, Selection, export_answers, flat_table, import_answers, open_pseudonyms
-from interplay.judge.dataset.exporting import Tasks
-from interplay.judge.uploads import UploadError, add_agent
+from interplay.judge.entrants.uploads import UploadError, add_agent
+from interplay.judge.published import DatasetError, Selection, export_answers, flat_table, import_answers, open_pseudonyms
+from interplay.judge.published.exporting import Tasks
 from interplay.rank import Comparison, TaskStandings
 from interplay.store import bans as ban_store
 from interplay.store import entrants as entrant_store
@@ -429,8 +429,8 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 import interplay.record
-from interplay.judge.dataset import importing
-from interplay.judge.video_staging import Placed
+from interplay.judge.published import importing
+from interplay.judge.entrants.video_staging import Placed
 place = sys.argv[4]
 inner = importing.store.insert_rows
 def insert_rows(session, model, rows):

@@ -12,8 +12,8 @@ from model_judges_world import small_video
 
 from interplay.cli import main
 from interplay.judge import Judging, NothingToJudgeError, WithdrawnError
-from interplay.judge.dataset import Selection, export_answers, flat_table
-from interplay.judge.matchmaking import Candidate
+from interplay.judge.pairing.matchmaking import Candidate
+from interplay.judge.published import Selection, export_answers, flat_table
 from interplay.model_judges import answer_by_looking
 from interplay.model_judges.episodes import couples_of
 from interplay.store import EpisodeRow, EpisodeSeat, EpisodeStatistic, Match, entrants, judging

@@ -10,7 +10,7 @@ from judging_world import START, TASKS, fill, form, open_study
 from starlette.testclient import TestClient
 
 from interplay.judge import Judging
-from interplay.play.tokens import operator_token
+from interplay.play.connections.tokens import operator_token
 from interplay.store import Enrolment, bans, studies
 from interplay.store import judging as store
 from interplay.store.participants import add_participant

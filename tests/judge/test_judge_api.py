@@ -15,7 +15,7 @@ from starlette.testclient import TestClient
 
 import interplay.record
 from interplay.judge import Judging
-from interplay.play.tokens import operator_token
+from interplay.play.connections.tokens import operator_token
 from interplay.store import Match, Participant
 from interplay.store import judging as store
 from interplay.tasks import Suite, find

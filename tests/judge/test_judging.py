@@ -29,10 +29,10 @@ from interplay.judge import (
     UnknownMatchError,
     VideosBeingMadeError,
 )
-from interplay.judge.candidates import Candidates
-from interplay.judge.judging import UNTOUCHED_AFTER_S
 from interplay.judge.pairing import pairing_rule
-from interplay.judge.ratings import Ratings
+from interplay.judge.pairing.candidates import Candidates
+from interplay.judge.ratings.ratings import Ratings
+from interplay.judge.serving.judging import UNTOUCHED_AFTER_S
 from interplay.rank import expected_drop
 from interplay.store import Answer, EpisodeRow, EpisodeStatistic, Match, bans, studies
 from interplay.store import entrants as store_entrants

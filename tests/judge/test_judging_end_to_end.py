@@ -15,7 +15,7 @@ from interplay.agents import find as find_agent
 from interplay.agents import rollout
 from interplay.cli import main
 from interplay.judge import Judging, ScriptedJudge
-from interplay.play.tokens import operator_token
+from interplay.play.connections.tokens import operator_token
 from interplay.store import judging as store
 from interplay.store.entrants import admit
 from interplay.tasks import parse_suite

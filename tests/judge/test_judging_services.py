@@ -8,9 +8,9 @@ from judging_world import START, Clock
 import interplay.record
 from interplay import testing
 from interplay.errors import NotFoundError
-from interplay.judge.api_tokens import ApiTokenError, ApiTokens
 from interplay.judge.banning import Bans
-from interplay.judge.roster import MAX_WAITING, ProposalError, Roster, Viewer
+from interplay.judge.entrants.api_tokens import ApiTokenError, ApiTokens
+from interplay.judge.entrants.roster import MAX_WAITING, ProposalError, Roster, Viewer
 from interplay.store import Match, entrants
 from interplay.store.judging import lock
 from interplay.store.participants import judge_name

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from interplay.judge.matchmaking import AgentPair, Candidate, ChosenEpisodes, JudgeHistory, choose
+from interplay.judge.pairing.matchmaking import AgentPair, Candidate, ChosenEpisodes, JudgeHistory, choose
 
 NEW = JudgeHistory.of([])
 

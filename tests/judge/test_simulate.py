@@ -12,7 +12,7 @@ from interplay.cli import main
 from interplay.cli.judge.simulate import PolicyName, ProfileName, RatingName
 from interplay.errors import InterplayError, NotFoundError
 from interplay.judge.pairing import PAIRING_RULES, Evidence
-from interplay.judge.simulate import (
+from interplay.judge.pairing.simulate import (
     METHODS,
     NOISE,
     PROFILES,
@@ -31,7 +31,7 @@ from interplay.judge.simulate import (
     summary,
     true_skills,
 )
-from interplay.judge.simulated_runs import SimulatedRuns
+from interplay.judge.pairing.simulated_runs import SimulatedRuns
 from interplay.rank.compare import rank_correlation
 from interplay.report.matchmaking import plot_matchmaking, save_matchmaking
 
@@ -257,7 +257,7 @@ def test_two_processes_give_what_one_gives(capsys):
 def test_a_second_call_makes_no_run_again(capsys, tmp_path, monkeypatch):
     arguments = [*COMMON, "--policy", "round-robin", "--json", "--resume", tmp_path / "runs.jsonl"]
     first = command(capsys, *arguments)[1]
-    monkeypatch.setattr("interplay.judge.simulate.simulate", None)  # would fail
+    monkeypatch.setattr("interplay.judge.pairing.simulate.simulate", None)  # would fail
     assert command(capsys, *arguments)[1] == first
 
 

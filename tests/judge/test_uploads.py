@@ -8,8 +8,8 @@ from starlette.testclient import TestClient
 from video_files import FIND_CAVE, pictures, write_agent, write_video
 
 from interplay.cli import main
-from interplay.judge.dataset import import_answers
-from interplay.judge.uploads import add_agent
+from interplay.judge.entrants.uploads import add_agent
+from interplay.judge.published import import_answers
 from interplay.record import RecordingError, verify
 from interplay.record.mp4 import copy_to_stream, probe
 from interplay.store import EpisodeRow

@@ -9,8 +9,8 @@ from starlette.testclient import TestClient
 from video_files import write_video
 
 from interplay.judge import OPEN_ROOM, DailyLimitError, InvalidAnswerError, Judging, Rules
-from interplay.judge.twins import twin_path
-from interplay.play.tokens import operator_token
+from interplay.judge.entrants.twins import twin_path
+from interplay.play.connections.tokens import operator_token
 from interplay.store.entrants import admit
 from interplay.tasks import find
 from interplay.web.app import create_app

@@ -14,7 +14,7 @@ from test_model_judges import davidson_answers
 
 import interplay.record
 from interplay.cli import main
-from interplay.judge.dataset import import_answers
+from interplay.judge.published import import_answers
 from interplay.model_judges import ModelJudgeError, PreferenceModel, answer_all, calibrate, load, save
 from interplay.model_judges.calibration import Calibration, gain_low, measure, split
 from interplay.model_judges.cross_validation import (

@@ -15,7 +15,7 @@ import httpx
 from trial_suite import suite_text
 
 from interplay.play.client import PlayClient
-from interplay.play.tokens import operator_token
+from interplay.play.connections.tokens import operator_token
 
 HERE = Path(__file__).parent
 

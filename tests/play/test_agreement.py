@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from interplay.play.agreement import can_be_compared
+from interplay.play.games.agreement import can_be_compared
 from interplay.record import Owner
 from interplay.tasks import find
 

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from interplay.play.clock import EpisodeClock, Lateness
+from interplay.play.workers.clock import EpisodeClock, Lateness
 
 
 def test_a_clock_that_is_served_in_time_keeps_its_rate_exactly() -> None:

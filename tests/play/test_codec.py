@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from interplay.envs import Frame, make
-from interplay.play import wire
-from interplay.play.codec import ColourTable, FrameDecoder, FrameEncoder, OutOfStepError, palette_from_text
+from interplay.play.connections import wire
+from interplay.play.connections.codec import ColourTable, FrameDecoder, FrameEncoder, OutOfStepError, palette_from_text
 
 
 def encode(encoder: FrameEncoder, frame: Frame, step: int) -> bytes:

@@ -15,7 +15,7 @@ from play_server import RunningServer
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
-from interplay.play import connections, wire
+from interplay.play.connections import admission, wire
 
 REQUEST = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
 POST = b"POST /api/sessions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
@@ -70,7 +70,7 @@ def test_a_request_may_not_take_its_time(server: RunningServer) -> None:
     async def scenario() -> dict[str, bytes]:
         began = time.monotonic()
         answers = await asyncio.gather(*map(drip, begun.values()))
-        assert time.monotonic() - began < 3 * connections.HEAD_TIMEOUT_S
+        assert time.monotonic() - began < 3 * admission.HEAD_TIMEOUT_S
         return dict(zip(begun, answers, strict=True))
 
     answers = asyncio.run(scenario())
@@ -107,7 +107,7 @@ def test_a_large_body_that_comes_in_one_go_is_no_head_without_end(server: Runnin
 def test_one_address_may_not_hold_every_connection(server: RunningServer) -> None:
     async def scenario() -> None:
         async with contextlib.AsyncExitStack() as stack:
-            for _ in range(connections.MAX_CONNECTIONS_OF_ADDRESS):
+            for _ in range(admission.MAX_CONNECTIONS_OF_ADDRESS):
                 await stack.enter_async_context(connection(server, "127.0.0.2"))
             reader, _ = await stack.enter_async_context(connection(server, "127.0.0.2"))
             said = await answer(reader)

@@ -11,9 +11,9 @@ import pytest
 
 from interplay.agents import rollout
 from interplay.agents.simple import RandomAgent
-from interplay.play import drawer as drawers
-from interplay.play.drawer import Drawer, DrawerBusyError
-from interplay.play.frame_list import FrameList
+from interplay.play.beside import drawer as drawers
+from interplay.play.beside.drawer import Drawer, DrawerBusyError
+from interplay.play.connections.frame_list import FrameList
 from interplay.record import Archive, Episode, RecordingError
 from interplay.tasks import parse_suite
 

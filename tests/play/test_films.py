@@ -13,7 +13,7 @@ import pytest
 
 from interplay.agents import find as find_agent
 from interplay.agents import rollout
-from interplay.play.films import LATER, NOW, Films
+from interplay.play.beside.films import LATER, NOW, Films
 from interplay.record import Archive, Episode
 from interplay.record.mp4 import probe
 from interplay.tasks import find

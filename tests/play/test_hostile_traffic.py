@@ -21,7 +21,7 @@ from play_server import HERE, RunningServer, environment, running_server
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidHandshake, WebSocketException
 
-from interplay.play import wire
+from interplay.play.connections import wire
 
 pytestmark = pytest.mark.alone
 

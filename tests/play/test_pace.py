@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from interplay.play.pace import CALM_S, Pace
+from interplay.play.workers.pace import CALM_S, Pace
 
 HEIGHTS = (360, 270, 180)
 

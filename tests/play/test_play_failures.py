@@ -20,8 +20,8 @@ from play_watcher import Watcher
 
 import interplay.record
 from interplay.play.client import PlayClient, PlayClientError
-from interplay.play.pool import LONG_STEP_S
 from interplay.play.server import SEAL_TIMEOUT_S
+from interplay.play.workers.pool import LONG_STEP_S
 from interplay.store import PlaySession
 
 ONE_SECOND = 60
@@ -364,7 +364,7 @@ def test_a_player_who_does_not_come_back_has_left(tmp_path: Path) -> None:
     from trial_suite import suite_text
 
     from interplay.play import PlayServer
-    from interplay.play.sockets import listen
+    from interplay.play.connections.sockets import listen
     from interplay.tasks import builtin_suites, parse_suite
     from interplay.web.app import create_app
 

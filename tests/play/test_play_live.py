@@ -16,9 +16,9 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 import interplay.record
-from interplay.play import wire
 from interplay.play.client import PlayClient, PlayClientError
-from interplay.play.tokens import SeatTokens, server_secret
+from interplay.play.connections import wire
+from interplay.play.connections.tokens import SeatTokens, server_secret
 from interplay.record import journal
 from interplay.tasks import find
 

@@ -24,12 +24,14 @@ from websockets.asyncio.client import connect
 
 import interplay.record
 from interplay.envs import Frame, make
-from interplay.play import PlayError, PlayServer, channel, pool, wire
-from interplay.play.channel import Unpacker
+from interplay.play import PlayError, PlayServer
 from interplay.play.client import PlayClient
-from interplay.play.codec import FrameDecoder, palette_from_text
-from interplay.play.game import State
-from interplay.play.live import LiveEpisode
+from interplay.play.connections import wire
+from interplay.play.connections.codec import FrameDecoder, palette_from_text
+from interplay.play.games.game import State
+from interplay.play.workers import channel, pool
+from interplay.play.workers.channel import Unpacker
+from interplay.play.workers.live import LiveEpisode
 from interplay.store import PlaySession
 from interplay.tasks import find, parse_suite
 

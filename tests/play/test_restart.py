@@ -148,7 +148,7 @@ def session_row(archive: Archive, session: str) -> PlaySession:
 def test_a_game_whose_player_does_not_come_back_is_sealed_and_its_late_player_finds_the_replay(tmp_path: Path) -> None:
     import uvicorn
 
-    from interplay.play.sockets import listen
+    from interplay.play.connections.sockets import listen
     from interplay.web.app import create_app
 
     archive = interplay.record.open(tmp_path)

@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from interplay.envs import make
-from interplay.play import processes, sealer
-from interplay.play.sealer import Sealer
+from interplay.play.beside import sealer
+from interplay.play.beside.sealer import Sealer
+from interplay.play.workers import processes
 from interplay.record import Archive, RecordingError
 from interplay.record.journal import episode_of
 from interplay.tasks import find

@@ -18,7 +18,7 @@ from trial_suite import suite_text
 import interplay.record
 from interplay.play import PlayServer
 from interplay.play.client import PlayClient, PlayClientError
-from interplay.play.game import State
+from interplay.play.games.game import State
 from interplay.tasks import parse_suite
 
 pytest.importorskip("pettingzoo")

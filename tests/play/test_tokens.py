@@ -3,7 +3,14 @@ from pathlib import Path
 
 import pytest
 
-from interplay.play.tokens import ExpiredTokenError, SeatTokens, TokenError, is_operator, operator_token, server_secret
+from interplay.play.connections.tokens import (
+    ExpiredTokenError,
+    SeatTokens,
+    TokenError,
+    is_operator,
+    operator_token,
+    server_secret,
+)
 
 
 def test_a_token_names_its_session_until_it_expires() -> None:

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from interplay.play import channel, wire
-from interplay.play.channel import Unpacker, pack, pack_input, unpack_input
+from interplay.play.connections import wire
+from interplay.play.workers import channel
+from interplay.play.workers.channel import Unpacker, pack, pack_input, unpack_input
 from interplay.record import Owner
 
 

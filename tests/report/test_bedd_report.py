@@ -15,7 +15,7 @@ import interplay.record
 from bench.synthetic_bedd import AGENT_SENTIMENT, TASK_SENTIMENT, synthetic_answers
 from interplay.cli import main
 from interplay.errors import NotFoundError
-from interplay.judge.dataset import import_answers
+from interplay.judge.published import import_answers
 from interplay.rank import Comparison
 from interplay.rank.log import Log
 from interplay.rank.methods import rate

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 import av
 import numpy as np
 
-from interplay.play.tokens import operator_token
+from interplay.play.connections.tokens import operator_token
 from interplay.store.tokens import create_token
 
 with warnings.catch_warnings():

@@ -13,7 +13,7 @@ from sqlalchemy import select
 from study_world import PROLIFIC, STUDY, hidden_fields, open_study
 
 from interplay.judge import Judging, Rules
-from interplay.judge.tally import Counts, YesCounts, tally
+from interplay.judge.entrants.tally import Counts, YesCounts, tally
 from interplay.store import EpisodeRow, EpisodeSeat, Match, Participant
 from interplay.store.boards import WATCHED_FOR, Verdict, watched_tasks
 from interplay.tasks import Question, find

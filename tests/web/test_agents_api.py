@@ -15,7 +15,7 @@ from agents_world import NOW, TASK, client, mp4, operator, propose, token, uploa
 from interplay.cli import main
 from interplay.cli.serve import DEFAULT_MAX_VIDEO_MB
 from interplay.judge import Judging, NothingToJudgeError
-from interplay.judge.roster import MAX_WAITING
+from interplay.judge.entrants.roster import MAX_WAITING
 from interplay.store import entrants as store
 from interplay.store.catalogue import agent_names, count_by_task
 from interplay.store.tokens import revoke_token

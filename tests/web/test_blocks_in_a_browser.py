@@ -14,7 +14,7 @@ from web_server import serving
 import interplay.record
 from interplay.envs import make
 from interplay.envs.minerl_actions import KEYS
-from interplay.play.tokens import operator_token
+from interplay.play.connections.tokens import operator_token
 from interplay.record import Archive, Episode
 from interplay.tasks import Task, builtin_suites, find, parse_suite
 

@@ -14,10 +14,10 @@ from test_pages_in_a_browser import LOOKS, fits, is_ours
 from web_server import serving
 
 import interplay.record
-from interplay.judge import uploads
+from interplay.judge.entrants import uploads
 from interplay.model_judges import save
 from interplay.model_judges.calibration import Split
-from interplay.play.tokens import operator_token
+from interplay.play.connections.tokens import operator_token
 from interplay.store import entrants as store
 from interplay.tasks import find
 

@@ -16,7 +16,7 @@ from board_world import NAMES, fill
 import interplay.record
 from interplay.cli import main
 from interplay.judge import Judging, Rules
-from interplay.judge.boards import BOARD_METHODS, COLUMNS, Boards, Track
+from interplay.judge.ratings.boards import BOARD_METHODS, COLUMNS, Boards, Track
 from interplay.rank import bradley_terry, win_probability
 from interplay.rank.log import Log
 from interplay.rank.methods import rate
@@ -93,7 +93,7 @@ def test_the_default_board_is_trueskill_of_the_judging_room(visitor, full):
 
 def test_bradley_terry_on_the_board_is_the_fit_of_the_log(visitor, full):
     rows = board(visitor, method="bradley-terry")["rows"]
-    from interplay.judge.ratings import comparison
+    from interplay.judge.ratings.ratings import comparison
     from interplay.store import judging as store
 
     with full.database.read() as session:
@@ -151,7 +151,7 @@ def test_an_answer_a_ban_and_its_end_change_the_board_at_once(archive):
 def test_nothing_is_computed_twice_while_the_log_stays(full, monkeypatch):
     boards = Boards(Judging(full, rng=np.random.default_rng(0)))
     first = boards.board(None, "through-time")
-    monkeypatch.setattr("interplay.judge.boards.rate", None)
+    monkeypatch.setattr("interplay.judge.ratings.boards.rate", None)
     assert boards.board(None, "through-time") == first
 
 
@@ -165,7 +165,7 @@ def test_a_fit_keeps_neither_other_boards_nor_answers_waiting_and_is_made_once(f
         assert go_on.wait(60)
         return rate(log, method)
 
-    monkeypatch.setattr("interplay.judge.boards.rate", slow)
+    monkeypatch.setattr("interplay.judge.ratings.boards.rate", slow)
     found = []
     askers = [threading.Thread(target=lambda: found.append(boards.board(None, "davidson"))) for _ in range(2)]
     for asker in askers:
@@ -189,7 +189,7 @@ def test_a_fit_keeps_neither_other_boards_nor_answers_waiting_and_is_made_once(f
 def test_a_fit_that_fails_is_tried_again(full, monkeypatch):
     boards = Boards(Judging(full, rng=np.random.default_rng(0)))
     with monkeypatch.context() as patch:
-        patch.setattr("interplay.judge.boards.rate", lambda log, method: 1 / 0)
+        patch.setattr("interplay.judge.ratings.boards.rate", lambda log, method: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             boards.board(None, "davidson")
     assert boards.board(None, "davidson")["rows"]

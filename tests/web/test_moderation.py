@@ -10,7 +10,7 @@ from agents_world import NOW, TASK, client, mp4, propose, token, upload
 from board_world import fill
 
 from interplay.judge import Judging, Rules
-from interplay.play.tokens import OPERATOR_FILE, operator_token
+from interplay.play.connections.tokens import OPERATOR_FILE, operator_token
 from interplay.store import entrants as store
 from interplay.tasks import find
 from interplay.web.app import create_app

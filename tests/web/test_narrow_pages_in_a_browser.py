@@ -7,7 +7,7 @@ from board_world import NAMES, fill
 from web_server import serving
 
 import interplay.record
-from interplay.play.tokens import operator_token
+from interplay.play.connections.tokens import operator_token
 
 TASKS = ["basalt/find_cave", "basalt/make_waterfall", "basalt/create_village_animal_pen", "basalt/build_village_house"]
 LONG = [f"behaviour-cloning-from-demonstrations-v{number}" for number in (1, 2)]

@@ -13,7 +13,7 @@ from web_server import serving
 import interplay.record
 from interplay.agents import find as find_agent
 from interplay.agents import rollout
-from interplay.play.tokens import operator_token
+from interplay.play.connections.tokens import operator_token
 from interplay.store.entrants import admit
 from interplay.tasks import parse_suite
 

@@ -52,7 +52,7 @@ def workers_of(data: Path) -> list[int]:
     def parent(pid: str) -> str:
         return (Path("/proc") / pid / "stat").read_text().rpartition(")")[2].split()[1]
 
-    pids = [pid for pid in os.listdir("/proc") if pid.isdigit() and "interplay.play.worker" in words(pid)]
+    pids = [pid for pid in os.listdir("/proc") if pid.isdigit() and "interplay.play.workers.worker" in words(pid)]
     return [int(pid) for pid in pids if str(data) in words(parent(pid))]
 
 

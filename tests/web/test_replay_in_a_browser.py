@@ -12,8 +12,8 @@ from test_pages_in_a_browser import look, page, until  # noqa: F401 (fixtures)
 from web_server import serving
 
 import interplay.record
-from interplay.play.codec import FrameDecoder, palette_from_text
-from interplay.play.frame_list import FrameList
+from interplay.play.connections.codec import FrameDecoder, palette_from_text
+from interplay.play.connections.frame_list import FrameList
 from interplay.record import Episode
 from interplay.record.schema import frame_hash
 

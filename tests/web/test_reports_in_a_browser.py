@@ -10,7 +10,7 @@ from test_pages_in_a_browser import until
 from web_server import serving
 
 import interplay.record
-from interplay.judge import uploads
+from interplay.judge.entrants import uploads
 from interplay.store.entrants import admit
 from interplay.tasks import find
 

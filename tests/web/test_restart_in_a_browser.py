@@ -12,7 +12,7 @@ import pytest
 from test_pages_in_a_browser import until
 
 import interplay.record
-from interplay.play.sockets import listen
+from interplay.play.connections.sockets import listen
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 

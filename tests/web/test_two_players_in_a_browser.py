@@ -11,7 +11,7 @@ from test_pages_in_a_browser import until
 from web_server import serving
 
 import interplay.record
-from interplay.play.tokens import operator_token
+from interplay.play.connections.tokens import operator_token
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 pytest.importorskip("pettingzoo")

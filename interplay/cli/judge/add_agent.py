@@ -45,7 +45,7 @@ def add_agent(
 
     Try:  interplay judge add-agent GoUp rollouts/GoUp
     """
-    from interplay.judge import uploads
+    from interplay.judge.entrants import uploads
 
     with closing(open_archive(data, database)) as archive, stage_bars() as report:
         added = uploads.add_agent(

@@ -12,7 +12,7 @@ import typer
 from interplay.cli.common import DEFAULT_DATA, MOST, DatabaseOption, DataOption, JsonOption, emit, open_archive, place_options
 
 if TYPE_CHECKING:
-    from interplay.judge.entrants import EnteredTask
+    from interplay.judge.entrants.recorded import EnteredTask
 
 app = typer.Typer(add_completion=False)
 
@@ -36,8 +36,8 @@ def add_episodes(
 
     Try:  interplay judge add-episodes --actor human --where 'score >= 200' --as experts
     """
-    from interplay.judge.entrants import Choice
-    from interplay.judge.entrants import add_episodes as add
+    from interplay.judge.entrants.recorded import Choice
+    from interplay.judge.entrants.recorded import add_episodes as add
 
     if [actor, participant, agent].count(None) != 2:
         raise typer.BadParameter("say whose episodes: exactly one of  --actor human, --participant NUMBER, --agent NAME")

@@ -12,7 +12,7 @@ from interplay.cli.common import DEFAULT_DATA, DatabaseOption, DataOption, JsonO
 from interplay.errors import InterplayError
 
 if TYPE_CHECKING:
-    from interplay.judge.roster import Verb
+    from interplay.judge.entrants.roster import Verb
     from interplay.store import Entrant
 
 app = typer.Typer(add_completion=False)
@@ -32,7 +32,7 @@ def list_agents(
 
     Try:  interplay judge list-agents --task basalt/find_cave
     """
-    from interplay.judge.roster import Roster
+    from interplay.judge.entrants.roster import Roster
 
     with closing(open_archive(data, database, must_exist=True)) as archive:
         roster = Roster(archive.database)
@@ -119,7 +119,7 @@ def _change(
     Raises:
         NotFoundError: If nobody has this name, or they are not in this task; with the nearest.
     """
-    from interplay.judge.roster import Roster
+    from interplay.judge.entrants.roster import Roster
     from interplay.store.entrants import state
 
     with closing(open_archive(data, database, must_exist=True)) as archive:

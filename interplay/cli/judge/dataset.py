@@ -39,8 +39,8 @@ def import_(
 
     Try:  interplay judge import human_answers.json --banned banned_workers.json --videos rollouts
     """
-    from interplay.judge.dataset import import_answers
-    from interplay.judge.dataset.report import report_text
+    from interplay.judge.published import import_answers
+    from interplay.judge.published.report import report_text
 
     with closing(open_archive(data, database)) as archive, stage_bars() as progress:
         report = import_answers(
@@ -66,7 +66,7 @@ def export(
 
     Try:  interplay judge export answers.json --anonymise
     """
-    from interplay.judge.dataset import ENDINGS, Selection, export_file, open_pseudonyms
+    from interplay.judge.published import ENDINGS, Selection, export_file, open_pseudonyms
 
     if out.suffix not in ENDINGS:
         raise typer.BadParameter(f"OUT ends in .json, .parquet or .csv, got {str(out)!r}")

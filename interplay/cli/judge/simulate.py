@@ -15,7 +15,7 @@ from rich.console import Group
 from interplay.cli.common import JsonOption, emit, progress, table
 
 if TYPE_CHECKING:
-    from interplay.judge.simulate import Quartiles, Run, Simulation
+    from interplay.judge.pairing.simulate import Quartiles, Run, Simulation
 
 app = typer.Typer(add_completion=False)
 
@@ -79,8 +79,8 @@ def simulate(
     Try:  interplay judge simulate --policy order --policy round-robin --seeds 5 --out plot.svg
     """
     from interplay.judge.pairing import DEFAULT_RULE, PAIRING_RULES
-    from interplay.judge.simulate import METHODS, Simulation, curves, summary
-    from interplay.judge.simulated_runs import SimulatedRuns
+    from interplay.judge.pairing.simulate import METHODS, Simulation, curves, summary
+    from interplay.judge.pairing.simulated_runs import SimulatedRuns
 
     settings = Simulation(
         num_agents=agents, max_answers=answers, target=target, profile=profile.value, spread=spread, draws=draws,
@@ -132,7 +132,7 @@ def check_plot_name(path: Path) -> None:
 
 def _runs(settings: Simulation, jobs: Sequence[tuple[str, int]], methods: Sequence[str], processes: int) -> Iterator[Run]:
     """Every run as it is finished."""
-    from interplay.judge.simulate import simulate as run_one
+    from interplay.judge.pairing.simulate import simulate as run_one
     from interplay.parallel import process_pool
 
     if processes == 1 or len(jobs) < 4:  # a process takes longer to begin than a few runs take

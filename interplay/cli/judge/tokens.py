@@ -31,7 +31,7 @@ def create(
 
     Try:  interplay judge token create team-red --scope agents
     """
-    from interplay.judge.api_tokens import ApiTokens
+    from interplay.judge.entrants.api_tokens import ApiTokens
 
     with closing(open_archive(data, database)) as archive:
         token = ApiTokens(archive.database).create(name, scope)
@@ -46,7 +46,7 @@ def create(
 @_token.command("list")
 def list_tokens(data: DataOption = DEFAULT_DATA, database: DatabaseOption = None, as_json: JsonOption = False) -> None:
     """List the tokens that were made, without showing any."""
-    from interplay.judge.api_tokens import ApiTokens
+    from interplay.judge.entrants.api_tokens import ApiTokens
 
     with closing(open_archive(data, database, must_exist=True)) as archive:
         known = [_document(row) for row in ApiTokens(archive.database).all()]
@@ -67,7 +67,7 @@ def revoke(
 
     Try:  interplay judge token revoke team-red
     """
-    from interplay.judge.api_tokens import ApiTokens
+    from interplay.judge.entrants.api_tokens import ApiTokens
 
     with closing(open_archive(data, database, must_exist=True)) as archive:
         changed = ApiTokens(archive.database).revoke(name)

@@ -1,0 +1,189 @@
+"""`Roster`: the service of those who may be judged, as visitors, their proposers and moderators see them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Literal, NamedTuple
+
+from interplay.errors import unknown_name
+from interplay.judge.entrants.tally import Tally, tally
+from interplay.judge.errors import JudgingError
+from interplay.store import Database, Entrant
+from interplay.store import entrants as store
+from interplay.store.answers import judged_definitions
+from interplay.store.boards import Reason, last_reasons, verdicts, watched_tasks
+from interplay.store.catalogue import Shown, episodes_of_entrants
+from interplay.store.judging import lock
+from interplay.store.participants import judge_name
+from interplay.tasks import Task
+
+MAX_WAITING = 20
+"""Agents of one token that may wait for a moderator at a time."""
+
+Verb = Literal["approve", "decline", "withdraw", "restore"]
+
+
+class ProposalError(JudgingError):
+    """An agent that cannot be proposed: its name is taken, or too many wait."""
+
+    code = "conflict"
+
+
+@dataclass(frozen=True)
+class Viewer:
+    """Who asks: whether they see everybody, else the name of the token whose agents they see beside the approved ones."""
+
+    sees_all: bool = False
+    token: str | None = None
+
+    def sees(self, row: Entrant) -> bool:
+        """Whether they may know of this entrant."""
+        return self.sees_all or row.approved_at is not None or (self.token is not None and row.proposed_by == self.token)
+
+
+OPERATOR = Viewer(sees_all=True)
+
+
+class Said(NamedTuple):
+    """What judges said of an entrant: counted, and in words, the newest first."""
+
+    tally: Tally
+    reasons: list[Reason]
+
+
+class Roster:
+    """The entrants of one database.
+
+    Args:
+        database: Where they are.
+        clock: The time now, UTC; the machine's if not given.
+    """
+
+    def __init__(self, database: Database, clock: Callable[[], datetime] | None = None) -> None:
+        self._database = database
+        self._clock = clock or (lambda: datetime.now(UTC))
+
+    # Looking
+
+    def rows(self, viewer: Viewer = OPERATOR, *, name: str | None = None, task: str | None = None) -> list[Entrant]:
+        """Every entrant, or those of one name or one task, as far as whoever asks may know of them; by name, then task."""
+        if any(text is not None and not _is_askable(text) for text in (name, task)):
+            return []
+        with self._database.read() as session:
+            return [row for row in store.entrants(session, task, name=name) if viewer.sees(row)]
+
+    def get(self, name: str, viewer: Viewer = OPERATOR, *, hint: str = "") -> list[Entrant]:
+        """One entrant, a row for each task it is in.
+
+        Args:
+            hint: What an error adds.
+        Raises:
+            NotFoundError: If whoever asks may know of nobody of this name, with the nearest they may know of.
+        """
+        found = self.rows(viewer, name=name)
+        if not found:
+            raise unknown_name("agent", name[:100], {row.name for row in self.rows(viewer)}, hint=hint)
+        return found
+
+    def brought(self, names: Iterable[str]) -> dict[tuple[str, str], list[Shown]]:
+        """Name and task -> the episodes that may be shown, by seed."""
+        with self._database.read() as session:
+            return episodes_of_entrants(session, names)
+
+    def said_of(
+        self, name: str, on_offer: Mapping[str, Task], *, num_reasons: int, without: set[str], up_to: int | None = None
+    ) -> Said:
+        """What judges said of an entrant.
+
+        Args:
+            on_offer: Tasks by id; the form of another one is that of its newest version that was judged.
+            num_reasons: Of the last reasons.
+            without: Tasks whose reasons are left out.
+            up_to: Sequence number of the last answer that counts; None: all.
+        """
+        with self._database.read() as session:
+            tasks = {task: Task.from_json(definition) for task, definition in judged_definitions(session).items()}
+            questions = {task_id: task.questions for task_id, task in (tasks | dict(on_offer)).items()}
+            counted = tally(verdicts(session, name, up_to=up_to), questions)
+            return Said(counted, last_reasons(session, name, limit=num_reasons, without=without, up_to=up_to))
+
+    def watched_by(self, participants: Iterable[int]) -> set[str]:
+        """Tasks of which one of these participants has a pair before them that they have not answered."""
+        numbers, now = list(participants), self._clock()
+        if not numbers:
+            return set()
+        with self._database.look() as session:
+            return {task for number in numbers for task in watched_tasks(session, judge_name(number), now)}
+
+    # Changing
+
+    def propose(
+        self,
+        name: str,
+        tasks: Sequence[str],
+        *,
+        kind: str,
+        description: str,
+        token: str | None,
+        reserved: Collection[str] = (),
+    ) -> list[Entrant]:
+        """Enter an agent that waits for a moderator; one that is there gets more tasks and what is said of it now.
+
+        Checks, while nobody else can write, that the name is free or the proposer's own. Writes a row for each new task.
+
+        Args:
+            tasks: Ids.
+            token: Name of the proposer's token; None is the operator.
+            reserved: Names in lower case that nobody may claim.
+        Raises:
+            ProposalError: If the name is taken, or `MAX_WAITING` agents of this token wait.
+        """
+        with self._database.write() as session:
+            lock(session)  # or two who ask for one name at once would both find it free
+            known = store.entrants(session, name=name)
+            is_taken = not known and (name.lower() in reserved or store.is_name_taken(session, name))
+            if is_taken or (known and token not in (None, known[0].proposed_by)):
+                raise ProposalError(f"the name {name!r} is taken (capital letters make no difference); choose another one")
+            if token is not None and not known and store.num_waiting(session, token) >= MAX_WAITING:
+                raise ProposalError(f"{MAX_WAITING} of your agents wait for a moderator; propose more after some are decided")
+            for task in tasks:
+                store.propose(
+                    session, name=name, task=task, kind=kind, description=description, proposed_by=token, now=self._clock()
+                )
+            return list(store.entrants(session, name=name))
+
+    def change(
+        self, verb: Verb, name: str, *, task: str | None = None, reason: str = "", viewer: Viewer = OPERATOR, hint: str = ""
+    ) -> int:
+        """Let an entrant in, refuse it, take it out, or bring it back, in one task or all. Writes when, and the reason.
+
+        Args:
+            reason: Of `decline`; the proposer of the agent sees it.
+            viewer: Whoever asks; an entrant they may not know of is unknown.
+            hint: What the error of an unknown name adds.
+        Returns:
+            In how many tasks something changed.
+        Raises:
+            NotFoundError: If the entrant is unknown, or not in this task; with the nearest.
+        """
+        tasks = [row.task for row in self.get(name, viewer, hint=hint)]
+        if task is not None and task not in tasks:
+            raise unknown_name("task of this agent", task[:100], tasks)
+        now = self._clock()
+        with self._database.write() as session:
+            match verb:
+                case "approve":
+                    return store.approve(session, name=name, task=task, now=now)
+                case "decline":
+                    return store.decline(session, name=name, task=task, reason=reason, now=now)
+                case "withdraw":
+                    return store.withdraw(session, name=name, task=task, now=now)
+                case "restore":
+                    return store.restore(session, name=name, task=task)
+
+
+def _is_askable(text: str) -> bool:
+    """Whether a database may be asked for this text: PostgreSQL takes no zero byte."""
+    return len(text) <= 200 and "\0" not in text

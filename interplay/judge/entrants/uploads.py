@@ -1,0 +1,237 @@
+"""Agents that bring videos: a folder is checked whole before anything is stored, then all of it is stored or nothing."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from sqlalchemy.orm import Session
+
+from interplay.errors import InterplayError
+from interplay.judge.entrants.video_folder import FoundVideo, find_videos, task_names
+from interplay.judge.entrants.video_staging import Placed, Progress, StagedVideo, UploadError, all_wrong, placing, stage
+from interplay.record import Archive
+from interplay.record.mp4 import Mp4, probe
+from interplay.store import Database
+from interplay.store import entrants as entrant_store
+from interplay.store import uploads as store
+from interplay.store.episodes import UPLOADED
+from interplay.store.judging import lock
+from interplay.store.participants import GIVEN_NAME, is_given_name, one_spelling
+from interplay.tasks import Suite, Task, builtin_suites, index
+
+__all__ = ["AddedAgent", "AddedTask", "UploadError", "add_agent", "add_video", "check_videos", "known_tasks"]
+
+
+@dataclass(frozen=True)
+class AddedTask:
+    """What an agent has in one task now.
+
+    Attributes:
+        task: Task id.
+        episodes: Seed -> id of the episode that was added.
+        kept_seeds: Held-out seeds of which there was a video already, which stays.
+        missing_seeds: Held-out seeds of which there is none.
+    """
+
+    task: str
+    episodes: Mapping[int, str]
+    kept_seeds: tuple[int, ...] = ()
+    missing_seeds: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class AddedAgent:
+    """What `add_agent` did; `notes` is what somebody should look at, though it is no error."""
+
+    name: str
+    kind: str
+    tasks: tuple[AddedTask, ...]
+    notes: tuple[str, ...] = ()
+
+
+def add_agent(
+    archive: Archive,
+    name: str,
+    folder: Path,
+    *,
+    kind: str = "agent",
+    description: str = "",
+    suites: Iterable[Suite] | None = None,
+    replace_missing: bool = False,
+    on_progress: Progress = lambda what, done, total: None,
+) -> AddedAgent:
+    """Let an agent be judged by its videos, `folder/<task>/seed_<n>.mp4`.
+
+    Args:
+        name: Name on the leaderboard.
+        folder: Folders of tasks, named by any of `video_folder.task_names`.
+        kind: `agent`, `human`, `model`, or a finer word such as `bc`.
+        description: For the agent's page.
+        suites: Tasks on offer; the built-in ones when not given. Tasks of the database are known beside them.
+        replace_missing: An agent that is there already gets the videos it lacks, instead of being refused; those it has stay.
+    Raises:
+        UploadError: If anything is wrong with the name, the folder or a video; lists all of it. Nothing was stored.
+    """
+    name = _checked_name(name)
+    tasks = known_tasks(archive.database, suites)
+    with archive.database.read() as session:
+        _refuse_taken_name(session, name, replace_missing=replace_missing)
+    found = find_videos(folder, task_names(tasks.values()))
+    problems = list(found.problems)
+    checked, more = check_videos(found.videos, on_progress)
+    problems += more
+    if problems:
+        raise all_wrong(folder, problems)
+    if not checked:
+        raise UploadError(
+            f"there are no videos in {folder}\nLay them out as {folder}/TASK/seed_<number>.mp4, TASK such as FindCave."
+        )
+    staged = stage(archive, name, checked, on_progress)
+    try:
+        with archive.database.write() as session:
+            lock(session)
+            _refuse_taken_name(session, name, replace_missing=replace_missing)
+            with placing(archive, session, name, kind, staged) as placed:
+                there = {agent.task for agent in entrant_store.entrants(session, name=name)}  # these keep their kind and state
+                for task in sorted({video.task.id for video in staged} - there):
+                    now = datetime.now(UTC)
+                    entrant_store.admit(
+                        session, name=name, task=task, kind=kind, now=now, description=description, origin="upload"
+                    )
+        placed.finish()
+    finally:
+        for video in staged:
+            video.part.unlink(missing_ok=True)
+    notes = [*found.notes, *_notes(checked)]
+    return AddedAgent(name, kind, tuple(_added(archive, name, staged, placed)), tuple(notes))
+
+
+def add_video(archive: Archive, task: Task, agent: str, seed: int, path: Path) -> str:
+    """Add one video of an agent; whether the agent is in matchmaking is another matter, see `store.entrants`.
+
+    Args:
+        task: The version of the task it is entered under.
+    Returns:
+        The episode's id. The same video again gives the same id.
+    Raises:
+        UploadError: If the seed is not held out, the name cannot be one, or there is another video of this seed.
+        RecordingError: If the video cannot be played by every browser.
+    """
+    agent = _checked_name(agent)
+    if seed not in task.held_out_seeds:
+        raise UploadError(
+            f"{seed} is not a held-out seed of {task.id}; those are {', '.join(map(str, task.held_out_seeds[:20]))}\n"
+            "Agents are compared on held-out seeds only."
+        )
+    checked = [(FoundVideo(task, seed, path), probe(path))]
+    staged = stage(archive, agent, checked)
+    try:
+        with archive.database.write() as session:
+            lock(session)
+            kinds = {row.kind for row in entrant_store.entrants(session, task.id, name=agent)}
+            with placing(archive, session, agent, kinds.pop() if kinds else "agent", staged) as placed:
+                if placed.kept and (task.id, seed) not in placed.episodes:
+                    raise UploadError(
+                        f"{agent} already has another video of seed {seed} of {task.id}, and it is not replaced\n"
+                        "Add a changed agent under another name."
+                    )
+        placed.finish()
+    finally:
+        staged[0].part.unlink(missing_ok=True)
+    return placed.episodes[task.id, seed]
+
+
+def known_tasks(database: Database, suites: Iterable[Suite] | None) -> dict[str, Task]:
+    """Task id -> task: those on offer, and those the database knows beside them."""
+    tasks = index(builtin_suites() if suites is None else suites)
+    with database.read() as session:
+        for task_id, definition in store.newest_definitions(session).items():
+            if task_id not in tasks:
+                tasks[task_id] = Task.from_json(definition)
+    return tasks
+
+
+def check_videos(
+    found: Sequence[FoundVideo], on_progress: Progress = lambda what, done, total: None
+) -> tuple[list[tuple[FoundVideo, Mp4]], list[str]]:
+    """Read every video through.
+
+    Returns:
+        Those that can be shown, with their facts; and what is wrong with the others.
+    """
+    checked, problems = [], []
+    for number, video in enumerate(found):
+        on_progress("checking videos", number, len(found))
+        try:
+            checked.append((video, probe(video.path)))
+        except InterplayError as error:
+            problems.append(str(error))
+    on_progress("checking videos", len(found), len(found))
+    return checked, problems
+
+
+def _checked_name(name: str) -> str:
+    name = one_spelling(name)
+    if not is_given_name(name):
+        raise UploadError(f"{name!r} cannot be an agent's name\nUse {GIVEN_NAME}.")
+    return name
+
+
+def _refuse_taken_name(session: Session, name: str, *, replace_missing: bool) -> None:
+    taken = entrant_store.is_name_taken(session, name)
+    is_same = bool(entrant_store.entrants(session, name=name)) or bool(store.episodes_of_agent(session, name))
+    if not taken or (replace_missing and is_same):
+        return
+    if not is_same:
+        raise UploadError(f"there is an agent whose name differs from {name!r} only in capital letters\nChoose another name.")
+    tasks = sorted({agent.task for agent in entrant_store.entrants(session, name=name)})
+    where = f" in {', '.join(tasks[:6])}{', ...' if len(tasks) > 6 else ''}" if tasks else ""
+    raise UploadError(
+        f"there is an agent {name!r} already{where}; its videos are not replaced, because they may have been judged\n"
+        "Add a changed agent under another name, or only the videos this one lacks with --replace-missing."
+    )
+
+
+def _notes(checked: Sequence[tuple[FoundVideo, Mp4]]) -> list[str]:
+    """What is no error and yet worth a look."""
+    notes = []
+    copies = [sha256 for sha256, count in Counter(facts.sha256 for _, facts in checked).items() if count > 1]
+    if copies:
+        twins = [str(video.path) for video, facts in checked if facts.sha256 == copies[0]]
+        more = f", and so do {len(copies) - 1} others" if len(copies) > 1 else ""
+        notes.append(f"the same video has {len(twins)} names, {', '.join(twins[:4])}{more}")
+    rates: defaultdict[tuple[str, float, float], int] = defaultdict(int)
+    for video, facts in checked:
+        if abs(facts.frame_rate_hz / video.task.frame_rate_hz - 1) > 0.02:
+            rates[video.task.id, round(facts.frame_rate_hz, 2), video.task.frame_rate_hz] += 1
+    for (task, rate, usual), count in rates.items():
+        notes.append(
+            f"{count} video{'' if count == 1 else 's'} of {task}: {rate:g} frames a second where the task has {usual:g}; "
+            "single steps on the judge page go by the task's"
+        )
+    return notes
+
+
+def _added(archive: Archive, name: str, staged: Sequence[StagedVideo], placed: Placed) -> list[AddedTask]:
+    """By task, in the order of its id."""
+    tasks = {video.task.id: video.task for video in staged}
+    with archive.database.read() as session:
+        rows = store.episodes_of_agent(session, name, list(tasks))
+    have = {(row.task, row.seed) for row in rows if row.frames != UPLOADED or row.path}
+    return [
+        AddedTask(
+            task_id,
+            {
+                seed: episode
+                for (one, seed), episode in placed.episodes.items()
+                if one == task_id and (one, seed) not in placed.kept
+            },
+            tuple(seed for one, seed in placed.kept if one == task_id),
+            tuple(seed for seed in task.held_out_seeds if (task_id, seed) not in have),
+        )
+        for task_id, task in sorted(tasks.items())
+    ]

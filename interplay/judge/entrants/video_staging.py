@@ -1,0 +1,248 @@
+"""From checked videos to entries of the catalogue: all of them or none, whoever is killed and whenever.
+
+Copies wait under names nothing looks for. One transaction then gives them their names, which follow from what is in them, and
+enters them. Who is killed before has left files that nothing refers to, and the next attempt writes the same ones.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from sqlalchemy.orm import Session
+
+from interplay.errors import InterplayError
+from interplay.files import part_of
+from interplay.judge.entrants.video_folder import FoundVideo
+from interplay.record import Archive
+from interplay.record.mp4 import Mp4, copy_to_stream
+from interplay.store import EpisodeRow, TaskRow
+from interplay.store import uploads as store
+from interplay.store.episodes import ACTOR_KINDS, UPLOADED
+from interplay.tasks import Task
+
+NO_WORLD = "video:none"
+"""`EpisodeRow.env` of an upload: nobody here knows in which world it was made."""
+UNKNOWN_END = "unknown"
+"""`EpisodeRow.outcome` of an upload."""
+
+_STALE_S = 3600.0
+"""Parts of copies that are so old belong to nobody any more."""
+
+_MAX_PROBLEMS = 20
+
+Progress = Callable[[str, int, int], None]
+"""Told what is done now, how much of it, and of how much."""
+
+
+class UploadError(InterplayError):
+    """Videos that cannot be added; says everything that is wrong, and what to do."""
+
+
+@dataclass(frozen=True)
+class StagedVideo:
+    """A video that was checked and copied into the data folder, not visible yet.
+
+    Attributes:
+        part: Where the copy waits.
+        facts: Of the copy.
+        source_sha256: Of the file it was copied from; decides its name, so that the same video gets the same one again.
+    """
+
+    task: Task
+    seed: int
+    part: Path
+    facts: Mp4
+    source_sha256: str
+
+
+@dataclass
+class Placed:
+    """What happened to staged videos.
+
+    Attributes:
+        episodes: Task id and seed -> id of the episode that has the video now.
+        kept: Task id and seed of those that had a video already.
+        new_files: Files in their place, which nothing refers to before the transaction ends.
+        later: Copies and the places they go to afterwards.
+    """
+
+    episodes: dict[tuple[str, int], str] = field(default_factory=dict)
+    kept: list[tuple[str, int]] = field(default_factory=list)
+    new_files: list[Path] = field(default_factory=list)
+    later: list[tuple[Path, Path]] = field(default_factory=list)
+
+    def finish(self) -> None:
+        """Put videos of entries that were there before in place, where judging finds them; after the transaction."""
+        for part, target in self.later:
+            os.replace(part, target)
+
+
+def all_wrong(folder: Path, problems: Sequence[str]) -> UploadError:
+    """Everything that is wrong, up to a screenful."""
+    head = f"{folder} cannot be added, {len(problems)} thing{'' if len(problems) == 1 else 's'} to correct; nothing was stored:"
+    shown = ["- " + problem.replace("\n", "\n  ") for problem in problems[:_MAX_PROBLEMS]]
+    if len(problems) > _MAX_PROBLEMS:
+        shown.append(f"... and {len(problems) - _MAX_PROBLEMS} more")
+    return UploadError("\n".join([head, *shown]))
+
+
+def stage(
+    archive: Archive,
+    agent: str,
+    checked: Sequence[tuple[FoundVideo, Mp4]],
+    on_progress: Progress = lambda what, done, total: None,
+) -> list[StagedVideo]:
+    """Copy videos into the data folder under names nothing looks for.
+
+    Raises:
+        UploadError: If there is no room for them.
+        RecordingError: If one cannot be copied.
+    """
+    media = archive.root / "media"
+    _sweep(media)
+    size, free = sum(facts.size_bytes for _, facts in checked), shutil.disk_usage(media).free
+    if size > free:
+        raise UploadError(
+            f"the videos of {agent} take {size / 1e6:,.0f} MB and {media} has {free / 1e6:,.0f} MB left; nothing was added\n"
+            "Free some space, or choose another folder with --data."
+        )
+    staged: list[StagedVideo] = []
+    try:
+        for number, (video, facts) in enumerate(checked):
+            on_progress("copying videos", number, len(checked))
+            name = episode_id(video.task, agent, video.seed, facts.sha256)
+            part = part_of(archive.video_path(name))
+            copied = copy_to_stream(video.path, facts, part)
+            staged.append(StagedVideo(video.task, video.seed, part, copied, facts.sha256))
+    except BaseException:
+        for video in staged:
+            video.part.unlink(missing_ok=True)
+        raise
+    on_progress("copying videos", len(checked), len(checked))
+    return staged
+
+
+@contextmanager
+def placing(archive: Archive, session: Session, agent: str, kind: str, staged: Sequence[StagedVideo]) -> Iterator[Placed]:
+    """Enter staged videos of one agent into the catalogue, inside a write transaction that holds `lock`.
+
+    New ones get their file at once: until the transaction ends nothing refers to it. Those that fill an entry without a video
+    get it by `Placed.finish` afterwards, because the entry is visible already. If the block raises, the files go again.
+
+    Args:
+        kind: Of the agent, see `actor_kind`.
+    """
+    placed = Placed()
+    rows = store.episodes_of_agent(session, agent, {video.task.id for video in staged})
+    there: defaultdict[tuple[str, int], list[EpisodeRow]] = defaultdict(list)
+    for row in rows:
+        if row.outcome != "interrupted":
+            there[row.task_hash, row.seed].append(row)
+    try:
+        for video in staged:
+            _place(archive, session, agent, kind, video, there[video.task.content_hash, video.seed], placed)
+        yield placed
+    except BaseException:
+        for path in placed.new_files:
+            path.unlink(missing_ok=True)
+        raise
+
+
+def _place(
+    archive: Archive,
+    session: Session,
+    agent: str,
+    kind: str,
+    video: StagedVideo,
+    rows: Sequence[EpisodeRow],
+    placed: Placed,
+) -> None:
+    """One of them; `rows` are what the agent has of this task and seed."""
+    key = (video.task.id, video.seed)
+    same = [row for row in rows if row.frames == UPLOADED and row.path and row.sha256 == video.facts.sha256]
+    empty = [row for row in rows if row.frames == UPLOADED and not row.path]
+    if same:
+        placed.episodes[key] = same[0].id
+        placed.kept.append(key)
+        target = archive.root / same[0].path
+        if not target.exists():  # it was lost, or somebody was killed before `finish`
+            placed.later.append((video.part, target))
+        return
+    if len(rows) > len(empty):
+        placed.kept.append(key)
+        return
+    store.add_task(session, task_row(video.task))
+    name = empty[0].id if empty else episode_id(video.task, agent, video.seed, video.source_sha256)
+    target = archive.video_path(name)
+    if empty:
+        placed.later.append((video.part, target))
+    else:
+        placed.new_files.append(target)
+        os.replace(video.part, target)
+    store.put_episode(session, episode_row(name, video, agent, empty[0].actor_kind if empty else actor_kind(kind)))
+    placed.episodes[key] = name
+
+
+def task_row(task: Task) -> TaskRow:
+    """The database's row of a version of a task."""
+    return TaskRow(content_hash=task.content_hash, task=task.id, definition=task.to_json(), created_at=datetime.now(UTC))
+
+
+def episode_id(task: Task, agent: str, seed: int, sha256: str) -> str:
+    """The name of an uploaded episode, the same for the same video; `sha256` is empty where there is none."""
+    text = "\n".join((task.content_hash, agent, str(seed), sha256))
+    return f"upload-{hashlib.sha256(text.encode()).hexdigest()[:24]}"
+
+
+def episode_row(name: str, video: StagedVideo, agent: str, kind: str) -> EpisodeRow:
+    """The catalogue's row of a video."""
+    facts = video.facts
+    return EpisodeRow(
+        id=name,
+        task=video.task.id,
+        task_hash=video.task.content_hash,
+        env=NO_WORLD,
+        seed=video.seed,
+        held_out=video.seed in video.task.held_out_seeds,
+        actor=agent,
+        actor_kind=kind,
+        num_steps=facts.num_frames - 1,
+        duration_s=facts.duration_s,
+        total_reward=0.0,
+        terminated=False,
+        truncated=False,
+        outcome=UNKNOWN_END,
+        frames=UPLOADED,
+        created_at=datetime.now(UTC),
+        path=f"media/{name}.mp4",
+        size_bytes=facts.size_bytes,
+        sha256=facts.sha256,
+    )
+
+
+def actor_kind(kind: str) -> str:
+    """The kind of actor of an agent of some finer kind.
+
+    >>> actor_kind("bc"), actor_kind("human")
+    ('agent', 'human')
+    """
+    return kind if kind in ACTOR_KINDS else "agent"
+
+
+def _sweep(media: Path) -> None:
+    """Remove what copies of killed processes left, long ago."""
+    for path in media.glob(".upload-*.part"):
+        try:
+            if time.time() - path.stat().st_mtime > _STALE_S:
+                path.unlink()
+        except OSError:  # gone, or somebody else's
+            continue

@@ -1,0 +1,80 @@
+"""What may be shown: agents' episodes on held-out seeds, by version of the task they were recorded under."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from sqlalchemy.orm import Session
+
+from interplay.errors import unknown_name
+from interplay.judge.pairing.matchmaking import Candidate
+from interplay.store import judging as store
+from interplay.store.entrants import entrants
+from interplay.tasks import Suite, Task, builtin_suites, index
+
+
+class Candidates:
+    """Tasks and candidates; remembers task versions, which never change, and candidates while nothing comes or goes.
+
+    Args:
+        suites: Tasks on offer; the built-in ones when not given.
+    """
+
+    def __init__(self, suites: Iterable[Suite] | None = None) -> None:
+        self._tasks = index(builtin_suites() if suites is None else suites)
+        self._versions: dict[str, Task] = {}
+        self._candidates: dict[str, tuple[store.CandidatesState, tuple[Candidate, ...]]] = {}
+
+    def of_task(self, session: Session, task: str) -> tuple[Candidate, ...]:
+        """Episodes on held-out seeds of agents that may be judged, under every version of the task that is known."""
+        # Asked of the database every time: other processes let agents in, withdraw them, and add their episodes.
+        state = store.candidates_state(session, task)
+        known_state, candidates = self._candidates.get(task, (None, ()))
+        if state != known_state:
+            candidates = tuple(self._read(session, task))
+            self._candidates[task] = (state, candidates)
+        return candidates
+
+    def _read(self, session: Session, task: str) -> list[Candidate]:
+        found: list[Candidate] = []
+        for task_hash in store.candidate_versions(session, task):
+            version = self.task(session, task, task_hash)
+            if version is not None:
+                found += _in_seats(version, store.candidates(session, task, task_hash, version.held_out_seeds))
+        return found
+
+    def in_episode(self, session: Session, task: str, episode_id: str) -> list[Candidate]:
+        """What one episode of a task shows, on whichever seed: a candidate for each entrant and each seat it held."""
+        found = store.candidates_in(session, task, episode_id)
+        version = self.task(session, task, found[0].task_hash) if found else None
+        return [] if version is None else _in_seats(version, found)
+
+    def task(self, session: Session, task: str, task_hash: str) -> Task | None:
+        """One version of a task: as the database keeps it, or the one on offer if it is the same; None if neither."""
+        if task_hash not in self._versions:
+            definition = store.task_definition(session, task_hash)
+            version = Task.from_json(definition) if definition is not None else self._tasks.get(task)
+            if version is None or version.content_hash != task_hash:
+                return None
+            self._versions[task_hash] = version
+        return self._versions[task_hash]
+
+    def name_of(self, task_hash: str) -> str:
+        """The id of a task whose version was met before."""
+        return self._versions[task_hash].id
+
+    def check_task(self, session: Session, task: str) -> None:
+        """Refuse a task that nobody knows.
+
+        Raises:
+            NotFoundError: With the nearest known ids.
+        """
+        known = {agent.task for agent in entrants(session)} | set(self._tasks)
+        if task not in known:
+            raise unknown_name("task", task[:100], known)
+
+
+def _in_seats(version: Task, rows: Iterable[store.CandidateRow]) -> list[Candidate]:
+    """Candidates of rows. A video, of which nobody recorded who sat where, is taken for one of the first seat."""
+    known = (row if row.seat in version.seats else row._replace(seat=version.seats[0]) for row in rows)
+    return [Candidate(*row) for row in known]

@@ -1,0 +1,84 @@
+"""Runs of a simulation kept in a file, a JSON document a line, so that one that was stopped goes on where it was."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from interplay.judge.pairing.simulate import Run, Simulation, SimulationError, fingerprint
+
+
+class SimulatedRuns:
+    """The runs of one simulation that a file holds; runs of other settings may be in it and are left alone.
+
+    Args:
+        path: Made when the first run is added; None keeps nothing.
+        settings, methods: Of the runs wanted.
+    Raises:
+        SimulationError: If the file cannot be read or is something else.
+    """
+
+    def __init__(self, path: Path | None, settings: Simulation, methods: Sequence[str]) -> None:
+        self._path = path
+        self._settings = dict(fingerprint(settings, methods))
+        self._runs: dict[tuple[str, int], Run] = {}
+        self._ends_in_line = True
+        for document in self._documents():
+            if document["settings"] == self._settings:
+                run = Run(document["policy"], document["seed"], document["answers"], document["correlation"])
+                self._runs[run.policy, run.seed] = run
+
+    def get(self, policy: str, seed: int) -> Run | None:
+        """The run of this policy and seed, if it was made before."""
+        return self._runs.get((policy, seed))
+
+    def add(self, run: Run) -> None:
+        """Keep a run; it is on disk when this returns.
+
+        Raises:
+            SimulationError: If it cannot be written.
+        """
+        self._runs[run.policy, run.seed] = run
+        if self._path is None:
+            return
+        line = json.dumps({"settings": self._settings, **run.as_json()}) + "\n"
+        try:
+            with self._path.open("a", encoding="utf-8") as stream:
+                stream.write(line if self._ends_in_line else f"\n{line}")
+        except OSError as error:
+            raise SimulationError(
+                f"cannot write {self._path}: {error.strerror or error}\nName a file in a folder that exists with --resume."
+            ) from None
+        self._ends_in_line = True
+
+    def _documents(self) -> list[dict[str, Any]]:
+        """Every complete line; a torn one, of a run that was stopped while it wrote, is left out."""
+        if self._path is None or not self._path.exists():
+            return []
+        try:
+            text = self._path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise self._no_runs(str(error)) from None
+        self._ends_in_line = not text or text.endswith("\n")
+        documents = []
+        lines = text.splitlines()
+        for number, line in enumerate(lines, start=1):
+            try:
+                document = json.loads(line) if line.strip() else None
+            except ValueError:
+                if line.startswith('{"settings": '):
+                    continue
+                raise self._no_runs(f"line {number} is not JSON") from None
+            if document is None:
+                continue
+            if not isinstance(document, dict) or not {"settings", *Run._fields} <= document.keys():
+                raise self._no_runs(f"line {number} is no run")
+            documents.append(document)
+        return documents
+
+    def _no_runs(self, what: str) -> SimulationError:
+        return SimulationError(
+            f"{self._path} holds no runs of a simulation: {what}\nName a file this command wrote, or a new one, with --resume."
+        )

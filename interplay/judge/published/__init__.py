@@ -1,0 +1,28 @@
+"""Published evaluation sets: the answers of another study, banned workers and videos, brought in whole and written out again.
+
+The format is that of BEDD (Milani et al. 2023), read tolerantly and kept whole; see docs/dataset.md. `import_answers` enters a
+file, `export_file` writes what is here: in the same format (`export_answers`), or as one row an answer (`flat_table`).
+"""
+
+from interplay.judge.published.exporting import Selection, export_answers, write_items
+from interplay.judge.published.flat import flat_table, write_table
+from interplay.judge.published.importing import import_answers
+from interplay.judge.published.pseudonyms import Pseudonyms, open_pseudonyms
+from interplay.judge.published.row import DatasetError, PublishedAnswer, read_items
+from interplay.judge.published.writing import ENDINGS, export_file
+
+__all__ = [
+    "ENDINGS",
+    "DatasetError",
+    "Pseudonyms",
+    "PublishedAnswer",
+    "Selection",
+    "export_answers",
+    "export_file",
+    "flat_table",
+    "import_answers",
+    "open_pseudonyms",
+    "read_items",
+    "write_items",
+    "write_table",
+]

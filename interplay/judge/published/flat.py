@@ -1,0 +1,155 @@
+"""Answers as a table, one row each and a column for each factor, for statistics programs."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy.orm import Session
+
+from interplay.files import replacing
+from interplay.judge.published.exporting import Selection, Tasks, seat_of, selected
+from interplay.judge.published.row import DatasetError
+from interplay.judge.published.watching import watched
+from interplay.store import bans as ban_store
+from interplay.tasks import Question, Task
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+COLUMNS = {
+    "sequence": "int64",
+    "dataset": "string",
+    "match": "string",
+    "task": "string",
+    "task_hash": "string",
+    "seed": "int64",
+    "seat": "string",
+    "left_agent": "string",
+    "right_agent": "string",
+    "left_episode": "string",
+    "right_episode": "string",
+    "judge": "string",
+    "judge_kind": "string",
+    "is_banned": "bool",
+    "study": "string",
+    "purpose": "string",
+    "started_at": "timestamp",
+    "answered_at": "timestamp",
+    "duration_s": "float64",
+    "outcome": "string",
+    "reason": "string",
+    "num_chars": "int64",
+    "num_words": "int64",
+    "played_s": "float64",
+    "left_watched_s": "float64",
+    "right_watched_s": "float64",
+    "num_viewing_events": "int64",
+}
+"""Columns that every table has, before those of the factors; docs/dataset.md says what they mean."""
+
+
+def factor_columns(question: Question) -> tuple[str, ...]:
+    """Columns of a question: one of a comparison, one for each side of a direct question, none of the overall one.
+
+    >>> factor_columns(Question("found", "Found Cave", "direct", "Is there a cave?"))
+    ('factor_found_cave_left', 'factor_found_cave_right')
+    """
+    if question.kind == "overall":
+        return ()
+    name = "factor_" + re.sub(r"[^a-z0-9]+", "_", question.factor.lower()).strip("_")
+    return (f"{name}_left", f"{name}_right") if question.kind == "direct" else (name,)
+
+
+def _columns_of(task: Task) -> list[tuple[Question, tuple[str, ...]]]:
+    """Each question of a form with its columns."""
+    found = [(question, factor_columns(question)) for question in task.questions]
+    of_column: dict[str, str] = {}
+    for question, names in found:
+        for name in names:
+            if (other := of_column.setdefault(name, question.id)) != question.id:
+                raise DatasetError(
+                    f"questions {other!r} and {question.id!r} of {task.id} would share the column {name}\n"
+                    "Write a .json instead; questions of one kind need factors of their own to be told apart in a table."
+                )
+    return found
+
+
+def flat_table(session: Session, selection: Selection) -> pa.Table:
+    """One row an answer, in the order of the log; also answers to checks (`purpose`) and of model judges (`judge_kind`).
+
+    Raises:
+        DatasetError: If there is no answer, or two questions of a task would share a column.
+        NotFoundError: If nothing was imported under that name.
+    """
+    import pyarrow as pa
+
+    tasks, banned = Tasks(session), ban_store.banned(session)
+    rows: list[dict[str, Any]] = []
+    types: dict[str, pa.DataType] = {}
+    forms: dict[str, list[tuple[Question, tuple[str, ...]]]] = {}
+    for answer in selected(session, selection):
+        row = {
+            "sequence": answer.sequence,
+            "dataset": None if answer.source is None else answer.source["dataset"],
+            "match": answer.match_id,
+            "task": answer.task,
+            "task_hash": answer.task_hash,
+            "seed": answer.seed,
+            "seat": seat_of(answer, tasks.of(answer.task_hash)),
+            "left_agent": answer.left_agent,
+            "right_agent": answer.right_agent,
+            "left_episode": answer.left_episode_id,
+            "right_episode": answer.right_episode_id,
+            "judge": answer.judge if selection.pseudonyms is None else selection.pseudonyms(answer.judge),
+            "judge_kind": answer.judge_kind,
+            "is_banned": answer.judge in banned,
+            "study": answer.study,
+            "purpose": answer.purpose,
+            "started_at": answer.served_at,
+            "answered_at": answer.created_at,
+            "duration_s": answer.duration_s,
+            "outcome": answer.outcome,
+            "reason": answer.reason,
+            "num_chars": len(answer.reason),
+            "num_words": len(answer.reason.split()),
+            **watched(answer.viewing),
+        }
+        if answer.task_hash not in forms:
+            forms[answer.task_hash] = _columns_of(tasks.of(answer.task_hash))
+        for question, names in forms[answer.task_hash]:
+            given = answer.responses.get(question.id)
+            if question.kind == "direct" and isinstance(given, dict):
+                row |= {names[0]: given.get("left"), names[1]: given.get("right")}
+            elif question.kind == "comparative" and isinstance(given, str):
+                row[names[0]] = given
+            types |= dict.fromkeys(names, pa.bool_() if question.kind == "direct" else pa.string())
+        rows.append(row)
+    if not rows:
+        raise DatasetError(
+            "there are no such answers to write\nImport some with `interplay judge import`, or judge: interplay serve"
+        )
+    kinds = {"timestamp": pa.timestamp("us", tz="UTC"), "string": pa.string(), "int64": pa.int64(), "bool": pa.bool_()}
+    kinds["float64"] = pa.float64()
+    schema = pa.schema([(name, kinds[kind]) for name, kind in COLUMNS.items()] + sorted(types.items()))
+    return pa.Table.from_pylist(rows, schema=schema)
+
+
+def write_table(table: pa.Table, path: Path) -> None:
+    """Write Parquet or CSV, by the name's ending; the file appears whole or not at all.
+
+    Raises:
+        DatasetError: If it cannot be written.
+    """
+    import pyarrow.csv
+    import pyarrow.parquet
+
+    try:
+        with replacing(path) as part:
+            if path.suffix == ".parquet":
+                pyarrow.parquet.write_table(table, part, compression="zstd")
+            else:
+                pyarrow.csv.write_csv(table, part)
+    except OSError as error:
+        raise DatasetError(f"cannot write {path}: {error.strerror or error}\nChoose another place.") from error

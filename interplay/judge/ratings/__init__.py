@@ -1,0 +1,1 @@
+"""Ratings and leaderboards, carried on from the append-only log of answers."""

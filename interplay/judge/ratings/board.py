@@ -1,0 +1,106 @@
+"""The leaderboard as pages and programs get it: rows by score, who waits for answers, and the pair to ask about next."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from itertools import chain
+from typing import Any, NamedTuple
+
+import numpy as np
+from sqlalchemy.orm import Session
+
+from interplay.judge.pairing import AgentPair, pairing_rule
+from interplay.judge.pairing.candidates import Candidates
+from interplay.judge.ratings.ratings import Ratings
+from interplay.judge.rules import Rules
+from interplay.record import OUTCOME_CHECK_SUCCESS
+from interplay.store import entrants as store_entrants
+from interplay.store import judging as store
+from interplay.store.episodes import statistic_values
+
+
+class NextPair(NamedTuple):
+    """The two agents the open room would ask about next, if nobody were judging now.
+
+    Attributes:
+        worth: Of an answer about them, in the unit of the room's pairing rule, see `AgentPair`.
+    """
+
+    task: str
+    agents: tuple[str, str]
+    worth: float
+
+
+def leaderboard(
+    session: Session, candidates: Candidates, ratings: Ratings, rules: Rules, task: str | None = None
+) -> dict[str, Any]:
+    """Agents by score, of one task or over all tasks.
+
+    Args:
+        rules: Of the open room, whose pairing rule says which pair comes next.
+    Returns:
+        `task`; `rows`, each a `rank.LeaderboardRow` as a dict plus `kind`, `withdrawn`, and of the agent's episodes that can
+        be shown `num_checked` by an outcome check and `num_passed`, neither of which any rating counts; `unrated`, names
+        of agents that wait for their first answer; `num_answers`; `num_judges`; `next_pair`, a `NextPair` as a dict, or None;
+        `automatic`, None where no episode was checked, else the answers that name one of two sides of which one passed,
+        `num_decided`, and those of them that name the one that passed, `num_agreed`.
+    Raises:
+        NotFoundError: If no such task is known.
+    """
+    if task is not None:
+        candidates.check_task(session, task)
+    agents = store_entrants.entrants(session, task)
+    tasks = [task] if task is not None else store.judged_tasks(session)
+    shown = {one: candidates.of_task(session, one) for one in tasks}
+    names = {one: sorted({candidate.agent for candidate in candidates}) for one, candidates in shown.items()}
+    passed = statistic_values(session, OUTCOME_CHECK_SUCCESS, task)
+    checked: defaultdict[str, dict[str, float]] = defaultdict(dict)  # a game counts once, however many of its seats they held
+    for candidate in chain.from_iterable(shown.values()):
+        if candidate.episode_id in passed:
+            checked[candidate.agent][candidate.episode_id] = passed[candidate.episode_id]
+    with ratings.current(session) as standings:
+        board = standings.overall if task is None else standings.task(task)
+        rows, num_answers, num_judges = board.leaderboard(), board.num_answers, standings.num_judges(task)
+    wanted = pairing_rule(rules.policy, **rules.policy_options)
+    with ratings.evidence(session) as evidence:
+        # The same chance every time, so that a reload changes nothing.
+        orders = {one: wanted.order(names[one], evidence[one], (), np.random.default_rng(0)) for one in tasks}
+    pair = next_pair({one: order for one, order in orders.items() if rules.tasks is None or one in rules.tasks})
+    kinds = {agent.name: agent.kind for agent in agents}
+    active = {agent.name for agent in agents if store_entrants.state(agent) == "approved"}
+    return {
+        "task": task,
+        "rows": [
+            asdict(row)
+            | {
+                "kind": kinds.get(row.agent, "agent"),
+                "withdrawn": row.agent not in active,
+                "num_checked": len(checked[row.agent]),
+                "num_passed": round(sum(checked[row.agent].values())),
+            }
+            for row in rows
+        ],
+        "unrated": sorted(active - {row.agent for row in rows}),
+        "num_answers": num_answers,
+        "num_judges": num_judges,
+        "next_pair": pair and pair._asdict(),
+        "automatic": agreement(session, task) if passed else None,
+    }
+
+
+def agreement(session: Session, task: str | None, up_to: int | None = None) -> dict[str, int]:
+    """How often people named the one of two that passed the check, in answers up to a sequence number or in all."""
+    num_decided, num_agreed = store.answers_where_one_side_leads(session, OUTCOME_CHECK_SUCCESS, task, up_to=up_to)
+    return {"num_decided": num_decided, "num_agreed": num_agreed}
+
+
+def next_pair(orders: Mapping[str, Sequence[AgentPair]]) -> NextPair | None:
+    """The first pair of a task's order whose answer is worth most; the first task by id among equals.
+
+    Args:
+        orders: Task -> its pairs, as one rule wants them.
+    """
+    firsts = [NextPair(task, (pair.a, pair.b), pair.worth) for task, pairs in orders.items() for pair in pairs[:1]]
+    return min(firsts, key=lambda pair: (-round(pair.worth, 9), pair.task), default=None)

@@ -1,0 +1,410 @@
+"""`Matchmaker`: the next match for one judge; a pair that tells much, or a check that looks like one."""
+
+from __future__ import annotations
+
+import itertools
+import secrets
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from sqlalchemy.orm import Session
+
+from interplay.judge.entrants.twins import NUM_OF_TASK, Twins, twin_path
+from interplay.judge.errors import EveryPairTakenError, NothingToJudgeError, VideosBeingMadeError
+from interplay.judge.pairing import AgentPair, Awaited, Evidence, PairingRule, pairing_rule
+from interplay.judge.pairing.candidates import Candidates
+from interplay.judge.pairing.matchmaking import Candidate, ChosenEpisodes, EpisodePair, JudgeHistory, choose
+from interplay.judge.ratings.ratings import Ratings
+from interplay.judge.rules import Rules
+from interplay.judge.serving.checks import SWAPPED, Purpose, checks_due
+from interplay.store import Match
+from interplay.store import judging as store
+from interplay.store.participants import participant_number
+
+NUM_BETWEEN = 2
+"""A pair is not repeated before its judge has answered about so many others."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """Who asks for a match, and under which rules.
+
+    Attributes:
+        judge, kind: As in `Match.judge` and `Match.judge_kind`.
+        task: The task asked for; None for any that the rules allow.
+        study: Study id; None for the open room.
+    """
+
+    judge: str
+    kind: str
+    task: str | None
+    study: str | None
+    rules: Rules
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What a match shows, and why; `expected` and `repeat_of` as in `Match`."""
+
+    task: str
+    left: Candidate
+    right: Candidate
+    purpose: Purpose = "rating"
+    expected: str | None = None
+    repeat_of: str | None = None
+
+
+class Offer(NamedTuple):
+    """What one task has to show to one judge.
+
+    Attributes:
+        candidates: Episodes that may be shown.
+        awaited: Agents of the matches whose answers are on their way.
+        pairs: Agents to compare, the pair whose answer would tell most first.
+        shown: Seed and episodes of every match this judge was served in this task.
+    """
+
+    task: str
+    candidates: tuple[Candidate, ...]
+    awaited: list[tuple[str, str]]
+    pairs: list[AgentPair]
+    shown: list[tuple[int, EpisodePair]]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All that can be found out about a judge's next match while other judges are served.
+
+    Attributes:
+        tasks: Those to try, in this order.
+        checks_due: Purposes of the checks to try before any of them.
+        must_check: Whether a check that is due can wait no longer: its block ends.
+        offer: Of the first task; None if it has nothing to compare, or was not looked at because a check is due.
+        rng: Draws what is still to be drawn.
+    """
+
+    request: Request
+    tasks: list[str]
+    checks_due: Sequence[Purpose]
+    must_check: bool
+    offer: Offer | None
+    rng: np.random.Generator
+
+
+class Matchmaker:
+    """Chooses matches; safe to share between threads.
+
+    Args:
+        candidates: What may be shown.
+        ratings: What is known about it.
+        rng: Draws tasks, checks, sides and ties.
+        has_video: Episode id -> whether its video is there.
+        video_path: Episode id -> where its video is or would be.
+        is_being_made: Episode id -> whether a video that is not there is being made.
+        twins: Makes the second encodes that some checks show.
+    """
+
+    def __init__(
+        self,
+        candidates: Candidates,
+        ratings: Ratings,
+        rng: np.random.Generator,
+        has_video: Callable[[str], bool],
+        video_path: Callable[[str], Path],
+        is_being_made: Callable[[str], bool],
+        twins: Twins,
+    ) -> None:
+        self._candidates = candidates
+        self._ratings = ratings
+        self._rng = rng
+        self._rng_lock = threading.Lock()
+        self._has_video = has_video
+        self._video_path = video_path
+        self._is_being_made = is_being_made
+        self._twins = twins
+
+    def plan(self, session: Session, request: Request) -> Plan:
+        """What `next_match` needs and no other judge can take away; needs no lock.
+
+        Raises:
+            NotFoundError: If no such task is known.
+            NothingToJudgeError: If the rules leave out the task asked for.
+        """
+        rng = self._own_rng()
+        tasks = self._tasks_to_try(session, request, rng)
+        due, must_check = self._checks_due(session, request, rng)
+        if request.study is not None and request.rules.attention_every is not None:
+            self._prepare_twins(session, tasks)
+        offer = self._offer(session, request, tasks[0], rng) if tasks and not due else None
+        return Plan(request, tasks, due, must_check, offer, rng)
+
+    def next_match(self, session: Session, plan: Plan, now: datetime) -> Match:
+        """A new match, not entered yet. The transaction must hold `store.lock`.
+
+        Raises:
+            NothingToJudgeError: If nothing can be shown now.
+        """
+        shown = self._check(session, plan)
+        if shown is not None:
+            return _match(plan.request, shown, now)
+        for task in plan.tasks:
+            is_planned = plan.offer is not None and plan.offer.task == task
+            offer = plan.offer if is_planned else self._offer(session, plan.request, task, plan.rng)
+            pairing = None if offer is None else self._pairing(session, plan, offer)
+            if pairing is not None:
+                return _match(plan.request, Shown(task, *pairing), now)
+        raise self._nothing(session, plan)
+
+    def _own_rng(self) -> np.random.Generator:
+        """A generator for one request alone: they must not be shared between threads."""
+        with self._rng_lock:
+            return self._rng.spawn(1)[0]
+
+    def _tasks_to_try(self, session: Session, request: Request, rng: np.random.Generator) -> list[str]:
+        """The asked task, or those the rules allow and that have agents to compare, in random order."""
+        rules = request.rules
+        if request.task is not None:
+            self._candidates.check_task(session, request.task)
+            if rules.tasks is not None and request.task not in rules.tasks:
+                raise NothingToJudgeError(
+                    f"this study does not ask about {request.task}; it asks about {', '.join(rules.tasks)}"
+                )
+            return [request.task]
+        tasks = [task for task in store.judged_tasks(session) if rules.tasks is None or task in rules.tasks]
+        if rules.task_choice == "fixed" and request.study is not None:
+            first = store.first_task_of(session, request.judge, request.study)
+            if first in tasks:
+                return [first]
+        return [tasks[place] for place in rng.permutation(len(tasks))]
+
+    # Pairs that rate
+
+    def _offer(self, session: Session, request: Request, task: str, rng: np.random.Generator) -> Offer | None:
+        """What a task has for this judge; None if there are no two agents to compare."""
+        candidates = self._not_own(session, task, request.judge)
+        if len({candidate.agent for candidate in candidates}) < 2:
+            return None
+        awaited = _awaited(store.open_pairs(session, task))
+        with self._ratings.evidence(session) as evidence:
+            pairs = _ordered(candidates, request.rules, evidence[task], awaited, rng)
+        pairs = self._within_limit(session, request, task, pairs)
+        return Offer(task, candidates, awaited, pairs, store.pairs_shown_to(session, request.judge, task))
+
+    def _not_own(self, session: Session, task: str, judge: str) -> tuple[Candidate, ...]:
+        """Episodes of a task that may be shown to a judge: nobody compares a game of their own."""
+        candidates = self._candidates.of_task(session, task)
+        person = participant_number(judge)
+        if person is None or not any(one.has_people for one in candidates):
+            return candidates
+        own = store.games_of(session, person)
+        return tuple(one for one in candidates if one.episode_id not in own)
+
+    def _pairing(self, session: Session, plan: Plan, offer: Offer) -> ChosenEpisodes | None:
+        """The next two episodes of one task for this judge, no other judge having them now."""
+        open_pairs = store.open_pairs(session, offer.task)
+        taken, awaited = frozenset(one.episodes for one in open_pairs), _awaited(open_pairs)
+        pairs = offer.pairs
+        if awaited != offer.awaited:  # others were served or answered meanwhile: the best pair may be on its way now
+            with self._ratings.evidence(session) as evidence:
+                pairs = _ordered(offer.candidates, plan.request.rules, evidence[offer.task], awaited, plan.rng)
+            pairs = self._within_limit(session, plan.request, offer.task, pairs)
+        return choose(
+            offer.candidates,
+            pairs,
+            taken=taken | _shown_too_often(offer.shown, plan.request.rules.max_shows_of_pair),
+            history=JudgeHistory.of(offer.shown),
+            times_shown=lambda a, b: store.times_shown(session, offer.task, a, b),
+            can_show=lambda candidate: self._has_video(candidate.episode_id),
+            rng=plan.rng,
+        )
+
+    def _within_limit(self, session: Session, request: Request, task: str, pairs: list[AgentPair]) -> list[AgentPair]:
+        """Pairs of agents this judge may still answer about."""
+        limit = request.rules.max_answers_of_agents
+        if limit is None:
+            return pairs
+        times = store.times_answered_about(session, request.judge, task)
+        return [pair for pair in pairs if times[frozenset((pair.a, pair.b))] < limit]
+
+    def example_pair(self, session: Session, request: Request) -> ChosenEpisodes:
+        """Two episodes to look at: of the first task and in an order that tell nothing, the same whenever asked.
+
+        Raises:
+            NotFoundError, NothingToJudgeError: As `next_match`.
+        """
+        for task in sorted(self._tasks_to_try(session, request, self._own_rng())):
+            candidates = sorted(
+                self._candidates.of_task(session, task), key=lambda one: sha256(one.episode_id.encode()).digest()
+            )
+            shown = [candidate for candidate in candidates if self._has_video(candidate.episode_id)]
+            for left, right in itertools.combinations(shown, 2):
+                if left.agent != right.agent and left.episode_id != right.episode_id and _is_same_start(left, right):
+                    return ChosenEpisodes(left, right)
+        raise NothingToJudgeError("there is no pair of videos to look at yet")
+
+    # Checks
+
+    def _checks_due(self, session: Session, request: Request, rng: np.random.Generator) -> tuple[Sequence[Purpose], bool]:
+        """Checks it is time for, the one to try first first, and whether they can wait no longer. Only studies have checks."""
+        rules, study = request.rules, request.study
+        if study is None or (rules.attention_every is None and rules.repeat_every is None):
+            return (), False
+        begun = store.unanswered_purpose(session, request.judge, study)
+        if begun in ("attention", "repeat"):
+            return (begun,), True  # giving a check back is no way round it
+        answered = store.purposes_answered(session, request.judge, study)
+        ends = any(
+            every is not None and (len(answered) + 1) % every == 0 for every in (rules.attention_every, rules.repeat_every)
+        )
+        return checks_due(rules.attention_every, rules.repeat_every, answered, rng), ends
+
+    def _prepare_twins(self, session: Session, tasks: Iterable[str]) -> None:
+        """Have second encodes made of a few episodes of each task, the same at every look."""
+        for task in tasks:
+            candidates = sorted(
+                self._candidates.of_task(session, task), key=lambda one: sha256(one.episode_id.encode()).digest()
+            )
+            videos = [self._video_path(candidate.episode_id) for candidate in candidates]
+            self._twins.want([video for video in videos if video.exists()][:NUM_OF_TASK])
+
+    def _check(self, session: Session, plan: Plan) -> Shown | None:
+        """The first check that is due and has something to show."""
+        for purpose in plan.checks_due:
+            shown = self._attention(session, plan) if purpose == "attention" else self._repeat(session, plan)
+            if shown is not None:
+                return shown
+        return None
+
+    def _attention(self, session: Session, plan: Plan) -> Shown | None:
+        """A pair whose answer is beyond doubt: a known one this judge has not seen, or one video on both sides."""
+        request, rng = plan.request, plan.rng
+        for task in plan.tasks:
+            seen = {pair for _, pair in store.pairs_shown_to(session, request.judge, task)}
+            known = [
+                check
+                for check in request.rules.attention_checks
+                if check.task == task and frozenset((check.left, check.right)) not in seen
+            ]
+            for place in rng.permutation(len(known)):
+                check = known[place]
+                sides = self._seen_in(session, task, check.left), self._seen_in(session, task, check.right)
+                alike = [both for both in itertools.product(*sides) if _is_same_start(*both)]
+                if alike:
+                    left, right = alike[0]
+                    if rng.random() < 0.5:
+                        return Shown(task, left, right, "attention", check.expected)
+                    return Shown(task, right, left, "attention", SWAPPED[check.expected])
+            candidates = [one for one in self._not_own(session, task, request.judge) if self._has_video(one.episode_id)]
+            fresh = [
+                candidates[place]
+                for place in rng.permutation(len(candidates))
+                if frozenset((candidates[place].episode_id,)) not in seen
+            ]
+            # One file on both sides would be seen by its pictures' bytes: an episode with a second encode comes first, and
+            # where one is being made the check waits for it as long as its block allows.
+            fresh.sort(key=lambda one: not twin_path(self._video_path(one.episode_id)).exists())
+            if fresh:
+                has_twin = twin_path(self._video_path(fresh[0].episode_id)).exists()
+                if has_twin or plan.must_check or not self._twins.is_busy:
+                    return Shown(task, fresh[0], fresh[0], "attention", "draw")
+        return None
+
+    def _seen_in(self, session: Session, task: str, episode_id: str) -> list[Candidate]:
+        """What an episode of a task shows, by its id, if it can be shown; none of an agent that waits or was withdrawn can."""
+        found = self._candidates.in_episode(session, task, episode_id)
+        return found if found and self._has_video(episode_id) else []
+
+    def _repeat(self, session: Session, plan: Plan) -> Shown | None:
+        """A pair this judge has answered a while ago, sides swapped."""
+        request = plan.request
+        assert request.study is not None  # only studies have checks
+        matches = store.matches_to_repeat(session, request.judge, request.study)[:-NUM_BETWEEN]
+        for place in plan.rng.permutation(len(matches)):
+            match, outcome = matches[place]
+            if match.task not in plan.tasks or store.is_pair_open(session, match):
+                continue
+            lefts = self._seen_in(session, match.task, match.right_episode_id)
+            rights = self._seen_in(session, match.task, match.left_episode_id)
+            for left, right in itertools.product(lefts, rights):
+                is_same = (left.agent, right.agent) == (match.right_agent, match.left_agent)
+                if is_same and _is_same_start(left, right) and match.seat in ("", left.seat):
+                    return Shown(match.task, left, right, "repeat", SWAPPED[outcome], match.id)
+        return None
+
+    # Nothing
+
+    def _nothing(self, session: Session, plan: Plan) -> NothingToJudgeError:
+        """Why nothing can be shown, and what to do."""
+        request, tasks = plan.request, plan.tasks
+        what = request.task or "any task"
+        candidates = (one.episode_id for task in tasks for one in self._candidates.of_task(session, task))
+        if any(not self._has_video(one) and self._is_being_made(one) for one in candidates):
+            return VideosBeingMadeError(f"the videos of {what} are being made; try again in a minute")
+        if any(store.open_pairs(session, one) for one in tasks):
+            return EveryPairTakenError(f"every pair of videos of {what} is being judged right now; try again in a few minutes")
+        limits = (request.rules.max_shows_of_pair, request.rules.max_answers_of_agents)
+        if limits != (None, None) and any(store.pairs_shown_to(session, request.judge, one) for one in tasks):
+            return NothingToJudgeError("you have compared everything that one judge can compare here; thank you")
+        return NothingToJudgeError(
+            f"there are no two agents with videos of the same seed to compare in {what}\n"
+            f"Record some:  interplay play {request.task or 'TASK'} --agent random --seeds heldout"
+        )
+
+
+def _awaited(open_pairs: Sequence[store.OpenPair]) -> list[tuple[str, str]]:
+    """Agents of the matches whose answers will rate."""
+    return [(one.left, one.right) for one in open_pairs if one.informs]
+
+
+def _rule(rules: Rules) -> PairingRule:
+    """Which pair of agents is asked about next."""
+    return pairing_rule(rules.policy, **rules.policy_options)
+
+
+def _shown_too_often(shown: Sequence[tuple[int, EpisodePair]], limit: int | None) -> frozenset[EpisodePair]:
+    """Pairs of episodes this judge is not shown again."""
+    if limit is None:
+        return frozenset()
+    pairs = [pair for _, pair in shown]
+    return frozenset(pair for pair in set(pairs) if pairs.count(pair) >= limit)
+
+
+def _ordered(
+    candidates: Iterable[Candidate], rules: Rules, evidence: Evidence, awaited: Awaited, rng: np.random.Generator
+) -> list[AgentPair]:
+    """Pairs of the agents of candidates, in the order the rule wants them."""
+    return _rule(rules).order(sorted({candidate.agent for candidate in candidates}), evidence, awaited, rng)
+
+
+def _match(request: Request, shown: Shown, now: datetime) -> Match:
+    left, right = shown.left, shown.right
+    return Match(
+        id=secrets.token_hex(12),  # not drawn from `rng`: nobody may guess the next one
+        task=shown.task,
+        task_hash=left.task_hash,
+        seed=left.seed,
+        left_episode_id=left.episode_id,
+        right_episode_id=right.episode_id,
+        left_agent=left.agent,
+        right_agent=right.agent,
+        judge=request.judge,
+        served_at=now,
+        seen_at=now,
+        study=request.study,
+        purpose=shown.purpose,
+        expected=shown.expected,
+        repeat_of=shown.repeat_of,
+        judge_kind=request.kind,
+        seat=left.seat,
+    )
+
+
+def _is_same_start(one: Candidate, other: Candidate) -> bool:
+    """Whether two were recorded from the same start, and in the same seat."""
+    return (one.task_hash, one.seed, one.seat) == (other.task_hash, other.seed, other.seat)

@@ -1,0 +1,185 @@
+"""The process that draws the pictures of recorded episodes again, for replays: worlds that keep no pictures are played again,
+which must hold up neither the web process nor the games.
+
+    python -m interplay.play.beside.drawing FD        (started by `drawer.Drawer`, FD is its end of a socket pair)
+
+It works piece by piece (a picture, or some steps that nobody looks at) and listens in between: a request for few pictures
+comes before one for many, and what nobody wants any more is dropped. The worlds of the last episodes stay where they are, so
+going on from there costs nothing.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import select
+import socket
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from interplay.envs import Frame
+from interplay.errors import InterplayError
+from interplay.play.connections.frame_list import FrameList
+from interplay.play.workers import channel, processes
+from interplay.play.workers.channel import Draw, ToWeb, Unpacker, decode_draw, pack, pack_event
+from interplay.record import Episode, RecordingError
+from interplay.record.frames import ReplaySource
+
+NICENESS = 10
+"""Behind the games; not behind everything, since somebody waits."""
+IDLE_S = 300.0
+"""It ends after so long without work: it holds some 400 MB, and takes seconds to load."""
+KEPT = 3
+"""Worlds that stay open."""
+REPORT_EVERY_S = 0.25
+
+log = logging.getLogger("interplay.play.beside.drawing")
+
+
+@dataclass
+class _Open:
+    """A world that stands somewhere in an episode."""
+
+    episode: Episode
+    source: ReplaySource
+    used_by: int | None = None
+    """Number of the request that moves it."""
+
+
+class _Request:
+    def __init__(self, number: int, path: str, steps: range) -> None:
+        self.number, self.path, self.steps = number, path, steps
+        self.num_drawn = 0
+        self.pieces: Iterator[None] | None = None
+
+    @property
+    def turn(self) -> tuple[int, int]:
+        """What has few pictures to draw comes first, then what was asked for first."""
+        return len(self.steps) - self.num_drawn, self.number
+
+
+class Drawing:
+    """What is asked for, and the worlds.
+
+    Args:
+        pipe: Where answers go.
+    """
+
+    def __init__(self, pipe: socket.socket) -> None:
+        self._pipe = pipe
+        self._requests: dict[int, _Request] = {}
+        self._open: dict[str, _Open] = {}  # the least recently used first
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether there is nothing to draw."""
+        return not self._requests
+
+    def command(self, number: int, command: channel.Draw | channel.Drop) -> None:
+        """Take a request, or drop one."""
+        if isinstance(command, Draw):
+            self._requests[number] = _Request(number, command.path, range(command.start, command.stop, command.step))
+        else:
+            self._drop(number)
+
+    def work(self) -> None:
+        """Do the next piece."""
+        request = min((one for one in self._requests.values() if self._may_go_on(one)), key=lambda one: one.turn)
+        try:
+            request.pieces = request.pieces or self._pieces(request)
+            if next(request.pieces, self) is self:
+                self._drop(request.number)
+        except Exception as error:  # told to who asked
+            if not isinstance(error, InterplayError):
+                log.exception("%s cannot be drawn", request.path)
+            self._drop(request.number)
+            self._close(request.path)
+            text = str(error) if isinstance(error, InterplayError) else f"{type(error).__name__}: {error}"
+            self._say(request.number, channel.Undrawable(text))
+
+    def _may_go_on(self, request: _Request) -> bool:
+        """Whether no other request is moving the world it needs."""
+        world = self._open.get(request.path)
+        return world is None or world.used_by in (None, request.number)
+
+    def _pieces(self, request: _Request) -> Iterator[None]:
+        world = self._world(request.path)
+        world.used_by = request.number
+        frames = FrameList(world.episode)
+        palette = world.episode.header.palette
+        yield
+        next_report = time.monotonic() + REPORT_EVERY_S
+        for step in request.steps:
+            start = None
+            for position in world.source.approach(step):
+                start = position if start is None else start
+                if position < step and time.monotonic() >= next_report:
+                    self._say(request.number, channel.Drawing((position - start) / (step - start)))
+                    next_report = time.monotonic() + REPORT_EVERY_S
+                yield
+            frames.add(step, Frame(world.source.view(), palette))
+            request.num_drawn += 1
+            yield
+        self._say(request.number, channel.Palette(frames.palette))
+        self._pipe.sendall(pack(request.number, ToWeb.FRAME, frames.body))
+
+    def _world(self, path: str) -> _Open:
+        """The world of an episode, opened where it is not open yet."""
+        world = self._open.pop(path, None)
+        if world is None:
+            for other in [name for name, one in self._open.items() if one.used_by is None][
+                : max(0, len(self._open) - KEPT + 1)
+            ]:
+                self._close(other)
+            episode = Episode.open(Path(path))
+            if not episode.header.deterministic:
+                raise RecordingError(f"episode {episode.id}: {episode.env} is not deterministic, so it cannot be drawn again")
+            world = _Open(episode, episode.replay_source())
+        self._open[path] = world
+        return world
+
+    def _drop(self, number: int) -> None:
+        request = self._requests.pop(number, None)
+        world = None if request is None else self._open.get(request.path)
+        if world is not None and world.used_by == number:
+            world.used_by = None
+
+    def _close(self, path: str) -> None:
+        world = self._open.pop(path, None)
+        if world is not None:
+            world.source.close()
+            world.episode.close()
+
+    def _say(self, number: int, event: channel.Event) -> None:
+        self._pipe.sendall(pack_event(number, event))
+
+
+def main(descriptor: int) -> None:
+    """Draw what is asked for until the web process goes away, or asks for nothing for long."""
+    processes.shield_from_the_terminal()
+    os.nice(NICENESS)
+    logging.basicConfig(format="%(asctime)s drawer %(process)d: %(message)s", level=logging.WARNING)
+    pipe = socket.socket(fileno=descriptor)
+    unpacker = Unpacker()
+    drawing = Drawing(pipe)
+    try:
+        while True:
+            if select.select([pipe], [], [], IDLE_S if drawing.is_idle else 0.0)[0]:
+                data = pipe.recv(1 << 16)
+                if not data:
+                    return
+                for number, _, _, payload in unpacker.feed(data):
+                    drawing.command(number, decode_draw(payload))
+            elif drawing.is_idle:
+                return
+            if not drawing.is_idle:
+                drawing.work()
+    except ConnectionError:
+        return
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))

@@ -1,0 +1,94 @@
+"""The process that makes films beside the games, in the background: one episode after the other, held whenever it is told to.
+
+    python -m interplay.play.beside.filming        (started by `films.Films`)
+
+A line of JSON each way. On standard input first where the archive is (not on the command line, which others can read: the
+database's address may hold a password), then `{"film": ID}`, `{"hold": true}` and `{"hold": false}`; on standard output
+`{"done": FRAMES, "of": FRAMES}` now and then, and at the end of each film `{"made": ID}` or `{"made": ID, "error": TEXT}`. The
+process ends when its input does.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import interplay.record
+from interplay.play.workers.processes import shield_from_the_terminal
+from interplay.record.export import write_mp4
+
+NICENESS = 10
+"""Behind all that people wait for; not behind everything, as sealing is: this takes long and is held while games need the core,
+and on a busy machine a film that got what nobody else wants would never be done."""
+REPORT_EVERY_S = 0.25
+
+
+def main() -> None:
+    """Make what is asked for until the input ends."""
+    shield_from_the_terminal()
+    os.nice(NICENESS)
+    place = json.loads(sys.stdin.readline())
+    wanted: queue.SimpleQueue[str] = queue.SimpleQueue()
+    may_go_on = threading.Event()
+    may_go_on.set()
+    threading.Thread(target=_listen, args=(wanted, may_go_on), daemon=True).start()
+    archive = interplay.record.open(Path(place["data"]), database=place["database"])
+    while True:
+        episode_id = wanted.get()
+        answer: dict[str, Any] = {"made": episode_id}
+        try:
+            _film(archive, episode_id, may_go_on)
+        except Exception as error:  # told to who asked
+            answer["error"] = str(error) or type(error).__name__
+        _say(answer)
+
+
+def _film(archive: interplay.record.Archive, episode_id: str, may_go_on: threading.Event) -> None:
+    """Write the film of an episode where it is not there yet."""
+    episode = archive.get(episode_id)
+    path = archive.video_path(episode_id)
+    if path.exists():
+        return
+    done, next_report = 0, 0.0
+
+    def advance(num_frames: int) -> None:
+        nonlocal done, next_report
+        may_go_on.wait()
+        done += num_frames
+        if time.monotonic() >= next_report:
+            _say({"done": done, "of": episode.num_steps + 1})
+            next_report = time.monotonic() + REPORT_EVERY_S
+
+    may_go_on.wait()
+    write_mp4(episode, path, advance=advance, frames=None if episode.is_video_only else episode.observed)  # as Archive.video
+    episode.close()
+
+
+def _listen(wanted: queue.SimpleQueue[str], may_go_on: threading.Event) -> None:
+    """Take orders; end the process with them."""
+    for line in sys.stdin:
+        order = json.loads(line)
+        if "film" in order:
+            wanted.put(order["film"])
+        elif order["hold"]:
+            may_go_on.clear()
+        else:
+            may_go_on.set()
+    os._exit(0)
+
+
+def _say(words: dict[str, Any]) -> None:
+    try:
+        print(json.dumps(words), flush=True)
+    except BrokenPipeError:
+        os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

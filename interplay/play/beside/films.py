@@ -1,0 +1,304 @@
+"""Films of episodes, made one after the other in a process of low priority, and held while games need its core.
+
+Anybody may ask for one from any thread (`Films.wanted`) and how far it is (`Films.progress`); nobody waits for it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import os
+import select
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+from interplay.errors import InterplayError
+from interplay.record import Archive
+from interplay.record.sealed import no_video
+
+FILMER_MODULE = "interplay.play.beside.filming"
+IDLE_S = 20.0
+"""The process ends after so long without a film to make."""
+LOOK_EVERY_S = 0.25
+"""How often it is asked whether games need the core."""
+MAX_TRIES = 2
+"""A film whose making ended the process so often is not tried again until somebody asks for it."""
+
+NOW, SOON, LATER = 0, 1, 2
+"""Turns: somebody waits for it; a judge may be shown it next; nobody asked yet."""
+
+log = logging.getLogger("interplay.play")
+
+FilmState = Literal["made", "waiting", "making", "held", "failed", "missing"]
+
+
+class FilmProgress(NamedTuple):
+    """How far the film of an episode is.
+
+    Attributes:
+        state: `made`; `waiting` for others before it; `making`; `held` while people play; `failed`; `missing`, if nobody asked.
+        share: Of its frames, how many are done, 0 to 1.
+        reason: Why it failed.
+    """
+
+    state: FilmState
+    share: float = 0.0
+    reason: str = ""
+
+
+@dataclass
+class _Film:
+    episode_id: str
+    turn: int
+    number: int
+    """Of the asking: who came first is first."""
+    num_tries: int = 0
+
+
+class Films:
+    """The queue, and the process as the web process sees it: started when there is something to do.
+
+    Args:
+        archive: Whose episodes are filmed.
+        cores_needed: How many cores the games being played need now, the server's own work included.
+        num_cores: Cores there are; those of this process by default.
+    """
+
+    def __init__(
+        self, archive: Archive, *, cores_needed: Callable[[], float] = lambda: 0.0, num_cores: int | None = None
+    ) -> None:
+        self._archive = archive
+        self._cores_needed = cores_needed
+        self._num_cores = num_cores or len(os.sched_getaffinity(0))
+        self._changed = threading.Condition()
+        self._waiting: dict[str, _Film] = {}
+        self._making: _Film | None = None
+        self._share = 0.0
+        self._is_held = False
+        self._failed: dict[str, str] = {}
+        self._numbers = 0
+        self._is_closed = False
+        self._thread: threading.Thread | None = None
+        self._filmer: _Filmer | None = None  # the thread's own
+
+    def wanted(self, episode_id: str, turn: int = NOW) -> bool:
+        """Ask for the film of an episode; does nothing if it is there. Safe to call often.
+
+        Args:
+            turn: `NOW`, `SOON` or `LATER`: films of an earlier turn are made first, in the order they were asked for. One that
+                failed is tried again for `NOW` only.
+        Returns:
+            Whether it is waiting or being made.
+        """
+        if self._archive.video_path(episode_id).exists():
+            return False
+        with self._changed:
+            if self._is_closed:
+                return False
+            if self._making is not None and self._making.episode_id == episode_id:
+                self._making.turn = min(self._making.turn, turn)
+                return True
+            if episode_id in self._failed:
+                if turn != NOW:
+                    return False
+                del self._failed[episode_id]
+            film = self._waiting.get(episode_id)
+            if film is None:
+                self._numbers += 1
+                self._waiting[episode_id] = _Film(episode_id, turn, self._numbers)
+            else:
+                film.turn = min(film.turn, turn)
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._work, name="films", daemon=True)
+                self._thread.start()
+            self._changed.notify_all()
+            return True
+
+    def later(self, episode_id: str) -> None:
+        """Nobody waits for it any more: it is made when nothing else is. Whoever else waits asks again."""
+        with self._changed:
+            for film in (self._waiting.get(episode_id), self._making):
+                if film is not None and film.episode_id == episode_id:
+                    film.turn = LATER
+            self._changed.notify_all()
+
+    def progress(self, episode_id: str) -> FilmProgress:
+        """How far the film of an episode is."""
+        with self._changed:
+            if self._making is not None and self._making.episode_id == episode_id:
+                return FilmProgress("held" if self._is_held else "making", self._share)
+            if episode_id in self._waiting:
+                return FilmProgress("held" if self._is_held else "waiting")
+            if episode_id in self._failed:
+                return FilmProgress("failed", reason=self._failed[episode_id])
+        return FilmProgress("made", 1.0) if self._archive.video_path(episode_id).exists() else FilmProgress("missing")
+
+    def wait(self, episode_id: str, within_s: float) -> FilmProgress:
+        """Wait a moment for a film that was asked for."""
+        deadline = time.monotonic() + within_s
+        with self._changed:
+            while (left := deadline - time.monotonic()) > 0 and self._is_under_way(episode_id):
+                self._changed.wait(left)
+        return self.progress(episode_id)
+
+    def close(self) -> None:
+        """End the process; what is being made is not made. A second call does nothing."""
+        with self._changed:
+            self._is_closed = True
+            self._waiting.clear()
+            self._changed.notify_all()
+        if self._thread is not None:
+            self._thread.join()
+
+    def _is_under_way(self, episode_id: str) -> bool:
+        return episode_id in self._waiting or (self._making is not None and self._making.episode_id == episode_id)
+
+    # The thread
+
+    def _work(self) -> None:
+        """Hand one film after the other to the process, until closed."""
+        while (film := self._next()) is not None:
+            again, reason = False, ""
+            try:
+                episode = self._archive.get(film.episode_id)
+                if episode.is_video_only:
+                    raise no_video(episode)
+                self._filmer = self._filmer or _Filmer(self._archive)
+                again = not self._make(self._filmer, film)
+                if again:
+                    self._end()
+            except _DeadError as error:
+                self._end()
+                film.num_tries += 1
+                again, reason = film.num_tries < MAX_TRIES, str(error)
+            except (InterplayError, OSError) as error:
+                reason = str(error)
+            with self._changed:
+                self._making, self._is_held = None, False
+                if again and not self._is_closed:
+                    self._waiting.setdefault(film.episode_id, film)
+                elif reason and not self._is_closed:
+                    log.warning("there is no film of episode %s: %s", film.episode_id, reason)
+                    self._failed[film.episode_id] = reason
+                self._changed.notify_all()
+        self._end()
+
+    def _next(self) -> _Film | None:
+        """The next film to make, after waiting for one; None once closed."""
+        with self._changed:
+            while not self._waiting and not self._is_closed:
+                if not self._changed.wait(IDLE_S if self._filmer is not None else None):
+                    self._end()  # idle for long
+            if self._is_closed:
+                return None
+            film = min(self._waiting.values(), key=lambda one: (one.turn, one.number))
+            del self._waiting[film.episode_id]
+            self._making, self._share = film, 0.0
+            return film
+
+    def _end(self) -> None:
+        """End the process, if there is one."""
+        if self._filmer is not None:
+            self._filmer.end()
+            self._filmer = None
+
+    def _make(self, filmer: _Filmer, film: _Film) -> bool:
+        """One film, from the order to the answer; False if one of an earlier turn came in between.
+
+        Raises:
+            InterplayError: If it cannot be made.
+            _DeadError: If the process died over it.
+        """
+        filmer.order(film=film.episode_id)
+        while True:
+            self._hold_or_go(filmer)
+            for answer in filmer.answers(LOOK_EVERY_S):
+                if "made" in answer:
+                    if "error" in answer:
+                        raise InterplayError(answer["error"])
+                    return True
+                with self._changed:
+                    self._share = min(1.0, answer["done"] / answer["of"])
+            with self._changed:
+                if self._is_closed or any(other.turn < film.turn for other in self._waiting.values()):
+                    return False
+
+    def _hold_or_go(self, filmer: _Filmer) -> None:
+        """Hold the process where it would take a core from a game."""
+        is_needed = self._num_cores - self._cores_needed() < 1
+        with self._changed:
+            self._is_held = is_needed
+        filmer.hold(is_needed)
+
+
+class _DeadError(InterplayError):
+    """The process ended before it was told to."""
+
+
+class _Filmer:
+    """The process."""
+
+    def __init__(self, archive: Archive) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", FILMER_MODULE],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
+        )
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._orders, self._answers = self._process.stdin, self._process.stdout
+        self._rest = b""
+        self._is_held = False
+        self.order(data=str(archive.root.resolve()), database=archive.database.address)
+
+    def order(self, **words: Any) -> None:
+        """Send a line."""
+        try:
+            self._orders.write(json.dumps(words).encode() + b"\n")
+            self._orders.flush()
+        except BrokenPipeError:
+            self._died()
+
+    def hold(self, is_held: bool) -> None:
+        """Make it wait, or go on; it stays so from film to film."""
+        if is_held != self._is_held:
+            self._is_held = is_held
+            self.order(hold=is_held)
+
+    def answers(self, within_s: float) -> list[dict[str, Any]]:
+        """Lines that have come, after waiting for one.
+
+        Raises:
+            _DeadError: If the process has died.
+        """
+        if not select.select([self._answers], [], [], within_s)[0]:
+            return []
+        data = os.read(self._answers.fileno(), 1 << 16)
+        if not data:
+            self._died()
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        return [json.loads(line) for line in lines]
+
+    @property
+    def pid(self) -> int:
+        """Its number."""
+        return self._process.pid
+
+    def _died(self) -> None:
+        self.end()
+        raise _DeadError(f"the process that makes films ended with status {self._process.returncode}")
+
+    def end(self) -> None:
+        """End it now."""
+        self._process.kill()
+        self._process.wait()
+        self._answers.close()
+        with contextlib.suppress(BrokenPipeError):
+            self._orders.close()

@@ -1,0 +1,68 @@
+"""The process that seals episodes beside the games, giving way to them: it takes one path after another, answers with the id or
+the error, and ends when the web process is gone.
+
+    python -m interplay.play.beside.sealing FD        (started by `sealer.Sealer`, FD is its end of a socket pair)
+"""
+
+from __future__ import annotations
+
+import logging
+import socket
+import sys
+import time
+from pathlib import Path
+
+import interplay.record
+from interplay.errors import NotFoundError
+from interplay.parallel import give_way
+from interplay.play.workers import processes
+from interplay.play.workers.channel import Sealed, Unpacker, decode_seal, pack_event
+from interplay.record import RecordingError
+from interplay.record.journal import episode_of
+
+log = logging.getLogger("interplay.play.beside.sealing")
+
+
+def main(descriptor: int) -> None:
+    """Seal what is asked for until the web process goes away."""
+    processes.shield_from_the_terminal()
+    give_way()
+    logging.basicConfig(format="%(asctime)s sealer %(process)d: %(message)s", level=logging.WARNING)
+    channel = socket.socket(fileno=descriptor)
+    unpacker = Unpacker()
+    archive: interplay.record.Archive | None = None
+    while data := _receive(channel):
+        for number, _, _, payload in unpacker.feed(data):
+            command = decode_seal(payload)
+            try:
+                if archive is None:
+                    archive = interplay.record.open(Path(command.data), database=command.database)
+                episode, failure = _seal(archive, Path(command.path)), None
+            except Exception as error:
+                log.exception("%s was not sealed", command.path)
+                episode, failure = None, str(error) if isinstance(error, RecordingError) else f"{type(error).__name__}: {error}"
+            try:
+                channel.sendall(pack_event(number, Sealed(time.process_time(), episode, failure)))
+            except ConnectionError:
+                return
+
+
+def _seal(archive: interplay.record.Archive, path: Path) -> str:
+    """The id of the episode, sealed now or before: by `interplay episodes repair`, or by a sealer that died too soon."""
+    if not path.exists():
+        try:
+            return archive.get(episode_of(path)).id
+        except NotFoundError:
+            pass
+    return archive.seal(path).id
+
+
+def _receive(channel: socket.socket) -> bytes:
+    try:
+        return channel.recv(1 << 16)
+    except ConnectionError:
+        return b""
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))

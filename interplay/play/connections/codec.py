@@ -1,0 +1,290 @@
+"""Frames on the wire: palette indices as deflated XOR deltas, or JPEG for pictures with many colours.
+
+A palette frame is lossless and, for Atari, about 100 bytes and 10 us; a JPEG is neither, but natural pictures do not compress
+as deltas. Which one a world gets is decided by looking: at most 256 colours means palette. A world that shows its 257th
+colour later changes over to JPEG in the middle.
+"""
+
+from __future__ import annotations
+
+import base64
+from typing import Any, Literal
+
+import numpy as np
+from isal import isal_zlib
+
+from interplay.envs import Frame
+from interplay.play.connections import wire
+
+Codec = Literal["palette", "jpeg"]
+JPEG_QUALITY = 85
+_MAX_REWARD = float(np.finfo(np.float32).max)
+_RAW_DEFLATE = -15
+_InflateError: type[Exception] = isal_zlib.error  # type: ignore[assignment] (its stub calls it a value)
+
+
+class FrameEncoder:
+    """Turns the frames of one seat into messages; each delta is against the frame encoded before it.
+
+    Args:
+        first: The first frame, which decides the coding; it is not encoded yet.
+        size: (height, width) of the full picture, of a world whose pictures become smaller now and then; None where all have
+            the size of the first.
+
+    Attributes:
+        codec: How frames are coded now.
+        palette: uint8, shape (256, 3), when the codec is `palette`.
+        height, width: Of the full picture. Smaller ones go as JPEG, which says its own size.
+    """
+
+    codec: Codec
+
+    def __init__(self, first: Frame, size: tuple[int, int] | None = None) -> None:
+        self.height, self.width = size or first.pixels.shape[:2]
+        self._resizes = size is not None
+        self.palette: np.ndarray | None = None
+        self._colours: ColourTable | None = None
+        self._last = np.zeros((self.height, self.width), np.uint8)
+        self._delta = np.zeros_like(self._last)
+        self._last_step = -1
+        self._needs_key = True
+        self._notices: list[str] = []
+        if first.palette is not None:
+            self.codec, self.palette = "palette", first.palette
+            return
+        self._colours = ColourTable(self.height, self.width)
+        if first.pixels.shape[:2] != (self.height, self.width) or self._colours.indices(first.pixels) is None:
+            self.codec = "jpeg"
+        else:
+            self.codec, self.palette = "palette", self._colours.palette
+
+    def welcome(self) -> dict[str, Any]:
+        """What a client must know before the first frame."""
+        return {"width": self.width, "height": self.height, "codec": self.codec, "palette": palette_text(self.palette)}
+
+    def request_key(self) -> None:
+        """Make the next frame one that stands alone."""
+        self._needs_key = True
+
+    def take_notices(self) -> list[str]:
+        """JSON messages that must reach the client before the frame just encoded; usually none."""
+        if not self._notices:
+            return self._notices
+        notices, self._notices = self._notices, []
+        return notices
+
+    def encode(self, frame: Frame, *, step: int, time_ms: int, reward: float, flags: int = 0) -> bytes:
+        """One frame message.
+
+        Args:
+            frame: What the player sees after `step` steps.
+            time_ms: Milliseconds since the episode's clock started.
+            reward: Sum since the last frame encoded, finite; sent as the nearest float32 there is.
+        Raises:
+            ValueError: If the frame has another size than the first, and that was not to be expected.
+        """
+        if abs(reward) > _MAX_REWARD:
+            reward = max(-_MAX_REWARD, min(reward, _MAX_REWARD))
+        pixels = frame.pixels
+        if pixels.shape[:2] != (self.height, self.width):
+            if not self._resizes:
+                height, width = pixels.shape[:2]
+                raise ValueError(f"the picture changed its size from {self.width}x{self.height} to {width}x{height}")
+            self._change_to_jpeg()
+        if frame.palette is not None:
+            if frame.palette is not self.palette:
+                self._change_palette(frame.palette)
+        elif self.codec == "palette":
+            indices = self._indices(pixels)
+            if indices is None:
+                return self._encode_jpeg(pixels, step, time_ms, reward, flags)
+            pixels = indices
+        else:
+            return self._encode_jpeg(pixels, step, time_ms, reward, flags)
+        if self._needs_key:
+            self._needs_key = False
+            head = wire.pack_header(wire.KEY_FRAME, flags, 0, step, 0, time_ms, reward)
+            payload = isal_zlib.compress(np.ascontiguousarray(pixels), 1, _RAW_DEFLATE)
+        else:
+            np.bitwise_xor(pixels, self._last, out=self._delta)
+            head = wire.pack_header(wire.DELTA_FRAME, flags, 0, step, self._last_step, time_ms, reward)
+            payload = isal_zlib.compress(self._delta, 1, _RAW_DEFLATE)
+        np.copyto(self._last, pixels)
+        self._last_step = step
+        return head + payload
+
+    def _encode_jpeg(self, pixels: np.ndarray, step: int, time_ms: int, reward: float, flags: int) -> bytes:
+        import simplejpeg
+
+        head = wire.pack_header(wire.JPEG_FRAME, flags, 0, step, 0, time_ms, reward)
+        picture = np.ascontiguousarray(pixels)
+        return head + simplejpeg.encode_jpeg(
+            picture, quality=JPEG_QUALITY, colorspace="RGB", colorsubsampling="420", fastdct=True
+        )
+
+    def _change_palette(self, palette: np.ndarray) -> None:
+        """Announce a new table; indices keep their meaning only if it differs by value, so a key frame follows."""
+        changed = self.codec != "palette" or self.palette is None or not np.array_equal(palette, self.palette)
+        self.palette = palette
+        if changed:
+            if self.codec != "palette":
+                self.codec = "palette"
+                self._notices.append(wire.text("codec", codec="palette"))
+            self._notices.append(wire.text("palette", palette=palette_text(palette)))
+            self._needs_key = True
+
+    def _change_to_jpeg(self) -> None:
+        """From here on every picture is a JPEG."""
+        if self.codec != "jpeg":
+            self.codec, self.palette = "jpeg", None
+            self._notices.append(wire.text("codec", codec="jpeg"))
+
+    def _indices(self, rgb: np.ndarray) -> np.ndarray | None:
+        """Palette indices of an RGB picture; None, and a change to JPEG, when its colours are too many."""
+        assert self._colours is not None
+        known = self._colours.num_colours
+        indices = self._colours.indices(rgb)
+        if indices is None:
+            self._change_to_jpeg()
+            return None
+        if self._colours.num_colours != known:
+            self.palette = self._colours.palette
+            self._notices.append(wire.text("palette", palette=palette_text(self.palette)))
+        return indices
+
+
+class ColourTable:
+    """Gives each colour it meets an index, up to 256 of them; fast on pictures that change little.
+
+    A colour's slot is found by multiplying its 24-bit value and keeping 16 bits: the multiplier is drawn again until no
+    two known colours share a slot, and every look-up is checked, so a wrong answer is impossible.
+    """
+
+    MAX_COLOURS = 256
+
+    def __init__(self, height: int, width: int) -> None:
+        self.num_colours = 0
+        self._values = np.zeros(self.MAX_COLOURS, np.uint32)
+        self._slots = np.zeros(1 << 16, np.uint8)
+        self._multiplier = np.uint32(0x9E3779B1)
+        self._bytes = np.zeros((height, width, 4), np.uint8)
+        self._packed = self._bytes.view(np.uint32)[..., 0]
+        self._previous = np.full((height, width), 0xFFFFFFFF, np.uint32)
+        self._indices = np.zeros((height, width), np.uint8)
+
+    @property
+    def palette(self) -> np.ndarray:
+        """uint8, shape (256, 3); unused entries are black."""
+        return np.ascontiguousarray(self._values.view(np.uint8).reshape(-1, 4)[:, :3])
+
+    def indices(self, rgb: np.ndarray) -> np.ndarray | None:
+        """The index of every pixel, uint8, shape (H, W), reused by the next call; None if a 257th colour appears.
+
+        Args:
+            rgb: uint8, shape (H, W, 3).
+        """
+        self._bytes[..., :3] = rgb
+        rows = np.flatnonzero((self._packed != self._previous).any(axis=1))
+        if rows.size == 0:
+            return self._indices
+        changed = slice(int(rows[0]), int(rows[-1]) + 1)
+        packed = self._packed[changed]
+        found = self._look_up(packed)
+        unknown = self._values[found] != packed
+        if self.num_colours == 0:
+            unknown[:] = True
+        if unknown.any():
+            if not self._learn(np.unique(packed[unknown])):
+                return None
+            found = self._look_up(packed)
+        self._indices[changed] = found
+        self._previous[changed] = packed
+        return self._indices
+
+    def _look_up(self, packed: np.ndarray) -> np.ndarray:
+        return self._slots[(packed * self._multiplier) >> np.uint32(16)]
+
+    def _learn(self, colours: np.ndarray) -> bool:
+        """Add colours; False when they do not fit."""
+        total = self.num_colours + len(colours)
+        if total > self.MAX_COLOURS:
+            return False
+        self._values[self.num_colours : total] = colours
+        self.num_colours = total
+        known = self._values[:total]
+        rng = np.random.default_rng(total)  # any draw will do; a fixed seed makes the choice repeatable
+        while True:
+            slots = (known * self._multiplier) >> np.uint32(16)
+            if len(np.unique(slots)) == total:
+                break
+            self._multiplier = np.uint32(rng.integers(1 << 31) * 2 + 1)
+        self._slots[:] = 0
+        self._slots[slots] = np.arange(total, dtype=np.uint8)
+        return True
+
+
+class OutOfStepError(ValueError):
+    """A delta whose base is not the frame at hand: ask for a key frame."""
+
+
+class FrameDecoder:
+    """Applies frame messages to a picture, in place.
+
+    Attributes:
+        pixels: uint8, shape (H, W) palette indices, or (H, W, 3) RGB once a JPEG came; valid after the first message.
+        step: Which step `pixels` shows; -1 before the first message.
+    """
+
+    def __init__(self, width: int, height: int, palette: np.ndarray | None) -> None:
+        self.palette = palette
+        self.step = -1
+        self._indices = np.zeros((height, width), np.uint8)
+        self._flat = self._indices.reshape(-1)
+        self.pixels = self._indices
+
+    def apply(self, message: bytes) -> wire.FrameHeader:
+        """Decode one message into `pixels`.
+
+        Raises:
+            OutOfStepError: If it is a delta against a frame that is not at hand.
+            ProtocolError: If it is no frame message of this picture's size.
+        """
+        header = wire.unpack_header(message)
+        if header.kind == wire.JPEG_FRAME:
+            import simplejpeg
+
+            self.pixels = simplejpeg.decode_jpeg(message[wire.HEADER_BYTES :])
+            self.step = header.step
+            return header
+        if header.kind == wire.DELTA_FRAME and header.base_step != self.step:
+            raise OutOfStepError(f"frame {header.step} is a delta against {header.base_step}; at hand is {self.step}")
+        try:
+            payload = isal_zlib.decompress(memoryview(message)[wire.HEADER_BYTES :], _RAW_DEFLATE, self._flat.size)
+        except _InflateError as error:
+            raise wire.ProtocolError(f"frame {header.step} does not inflate: {error}") from None
+        if len(payload) != self._flat.size:
+            raise wire.ProtocolError(f"frame {header.step} holds {len(payload)} pixels, expected {self._flat.size}")
+        values = np.frombuffer(payload, np.uint8)
+        if header.kind == wire.DELTA_FRAME:
+            np.bitwise_xor(self._flat, values, out=self._flat)
+        elif header.kind == wire.KEY_FRAME:
+            np.copyto(self._flat, values)
+        else:
+            raise wire.ProtocolError(f"unknown kind of frame {header.kind}")
+        self.pixels = self._indices
+        self.step = header.step
+        return header
+
+    def frame(self) -> Frame:
+        """The picture now; the array is reused by the next message."""
+        return Frame(self.pixels, self.palette if self.pixels is self._indices else None)
+
+
+def palette_text(palette: np.ndarray | None) -> str | None:
+    """A palette as messages carry it: base64 of 768 bytes."""
+    return None if palette is None else base64.b64encode(np.ascontiguousarray(palette, np.uint8).tobytes()).decode()
+
+
+def palette_from_text(text: str | None) -> np.ndarray | None:
+    """The inverse of `palette_text`."""
+    return None if text is None else np.frombuffer(base64.b64decode(text), np.uint8).reshape(256, 3)

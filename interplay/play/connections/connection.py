@@ -1,0 +1,114 @@
+"""One player's WebSocket: what waits to be sent, and no more of it than the protocol allows."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from interplay.play.connections import wire
+from interplay.play.connections.sockets import WRITE_NOW
+
+
+class Connection:
+    """Sends in order, from one task, and says when a client is too slow.
+
+    Args:
+        websocket: Accepted.
+        on_hold: Called when two frames wait: make no more.
+        on_go: Called when they are sent; the argument says that frames were dropped meanwhile, so that the next one must be
+            a key frame.
+    """
+
+    def __init__(self, websocket: WebSocket, *, on_hold: Callable[[], None], on_go: Callable[[bool], None]) -> None:
+        self._websocket = websocket
+        self._on_hold = on_hold
+        self._on_go = on_go
+        self._queue: deque[str | bytes] = deque()
+        self._num_frames = 0
+        self._held = False
+        self._dropped = False
+        self._needs_key = False
+        self._closing: tuple[int, str] | None = None
+        self._wake: asyncio.Future[None] | None = None
+        self._closed = False
+        self._write_now: Callable[..., bool] | None = websocket.scope.get("extensions", {}).get(WRITE_NOW)
+
+    def send_frame(self, message: bytes, *, last: bool = False) -> None:
+        """Queue a frame; one too many is dropped, and so are deltas after it, until a key frame comes."""
+        if self._closing is not None or self._closed:
+            return
+        if self._needs_key and message[0] == wire.DELTA_FRAME:
+            return
+        if self._num_frames >= wire.MAX_UNSENT_FRAMES and not last:
+            self._dropped = self._needs_key = True
+            return
+        self._needs_key = False
+        # With nothing before it a frame may go at once; under another ASGI server every frame takes the long way below.
+        if self._idle and self._write_now is not None and self._write_now(message):
+            return
+        self._num_frames += 1
+        if self._num_frames >= wire.MAX_UNSENT_FRAMES and not self._held:
+            self._held = True
+            self._on_hold()
+        self._put(message)
+
+    def send_text(self, message: str) -> None:
+        """Queue a JSON message; with nothing before it, it goes at once, so that frames behind it do not count as waiting."""
+        if self._closing is not None or self._closed:
+            return
+        if self._idle and self._write_now is not None and self._write_now(message.encode(), is_text=True):
+            return
+        self._put(message)
+
+    def close(self, code: int, reason: str = "") -> None:
+        """Close once everything queued is sent; a client that reads nothing also misses its pings, which ends the socket."""
+        if self._closing is None:
+            self._closing = (code, reason[:120])
+            self._awake()
+
+    async def run(self) -> None:
+        """Send until closed; cancel it when the client is gone."""
+        loop = asyncio.get_running_loop()
+        send = self._websocket.send
+        queue = self._queue
+        try:
+            while True:
+                while queue:
+                    message = queue[0]
+                    if isinstance(message, bytes):
+                        await send({"type": "websocket.send", "bytes": message})
+                        self._num_frames -= 1
+                    else:
+                        await send({"type": "websocket.send", "text": message})
+                    queue.popleft()
+                if self._held:
+                    self._held = False
+                    dropped, self._dropped = self._dropped, False
+                    self._on_go(dropped)
+                if self._closing is not None:
+                    await self._websocket.close(*self._closing)
+                    return
+                self._wake = loop.create_future()
+                await self._wake
+        except (WebSocketDisconnect, RuntimeError):
+            pass  # the client is gone; its receiving side says so too
+        finally:
+            self._closed = True
+
+    @property
+    def _idle(self) -> bool:
+        """Whether the sending task waits for something to do."""
+        return self._wake is not None and not self._queue
+
+    def _put(self, message: str | bytes) -> None:
+        self._queue.append(message)
+        self._awake()
+
+    def _awake(self) -> None:
+        wake = self._wake
+        if wake is not None:
+            self._wake = None
+            wake.set_result(None)

@@ -1,0 +1,196 @@
+"""What live play asks of the socket: nothing hidden in buffers, small messages only, a reason with every close."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import functools
+import ipaddress
+import logging
+import socket
+import time
+from http import HTTPStatus
+from typing import Any, cast
+from urllib.parse import urlsplit
+
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets.exceptions import ProtocolError
+from websockets.frames import CloseCode, Frame
+from websockets.http11 import Request
+from websockets.server import ServerProtocol
+
+from interplay.errors import InterplayError
+from interplay.play.connections import wire
+
+WRITE_NOW = "interplay.write_now"
+"""Key of `PlaySocketProtocol.write_now` among the scope's extensions."""
+_NOT_SENT_BYTES = 16 * 1024
+_DRAIN_S = 1.0
+_TOO_MANY = f"more than {wire.MAX_MESSAGES_PER_S} messages in a second"
+_TCP_NOTSENT_LOWAT = getattr(socket, "TCP_NOTSENT_LOWAT", 25)  # Linux; Python names it only in newer versions
+
+
+class ListenError(InterplayError):
+    """An address that cannot be listened on."""
+
+
+class _SmallMessages(ServerProtocol):
+    """Closes with this protocol's own code when a message is too long, or there are too many frames: pings count, and so do the
+    pieces of a message."""
+
+    _window_end, _num_frames = 0.0, 0
+
+    def recv_frame(self, frame: Frame) -> None:
+        """Take a frame in."""
+        now = time.monotonic()
+        if now >= self._window_end:
+            self._window_end, self._num_frames = now + 1.0, 0
+        self._num_frames += 1
+        if self._num_frames > wire.MAX_MESSAGES_PER_S:
+            raise ProtocolError(_TOO_MANY)
+        super().recv_frame(frame)
+
+    def fail(self, code: CloseCode | int, reason: str = "") -> None:
+        """Fail the connection."""
+        if code == CloseCode.MESSAGE_TOO_BIG:
+            code, reason = wire.CLOSE_TOO_LONG, f"messages may have {wire.MAX_MESSAGE_BYTES} bytes"
+        elif reason == _TOO_MANY:
+            code = wire.CLOSE_TOO_MANY
+        super().fail(code, reason)
+
+
+class PlaySocketProtocol(WebSocketsSansIOProtocol):
+    """uvicorn's WebSocket with an honest buffer.
+
+    The transport asks its writer to wait as soon as anything is left unsent, so frames wait where they can be counted. After a
+    failed connection what the client still sends is read and thrown away for a second: closing with unread bytes would reset
+    the connection, and the client would never see the close code.
+    """
+
+    _draining = False
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.conn = _SmallMessages(max_size=wire.MAX_MESSAGE_BYTES, logger=logging.getLogger("uvicorn.error"))
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Set up the connection."""
+        super().connection_made(transport)
+        stream = cast(asyncio.Transport, transport)
+        stream.set_write_buffer_limits(high=0)
+        raw = stream.get_extra_info("socket")
+        if raw is not None and raw.family in (socket.AF_INET, socket.AF_INET6):
+            raw.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            # Where the kernel does not know the option, the acknowledgement window alone bounds what is under way.
+            with contextlib.suppress(OSError):
+                raw.setsockopt(socket.IPPROTO_TCP, _TCP_NOTSENT_LOWAT, _NOT_SENT_BYTES)
+
+    def handle_connect(self, event: Request) -> None:
+        """Accept or refuse the handshake; what serves the socket finds the short way to write in its scope."""
+        super().handle_connect(event)
+        if self.response.status_code == HTTPStatus.SWITCHING_PROTOCOLS:
+            cast(dict[str, Any], self.scope)["extensions"][WRITE_NOW] = self.write_now
+
+    def write_now(self, message: bytes, *, is_text: bool = False) -> bool:
+        """Write one message at once, past the layers of events and tasks: a frame then costs half.
+
+        Returns:
+            False, with nothing written, if the transport has bytes left to send or the socket is closing.
+        """
+        if not self.writable.is_set() or self.close_sent or self.disconnected or self.transport.is_closing():
+            return False
+        size = len(message)
+        kind = 0x81 if is_text else 0x82
+        if size < 126:
+            head = bytes((kind, size))
+        elif size < 1 << 16:
+            head = bytes((kind, 0x7E)) + size.to_bytes(2, "big")
+        else:
+            head = bytes((kind, 0x7F)) + size.to_bytes(8, "big")
+        self.transport.write(head + message)
+        return True
+
+    def data_received(self, data: bytes) -> None:
+        """Take bytes in."""
+        if self._draining:
+            return
+        super().data_received(data)
+        if (
+            not self.handshake_initiated and not self.transport.is_closing()
+        ):  # the head comes whole: it is none that can be read
+            self.transport.write(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+            self.transport.close()
+
+    def handle_parser_exception(self) -> None:
+        """Close after a message that breaks the rules."""
+        assert self.conn.close_sent is not None
+        closing = {"type": "websocket.disconnect", "code": self.conn.close_sent.code, "reason": self.conn.close_sent.reason}
+        self.queue.put_nowait(cast(Any, closing))
+        self.transport.write(b"".join(self.conn.data_to_send()))
+        self.close_sent = True
+        self._draining = True
+        if self.read_paused:
+            self.read_paused = False
+            self.transport.resume_reading()
+        self.close_timer = self.loop.call_later(_DRAIN_S, self.transport.close)
+
+
+def host_of_origin(origin: str) -> str | None:
+    """The host (and port) that an `Origin` header names; None of a page that hides where it is from (`null`).
+
+    >>> host_of_origin("https://lab.example"), host_of_origin("null"), host_of_origin("http://[")
+    ('lab.example', None, None)
+    """
+    try:
+        return urlsplit(origin).netloc or None
+    except ValueError:
+        return None
+
+
+@functools.lru_cache(4096)
+def client_of(address: str) -> str:
+    """Who counts as one: an IPv4 address, and of IPv6 the 64 bits of a network, all of which one subscriber has.
+
+    >>> client_of("192.0.2.7"), client_of("2001:db8::1:2:3:4")
+    ('192.0.2.7', '2001:db8::/64')
+    """
+    with contextlib.suppress(ValueError):
+        found = ipaddress.ip_address(address)
+        if isinstance(found, ipaddress.IPv6Address):
+            return (
+                client_of(str(found.ipv4_mapped)) if found.ipv4_mapped else str(ipaddress.ip_network((found, 64), strict=False))
+            )
+    return address
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A listening socket.
+
+    Raises:
+        ListenError: If the port is in use or the address is not this machine's.
+    """
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+    except (socket.gaierror, OverflowError) as error:
+        raise ListenError(
+            f"cannot listen on {host}:{port}: {error}\n"
+            "Use --host 127.0.0.1 (this machine only) or 0.0.0.0, and a port below 65536."
+        ) from None
+    listener = socket.socket(family, kind, protocol)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind(address)
+        listener.listen(1024)
+    except OSError as error:
+        listener.close()
+        if error.errno == errno.EADDRINUSE:
+            raise ListenError(
+                f"port {port} on {host} is in use, probably by another `interplay serve`.\n"
+                f"Stop that one, or take the next port:  interplay serve --port {port + 1}"
+            ) from None
+        raise ListenError(
+            f"cannot listen on {host}:{port}: {error.strerror}\nChoose another:  interplay serve --host 127.0.0.1 --port 8000"
+        ) from None
+    listener.setblocking(False)
+    return listener

@@ -1,0 +1,643 @@
+"""A game as the web process sees it: one live world, its worker on one side, the players in its seats on the other."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import threading
+import time
+from collections.abc import Coroutine
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from interplay.envs import backends
+from interplay.play.connections import wire
+from interplay.play.games import agreement
+from interplay.play.games.seat import Seat
+from interplay.play.limits import Limits
+from interplay.play.workers import channel
+from interplay.play.workers.channel import ToWorker, pack_input
+from interplay.record import Owner
+from interplay.tasks import Task
+
+if TYPE_CHECKING:
+    from interplay.play.connections.connection import Connection
+    from interplay.play.workers.pool import WorkerLink, WorkerPool
+
+log = logging.getLogger("interplay.play")
+
+MAX_RECOVERIES = 3
+"""A game whose worker died more often is ended: its world is probably why."""
+
+
+class State(StrEnum):
+    """Where a game stands."""
+
+    EMPTY = "empty"
+    """No world yet: nobody has come."""
+    WAITING = "waiting"
+    """The world is there, or being built; not every player has said start."""
+    COUNTDOWN = "countdown"
+    PLAYING = "playing"
+    PAUSED = "paused"
+    """No player looks at it."""
+    HELD = "held"
+    """The server was killed and started again; the journal waits for the players."""
+    RECOVERING = "recovering"
+    """The worker died; another one rebuilds the world from its journal."""
+    ENDING = "ending"
+    """The journal is closed and being sealed."""
+    ENDED = "ended"
+
+
+OVER = (State.ENDING, State.ENDED)
+
+
+class GameServer(Protocol):
+    """What a game asks of the server it is played on.
+
+    Attributes:
+        pool: Where its worker is from.
+        limits: How many processes there may be.
+        granting: Held while somebody is given a seat.
+        seat_kept_s: How long a seat waits for a socket that was lost.
+        idle_s: How long it waits for a connected player who does not start or resume.
+    """
+
+    pool: WorkerPool
+    limits: Limits
+    granting: threading.Lock
+    seat_kept_s: float
+    idle_s: float
+
+    async def seal(self, path: Path) -> str:
+        """Seal a finished journal; returns the episode's id."""
+        ...
+
+    async def seal_what_is_left(self, episode_id: str) -> bool:
+        """Seal the journal of an episode that failed; returns whether anything of it is kept."""
+        ...
+
+    def note_started(self, game: Game) -> None:
+        """Write down that a game is played."""
+        ...
+
+    def note_over(self, seat: Seat, *, state: str, episode_id: str | None = None) -> None:
+        """Write down that it is over for a seat."""
+        ...
+
+
+class Game:
+    """The state machine of one game; every method runs on the event loop.
+
+    It begins when every seat is taken and every player has said start. The clock is on while at least one of them looks at it:
+    with one seat a pause stops the game, with several it only lets go of what that player holds.
+
+    Args:
+        number: Its number on the channel to the worker.
+        episode_id: Of the episode that is or will be recorded.
+        countdown_s: Before the first step, once every player has said start.
+
+    Attributes:
+        seats: In the task's order.
+        link: Its worker.
+        is_opened: Whether the worker has the world.
+        sealed_id: Of the episode, once it is sealed.
+    """
+
+    def __init__(
+        self,
+        server: GameServer,
+        number: int,
+        *,
+        episode_id: str,
+        task: Task,
+        seed: int,
+        countdown_s: int,
+        state: State = State.EMPTY,
+    ) -> None:
+        self.server = server
+        self.number = number
+        self.episode_id = episode_id
+        self.task = task
+        self.seed = seed
+        self.state = state
+        self.seats = [Seat(name, index) for index, name in enumerate(task.seats)]
+        self.link: WorkerLink | None = None
+        self.is_opened = False
+        self.sealed_id: str | None = None
+        self._countdown_s = countdown_s
+        self._start_when_opened = False
+        self._end_when_opened: tuple[str, Seat] | None = None
+        """A player left while the world was being rebuilt: the episode ends when it is there."""
+        self._ended_by: Seat | None = None
+        self._said_of_seats: list[dict[str, str]] = []
+        self._num_recoveries = 0
+        self._timer: asyncio.TimerHandle | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    @property
+    def holds_world(self) -> bool:
+        """Whether it has, or will have, a process to itself; a game that is held for its players has a place too."""
+        return (self.link is not None and self.link.alone) or self.server.limits.is_slow(self.task)
+
+    @property
+    def open_seat(self) -> Seat | None:
+        """A seat for one more player, as long as the game has not begun. Ask while `GameServer.granting` is held."""
+        may_join = self.state in (State.EMPTY, State.WAITING)
+        return next((seat for seat in self.seats if seat.is_open), None) if may_join else None
+
+    def has_participant(self, participant_id: int) -> bool:
+        """Whether this participant has one of the seats."""
+        return any(seat.owner is not None and seat.owner.participant_id == participant_id for seat in self.seats)
+
+    @property
+    def pending(self) -> list[asyncio.Task[None]]:
+        """Work under way in the background, such as sealing."""
+        return [task for task in self._tasks if not task.done()]
+
+    # The players' side
+
+    def attach(self, seat: Seat, connection: Connection) -> None:
+        """A player's socket takes a seat; one that sat there before is closed."""
+        seat.take(connection)
+        if self.state in OVER or seat.last_words is not None:
+            seat.say_last_words()
+            return
+        if self._end_when_opened is not None and self._end_when_opened[1] is seat:
+            self._end_when_opened = None
+        self._look_away(seat)  # whoever comes is asked before the game goes on for them
+        if self.state is State.EMPTY:
+            self.state = State.WAITING
+            self._open()
+        elif self.state is State.HELD:
+            for one in self.seats:
+                one.is_restored = one.is_away = True
+            self._go_on(alone=self.server.limits.is_slow(self.task))
+        elif self.is_opened:
+            self._command(channel.Welcome(), seat)
+        self.go(seat, True)  # a new socket starts unhindered
+        self.tell_seats()
+
+    def detach(self, seat: Seat, connection: Connection) -> None:
+        """A socket is gone; the seat is kept a while."""
+        if not seat.lose(connection) or seat.last_words is not None:
+            return
+        self._look_away(seat)
+        seat.is_ready = False
+        if self.state not in OVER:
+            seat.wait(self.server.seat_kept_s, self._give_up)
+        self.tell_seats()
+
+    def on_input(self, seat: Seat, message: wire.PlayerInput) -> None:
+        """A player holds other buttons, or gives a sign of life."""
+        if not self.is_opened or seat.last_words is not None or (seat.is_away and self.state is State.PLAYING):
+            return
+        received_us = time.time_ns() // 1000
+        pitch, yaw = message.turn or (0.0, 0.0)
+        payload = pack_input(message.buttons, message.painted_step, message.client_ms, received_us, pitch, yaw)
+        self._send(seat, ToWorker.INPUT, payload)
+
+    def on_command(self, seat: Seat, command: str) -> None:
+        """A player's page says something."""
+        if seat.last_words is not None:
+            return
+        match command, self.state:
+            case "start" | "resume", State.WAITING:
+                seat.is_ready = True
+                self._count_down_when_all_are_ready()
+            case "start" | "resume", State.PAUSED:
+                self._look_again(seat)
+            case "start" | "resume", State.PLAYING if seat.is_away:
+                self._look_again(seat)
+            case "pause", State.COUNTDOWN | State.PLAYING | State.PAUSED | State.RECOVERING if not seat.is_away:
+                said = self.state in (State.COUNTDOWN, State.PLAYING)
+                self._look_away(seat)
+                self._wait_for_player(seat)
+                if said:
+                    seat.text("paused", reason="blur")
+            case "resume", State.RECOVERING:
+                seat.stop_waiting()
+                seat.is_away = seat.is_restored = False
+                if self._end_when_opened == ("left", seat):
+                    self._end_when_opened = None
+            case "key", _ if self.is_opened:
+                self._send(seat, ToWorker.KEY)
+            case "quit", State.PLAYING | State.PAUSED:
+                self.end("quit", seat)
+            case "quit", State.RECOVERING:
+                self._end_when_opened = "quit", seat
+            case "quit", State.WAITING | State.COUNTDOWN:
+                self._leave_unplayed(seat, "quit")
+        self.tell_seats()
+
+    def hold(self, seat: Seat) -> None:
+        """A client reads too slowly."""
+        self._send(seat, ToWorker.HOLD)
+
+    def go(self, seat: Seat, dropped: bool) -> None:
+        """A client has read everything."""
+        self._send(seat, ToWorker.GO, b"\x01" if dropped else b"")
+
+    def free(self, seat: Seat) -> None:
+        """A player leaves before the first step: somebody else may have the seat, or the world goes with the last of them."""
+        self._stop_timer()
+        self._start_when_opened = False
+        with self.server.granting:  # nobody may join meanwhile
+            self.seats[seat.index] = Seat(seat.name, seat.index)
+            is_empty = all(one.is_open for one in self.seats)
+            was_counting = self.state is State.COUNTDOWN
+            self.state = State.ENDED if is_empty else State.EMPTY if self.state is State.EMPTY else State.WAITING
+        if was_counting:
+            self._wait_for_connected()
+        if is_empty:
+            self._command(channel.Close())
+            self._leave_worker()
+        self.tell_seats()
+
+    def tell_seats(self) -> None:
+        """Where there are several seats: tell every player who is there, when that has changed."""
+        if len(self.seats) == 1 or self.state in OVER:
+            return
+        said = [{"seat": seat.name, "state": self._state_of(seat)} for seat in self.seats]
+        if said != self._said_of_seats:
+            self._said_of_seats = said
+            for seat in self.seats:
+                seat.text("seats", you=seat.name, seats=said)
+
+    def _state_of(self, seat: Seat) -> str:
+        if seat.is_open:
+            return "open"
+        if self.state in (State.EMPTY, State.WAITING, State.COUNTDOWN):
+            return "away" if seat.connection is None else "ready" if seat.is_ready else "here"
+        return "playing" if seat.is_playing else "away"
+
+    def end(self, outcome: str, seat: Seat) -> None:
+        """End the episode, because of one of its players."""
+        self._stop_timers()
+        if self.state in (State.PLAYING, State.PAUSED):
+            self.state = State.ENDING
+            self._ended_by = seat
+            self._command(channel.Finish(outcome))
+
+    def hold_for(self, seconds: float) -> None:
+        """Wait for the players of a game that a killed server has left."""
+        for seat in self.seats:
+            seat.wait(seconds, self._give_up)
+
+    def give_up(self) -> None:
+        """Wait no longer for anybody."""
+        self._stop_timers()
+        self._give_up(self.seats[0])
+
+    def leave(self, words: str) -> None:
+        """Send everybody a last message and close their sockets: the server ends."""
+        self._part(dict.fromkeys(self.seats, words))
+
+    # The worker's side
+
+    def on_frame(self, seat_index: int, message: bytes, *, last: bool) -> None:
+        """Pass a frame on."""
+        seat = self.seats[seat_index]
+        if seat.connection is not None and seat.is_welcomed:
+            seat.connection.send_frame(message, last=last)
+
+    def on_text(self, seat_index: int, message: str) -> None:
+        """Pass a JSON message on."""
+        seat = self.seats[seat_index]
+        if (self.state is State.PAUSED or seat.is_away) and json.loads(message)["type"] in ("started", "resumed"):
+            return  # it crossed the player's pause on the way, and the worker has the pause by now
+        if seat.is_welcomed:
+            seat.pass_on(message)
+
+    def on_event(self, seat_index: int, event: channel.WorkerEvent) -> None:
+        """The worker reports."""
+        match event:
+            case channel.Preparing(share):
+                text = f"Compiling the block world, once: {round(100 * share)} %"
+                for seat in self.seats:
+                    seat.pass_on(wire.text("preparing", text=text, share=share))
+            case channel.Opened():
+                self._on_opened()
+            case channel.Welcomed():
+                self._welcome(self.seats[seat_index], event)
+            case channel.Slow():
+                self._on_slow(event)
+            case channel.Released():
+                self._leave_worker()
+                self._go_on(alone=True)
+            case channel.Ended():
+                self._end_with(self._seal(event))
+            case channel.Failed(code, message):
+                self._end_with(self._seal_failed(code, message))
+
+    def on_orphaned(self) -> None:
+        """Its worker died."""
+        self.link = None
+        self.is_opened = False
+        if self.state is State.ENDING:
+            # The journal may have its end marker or not: sealing finds out.
+            self._run(self._seal_failed("interrupted", "the episode ended while its worker died"))
+            return
+        self._num_recoveries += 1
+        if self._num_recoveries > MAX_RECOVERIES:
+            message = f"no worker could hold the world of {self.task.title}; {self._num_recoveries} have tried"
+            self._end_with(self._seal_failed("world_failed", message))
+        elif self.state in (State.WAITING, State.COUNTDOWN):
+            self._open()
+        elif self.state in (State.PLAYING, State.PAUSED, State.RECOVERING):
+            # From the second time on each game gets a worker of its own, so that one bad world stops bothering the others.
+            self._go_on(alone=self._num_recoveries > 1)
+
+    # Steps of the state machine
+
+    def _open(self) -> None:
+        for_people = any(seat.owner is None or seat.owner.kind == "human" for seat in self.seats)
+        command = channel.Open(self.task.to_json(), self.seed, for_people)
+        self._run(self._place(command, alone=self.server.limits.is_slow(self.task)))
+
+    def _go_on(self, *, alone: bool) -> None:
+        """Rebuild the episode from its journal on another worker."""
+        self.state = State.RECOVERING
+        self.is_opened = False
+        for seat in self.seats:
+            seat.text("paused", reason="recovering")
+        owners = {seat: owner.name for seat, owner in self._owners.items()}
+        self._run(self._place(channel.GoOn(self.task.to_json(), self.episode_id, owners), alone=alone))
+
+    async def _place(self, command: channel.Command, *, alone: bool) -> None:
+        try:
+            alone = alone and self.server.limits.may_be_alone(self.task, self.server.pool.num_alone)
+            link = await self.server.pool.choose(alone=alone, loaded=backends.of(self.task).must_load)
+        except OSError as error:
+            log.error("game %d: no worker could be started: %s", self.number, error)
+            if self.state not in OVER and not self.server.pool.stopping:
+                self.on_orphaned()
+            return
+        if self.state in OVER:
+            self.server.pool.leave(link, self.number)
+            return
+        self.link = link
+        link.games[self.number] = self
+        link.command(self.number, command)
+
+    def _on_opened(self) -> None:
+        self.is_opened = True
+        for seat in self.seats:
+            if seat.connection is not None and not seat.is_welcomed:
+                self._command(channel.Welcome(), seat)
+            elif seat.connection is not None:
+                self._send(seat, ToWorker.KEY)
+        if self.state is State.RECOVERING:
+            if self._end_when_opened is not None:
+                self.state = State.PAUSED
+                self.end(*self._end_when_opened)
+            elif self._goes_on:
+                self.state = State.PLAYING
+                self._command(self._start)
+            else:
+                self.state = State.PAUSED
+            for seat in self.seats:
+                if self.state is State.PAUSED or (self.state is State.PLAYING and not seat.is_playing):
+                    seat.text("paused", reason="others" if seat.is_playing else "blur")
+        if self._start_when_opened:
+            self._start_when_opened = False
+            self._begin()
+        self.tell_seats()
+
+    def _welcome(self, seat: Seat, event: channel.Welcomed) -> None:
+        """Tell the client what it will see, unless its socket went meanwhile: the timer of a lost socket then runs on."""
+        if seat.connection is None:
+            return
+        seat.is_welcomed = True
+        started = self.state not in (State.WAITING, State.COUNTDOWN)
+        if self.state is not State.COUNTDOWN and not (started and seat.is_playing):
+            self._wait_for_player(seat)
+        seat.text(
+            "welcome",
+            version=wire.VERSION,
+            session=seat.session,
+            task=self.task.id,
+            frame_rate_hz=self.task.frame_rate_hz,
+            max_steps=self.task.max_steps,
+            state="paused" if started else "waiting",
+            restored=seat.is_restored,
+            width=event.width,
+            height=event.height,
+            codec=event.codec,
+            palette=event.palette,
+            step=event.step,
+        )
+        self._said_of_seats = []  # they have not heard it yet
+        self.tell_seats()
+
+    def _count_down_when_all_are_ready(self) -> None:
+        if all(seat.is_ready for seat in self.seats):
+            for seat in self.seats:
+                seat.stop_waiting()
+            self._count_down(self._countdown_s)
+
+    def _count_down(self, seconds: int) -> None:
+        self._stop_timer()
+        self.state = State.COUNTDOWN
+        if seconds > 0:
+            for seat in self.seats:
+                seat.text("countdown", seconds=seconds)
+            self._timer = asyncio.get_running_loop().call_later(1.0, self._count_down, seconds - 1)
+        elif self.is_opened:
+            self._begin()
+        else:
+            self._start_when_opened = True
+
+    def _stop_countdown(self, seat: Seat) -> None:
+        """The countdown begins anew when this player is back."""
+        self._stop_timer()
+        self._start_when_opened = False
+        self.state = State.WAITING
+        seat.is_ready = False
+        self._wait_for_connected(but=seat)
+
+    def _begin(self) -> None:
+        if self.state is State.COUNTDOWN:
+            self._stop_timer()
+            self.state = State.PLAYING
+            self.server.note_started(self)
+            self._command(self._start)
+            self.tell_seats()
+
+    def _look_away(self, seat: Seat) -> None:
+        """A player does not look at the game from now on; the clock stops with the last of them."""
+        match self.state:
+            case State.COUNTDOWN:
+                self._stop_countdown(seat)
+            case State.PLAYING:
+                seat.is_away = True
+                if any(one.is_playing for one in self.seats):
+                    self._command(channel.Away(), seat)
+                else:
+                    self.state = State.PAUSED
+                    self._command(channel.Pause())
+            case State.PAUSED | State.RECOVERING if not seat.is_away:
+                # After a restart, while others are not back, the game waits for this player again, too.
+                seat.is_away = True
+                seat.is_restored = any(one.is_restored for one in self.seats)
+
+    def _look_again(self, seat: Seat) -> None:
+        """A player is back."""
+        seat.stop_waiting()
+        seat.is_away = seat.is_restored = False
+        if self.state is State.PLAYING:
+            self._command(channel.Back(), seat)
+        elif self._goes_on:
+            self.state = State.PLAYING
+            self._command(self._start)
+        else:
+            seat.text("paused", reason="others")
+
+    @property
+    def _goes_on(self) -> bool:
+        """Whether somebody looks at the game, and everybody has said so who was there before the server was killed."""
+        return any(seat.is_playing for seat in self.seats) and not any(seat.is_restored for seat in self.seats)
+
+    def _wait_for_player(self, seat: Seat) -> None:
+        """A player who is connected but does nothing keeps the seat only so long."""
+        seat.wait(self.server.idle_s, self._give_up)
+
+    def _wait_for_connected(self, *, but: Seat | None = None) -> None:
+        """A countdown was broken: the others keep their seats only so long again."""
+        for seat in self.seats:
+            if seat is not but and seat.connection is not None:
+                self._wait_for_player(seat)
+
+    def _give_up(self, seat: Seat) -> None:
+        """This player is not coming."""
+        if self.state is State.RECOVERING and self.link is not None:
+            self._end_when_opened = "left", seat
+        elif self.state is State.HELD:
+            self._end_with(self._seal_failed("interrupted", "the server was restarted while you were away"))
+        elif self.state is State.RECOVERING:
+            self._end_with(self._seal_failed("interrupted", "the game could not be restored"))
+        elif self.state in (State.PLAYING, State.PAUSED):
+            self.end("left", seat)
+        elif self.state in (State.WAITING, State.COUNTDOWN):
+            self._leave_unplayed(seat, "left")
+
+    def _leave_unplayed(self, seat: Seat, outcome: str) -> None:
+        """Leave before the first step: there is nothing to keep."""
+        seat.part(_unplayed(outcome))
+        self.free(seat)
+        self.server.note_over(seat, state="ended")
+
+    def _on_slow(self, event: channel.Slow) -> None:
+        limits, pool = self.server.limits, self.server.pool
+        limits.mark_slow(self.task, event.step_ms)
+        if self.link is None or self.link.alone or self.state is not State.PLAYING:
+            return
+        if len(self.link.games) == 1 or not event.movable or not limits.may_be_alone(self.task, pool.num_alone):
+            return
+        self.state = State.RECOVERING
+        self._command(channel.Release())
+
+    def _end_with(self, sealing: Coroutine[Any, Any, None]) -> None:
+        """Nothing is played any more; what is left to do takes a while."""
+        with self.server.granting:  # nobody joins a game that is ending
+            self.state = State.ENDING
+        self._stop_timers()
+        self._leave_worker()
+        self._run(sealing)
+
+    async def _seal(self, event: channel.Ended) -> None:
+        if event.path is None:
+            self._is_over(dict.fromkeys(self.seats, _unplayed(event.outcome)), state="ended")
+            return
+        try:
+            episode_id = await self.server.seal(Path(event.path))
+        except Exception:
+            log.exception("game %d: sealing %s failed", self.number, event.path)
+            message = "your game is saved, but it is not in the catalogue yet"
+            words = wire.text("error", code="not_sealed", message=message, episode=self.episode_id)
+            self._is_over(dict.fromkeys(self.seats, words), state="interrupted", episode_id=self.episode_id)
+            return
+        self.sealed_id = episode_id
+        more: dict[str, Any] = {} if self._ended_by is None or len(self.seats) == 1 else {"by": self._ended_by.name}
+        can_be = agreement.can_be_compared(self.task, self.seed, event.outcome, self._owners.values())
+        said = {
+            seat: wire.text(
+                "ended",
+                episode=episode_id,
+                outcome=event.outcome,
+                total_reward=event.total_rewards[seat.index],
+                num_steps=event.num_steps,
+                may_ask=can_be and seat.owner is not None and seat.owner.participant_id is not None,
+                **more,
+            )
+            for seat in self.seats
+        }
+        self._is_over(said, state="ended", episode_id=episode_id)
+
+    async def _seal_failed(self, code: str, message: str) -> None:
+        """The episode ended with an error: keep what was recorded, then say so."""
+        episode_id = self.episode_id if await self.server.seal_what_is_left(self.episode_id) else None
+        message += "\nWhat you played until then is kept." if episode_id is not None else ""
+        words = wire.text("error", code=code, message=message, episode=episode_id)
+        self._is_over(dict.fromkeys(self.seats, words), state="interrupted", episode_id=episode_id)
+
+    def _is_over(self, words: dict[Seat, str], *, state: str, episode_id: str | None = None) -> None:
+        """Tell everybody, and write it down."""
+        self._part(words)
+        for seat in self.seats:
+            if not seat.is_open:
+                self.server.note_over(seat, state=state, episode_id=episode_id)
+
+    def _part(self, words: dict[Seat, str]) -> None:
+        self.state = State.ENDED
+        self._stop_timers()
+        for seat in self.seats:
+            seat.part(words[seat])
+
+    # Small things
+
+    @property
+    def _owners(self) -> dict[str, Owner]:
+        return {seat.name: seat.owner for seat in self.seats if seat.owner is not None}
+
+    @property
+    def _start(self) -> channel.Start:
+        return channel.Start(self.episode_id, self.seats[0].session or "", self.seed, self._owners)
+
+    def _leave_worker(self) -> None:
+        self.is_opened = False
+        if self.link is not None:
+            self.server.pool.leave(self.link, self.number)
+            self.link = None
+
+    def _send(self, seat: Seat, kind: ToWorker, payload: bytes = b"") -> None:
+        if self.link is not None and seat.last_words is None:
+            self.link.send(self.number, kind, payload, seat=seat.index)
+
+    def _command(self, command: channel.Command, seat: Seat | None = None) -> None:
+        if self.link is not None:
+            self.link.command(self.number, command, seat=0 if seat is None else seat.index)
+
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _stop_timers(self) -> None:
+        self._stop_timer()
+        for seat in self.seats:
+            seat.stop_waiting()
+
+    def _run(self, coroutine: Coroutine[Any, Any, None]) -> None:
+        """Run to the end in the background; the set keeps it from being collected."""
+        task = asyncio.get_running_loop().create_task(coroutine)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+
+def _unplayed(outcome: str) -> str:
+    """The last message where nothing was recorded."""
+    return wire.text("ended", episode=None, outcome=outcome, total_reward=0.0, num_steps=0)

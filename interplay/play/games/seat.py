@@ -1,0 +1,112 @@
+"""A place in a game as the web process sees it: who sits there, and their socket."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from interplay.play.connections import wire
+from interplay.record import Owner
+
+if TYPE_CHECKING:
+    from interplay.play.connections.connection import Connection
+
+UNKNOWN_CLIENT = ""
+"""Of a seat that a killed server has left: whose it counts as is known when its player comes back."""
+
+
+class Seat:
+    """One place in a game; every method runs on the event loop.
+
+    Args:
+        name: Of the task's seats.
+        index: Its place among them.
+        session: Its player's, as the token names it; None while the seat is open.
+        owner: Who sits there, as the recording names them.
+        client: Whose it counts as, see `sockets.client_of`; None for nobody's.
+
+    Attributes:
+        connection: The player's socket.
+        has_come: Whether there ever was one.
+        is_welcomed: Whether the player has been told what they will see.
+        is_ready: The player has said start.
+        is_away: They paused since, or their socket is gone.
+        is_restored: The server was killed meanwhile, and the player has not gone on yet.
+        last_words: The `ended` or `error` message, for a client that comes back too late.
+    """
+
+    def __init__(
+        self, name: str, index: int, *, session: str | None = None, owner: Owner | None = None, client: str | None = None
+    ) -> None:
+        self.name = name
+        self.index = index
+        self.session = session
+        self.owner = owner
+        self.client = client
+        self.connection: Connection | None = None
+        self.has_come = False
+        self.is_welcomed = False
+        self.is_ready = False
+        self.is_away = False
+        self.is_restored = False
+        self.last_words: str | None = None
+        self._timer: asyncio.TimerHandle | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether nobody has been granted it."""
+        return self.session is None
+
+    @property
+    def is_playing(self) -> bool:
+        """Whether its player looks at the game."""
+        return self.connection is not None and not self.is_away
+
+    def take(self, connection: Connection) -> None:
+        """A socket takes the seat; one that sat there before is closed."""
+        self.stop_waiting()
+        before, self.connection = self.connection, connection
+        self.has_come, self.is_welcomed = True, False
+        if before is not None:
+            before.close(wire.CLOSE_TAKEN_OVER, "this seat was taken over by another socket")
+
+    def lose(self, connection: Connection) -> bool:
+        """A socket is gone; returns whether it was the one that sat here."""
+        if connection is not self.connection:
+            return False
+        self.connection, self.is_welcomed = None, False
+        return True
+
+    def text(self, kind: str, **fields: Any) -> None:
+        """Say something, once the player has been welcomed."""
+        if self.is_welcomed:
+            self.pass_on(wire.text(kind, **fields))
+
+    def pass_on(self, message: str) -> None:
+        """Send a JSON message that is finished."""
+        if self.connection is not None:
+            self.connection.send_text(message)
+
+    def part(self, words: str) -> None:
+        """Send the last message, then close the socket."""
+        self.stop_waiting()
+        self.last_words = words
+        self.say_last_words()
+
+    def say_last_words(self) -> None:
+        """Tell a client how it ended, and close its socket."""
+        if self.connection is not None and self.last_words is not None:
+            self.connection.send_text(self.last_words)
+            self.connection.close(1000)
+
+    def wait(self, seconds: float, give_up: Callable[[Seat], None]) -> None:
+        """Wait for the player to come back, start or go on, only so long."""
+        self.stop_waiting()
+        self._timer = asyncio.get_running_loop().call_later(seconds, give_up, self)
+
+    def stop_waiting(self) -> None:
+        """They have."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None

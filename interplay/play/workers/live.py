@@ -1,0 +1,289 @@
+"""One episode being played, inside a worker: a step of the world, its recording, its frames on the wire."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Mapping
+from time import perf_counter_ns
+from typing import Any
+
+from interplay.envs import PlayableEnv
+from interplay.play.connections import wire
+from interplay.play.connections.codec import FrameEncoder
+from interplay.play.workers.channel import Ended
+from interplay.play.workers.clock import EpisodeClock
+from interplay.play.workers.live_seat import LiveSeat
+from interplay.play.workers.pace import Pace
+from interplay.record import InputTiming, RecordedEpisode, Recorder, ResumedState
+from interplay.record.rewards import counted
+
+HUD_PER_S = 4
+RATE_OVER_S = 2
+"""Over how long the rate is measured that a player reads."""
+NUM_TIMED_STEPS = 30
+"""Steps whose cost is measured to tell whether a world is slow."""
+
+
+class LiveEpisode:
+    """A world, its clock, and the players in its seats.
+
+    Args:
+        number: The game's number on the channel.
+        env: Reset, or restored, and ready to step.
+        start: What `env.reset` returned; None for an episode that goes on from its journal.
+        send: Takes finished channel messages.
+
+    Attributes:
+        env, episode, clock, seats: The parts; the episode has no recorder until the journal is open, which happens when it
+            starts, so that games which never start leave no journal.
+        owners: Seat -> name of who acts for it, for the recording.
+        lives: As the world last said, if it says.
+        step_costs_us: Of the first `NUM_TIMED_STEPS` steps, the picture included.
+        wanted: Whether the players want the clock on; it may come on later, when the journal is open.
+        running: Whether the clock is on.
+        pace: Chooses the size of the pictures; None where there is one only.
+        slot: Of the worker's moments in a frame interval, the one at which it steps.
+        closing: Whether it has ended and its journal is being closed.
+    """
+
+    def __init__(
+        self,
+        number: int,
+        env: PlayableEnv,
+        *,
+        start: tuple[Any, dict[str, Any]] | None,
+        send: Callable[[bytes], object],
+    ) -> None:
+        self.number = number
+        self.env = env
+        self.episode = RecordedEpisode(env)
+        self.owners: Mapping[str, str] = {}
+        self.wanted = False
+        self.running = False
+        self.closing = False
+        self.lives: int | None = (start[1] if start else {}).get("lives")
+        self.clock = EpisodeClock(env.task.frame_rate_hz)
+        self.slot = 0
+        task = env.task
+        self.seats = [
+            LiveSeat(number, index, name, mask=task.keys.full_mask, encoder=_encoder(env, name), send=send)
+            for index, name in enumerate(task.seats)
+        ]
+        resizes = env.heights and env.drawn_for is not None and env.frame_policy == "replay"
+        self.pace = Pace(task.frame_rate_hz, env.heights) if resizes else None
+        self._start = start
+        self._has_played = start is None
+        self._keys = task.keys
+        self._table = None if task.keys.compose else task.keys.table
+        self._hud_every = max(1, round(task.frame_rate_hz / HUD_PER_S))
+        self._rate_hz = task.frame_rate_hz
+        self._time_zero_us: int | None = None
+        self._played_us = 0
+        self._stepped_us: deque[int] = deque(maxlen=round(RATE_OVER_S * task.frame_rate_hz) + 1)
+        self.step_costs_us: list[int] = []
+
+    @property
+    def step(self) -> int:
+        """Steps played."""
+        return self.episode.num_steps
+
+    @property
+    def outcome(self) -> str | None:
+        """How the episode ended by itself, once it has."""
+        return self.episode.outcome
+
+    @property
+    def recorder(self) -> Recorder | None:
+        """Of the journal, once it is open."""
+        return self.episode.recorder
+
+    def go_on_from(self, recorder: Recorder, state: ResumedState) -> None:
+        """Take up an episode that a worker which is gone has recorded so far."""
+        self.episode = RecordedEpisode(self.env, recorder, num_steps=state.num_steps)
+        self._played_us = state.clock_us
+        for seat in self.seats:
+            seat.total_reward = state.total_rewards[seat.name]
+        self.lives = state.info.get("lives")
+        if state.terminated or state.truncated:
+            self.episode.outcome = "terminated" if state.terminated else "time_limit"
+
+    def open_journal(self, recorder: Recorder) -> None:
+        """Begin the recording. It takes milliseconds, so it is done beside the ticks.
+
+        Raises:
+            RecordingError: If the journal cannot be written.
+        """
+        assert self._start is not None
+        recorder.start(*self._start)
+        self.episode.recorder, self._start = recorder, None
+
+    def start(self, now_us: int, *, phase: float = 0.0) -> None:
+        """Turn the clock on, its steps at this place in the frame interval (0 to 1)."""
+        first, self._has_played = not self._has_played, True
+        for seat in self.seats:
+            seat.text("started" if first else "resumed", step=self.step)
+            seat.begin()
+        self._stepped_us.clear()
+        self._time_zero_us = now_us - self._played_us
+        self.running = True
+        self.clock.start(now_us, phase=phase)
+        if not first:
+            for seat in self.seats:
+                self.show(seat, now_us)
+
+    def pause(self, now_us: int) -> None:
+        """Turn the clock off; what was played is on disk when this returns."""
+        self.wanted = False
+        if not self.running:
+            return
+        self.running = False
+        self._played_us = now_us - (self._time_zero_us or now_us)
+        if self.recorder is not None:
+            self.recorder.flush()
+
+    def look_again(self, seat: LiveSeat, now_us: int) -> None:
+        """A player is back in a game that the others have played on."""
+        seat.text("resumed", step=self.step)
+        seat.begin()
+        self.show(seat, now_us)
+
+    def show(self, seat: LiveSeat, now_us: int) -> None:
+        """Send what a player sees now as a key frame."""
+        seat.encoder.request_key()
+        self._send_frame(seat, now_us)
+
+    def input(
+        self,
+        seat: LiveSeat,
+        buttons: int,
+        painted_step: int,
+        client_ms: float,
+        received_us: int,
+        pitch: float = 0.0,
+        yaw: float = 0.0,
+    ) -> None:
+        """What a player holds from now on. One who says they painted what was never made counts as having painted the newest
+        frame."""
+        painted_step = min(painted_step, self.step)
+        seat.acknowledge(painted_step)
+        if self.running:
+            seat.input(buttons, painted_step, client_ms, received_us, pitch, yaw)
+
+    def tick(self, now_us: int, *, skip: bool = False) -> int:
+        """Play the step that is due; sets `outcome` when the episode has ended. With `skip` its frames are not sent.
+
+        Returns:
+            How late the step was, microseconds.
+        """
+        late_us = self.clock.advance(now_us)
+        begun_ns = perf_counter_ns()
+        self._stepped_us.append(now_us)
+        seats, episode = self.seats, self.episode
+        joint_action: dict[str, Any] = {}
+        timing: dict[str, InputTiming | None] = {}
+        for seat in seats:
+            buttons = seat.take_buttons(now_us)
+            joint_action[seat.name] = self._action(seat, buttons) if self._table is None else self._table[buttons]
+            timing[seat.name] = seat.timing
+        if self.pace is not None:
+            self.env.draw_for(self.env.drawn_for, self.pace.height if self.pace.level else None)
+        before_ns = perf_counter_ns()
+        _, rewards, terminated, truncated, info = episode.step(
+            joint_action,
+            owners=self.owners,
+            timing=timing,
+            clock_us=now_us - self._time_zero_us,  # type: ignore[operator]
+        )
+        if len(self.step_costs_us) < NUM_TIMED_STEPS:
+            self.step_costs_us.append((perf_counter_ns() - before_ns) // 1000)
+        for seat in seats:
+            seat.earn(counted(rewards[seat.name]))
+        if isinstance(lives := info.get("lives"), int):
+            self.lives = lives
+        if terminated or truncated:
+            self.running = False
+            for seat in seats:
+                self._send_frame(seat, now_us, wire.LAST_FRAME)
+        elif not skip:
+            step = episode.num_steps
+            for seat in seats:
+                state = (
+                    info.get(f"{seat.name}.is_gui_open", info.get("is_gui_open", False)),
+                    seat.name in info.get("seats_done", ()),
+                )
+                if seat.takes_frames:
+                    self._send_frame(seat, now_us)
+                    if step % self._hud_every == 0 or state != (seat.is_screen_open, seat.is_done):
+                        seat.is_screen_open, seat.is_done = state
+                        self.send_hud(seat)
+        if self.pace is not None:
+            self.pace.add((perf_counter_ns() - begun_ns) // 1000, late_us)
+        return late_us
+
+    def _action(self, seat: LiveSeat, buttons: int) -> Any:
+        return self.env.action_of_person(self._keys.action(buttons, seat.take_turn()), seat.name)
+
+    def send_hud(self, seat: LiveSeat) -> None:
+        """Score, time and the rest, for a player's page."""
+        facts: dict[str, Any] = {
+            "step": self.step,
+            "time_left_s": round((self.episode.max_steps - self.step) / self._rate_hz, 2),
+        }
+        if self.lives is not None:
+            facts["lives"] = self.lives
+        if seat.is_screen_open:
+            facts["is_screen_open"] = True
+        if seat.is_done:
+            facts["is_done"] = True
+        if len(self._stepped_us) > 1:
+            facts["rate_hz"] = round((len(self._stepped_us) - 1) * 1e6 / (self._stepped_us[-1] - self._stepped_us[0]), 1)
+        if self.pace is not None:
+            height = self.pace.height
+            facts |= {"width": seat.encoder.width * height // seat.encoder.height, "height": height}
+        seat.send_hud(facts)
+
+    def unwritten_us(self, now_us: int) -> int:
+        """How long its oldest step has been waiting for the disk, microseconds."""
+        recorder = self.episode.recorder
+        if recorder is None or recorder.oldest_us is None or self._time_zero_us is None:
+            return 0
+        return now_us - self._time_zero_us - recorder.oldest_us
+
+    def write(self) -> None:
+        """Write the steps that wait to the journal.
+
+        Raises:
+            RecordingError: If the disk is full.
+        """
+        assert self.recorder is not None
+        self.recorder.flush()
+
+    def finish(self, outcome: str) -> Ended:
+        """Close the journal; returns the event for the web process.
+
+        Raises:
+            RecordingError: If the last steps cannot be written.
+        """
+        self.running = False
+        path = None if self.recorder is None else str(self.recorder.finish(outcome))
+        return Ended(outcome, path, tuple(seat.total_reward for seat in self.seats), self.step)
+
+    def abandon(self) -> None:
+        """Leave the journal as it is, everything played in it, for someone else to go on with or seal."""
+        self.running = False
+        if self.recorder is not None:
+            try:
+                self.recorder.flush()
+            finally:
+                self.recorder.abandon()
+
+    def _send_frame(self, seat: LiveSeat, now_us: int, flags: int = 0) -> None:
+        time_ms = 0 if self._time_zero_us is None else (now_us - self._time_zero_us) // 1000
+        made_us = now_us if self.running else None
+        seat.send_frame(self.env.view_of(seat.name), step=self.episode.num_steps, time_ms=time_ms, made_us=made_us, flags=flags)
+
+
+def _encoder(env: PlayableEnv, seat: str) -> FrameEncoder:
+    """Of what this seat sees, which has several sizes in some worlds."""
+    first = env.view_of(seat)
+    return FrameEncoder(first, first.pixels.shape[:2] if env.heights else None)

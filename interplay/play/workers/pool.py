@@ -1,0 +1,331 @@
+"""The workers as the web process sees them: started, spoken to, replaced when they die."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
+
+from interplay.play.workers import channel, processes
+from interplay.play.workers.channel import ToWeb, decode_event
+from interplay.tasks import Task
+
+WORKER_MODULE = "interplay.play.workers.worker"
+
+QUICK_DEATH_S = 10.0
+"""A worker that lived no longer may die of something that lasts, such as a database that cannot be reached."""
+MAX_RESPAWN_DELAY_S = 30.0
+SPARE_KEPT_S = 600.0
+"""How long a worker with the block world loaded waits for a game after the last sign that one may come: it holds 400 MB."""
+
+WATCH_EVERY_S = 0.25
+QUIET_S = 1.5
+"""A worker reports twice a second, from the thread that steps. One that has missed two reports is looked at closely ..."""
+SILENT_S = 3.5
+"""... and taken for dead after so long: it is stopped, or hangs."""
+LONG_STEP_S = 30.0
+"""Not so soon if it computes or wants to (others may have the cores), or is alone with one world and waits: a single step may
+take this long. A shared worker that sleeps in a step is taken for dead; its games come back, from the second time on each
+alone."""
+LOADING_S = 120.0
+"""What a new worker may need until its first report, and one that is alone for a step that compiles what it needs."""
+
+log = logging.getLogger("interplay.play")
+
+
+class Played(Protocol):
+    """What a worker's messages are for: a game."""
+
+    def on_frame(self, seat_index: int, message: bytes, *, last: bool) -> None:
+        """A frame for the player of a seat."""
+        ...
+
+    def on_text(self, seat_index: int, message: str) -> None:
+        """A JSON message for the player of a seat."""
+        ...
+
+    def on_event(self, seat_index: int, event: channel.WorkerEvent) -> None:
+        """Something happened to the episode, or to a seat of it."""
+        ...
+
+
+class WorkerLink(processes.ProcessLink):
+    """One worker.
+
+    Attributes:
+        games: Number -> game, of every game it holds.
+        place: Which of the shared workers it is, from 0; None for one that is alone.
+        statistics: Its newest report; None before the first.
+        stopping: It was told to end.
+        has_spoken: Whether anything came from it yet.
+        silent_s: How long nothing has come from it.
+        is_given_up: It was killed for saying nothing.
+        ready: Task hash -> seed of a world it holds that nobody plays yet; None while one is being made. Of the spare worker.
+        is_loaded: Whether it has the block world loaded, or is loading it.
+    """
+
+    def __init__(self, process: subprocess.Popen[bytes], died: Callable[[WorkerLink], None], *, place: int | None) -> None:
+        super().__init__(process)
+        self.place = place
+        self.games: dict[int, Played] = {}
+        self.statistics: channel.Statistics | None = None
+        self.stopping = False
+        self.has_spoken = False
+        self.silent_s = 0.0
+        self.is_given_up = False
+        self._cpu_s = self._used_s = 0.0
+        self.ready: dict[str, int | None] = {}
+        self.is_loaded = False
+        self._died = died
+
+    @property
+    def alone(self) -> bool:
+        """Whether it holds one slow world and gets no second."""
+        return self.place is None
+
+    def data_received(self, data: bytes) -> None:
+        """Cut what arrives into messages: a sign of life."""
+        self.has_spoken, self.silent_s = True, 0.0
+        super().data_received(data)
+
+    def is_hung(self, passed_s: float) -> bool:
+        """Whether it has said nothing for too long, now that more time has passed."""
+        before, self.silent_s = self.silent_s, self.silent_s + passed_s
+        if self.silent_s < QUIET_S:
+            return False
+        state, cpu_s = processes.state_of(self.process.pid)
+        # The time falls where a thread ends.
+        self._used_s = 0.0 if before < QUIET_S else self._used_s + max(0.0, cpu_s - self._cpu_s)
+        self._cpu_s = cpu_s
+        computes = self._used_s > 0.25 * (self.silent_s - QUIET_S)
+        if state == "T":
+            return self.silent_s > SILENT_S
+        if not self.has_spoken or (self.alone and computes):
+            return self.silent_s > LOADING_S
+        return self.silent_s > (LONG_STEP_S if computes or self.alone else SILENT_S)
+
+    def on_message(self, number: int, seat: int, kind: int, payload: bytes) -> None:
+        """Hand a message to its game."""
+        game = self.games.get(number)
+        if game is None:
+            if number == 0 and kind == ToWeb.EVENT:
+                self._on_report(decode_event(payload))
+        elif kind == ToWeb.FRAME:
+            game.on_frame(seat, payload, last=False)
+        elif kind == ToWeb.TEXT:
+            game.on_text(seat, payload.decode())
+        elif kind == ToWeb.EVENT:
+            game.on_event(seat, decode_event(payload))
+        elif kind == ToWeb.LAST_FRAME:
+            game.on_frame(seat, payload, last=True)
+
+    def _on_report(self, event: channel.WorkerEvent) -> None:
+        if isinstance(event, channel.Ready):
+            self.ready[event.task] = event.seed
+        elif isinstance(event, channel.Statistics):
+            self.statistics = event
+
+    def on_death(self) -> None:
+        """The worker ended, or was killed."""
+        self._died(self)
+
+
+class WorkerPool:
+    """As many workers as asked for, one more for each slow world, and a spare one that has loaded the block world.
+
+    Args:
+        num_workers: Shared workers.
+        data, database: What workers record into.
+        on_orphans: Called with the games of a worker that died.
+
+    Attributes:
+        links: The workers that live.
+        num_deaths: How many died so far.
+        stopping: Whether the pool was told to stop.
+    """
+
+    def __init__(self, num_workers: int, *, data: Path, database: str, on_orphans: Callable[[list[Played]], None]) -> None:
+        self.links: list[WorkerLink] = []
+        self.num_deaths = 0
+        self._num_workers = num_workers
+        self._data = data
+        self._database = database
+        self._on_orphans = on_orphans
+        self.stopping = False
+        self._num_quick_deaths = 0
+        self._respawning: set[asyncio.Task[None]] = set()
+        self._watching: asyncio.Task[None] | None = None
+        self._spare: WorkerLink | None = None
+        self._spare_lock = asyncio.Lock()
+        self._spare_timer: asyncio.TimerHandle | None = None
+
+    async def start(self) -> None:
+        """Start the shared workers; they take commands at once and load behind."""
+        await asyncio.gather(*(self._spawn(place) for place in range(self._num_workers)))
+        self._watching = asyncio.get_running_loop().create_task(self._watch())
+
+    async def choose(self, *, alone: bool, loaded: bool = False) -> WorkerLink:
+        """The worker for the next game: the shared one with fewest games, or one of its own.
+
+        Args:
+            loaded: Whether one that has the block world loaded is of use.
+        Raises:
+            OSError: If no process can be started, or the pool stops.
+        """
+        if alone:
+            link, self._spare = (self._spare, None) if loaded else (None, self._spare)
+            if link is None:
+                link = await self._spawn(None)
+            link.is_loaded = loaded
+            link.ready.clear()
+            return link
+        while not (shared := [link for link in self.links if not link.alone and not link.stopping]):
+            if not self._respawning:
+                raise ConnectionError("there are no workers")
+            await asyncio.wait(self._respawning, return_when=asyncio.FIRST_COMPLETED)
+        return min(shared, key=lambda link: len(link.games))
+
+    @property
+    def num_alone(self) -> int:
+        """Workers that hold a world alone, or are on their way out after it; not one that only waits for a game."""
+        return sum(link.alone and (bool(link.games) or link.stopping) for link in list(self.links))
+
+    def leave(self, link: WorkerLink, number: int) -> None:
+        """A game leaves its worker; a worker that was its alone ends."""
+        link.games.pop(number, None)
+        if link.alone and not link.games and not link.stopping:
+            if link.is_loaded and self._spare is None:
+                link.ready.clear()
+                self._keep_spare(link)
+            else:
+                link.stopping = True
+                link.command(0, channel.Stop())
+
+    async def prepare(self, task: Task, draw_seed: Callable[[], int]) -> None:
+        """Somebody looks at a task of the block world: have a worker ready, and in it a land, before they press Start.
+
+        Nothing while every core has a game of its own.
+        """
+        num_games = sum(link.alone and bool(link.games) for link in self.links)
+        if self.stopping or num_games >= len(os.sched_getaffinity(0)):
+            return
+        async with self._spare_lock:
+            spare = self._spare or await self._spawn(None)
+            self._keep_spare(spare)
+        spare.is_loaded = True
+        if task.content_hash not in spare.ready:
+            spare.ready[task.content_hash] = None
+            spare.command(0, channel.Prepare(task.to_json(), draw_seed()))
+
+    def take_seed(self, task: Task, may_have: Callable[[int], bool]) -> int | None:
+        """The seed of a world that is ready, for one game. From any thread."""
+        spare = self._spare
+        seed = None if spare is None else spare.ready.get(task.content_hash)
+        return None if spare is None or seed is None or not may_have(seed) else spare.ready.pop(task.content_hash, None)
+
+    def _keep_spare(self, link: WorkerLink) -> None:
+        if self._spare_timer is not None:
+            self._spare_timer.cancel()
+        self._spare = link
+        self._spare_timer = asyncio.get_running_loop().call_later(SPARE_KEPT_S, self._end_spare, link)
+
+    def _end_spare(self, link: WorkerLink) -> None:
+        if link is self._spare:
+            self._spare = None
+            link.stopping = True
+            link.command(0, channel.Stop())
+
+    async def stop(self, *, timeout_s: float = 10.0) -> None:
+        """End all workers, after they have closed their journals; kill those that do not."""
+        self.stopping = True
+        if self._spare_timer is not None:
+            self._spare_timer.cancel()
+        for task in self._respawning:
+            task.cancel()
+        if self._watching is not None:
+            self._watching.cancel()
+        for link in self.links:
+            if processes.state_of(link.process.pid)[0] == "T":
+                link.process.kill()  # it would never read that it should stop
+            link.stopping = True
+            link.command(0, channel.Stop())
+        if self.links:
+            await asyncio.wait([link.gone for link in self.links], timeout=timeout_s)
+        for link in list(self.links):
+            link.close()
+            if not link.gone.done():
+                log.warning("worker %d did not end in %g s and is killed", link.process.pid, timeout_s)
+                link.process.kill()
+        self.links.clear()
+
+    async def _spawn(self, place: int | None) -> WorkerLink:
+        process, ours = processes.start(WORKER_MODULE)
+        link = await processes.connect(WorkerLink(process, self._died, place=place), ours)
+        # Over the socket, not on the command line: an address may hold a password.
+        place, num_workers = (0, 1) if place is None else (place, self._num_workers)
+        link.command(0, channel.Configure(str(self._data), self._database, place, num_workers))
+        self.links.append(link)
+        return link
+
+    async def _watch(self) -> None:
+        """Kill workers that say nothing: their games then move, as those of a worker that died."""
+        before = time.monotonic()
+        while True:
+            await asyncio.sleep(WATCH_EVERY_S)
+            # No more than one round: what came while this process itself stood still has not been read yet.
+            passed_s, before = min(time.monotonic() - before, 2 * WATCH_EVERY_S), time.monotonic()
+            for link in list(self.links):
+                if not link.stopping and not link.is_given_up and link.is_hung(passed_s):
+                    log.error("worker %d has not answered for %.1f s: it is killed", link.process.pid, link.silent_s)
+                    link.is_given_up = True
+                    link.process.kill()
+
+    @property
+    def troubles(self) -> list[str]:
+        """What is wrong with the workers just now, in words."""
+        missing = self._num_workers - sum(not link.alone for link in self.links)
+        silent = sum(link.has_spoken and not link.stopping and link.silent_s >= QUIET_S for link in self.links)
+        found = [f"{missing} of {self._num_workers} workers are being replaced"] if missing else []
+        return found + ([f"{silent} workers have not answered for more than {QUIET_S:g} s"] if silent else [])
+
+    def _died(self, link: WorkerLink) -> None:
+        if self.stopping:
+            return
+        if link in self.links:
+            self.links.remove(link)
+        if link is self._spare:
+            self._spare = None
+        if link.stopping:
+            return
+        self.num_deaths += 1
+        orphans = list(link.games.values())
+        log.error("worker %d died; its %d games move to another", link.process.pid, len(orphans))
+        link.games.clear()
+        if link.place is None:
+            self._on_orphans(orphans)
+            return
+        self._num_quick_deaths = self._num_quick_deaths + 1 if time.monotonic() - link.born_at < QUICK_DEATH_S else 0
+        task = asyncio.get_running_loop().create_task(self._respawn(link.place, orphans, self._num_quick_deaths))
+        self._respawning.add(task)
+        task.add_done_callback(self._respawning.discard)
+
+    async def _respawn(self, place: int, orphans: list[Played], num_failures: int) -> None:
+        """Replace a shared worker: the first time at once, then after growing delays, for as long as it takes."""
+        while True:
+            if num_failures > 1:
+                # Other workers take the games meanwhile; where there are none, `choose` waits.
+                self._on_orphans(orphans)
+                orphans = []
+                await asyncio.sleep(min(0.1 * 2.0 ** min(num_failures, 20), MAX_RESPAWN_DELAY_S))
+            try:
+                await self._spawn(place)
+                break
+            except OSError as error:
+                log.error("no new worker could be started: %s", error)
+                num_failures = max(num_failures, 1) + 1
+        self._on_orphans(orphans)

@@ -1,0 +1,146 @@
+"""The processes that play needs: each is a module run on its end of a socket pair, and ends when the pair does."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TypeVar, cast
+
+from interplay.play.workers.channel import Command, ToWorker, Unpacker, pack, pack_command
+
+L = TypeVar("L", bound="ProcessLink")
+
+_BUFFER_BYTES = 1 << 20
+
+
+class ProcessLink(asyncio.Protocol):
+    """One child process and the socket to it, seen from the web process.
+
+    Attributes:
+        process: The child.
+        born_at: When it was started, `time.monotonic()`.
+        gone: Done when it has ended, or was killed.
+    """
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        self.process = process
+        self.born_at = time.monotonic()
+        self.gone: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._unpacker = Unpacker()
+        self._transport: asyncio.Transport | None = None
+
+    def on_message(self, number: int, seat: int, kind: int, payload: bytes) -> None:
+        """A message of the child, about a game or a request."""
+        raise NotImplementedError
+
+    def on_death(self) -> None:
+        """The child is gone."""
+        raise NotImplementedError
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """The socket is up."""
+        self._transport = cast(asyncio.Transport, transport)
+
+    def data_received(self, data: bytes) -> None:
+        """Cut what arrives into messages."""
+        for number, seat, kind, payload in self._unpacker.feed(data):
+            self.on_message(number, seat, kind, payload)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The child ended, or was killed."""
+        self._transport = None
+        if not self.gone.done():
+            self.gone.set_result(None)
+        asyncio.get_running_loop().run_in_executor(None, self.process.wait)
+        self.on_death()
+
+    def send(self, number: int, kind: ToWorker, payload: bytes = b"", *, seat: int = 0) -> None:
+        """Send one message; silently nothing once the child is gone, since what it held moves away."""
+        if self._transport is not None:
+            self._transport.write(pack(number, kind, payload, seat=seat))
+
+    def command(self, number: int, command: Command, *, seat: int = 0) -> None:
+        """Send a command."""
+        if self._transport is not None:
+            self._transport.write(pack_command(number, command, seat=seat))
+
+    def close(self) -> None:
+        """Let go of the socket; the child then ends by itself."""
+        if self._transport is not None:
+            self._transport.close()
+
+    async def end(self, timeout_s: float) -> bool:
+        """Let go of the socket, wait for the child, kill it if it takes too long; returns whether it had to be killed."""
+        self.close()
+        try:
+            await asyncio.to_thread(self.process.wait, timeout_s)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            return True
+        return False
+
+
+def start(module: str) -> tuple[subprocess.Popen[bytes], socket.socket]:
+    """Run `python -m module FD`.
+
+    Returns:
+        The child and our end of the pair, not yet connected to an event loop.
+    Raises:
+        OSError: If no process can be started.
+    """
+    ours, theirs = socket.socketpair()
+    for end in (ours, theirs):
+        for option in (socket.SO_SNDBUF, socket.SO_RCVBUF):
+            end.setsockopt(socket.SOL_SOCKET, option, _BUFFER_BYTES)
+    with theirs:
+        try:
+            process = subprocess.Popen(
+                [sys.executable, "-m", module, str(theirs.fileno())],
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                # One thread each: they share the machine, and idle threads of number libraries would spin on it.
+                env=os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
+            )
+        except OSError:
+            ours.close()
+            raise
+    ours.setblocking(False)
+    return process, ours
+
+
+async def connect(link: L, ours: socket.socket) -> L:
+    """Let a link speak on our end."""
+    await asyncio.get_running_loop().create_unix_connection(lambda: link, sock=ours)
+    return link
+
+
+def state_of(pid: int) -> tuple[str, float]:
+    """How a process stands: the kernel's letter for its state (`T` is stopped), and the processor time it has used, with what
+    its threads have waited for a core that others had, seconds.
+
+    Where the kernel does not say, or the process is gone: an empty letter and zero. A thread that ends takes its waiting
+    along, so the time can fall.
+    """
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return "", 0.0
+    waited_ns = 0
+    for path in Path(f"/proc/{pid}/task").glob("*/schedstat"):
+        with contextlib.suppress(OSError):  # a thread may end meanwhile
+            waited_ns += int(path.read_text().split()[1])
+    return fields[0], (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK") + waited_ns / 1e9
+
+
+def shield_from_the_terminal() -> None:
+    """For a child: a Ctrl-C reaches every process of the group, and the web process decides when its children end."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # a file over its limit is an error to report, not a reason to die

@@ -1,0 +1,527 @@
+"""An environment worker: a process that holds many episodes and steps each when it is due.
+
+One thread ticks. It sleeps in `select` on the channel to the web process with a timeout of microseconds, so an input that
+arrives is in place before the step it is for. A second thread does what takes long: it builds worlds (an emulator takes a
+tenth of a second), opens journals, and closes them, which waits for the disk. When the web process goes away, journals are
+flushed and the worker ends.
+
+    python -m interplay.play.workers.worker FD        (started by interplay.play.workers.pool, FD is its end of a socket pair)
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import heapq
+import logging
+import os
+import queue
+import select
+import socket
+import statistics
+import sys
+import threading
+import time
+from collections import defaultdict, deque
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import interplay.record
+from interplay.envs import PlayableEnv, make, prepare
+from interplay.errors import InterplayError
+from interplay.play.workers import channel, processes
+from interplay.play.workers.channel import ToWorker, Unpacker, decode_command, pack_event, unpack_input
+from interplay.play.workers.clock import SLOTS, Lateness
+from interplay.play.workers.live import NUM_TIMED_STEPS, LiveEpisode
+from interplay.tasks import Task
+
+SLOW_STEP_MS = 8.0
+"""A world whose median step takes longer gets a worker to itself."""
+STATISTICS_EVERY_S = 0.5
+LEAVE_TIMEOUT_S = 5.0
+"""How long a worker that ends waits for its second thread."""
+_MAX_IDLE_WORLDS = 4
+"""Worlds of ended episodes kept for the next one, per task."""
+_TURN_US = 10_000
+"""Ticking stops for what players send and for what they are sent after so long, even if more is due: a world that takes longer
+than its frame interval is always due."""
+_WRITE_AFTER_US = 500_000
+"""Steps that have waited so long are written in the next moment in which nothing is due ..."""
+_WRITE_TAKES_US = 1_500
+"""... for so long. Later than `interplay.record.recorder.BATCH_US` they are written whatever is due."""
+_MAX_READY_WORLDS = 2
+"""Worlds made before anybody asks for them, one per task: 20 MB each."""
+_PREPARING_NICENESS = 10
+_MAX_BACKLOG_BYTES = 1 << 20
+"""When the web process has not read so much, frames are skipped."""
+
+log = logging.getLogger("interplay.play.workers.worker")
+
+
+class Worker:
+    """The loop of the process.
+
+    Args:
+        channel: Connected to the web process.
+    """
+
+    def __init__(self, channel: socket.socket) -> None:
+        self._channel = channel
+        channel.setblocking(False)
+        self._unpacker = Unpacker()
+        self._out: list[bytes] = []
+        self._backlog = b""
+        self._episodes: dict[int, LiveEpisode] = {}
+        self._due: list[tuple[int, int]] = []
+        self._idle_worlds: dict[str, list[PlayableEnv]] = defaultdict(list)
+        self._cancelled: set[int] = set()
+        self._opening: set[int] = set()
+        self._ready_worlds: dict[str, tuple[int, PlayableEnv, tuple[Any, dict[str, Any]]]] = {}
+        self._preparing = threading.Lock()
+        self._loaded: set[str] = set()
+        self._archive: interplay.record.Archive | None = None
+        self._offset = 0.0
+        self._lateness = Lateness()
+        self._num_steps = 0
+        self._open = True
+        self._stopping = False
+        self._jobs: queue.SimpleQueue[Callable[[], Callable[[], None]] | None] = queue.SimpleQueue()
+        self._built: deque[Callable[[], None]] = deque()
+        self._wake = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
+        self._helper = threading.Thread(target=self._do_jobs, name="jobs", daemon=True)
+        self._helper.start()
+
+    def run(self) -> None:
+        """Tick until the web process says stop or is gone."""
+        report_at = _now_us()
+        while self._open and not (self._stopping and not self._episodes):
+            begun = now = _now_us()
+            # Not what becomes due meanwhile: where a step takes longer than its frame interval, nobody would ever be read.
+            while self._due and self._due[0][0] <= begun:
+                due, number = heapq.heappop(self._due)
+                episode = self._episodes.get(number)
+                if episode is not None and episode.running and episode.clock.due_us == due:
+                    self._tick(episode, now)
+                    now = _now_us()
+            if now >= report_at:
+                self._report()
+                report_at = now + round(STATISTICS_EVERY_S * 1e6)
+            self._flush()
+            next_us = min(self._due[0][0] if self._due else report_at, report_at)
+            self._write_a_journal(next_us)
+            wait_us = next_us - _now_us()
+            readable, _, _ = select.select(
+                [self._channel, self._wake], [self._channel] if self._backlog else [], [], max(wait_us, 0) / 1e6
+            )
+            if self._wake in readable:
+                os.eventfd_read(self._wake)
+                while self._built:
+                    self._built.popleft()()
+            if self._channel in readable:
+                self._read()
+        self._leave()
+
+    def _tick(self, episode: LiveEpisode, now_us: int) -> None:
+        try:
+            late_us = episode.tick(now_us, skip=len(self._backlog) > _MAX_BACKLOG_BYTES)
+        except Exception as error:
+            self._fail(episode.number, error)
+            return
+        self._lateness.add(late_us)
+        self._num_steps += 1
+        if episode.outcome is not None:
+            self._finish(episode, episode.outcome)
+            return
+        heapq.heappush(self._due, (episode.clock.due_us, episode.number))
+        if episode.step == NUM_TIMED_STEPS:
+            step_ms = statistics.median(episode.step_costs_us) / 1000
+            if step_ms > SLOW_STEP_MS:
+                movable = episode.env.deterministic
+                self._event(episode.number, channel.Slow(round(step_ms, 2), movable))
+
+    def _write_a_journal(self, next_us: int) -> None:
+        """Use the time until the next step is due to write the journal that has waited longest."""
+        now = _now_us()
+        if not self._episodes or next_us - now < _WRITE_TAKES_US:
+            return
+        episode = max(self._episodes.values(), key=lambda one: one.unwritten_us(now) if one.running else 0)
+        if episode.running and episode.unwritten_us(now) > _WRITE_AFTER_US:
+            self._guard(episode.number, episode.write)
+
+    def _read(self) -> None:
+        try:
+            data = self._channel.recv(1 << 16)
+        except BlockingIOError:
+            return
+        except ConnectionError:
+            data = b""
+        if not data:
+            self._open = False
+            return
+        for number, index, kind, payload in self._unpacker.feed(data):
+            if kind == ToWorker.COMMAND:
+                self._command(number, index, decode_command(payload))
+                continue
+            episode = self._episodes.get(number)
+            if episode is None:
+                continue
+            seat = episode.seats[index]
+            if kind == ToWorker.INPUT:
+                episode.input(seat, *unpack_input(payload))
+            elif kind == ToWorker.HOLD:
+                seat.hold()
+            elif kind == ToWorker.GO:
+                seat.go(key=payload == b"\x01")
+            elif kind == ToWorker.KEY:
+                self._guard(number, partial(episode.show, seat, _now_us()))
+
+    def _command(self, number: int, index: int, command: channel.WorkerCommand) -> None:
+        """Do what the web process wants."""
+        episode = self._episodes.get(number)
+        match command:
+            case channel.Configure():
+                self._archive = interplay.record.open(Path(command.data), database=command.database)
+                self._take_place(command.place, command.num_workers)
+                gc.collect()
+                gc.freeze()  # what is loaded now stays: collections need not look at it again
+            case channel.Prepare():
+                threading.Thread(target=self._make_ready, args=(command,), name="prepare", daemon=True).start()
+            case channel.Open():
+                self._opening.add(number)
+                self._jobs.put(partial(self._build, number, command))
+            case channel.GoOn():
+                self._opening.add(number)
+                self._jobs.put(partial(self._rebuild, number, command))
+            case channel.Stop():
+                self._stopping = True
+                for live in self._episodes.values():
+                    self._finish(live, "interrupted")
+            case channel.Close() if episode is None:
+                self._cancelled.add(number)
+            case _ if episode is None:
+                return
+            case channel.Welcome():
+                seat = episode.seats[index]
+                self._event(number, seat.welcome(episode.step), seat=index)
+                self._guard(number, partial(episode.show, seat, _now_us()))
+            case channel.Start() if episode.recorder is None:
+                episode.wanted = True
+                self._jobs.put(partial(self._open_journal, episode, command))
+            case channel.Start():
+                episode.wanted = True
+                self._guard(number, partial(self._start, episode))
+            case channel.Pause():
+                self._guard(number, partial(episode.pause, _now_us()))
+            case channel.Away():
+                episode.seats[index].let_go()
+            case channel.Back():
+                self._guard(number, partial(episode.look_again, episode.seats[index], _now_us()))
+            case channel.Finish(outcome):
+                self._finish(episode, outcome)
+            case channel.Release() if not episode.closing:
+                self._guard(number, partial(self._release, episode))
+            case channel.Close():
+                self._drop(number, reusable=True)
+
+    def _take_place(self, place: int, num_workers: int) -> None:
+        """Step at other moments than the other workers do, and on a core of its own where each can have one.
+
+        Two workers that share a core while another is idle, as a scheduler lets them for milliseconds, make the frames of all
+        their players late.
+        """
+        self._offset = place / num_workers
+        cores = sorted(os.sched_getaffinity(0))
+        if len(cores) == num_workers > 1:
+            os.sched_setaffinity(0, {cores[place]})
+
+    def _start(self, episode: LiveEpisode) -> None:
+        if episode.running or episode.closing or not episode.wanted:
+            return
+        taken = [other.slot for other in self._episodes.values() if other.running]
+        episode.slot = min(range(SLOTS), key=taken.count)
+        episode.start(_now_us(), phase=(episode.slot + self._offset) / SLOTS)
+        heapq.heappush(self._due, (episode.clock.due_us, episode.number))
+
+    def _guard(self, number: int, act: Callable[[], None]) -> None:
+        """Do something for one game; if it fails, only that game ends."""
+        try:
+            act()
+        except Exception as error:
+            self._fail(number, error)
+
+    def _finish(self, episode: LiveEpisode, outcome: str) -> None:
+        """End an episode; its journal is closed by the second thread, because that waits for the disk."""
+        if episode.closing:
+            return
+        episode.closing = True
+        episode.running = False
+        if episode.recorder is not None:
+            for seat in episode.seats:
+                episode.send_hud(seat)
+        self._jobs.put(lambda: self._close_journal(episode, outcome))
+
+    def _close_journal(self, episode: LiveEpisode, outcome: str) -> Callable[[], None]:
+        try:
+            event = episode.finish(outcome)
+        except Exception as error:
+            _close_after_failure(episode)
+            return lambda failure=error: self._failed(episode.number, failure)
+
+        def finished() -> None:
+            self._event(episode.number, event)
+            self._drop(episode.number, reusable=True)
+
+        return finished
+
+    def _release(self, episode: LiveEpisode) -> None:
+        """Let another worker go on with an episode."""
+        episode.abandon()
+        self._event(episode.number, channel.Released())
+        self._drop(episode.number, reusable=False)
+
+    def _fail(self, number: int, error: Exception) -> None:
+        """End one game after an error; what was recorded stays, closed by the second thread."""
+        episode = self._episodes.get(number)
+        if episode is None or episode.recorder is None:
+            self._failed(number, error)
+            return
+        if episode.closing:
+            return
+        episode.closing = True
+        episode.running = False
+
+        def close() -> Callable[[], None]:
+            _close_after_failure(episode)
+            return lambda: self._failed(number, error)
+
+        self._jobs.put(close)
+
+    def _failed(self, number: int, error: Exception) -> None:
+        """Report a failure. The log has all of it; what a player reads names no folders and no code."""
+        episode = self._episodes.get(number)
+        if episode is None:
+            log.error("game %d could not be opened", number, exc_info=error)
+        else:
+            log.error("game %d, task %s, step %d", number, episode.env.task.id, episode.step, exc_info=error)
+        code, message = "world_failed", "the game's world had an error and stopped"
+        if isinstance(error, interplay.record.RecordingError):
+            code, message = "recording_failed", "your play could no longer be recorded"
+            if "the disk is full" in str(error):
+                message += ": the disk of the server is full"
+        self._event(number, channel.Failed(code, message))
+        self._drop(number, reusable=False)
+
+    def _drop(self, number: int, *, reusable: bool) -> None:
+        """Forget a game, keep its world for the next."""
+        self._opening.discard(number)
+        episode = self._episodes.pop(number, None)
+        if episode is None:
+            return
+        idle = self._idle_worlds[episode.env.task.content_hash]
+        if reusable and episode.env.deterministic and len(idle) < _MAX_IDLE_WORLDS:
+            idle.append(episode.env)
+        else:
+            try:
+                episode.env.close()
+            except Exception:
+                log.exception("game %d: closing its world failed", number)
+
+    # The second thread: everything below it runs beside the ticks, and hands over by `_built`.
+
+    def _do_jobs(self) -> None:
+        while (job := self._jobs.get()) is not None:
+            self._hand_over(job())
+
+    def _build(self, number: int, command: channel.Open) -> Callable[[], None]:
+        """Make or reuse a world and reset it."""
+        try:
+            env, start = self._new_world(Task.from_json(command.task), command.seed, for_people=command.for_people)
+            live = LiveEpisode(number, env, start=start, send=self._out.append)
+        except Exception as error:
+            return lambda failure=error: self._fail(number, failure)
+        return lambda: self._opened(live)
+
+    def _new_world(self, task: Task, seed: int, *, for_people: bool) -> tuple[PlayableEnv, tuple[Any, dict[str, Any]]]:
+        """A world at its first moment, and what its reset returned: the one that was made before, where it has this seed."""
+        with self._preparing:
+            ready = self._ready_worlds.pop(task.content_hash, None)
+            self._ready_worlds.clear()  # they would take memory from the game
+            if ready is not None and ready[0] == seed and for_people:
+                return ready[1:]
+            self._prepare(task)
+        idle = self._idle_worlds[task.content_hash]
+        env = idle.pop() if idle else make(task)
+        env.draw_for(env.people_see if for_people else None)
+        return env, env.reset(seed=seed)
+
+    def _make_ready(self, command: channel.Prepare) -> None:
+        """Load what a game needs and make its world, in a thread of low priority, while its player reads the instructions."""
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _PREPARING_NICENESS)  # of this thread alone
+        task, seed = Task.from_json(command.task), command.seed
+        try:
+            with self._preparing:
+                self._prepare(task, load=True)
+                env = make(task)
+                env.draw_for(env.people_see)
+                start = env.reset(seed=seed)
+                env.view()
+                self._ready_worlds.pop(task.content_hash, None)
+                while len(self._ready_worlds) >= _MAX_READY_WORLDS:
+                    del self._ready_worlds[next(iter(self._ready_worlds))]
+                self._ready_worlds[task.content_hash] = seed, env, start
+        except Exception:
+            log.exception("no world of %s could be made ready", task.id)
+            return
+        self._hand_over(lambda: self._event(0, channel.Ready(task.content_hash, seed)))
+
+    def _prepare(self, task: Task, *, load: bool = False) -> None:
+        """Let what the world needs be there; players who wait are told how far it is."""
+        prepare(
+            task,
+            lambda share: self._hand_over(lambda: self._say_preparing(share)),
+            load=load and task.env.backend not in self._loaded,
+        )
+        if load:
+            self._loaded.add(task.env.backend)
+
+    def _say_preparing(self, share: float) -> None:
+        for number in self._opening:
+            self._event(number, channel.Preparing(share))
+
+    def _hand_over(self, act: Callable[[], None]) -> None:
+        """From another thread: let the first one do this."""
+        self._built.append(act)
+        os.eventfd_write(self._wake, 1)
+
+    def _open_journal(self, episode: LiveEpisode, command: channel.Start) -> Callable[[], None]:
+        """Begin a recording; the clock starts when it is there, unless the players have paused meanwhile."""
+        try:
+            if episode.recorder is None:
+                assert self._archive is not None
+                recorder = self._archive.recorder(
+                    episode.env.task,
+                    episode.env,
+                    seed=command.seed,
+                    owners=command.owners,
+                    session_id=command.session,
+                    episode_id=command.episode,
+                )
+                episode.owners = {seat: owner.name for seat, owner in command.owners.items()}
+                episode.open_journal(recorder)
+        except Exception as error:
+            return lambda failure=error: self._fail(episode.number, failure)
+        return lambda: self._guard(episode.number, lambda: self._start(episode))
+
+    def _rebuild(self, number: int, command: channel.GoOn) -> Callable[[], None]:
+        """Rebuild a world from its journal."""
+        try:
+            assert self._archive is not None
+            with self._preparing:
+                self._prepare(Task.from_json(command.task))
+            env, recorder, state = interplay.record.resume(self._archive, command.episode)
+            live = LiveEpisode(number, env, start=None, send=self._out.append)
+            live.owners = command.owners
+            live.go_on_from(recorder, state)
+        except Exception as error:
+            return lambda failure=error: self._fail(number, failure)
+        return lambda: self._opened(live)
+
+    def _opened(self, live: LiveEpisode) -> None:
+        """Take a world over from the builder."""
+        self._opening.discard(live.number)
+        if self._stopping:
+            live.abandon()
+            return
+        self._episodes[live.number] = live
+        if live.number in self._cancelled:
+            self._cancelled.discard(live.number)
+            if live.recorder is None:
+                self._drop(live.number, reusable=True)
+            else:
+                self._finish(live, "left")
+            return
+        if live.outcome is not None:
+            self._finish(live, live.outcome)
+            return
+        self._event(live.number, channel.Opened())
+
+    def _event(self, number: int, event: channel.WorkerEvent, *, seat: int = 0) -> None:
+        self._out.append(pack_event(number, event, seat=seat))
+
+    def _report(self) -> None:
+        """Tell the web process how this worker is doing."""
+        counts = {str(index): count for index, count in enumerate(self._lateness.counts) if count}
+        episodes = self._episodes.values()
+        report = channel.Statistics(
+            num_steps=self._num_steps,
+            num_running=sum(episode.running for episode in episodes),
+            num_stalls=sum(episode.clock.num_stalls for episode in episodes),
+            late_0_1ms=counts,
+            cpu_s=round(time.process_time(), 3),
+        )
+        self._event(0, report)
+
+    def _flush(self) -> None:
+        """Write what is waiting, as much as the channel takes."""
+        if self._out:
+            data = b"".join(self._out) if not self._backlog else b"".join((self._backlog, *self._out))
+            self._out.clear()
+        elif self._backlog:
+            data = self._backlog
+        else:
+            return
+        try:
+            sent = self._channel.send(data)
+        except BlockingIOError:
+            sent = 0
+        except ConnectionError:
+            self._open = False
+            sent = len(data)
+        self._backlog = data[sent:]
+
+    def _leave(self) -> None:
+        """Get every recorded step to disk and every event out, then end."""
+        self._jobs.put(None)
+        self._helper.join(LEAVE_TIMEOUT_S)  # a journal it is closing keeps how its episode ended
+        for episode in self._episodes.values():
+            try:
+                if not episode.closing:
+                    episode.abandon()
+            except InterplayError as error:
+                log.error("game %d: %s", episode.number, error)
+        self._channel.setblocking(True)
+        self._channel.settimeout(5.0)
+        with contextlib.suppress(OSError):
+            self._channel.sendall(self._backlog + b"".join(self._out))
+        self._channel.close()
+
+
+def _close_after_failure(episode: LiveEpisode) -> None:
+    """End the journal of an episode that failed, where even that can be written."""
+    assert episode.recorder is not None
+    try:
+        episode.recorder.finish("interrupted")
+    except Exception:
+        log.exception("game %d: its journal could not be ended", episode.number)
+        with contextlib.suppress(Exception):
+            episode.recorder.abandon()
+
+
+def _now_us() -> int:
+    return time.monotonic_ns() // 1000
+
+
+def main(descriptor: int) -> None:
+    """Run a worker on its end of the socket pair."""
+    processes.shield_from_the_terminal()
+    sys.setswitchinterval(0.0005)  # the builder must not keep a due step waiting
+    logging.basicConfig(format="%(asctime)s worker %(process)d: %(message)s", level=logging.WARNING)
+    Worker(socket.socket(fileno=descriptor)).run()
+    logging.shutdown()
+    os._exit(0)  # everything is on disk; taking hundreds of emulators apart one by one helps nobody
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))
