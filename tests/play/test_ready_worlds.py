@@ -18,8 +18,6 @@ from interplay.store import PlaySession
 from interplay.tasks import builtin_suites, find
 from interplay.world import compiling
 
-pytestmark = pytest.mark.alone
-
 CAVE = find("basalt/find_cave", builtin_suites())
 
 
