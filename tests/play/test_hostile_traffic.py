@@ -1,4 +1,4 @@
-"""Seven hundred cases of traffic that means harm: no error of ours, nothing in the log, no frame lost by who plays meanwhile."""
+"""Seven hundred cases of traffic that means harm: no error of ours, nothing in the log, and a player loses no frame."""
 
 from __future__ import annotations
 
