@@ -19,8 +19,8 @@ SIZE = (640, 360)
 def main() -> None:
     """Draw all of them."""
     OUT.mkdir(parents=True, exist_ok=True)
-    renderer = Renderer(SIZE)
     for name, make in PICTURES.items():
+        renderer = Renderer(SIZE, gamma=2.0 if name.endswith("_gamma") else 0.0)
         world = make()
         jpeg = simplejpeg.encode_jpeg(np.ascontiguousarray(renderer.frame(world)), quality=90, colorsubsampling="444")
         (OUT / f"{name}.jpg").write_bytes(jpeg)
@@ -105,6 +105,8 @@ PICTURES: dict[str, Callable[[], World]] = {
     "above": lambda: fly(World(9), 16.0, 20.0, 24.0),
     "crafting": crafting,
     "night": night,
+    "cave_gamma": cave,
+    "night_gamma": night,
     **{f"village_{style}": (lambda style=style: fly(World(5, f"village_{style}"), 9.0, 30.0, 20.0))
        for style in ("plains", "desert", "savanna", "taiga", "snowy")},
 }  # fmt: skip

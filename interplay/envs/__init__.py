@@ -2,7 +2,7 @@
 
 What a person sees (`env.view()`, native frames) and what an agent sees (`interplay.envs.observation`, for example the
 84x84 grey stacks of the DQN papers) are kept apart: episodes record the first and derive the second. Importing this room makes
-the tasks of the block world known to Gymnasium: `gymnasium.make("interplay/FindCave-v0")`.
+the tasks of the block world known to Gymnasium: `gymnasium.make("interplay/FindCave-v1")`.
 """
 
 from interplay.envs import gymnasium_ids

@@ -1,35 +1,42 @@
 """The tasks of the block world under Gymnasium ids, for people who know nothing of tasks.
 
-`import interplay.envs` registers them; `gymnasium.make("interplay.envs:interplay/FindCave-v0")` imports by itself.
+`import interplay.envs` registers them; `gymnasium.make("interplay.envs:interplay/FindCave-v1")` imports by itself.
 """
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import gymnasium
 
 IDS = {
-    "FindCave-v0": "basalt/find_cave",
-    "MakeWaterfall-v0": "basalt/make_waterfall",
-    "CreateVillageAnimalPen-v0": "basalt/create_village_animal_pen",
-    "BuildVillageHouse-v0": "basalt/build_village_house",
-    "ObtainDiamondShovel-v0": "basalt/obtain_diamond_shovel",
-    "Sandbox-v0": "basalt/sandbox",
+    "FindCave": "basalt/find_cave",
+    "MakeWaterfall": "basalt/make_waterfall",
+    "CreateVillageAnimalPen": "basalt/create_village_animal_pen",
+    "BuildVillageHouse": "basalt/build_village_house",
+    "ObtainDiamondShovel": "basalt/obtain_diamond_shovel",
+    "Sandbox": "basalt/sandbox",
 }
-"""Gymnasium id, under `interplay/`, -> task."""
+"""Gymnasium id, under `interplay/` and without its version, -> task."""
+VERSIONS: dict[str, dict[str, Any]] = {"v0": {"gamma": 0.0}, "v1": {}}
+"""Version of an id -> options in which it differs from the task of today; pictures of `v0` are darker."""
 
 
 def register() -> None:
     """Make the ids known to Gymnasium. A second call does nothing."""
-    if f"interplay/{next(iter(IDS))}" in gymnasium.registry:
+    if f"interplay/{next(iter(IDS))}-v1" in gymnasium.registry:
         return
-    for name, task in IDS.items():
-        gymnasium.register(f"interplay/{name}", entry_point="interplay.envs.gymnasium_ids:make", kwargs={"task": task})
+    for (name, task), (version, options) in product(IDS.items(), VERSIONS.items()):
+        gymnasium.register(
+            f"interplay/{name}-{version}",
+            entry_point="interplay.envs.gymnasium_ids:make",
+            kwargs={"task": task} | options,
+        )
 
 
 def make(task: str, render_mode: str | None = None, **options: Any) -> Any:
-    """The environment of a task, with some of its options changed: `gymnasium.make("interplay/Sandbox-v0", commands=[...])`.
+    """The environment of a task, with some of its options changed: `gymnasium.make("interplay/Sandbox-v1", commands=[...])`.
 
     Args:
         render_mode: `rgb_array` or nothing; there is no window.

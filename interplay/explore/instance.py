@@ -20,6 +20,8 @@ STEP_BUDGET = 1800
 """Steps of an episode where nothing else is said: 90 seconds, as in the published evaluation."""
 GAME_RULES = {"doDaylightCycle": False, "doMobSpawning": False}
 """Of instances that do not say: it stays the hour it is, and no monsters come of themselves."""
+GAMMA = 2
+"""Of the pictures, as MineRL's."""
 ACTION_SPACES = ("minerl",)
 """`minerl`: keys and the camera, screens with their cursor included."""
 CAPABILITIES = (
@@ -131,7 +133,14 @@ class Instance:
 
         A command that the world refuses is an error at the first reset; `checking` names it.
         """
-        options = {"kind": self.land, "time": self.time, "rules": dict(self.game_rules), "commands": list(self.commands)}
+        options = {
+            "kind": self.land,
+            "time": self.time,
+            "rules": dict(self.game_rules),
+            "commands": list(self.commands),
+            "gamma": GAMMA,
+            "origin": True,
+        }
         goal = " ".join(self.task_text.split())
         return Task(
             id=f"explore/{self.name}",

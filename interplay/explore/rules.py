@@ -1,8 +1,8 @@
-"""The five rules of milestones, judged from plain facts: arithmetic that knows no world.
+"""The rules of milestones, judged from plain facts: the published five, and our own, whose names begin with `x.`.
 
 >>> rule = Rule("position_inside_box", {"min": [1, 0, 0], "max": [3, 2, 2], "coordinate_frame": "spawn_relative"})
 >>> facts = {"spawn": [8.5, 64.0, 8.5], "feet": [10.9, 64.0, 8.2], "eyes": 65.62, "yaw": 0.0, "pitch": 0.0}
->>> holds(rule, facts | {"slots": [None] * 41, "mobs": [], "boxes": []})
+>>> holds(rule, facts | {"slots": [None] * 41, "mobs": [], "boxes": [], "events": {}, "visible": None})
 True
 """
 
@@ -23,6 +23,13 @@ MOST_DIGITS = 15
 FRAME = "spawn_relative"
 """The only frame of coordinates: cells from the origin."""
 PREFIX = "minecraft:"
+EVENTS = (
+    *("mined", "placed", "crafted", "smelted", "traded", "picked_up", "used", "eaten", "killed", "bred", "tamed", "fed"),
+    *("sheared", "milked", "dyed", "named", "talked_to"),
+)
+"""What a player does that is counted: with a block, an item or a mob. What commands do is not."""
+FARTHEST_SEEN = 96
+"""Blocks, of the pictures that players see."""
 LEAST_SIDE, LEAST_WALK = 3, 2
 """A box of a count is tiny below so many cells on a side; one to walk into is tiny below so many cells of width or depth."""
 
@@ -36,8 +43,10 @@ FACTS = {
     "yaw": "degrees; 0 is south, 90 west",
     "pitch": "degrees; down is positive",
     "slots": '41 slots: null or {"item", "count"}',
-    "mobs": 'all mobs: {"name", "feet", "health"}',
+    "mobs": 'all mobs: {"id", "name", "feet", "health"}',
     "boxes": 'counted boxes: {"min", "max", "blocks"}, corners from O; blocks are {"name", "cells"}',
+    "events": "what the player did since the episode began: name of `EVENTS` -> block, item or mob -> how often",
+    "visible": 'what the player sees: {"kind", "name", "distance"} of the nearest of each; null where no rule asks',
 }
 """Name of a fact -> what it says."""
 
@@ -151,6 +160,17 @@ def _kind(key: str, value: object) -> Iterable[Problem]:
         yield Problem(key, f"must be 'block' or 'mob', got {value!r}", "write what is counted")
 
 
+def _event(key: str, value: object) -> Iterable[Problem]:
+    if value not in EVENTS:
+        yield Problem(key, f"{value!r} is not an event", nearest(str(value), EVENTS) or f"events are {', '.join(EVENTS)}")
+
+
+def _seen_distance(key: str, value: object) -> Iterable[Problem]:
+    if not _is_number(value) or not 0 < value <= FARTHEST_SEEN:  # type: ignore[operator]
+        text = f"must be above 0 and at most {FARTHEST_SEEN} blocks, got {value!r}"
+        yield Problem(key, text, "write how many blocks away it may be")
+
+
 def _frame(key: str, value: object) -> Iterable[Problem]:
     if value != FRAME:
         yield Problem(key, f"must be {FRAME!r}, got {value!r}", f"write {FRAME!r}, and count from where the player begins")
@@ -171,14 +191,21 @@ PARAMS: dict[str, dict[str, _Check]] = {
     "count_in_box_at_least": _OF_WHAT | _BOX | {"min_count": _at_least_one},
     "count_in_box_at_most": _OF_WHAT | _BOX | {"max_count": _at_least_none},
 }
-"""Type of a rule -> its parameters, all of which must be there."""
+"""Type of a published rule -> its parameters, all of which must be there."""
+OWN_PARAMS: dict[str, dict[str, _Check]] = {
+    "x.event_at_least": {"event": _event, "object": _name, "min_count": _at_least_one},
+    "x.visible": _OF_WHAT | {"max_distance": _seen_distance},
+}
+"""The same of our own rules, which no other judge of these instances knows."""
+_ALL_PARAMS = PARAMS | OWN_PARAMS
 
 
 def problems(rule: Rule) -> list[Problem]:
     """What is wrong with a rule by itself, whatever the scene."""
-    checks = PARAMS.get(rule.type)
+    checks = _ALL_PARAMS.get(rule.type)
     if checks is None:
-        return [Problem("type", f"{rule.type!r} is not a rule", nearest(rule.type, PARAMS) or f"rules are {', '.join(PARAMS)}")]
+        remedy = nearest(rule.type, _ALL_PARAMS) or f"rules are {', '.join(_ALL_PARAMS)}"
+        return [Problem("type", f"{rule.type!r} is not a rule", remedy)]
     found = []
     for name in rule.params:
         if name not in checks:
@@ -229,12 +256,17 @@ def check_facts(facts: Facts) -> None:
         if slot is not None:
             _exactly(slot, ("item", "count"), "a slot")
     for mob in facts["mobs"]:
-        _exactly(mob, ("name", "feet", "health"), "a mob")
+        _exactly(mob, ("id", "name", "feet", "health"), "a mob")
         _point(mob["feet"], "feet of a mob")
     for box in facts["boxes"]:
         _exactly(box, ("min", "max", "blocks"), "a box")
         for block in box["blocks"]:
             _exactly(block, ("name", "cells"), "a block of a box")
+    for event in facts["events"]:
+        if event not in EVENTS:
+            raise FactError(f"{event!r} is not an event that can be judged; events are {', '.join(EVENTS)}")
+    for one in facts["visible"] or ():
+        _exactly(one, ("kind", "name", "distance"), "what is visible")
 
 
 def _exactly(values: Mapping[str, Any], names: Iterable[str], what: str) -> None:
@@ -346,6 +378,32 @@ def _count(facts: Facts, params: Mapping[str, Any]) -> int:
     raise FactError(f"the facts have no box from {wanted[0]} to {wanted[1]}\nCollect the boxes that `rules.boxes` names.")
 
 
+def num_events(facts: Facts, event: str, name: str) -> int:
+    """How often the player did something to blocks, items or mobs of a name."""
+    return int(facts["events"].get(event, {}).get(name, 0))
+
+
+def _is_visible(facts: Facts, params: Mapping[str, Any]) -> bool:
+    if facts["visible"] is None:
+        raise FactError("the facts do not say what is visible\nCollect them with facts.for_rules, or with visible=True.")
+    wanted = (params["kind"], params["object"])
+    return any((one["kind"], one["name"]) == wanted and one["distance"] <= params["max_distance"] for one in facts["visible"])
+
+
+def done_by_player(rule: Rule, start: Facts, now: Facts) -> bool:
+    """Of a `count_in_box_at_most`: whether the player killed or mined at least as many as had to go.
+
+    Monsters also burn in sunlight and walk away. Blocks and mobs are not followed one by one: what the player did to others of
+    the same name outside the box counts, too.
+
+    Args:
+        start: The facts when the episode began.
+    """
+    event, name = ("killed" if rule.params["kind"] == "mob" else "mined"), rule.params["object"]
+    done = num_events(now, event, name) - num_events(start, event, name)
+    return done >= max(1, _count(start, rule.params) - rule.params["max_count"])
+
+
 def holds(rule: Rule, facts: Facts, semantics: str = VERSION) -> bool:
     """Whether a rule holds at one tick.
 
@@ -371,7 +429,11 @@ def holds(rule: Rule, facts: Facts, semantics: str = VERSION) -> bool:
         return _inside(cell(facts["feet"]), facts, params)
     if rule.type == "count_in_box_at_least":
         return _count(facts, params) >= params["min_count"]
-    return _count(facts, params) <= params["max_count"]
+    if rule.type == "count_in_box_at_most":
+        return _count(facts, params) <= params["max_count"]
+    if rule.type == "x.event_at_least":
+        return num_events(facts, params["event"], params["object"]) >= params["min_count"]
+    return _is_visible(facts, params)
 
 
 def all_hold(rules: Sequence[Rule], facts: Facts, semantics: str = VERSION) -> bool:
@@ -390,7 +452,7 @@ def boxes(rules: Iterable[Rule]) -> list[tuple[Cell, Cell]]:
     """The boxes whose blocks these rules count, as corners from the origin, each once."""
     found = []
     for rule in rules:
-        if rule.params.get("kind") == "block" and not any(problem.fatal for problem in problems(rule)):
+        if "min" in rule.params and rule.params.get("kind") == "block" and not any(problem.fatal for problem in problems(rule)):
             (x0, y0, z0), (x1, y1, z1) = rule.params["min"], rule.params["max"]
             found.append(((x0, y0, z0), (x1, y1, z1)))
     return list(dict.fromkeys(found))
@@ -404,11 +466,15 @@ class Progress:
         milestones: Name -> its rules.
         semantics: One of `SEMANTICS`.
         reached: Name -> the tick when it was reached, in the order it happened.
+        by_player: Name -> `done_by_player` of all rules `count_in_box_at_most` of a milestone that has any and
+            was reached. The first update is of the episode's beginning.
     """
 
     milestones: Mapping[str, Sequence[Rule]]
     semantics: str = VERSION
     reached: dict[str, int] = field(default_factory=dict)
+    by_player: dict[str, bool] = field(default_factory=dict)
+    _start: Facts | None = None
 
     def update(self, facts: Facts, tick: int) -> list[str]:
         """Judge the milestones that are not reached yet; returns those reached now.
@@ -418,5 +484,10 @@ class Progress:
         """
         open_ones = {name: rules for name, rules in self.milestones.items() if name not in self.reached}
         now = [name for name, rules in open_ones.items() if all_hold(rules, facts, self.semantics)]
+        self._start = facts if self._start is None else self._start
         self.reached |= dict.fromkeys(now, tick)
+        for name in now:
+            gone = [rule for rule in self.milestones[name] if rule.type == "count_in_box_at_most"]
+            if gone:
+                self.by_player[name] = all(done_by_player(rule, self._start, facts) for rule in gone)
         return now

@@ -21,6 +21,7 @@ def tick(world: World, actions: Sequence[Action]) -> None:
         actions: What each player does, by seat; checked before.
     """
     world.ticks += 1
+    world.deaths.clear()
     try:
         for seat, action in enumerate(actions):
             world.turn_to(seat)

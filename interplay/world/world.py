@@ -9,6 +9,7 @@ True
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import json
 import math
@@ -31,7 +32,7 @@ from interplay.world.errors import WorldError
 from interplay.world.grid.grid import Grid
 from interplay.world.player import inventory, vitals
 from interplay.world.player.screens import Screen
-from interplay.world.registry.blocks import name_of
+from interplay.world.registry.blocks import AIR, name_of
 from interplay.world.state import ENTITY, MAX_ENTITIES, STILL, Action, Container, Player, Position, Stack
 from interplay.world.terrain.generate import Land, generate, wildlife
 from interplay.world.tick import tick
@@ -67,8 +68,7 @@ class _Base:
     """A land as generated, with its light: what saved worlds are written against. Read-only."""
 
     land: Land
-    light: np.ndarray
-    skip: np.ndarray
+    grid: Grid
 
 
 _LIVING: WeakValueDictionary[tuple[int, str], _Base] = WeakValueDictionary()
@@ -85,7 +85,7 @@ def _base(seed: int, kind: str) -> _Base:
     grid = Grid(land.blocks)
     for array in (land.blocks, grid.light, grid.skip):
         array.flags.writeable = False
-    base = _LIVING[seed, kind] = _Base(land, grid.light, grid.skip)
+    base = _LIVING[seed, kind] = _Base(land, grid)
     return base
 
 
@@ -121,6 +121,7 @@ class World:
         screen: What the one whose turn it is has open.
         befores: What each player did in the last tick.
         rng: All chance after the beginning.
+        deaths: Mobs that died in the last tick, as `box` lists them, with their `killer`. Neither saved nor in the digest.
     """
 
     def __init__(self, seed: int, kind: str = "default", *, inhabited: bool = True) -> None:
@@ -130,7 +131,7 @@ class World:
         base = self._base = _base(seed, kind)
         self.seed, self.kind = seed, kind
         self.land = base.land
-        self.grid = Grid.of(base.land.blocks.copy(), base.light.copy(), base.skip.copy())
+        self.grid = base.grid.copy()
         self.spawn: Position = base.land.spawn
         self.players: list[Player] = []
         self.screens: list[Screen | None] = []
@@ -148,6 +149,7 @@ class World:
         self.weather = "clear"
         self.difficulty = "normal"
         self.rng = np.random.default_rng((seed, 1))
+        self.deaths: list[dict[str, Any]] = []
         self._next_id = 1
         if inhabited:
             self._settle()
@@ -291,6 +293,14 @@ class World:
 
     # Keeping it
 
+    def fork(self) -> World:
+        """A second world that is as this one now and goes its own way from here; some 5 ms, and 32 MiB of memory.
+
+        Both go on exactly alike as long as the same is done in them. Unlike `save` and `restore` it makes no land anew.
+        """
+        shared = {id(self._base): self._base, id(self.land): self.land, id(self.grid): self.grid.copy()}
+        return copy.deepcopy(self, shared)
+
     def _document(self) -> dict[str, Any]:
         """Everything as plain values and bytes, in an order of its own."""
         base, first = self._base, self._screen_document(0)
@@ -320,8 +330,8 @@ class World:
             "updates": self.updates.state(),
             "screen": first,
             "blocks": _difference(self.grid.blocks, base.land.blocks),
-            "light": _difference(self.grid.light, base.light),
-            "skip": _difference(self.grid.skip, base.skip),
+            "light": _difference(self.grid.light, base.grid.light),
+            "skip": _difference(self.grid.skip, base.grid.skip),
             **({"others": others} if others else {}),
         }
 
@@ -407,27 +417,40 @@ def _check(action: Action) -> None:
         raise WorldError(f"the camera must turn by finite degrees, got {action.camera_pitch} and {action.camera_yaw}")
 
 
-def box(world: World, low: Position, high: Position) -> dict[str, Any]:
+def box(world: World, low: Position, high: Position, *, cells: bool = False) -> dict[str, Any]:
     """Blocks and mobs in a box of cells, both corners included.
 
+    Args:
+        cells: Whether to list every cell that is not air.
+
     Returns:
-        `blocks`: name -> how many cells; `mobs`: `{"name", "x", "y", "z"}` of each.
+        `blocks`: name -> how many cells; `mobs`: `{"id", "name", "x", "y", "z", "health"}` of each; `deaths`: the same of those
+        that died here in the last tick, with their `killer`: `player` if the last blow was a player's, else `other`. With
+        `cells` also these: a list of `{"name", "x", "y", "z"}`.
     """
     (x0, x1), (y0, y1), (z0, z1) = (sorted(pair) for pair in zip(low, high, strict=True))
     sx, sy, sz = world.grid.size
-    cells = world.grid.blocks[max(0, x0) : min(sx, x1 + 1), max(0, z0) : min(sz, z1 + 1), max(0, y0) : min(sy, y1 + 1)]
-    states, counts = np.unique(cells, return_counts=True)
+    states_there = world.grid.blocks[max(0, x0) : min(sx, x1 + 1), max(0, z0) : min(sz, z1 + 1), max(0, y0) : min(sy, y1 + 1)]
+    states, counts = np.unique(states_there, return_counts=True)
     blocks: dict[str, int] = {}
     for state, count in zip(states.tolist(), counts.tolist(), strict=True):
         name = name_of(state)
         blocks[name] = blocks.get(name, 0) + count
-    living = world.entities[world.entities["kind"] >= mobs.NUM_THINGS]
-    inside = [
-        {"name": mobs.KINDS[one["kind"]], "x": float(one["x"]), "y": float(one["y"]), "z": float(one["z"])}
-        for one in living
-        if x0 <= one["x"] < x1 + 1 and y0 <= one["y"] < y1 + 1 and z0 <= one["z"] < z1 + 1
+
+    def inside(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        return [one for one in found if x0 <= one["x"] < x1 + 1 and y0 <= one["y"] < y1 + 1 and z0 <= one["z"] < z1 + 1]
+
+    living = [mobs.described(one) for one in world.entities[world.entities["kind"] >= mobs.NUM_THINGS]]
+    found = {"blocks": blocks, "mobs": inside(living), "deaths": inside(world.deaths)}
+    return found | {"cells": _cells(states_there, max(0, x0), max(0, y0), max(0, z0))} if cells else found
+
+
+def _cells(states: np.ndarray, x0: int, y0: int, z0: int) -> list[dict[str, Any]]:
+    """What is not air in a part of the land, uint16 (x, z, y), whose low corner is at (x0, y0, z0)."""
+    return [
+        {"name": name_of(int(states[x, z, y])), "x": x0 + x, "y": y0 + y, "z": z0 + z}
+        for x, z, y in np.argwhere(states != AIR).tolist()
     ]
-    return {"blocks": blocks, "mobs": inside}
 
 
 def _position(values: list[int]) -> Position:

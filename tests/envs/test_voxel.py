@@ -19,7 +19,7 @@ from interplay.envs.voxel import CAMERA, KEYS, VoxelEnv
 from interplay.envs.voxel.checks.obtain_diamond_shovel import MILESTONES
 from interplay.errors import NotFoundError
 from interplay.tasks import find
-from interplay.world import Stack, WorldError
+from interplay.world import Renderer, Stack, WorldError
 
 SMALL = (64, 36)
 SANDBOX = find("basalt/sandbox")
@@ -53,14 +53,14 @@ def random_actions(num: int, seed: int) -> list[dict]:
 
 @pytest.mark.parametrize("name", IDS)
 def test_every_id_is_a_gymnasium_environment(name):
-    env = gymnasium.make(f"interplay/{name}", size=SMALL)
+    env = gymnasium.make(f"interplay/{name}-v1", size=SMALL)
     assert env.observation_space["pov"].shape == (SMALL[1], SMALL[0], 3)
     assert set(env.action_space.spaces) == {*KEYS, CAMERA}
     env.close()
 
 
 def test_the_sandbox_passes_gymnasiums_checker():
-    check_env(gymnasium.make("interplay/Sandbox-v0", size=SMALL, kind="flat").unwrapped, skip_render_check=True)
+    check_env(gymnasium.make("interplay/Sandbox-v1", size=SMALL, kind="flat").unwrapped, skip_render_check=True)
 
 
 @pytest.mark.parametrize(
@@ -318,7 +318,7 @@ def test_an_observation_is_the_callers_own():
 @pytest.mark.parametrize("max_steps", [0, 1.5, "x", True])
 def test_a_time_limit_is_a_whole_number(max_steps):
     with pytest.raises(EnvError, match="max_steps is a whole number"):
-        gymnasium.make("interplay/Sandbox-v0", max_steps=max_steps)
+        gymnasium.make("interplay/Sandbox-v1", max_steps=max_steps)
 
 
 def test_stepping_before_the_first_reset_says_what_to_do():
@@ -351,3 +351,72 @@ def test_without_numba_the_block_world_says_what_to_install_and_atari_plays_on()
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=180)
     assert "needs numba; it is not installed" in done.stdout
     assert "pip install 'interplay[world]'" in done.stdout
+
+
+@pytest.mark.filterwarnings("ignore:.*interplay/Sandbox-v0 is out of date:DeprecationWarning")
+def test_the_first_version_of_an_id_has_the_dark_pictures_it_always_had():
+    pictures = []
+    for version in ("v0", "v1"):
+        env = gymnasium.make(f"interplay/Sandbox-{version}", size=SMALL, kind="flat", time=18_000, disable_env_checker=True)
+        pictures.append(env.reset(seed=1)[0]["pov"].astype(int))
+        env.close()
+    assert pictures[1].mean() > 1.5 * pictures[0].mean()
+
+
+def test_a_task_that_says_no_gamma_is_drawn_without():
+    """Tasks of recordings that were made before there was gamma."""
+    task = find("basalt/sandbox")
+    options = {name: value for name, value in task.env.options.items() if name != "gamma"} | {
+        "size": list(SMALL),
+        "kind": "flat",
+    }
+    env = make(replace(task, env=replace(task.env, options=options)))
+    assert isinstance(env, VoxelEnv)
+    env.reset(seed=3)
+    assert np.array_equal(env.view().pixels, Renderer(SMALL).frame(env.world))
+
+
+def test_the_info_has_the_origin_of_a_scene_and_a_snapshot_keeps_it():
+    env = small(kind="flat", origin=True, commands=["/tp @p ~ ~5 ~-40"])
+    _, info = env.reset(seed=1)
+    assert (info["y"], info["origin"]) == (69.0, [128, 64, 88])  # they fall for most of a second
+    env.step(idle(forward=1))
+    kept = env.snapshot()
+    again = small(kind="flat", origin=True, commands=["/tp @p ~ ~5 ~-40"])
+    again.restore(kept)
+    assert again.snapshot() == kept
+    assert again.step(idle())[4]["origin"] == [128, 64, 88]
+    with pytest.raises(EnvError, match="'origin'"):
+        env.restore(small_snapshot())
+    assert "origin" not in small(kind="flat").reset(seed=1)[1]
+
+
+def small_snapshot() -> bytes:
+    """Of a task that has no origin."""
+    env = small(kind="flat")
+    env.reset(seed=1)
+    return env.snapshot()
+
+
+def test_a_fork_of_an_environment_goes_on_exactly_alike_and_by_itself():
+    env = small("basalt/obtain_diamond_shovel", kind="flat")
+    env.reset(seed=1)
+    for action in random_actions(20, 4):
+        env.step(action)
+    fork, before = env.fork(), env.snapshot()
+    steps = random_actions(30, 5)
+    theirs = [fork.step(action) for action in steps]
+    assert env.snapshot() == before
+    ours = [env.step(action) for action in steps]
+    assert fork.snapshot() == env.snapshot()
+    for one, other in zip(ours, theirs, strict=True):
+        assert np.array_equal(one[0]["pov"], other[0]["pov"])
+        assert one[1:] == other[1:]
+    with pytest.raises(EnvError, match="call reset"):
+        small().fork()
+
+
+@pytest.mark.parametrize("gamma", [-1, 9, "2", True, None])
+def test_a_gamma_that_is_none_is_refused(gamma):
+    with pytest.raises(EnvError, match=r"gamma is a number from 0 to 8, MineRL's is 2, got"):
+        small(gamma=gamma)

@@ -31,6 +31,7 @@ class World(OnePlayer, SimpleNamespace):
             player=Player(x=4.5, y=float(FLOOR), z=4.5, on_ground=True),
             entities=np.zeros(MAX_ENTITIES, ENTITY),
             extras={},
+            deaths=[],
             containers={},
             updates=Updates(),
             ticks=0,

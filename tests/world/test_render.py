@@ -11,9 +11,9 @@ from interplay.world.errors import WorldError
 from interplay.world.grid.grid import Grid
 from interplay.world.registry.blocks import parse
 from interplay.world.render.camera import Camera
-from interplay.world.render.daylight import of_sky
+from interplay.world.render.daylight import brightness, of_sky
 from interplay.world.render.renderer import Renderer
-from interplay.world.state import Player
+from interplay.world.state import Action, Player
 from interplay.world.world import World
 
 SIZE = (96, 54)
@@ -262,3 +262,27 @@ def test_frame_takes_the_picture_from_the_players_eyes(renderer):
 def test_settings_out_of_range_are_refused(settings, words):
     with pytest.raises(WorldError, match=words):
         Renderer(**settings)
+
+
+@pytest.mark.parametrize("day", [0.0, 0.3, 1.0])
+def test_gamma_raises_the_dark_as_the_game_does_and_leaves_the_light(day):
+    """Minecraft 1.16 goes from each colour c of its light by gamma towards 1 - (1 - c)^4, and no further than to white."""
+    plain = brightness(day).astype(float)
+    assert np.array_equal(brightness(day, 0.0), brightness(day))
+    for gamma in (0.5, 1.0, 2.0):
+        for before, after in zip(plain.reshape(-1), brightness(day, gamma).reshape(-1), strict=True):
+            game = min(1.0, before + gamma * ((1 - (1 - before) ** 4) - before))
+            assert after == pytest.approx(before if before > 1 else game, abs=1e-6)
+    assert brightness(0.0, 2.0)[0, 0] == pytest.approx(0.4339, abs=1e-4)  # from 0.07: 0.07 + 2 * (1 - 0.93^4 - 0.07)
+
+
+def test_a_night_is_seen_at_the_gamma_of_minerl_with_mobs_and_hand():
+    world = World(5, "flat", inhabited=False)
+    world.time = 18_000
+    x, y, z = world.spawn
+    world.spawn_mob("pig", x + 0.5, float(y), z + 3.5, NoAI=1)
+    world.step(Action())
+    dark, light = (Renderer((160, 90), gamma=gamma).frame(world).astype(int) for gamma in (0.0, 2.0))
+    for part in (np.s_[50:60, 20:60], np.s_[44:52, 76:84], np.s_[70:, 125:150]):  # grass, the pig, the hand
+        assert light[part].mean() > 1.8 * dark[part].mean()
+    assert np.array_equal(light[:20], dark[:20])  # the sky

@@ -12,9 +12,12 @@ import pytest
 import zstandard
 
 from interplay.world import Renderer
+from interplay.world.entities import mobs
 from interplay.world.errors import WorldError
+from interplay.world.player import screens
+from interplay.world.registry.blocks import state_of
 from interplay.world.state import Action, Stack
-from interplay.world.world import SAVED_VERSION, World
+from interplay.world.world import SAVED_VERSION, World, box
 
 
 @pytest.fixture
@@ -189,3 +192,91 @@ def test_every_living_world_keeps_its_land_and_no_land_outlives_the_last_two_wor
     del worlds, with_land, world
     gc.collect()
     assert sum(land() is not None for land in lands) <= 2
+
+
+def lived_in() -> World:
+    """A village in which much is going on: two players, an open chest, water that flows, sand that falls, a zombie by day."""
+    world = World(seed=7, kind="village")
+    seat = world.join()
+    x, y, z = world.spawn
+    world.set_block(x + 2, y, z, state_of("chest"))
+    world.set_block(x + 4, y + 3, z, state_of("water"))
+    world.set_block(x, y + 6, z + 5, state_of("sand"))
+    world.spawn_mob("zombie", x + 5.5, float(y), z + 5.5)
+    for at in range(2):
+        with world.acting(at):
+            world.give(Stack("iron_sword", tag={"Enchantments": [{"id": "sharpness", "lvl": 1}]}))
+            world.player.effects["speed"] = [100, 1]
+    screens.open(world, "chest", (x + 2, y, z))
+    world.containers[x + 2, y, z].slots[0] = Stack("apple", 3)
+    with world.acting(seat):
+        world.player.yaw = 60.0
+    for _ in range(5):
+        world.step(Action(), Action(forward=True, attack=True))
+    return world
+
+
+def go_on(world: World, ticks: int = 60) -> list[str]:
+    """Digests while two players act."""
+    seen = []
+    for tick in range(ticks):
+        clicks = Action(camera_yaw=4.0, attack=tick % 4 == 0)
+        world.step(clicks, Action(forward=True, jump=tick % 9 == 0, attack=True, camera_yaw=3.0))
+        seen.append(world.digest())
+    return seen
+
+
+def test_a_fork_goes_on_exactly_as_its_parent_and_as_the_world_alone():
+    alone, parent = lived_in(), lived_in()
+    fork = parent.fork()
+    assert fork.digest() == parent.digest() == alone.digest()
+    assert go_on(fork) == go_on(parent) == go_on(alone)
+
+
+def test_a_fork_and_its_parent_do_not_touch_each_other():
+    parent = lived_in()
+    fork = parent.fork()
+    before, picture = parent.digest(), Renderer((64, 36)).frame(parent)
+    x, y, z = fork.spawn
+    fork.player.slots[0].tag["Enchantments"][0]["lvl"] = 5
+    fork.containers[x + 2, y, z].slots[0].count = 1
+    next(extra for extra in fork.extras.values() if "offers" in extra)["offers"][0]["uses"] = 9
+    fork.rules["doFireTick"] = "false"
+    fork.grid.fill(x - 20, y, z - 20, x + 20, y + 5, z + 20, state_of("stone"))
+    go_on(fork)
+    assert parent.digest() == before
+    assert np.array_equal(Renderer((64, 36)).frame(parent), picture)
+    there = go_on(parent.fork())
+    held = parent.fork()
+    go_on(parent)
+    assert go_on(held) == there
+    arrays = ("blocks", "light", "skip")
+    assert not any(np.shares_memory(getattr(parent.grid, name), getattr(fork.grid, name)) for name in arrays)
+    assert fork.land is parent.land
+
+
+def test_a_fork_makes_no_land_however_many_there_are(monkeypatch):
+    worlds = [World(seed=seed, kind="flat", inhabited=False) for seed in range(4)]
+    monkeypatch.setattr("interplay.world.world.generate", None)
+    assert [world.fork().digest() for world in worlds] == [world.digest() for world in worlds]
+
+
+def test_a_box_lists_cells_and_mobs_with_id_and_health_and_who_died_by_whom(world):
+    x, y, z = world.spawn
+    world.set_block(x + 3, y, z + 3, state_of("gold_block"))
+    zombie, cow = (world.spawn_mob(name, x + 2.5, float(y), z + 2.5, NoAI=1) for name in ("zombie", "cow"))
+    corners = (x, y, z), (x + 4, y + 2, z + 4)
+    found = box(world, *corners, cells=True)
+    assert found["cells"] == [{"name": "gold_block", "x": x + 3, "y": y, "z": z + 3}]
+    assert {one["id"]: (one["name"], one["health"]) for one in found["mobs"]} == {zombie: ("zombie", 20.0), cow: ("cow", 10.0)}
+    assert "cells" not in box(world, *corners)
+    mobs.kill(world, world.row_of(zombie), 0)
+    mobs.kill(world, world.row_of(cow))
+    found = box(world, *corners)
+    assert found["mobs"] == []
+    assert [(one["id"], one["name"], one["killer"]) for one in found["deaths"]] == [
+        (zombie, "zombie", "player"),
+        (cow, "cow", "other"),
+    ]
+    world.step(Action())
+    assert box(world, *corners)["deaths"] == []

@@ -2,7 +2,7 @@
 
 ```python
 import interplay.envs
-env = gymnasium.make("interplay/FindCave-v0")
+env = gymnasium.make("interplay/FindCave-v1")
 observation, info = env.reset(seed=14169)
 observation["pov"]  # uint8, shape (360, 640, 3)
 ```
@@ -10,6 +10,7 @@ observation["pov"]  # uint8, shape (360, 640, 3)
 
 from __future__ import annotations
 
+import copy
 import json
 import math
 from collections.abc import Iterator, Mapping
@@ -26,6 +27,7 @@ from interplay.envs import minerl_actions
 from interplay.envs.base import EnvError, Frame, PlayableEnv
 from interplay.envs.voxel import checks
 from interplay.envs.voxel.actions import CAMERA, to_world
+from interplay.envs.voxel.origin import ready
 from interplay.envs.voxel.rewards import REWARDS
 from interplay.errors import InterplayError, unknown_name
 from interplay.tasks import Task
@@ -36,6 +38,7 @@ from interplay.world.player.inventory import CARRIED
 from interplay.world.registry.blocks import NUM_BOXES
 from interplay.world.registry.items import BY_NAME
 from interplay.world.render import hud
+from interplay.world.render.renderer import MOST_GAMMA
 from interplay.world.state import Player
 from interplay.world.terrain.generate import KINDS
 
@@ -51,11 +54,14 @@ OPTIONS: dict[str, Any] = {
     "reward": "",
     "check": "",
     "inventory": False,
+    "gamma": 0.0,
+    "origin": False,
 }
 """Task options and their defaults: kind of land, picture size (width, height), time of day, game rules, difficulty, first
 items as names or [name, count], commands that build the scene, whether ESC ends the episode, one of `rewards.REWARDS`, the
-outcome check whose answers the last info has (one of `checks.names()` or `module:function`), and whether the inventory is
-observed."""
+outcome check whose answers the last info has (one of `checks.names()` or `module:function`), whether the inventory is observed,
+how far the dark is raised (0 is how pictures were before there was this option, MineRL has 2), and whether the info has the
+origin: the cell of the first player's feet once the commands have run and 20 ticks have passed in which nobody acts."""
 
 _EARLIER = {"automatic": "check"}
 """Earlier names of options, in the tasks of recordings and of the built-in suite, whose content hashes they are part of."""
@@ -119,12 +125,13 @@ class VoxelEnv(PlayableEnv):
         self.render_mode = "rgb_array"
         self.metadata = {"render_modes": ["rgb_array"], "render_fps": round(task.frame_rate_hz)}
         self._full_size: tuple[int, int] = (width, height)
-        self._renderers = {height: interplay.world.Renderer((width, height))}
+        self._renderers: dict[int, interplay.world.Renderer] = {}
         if width >= PEOPLE_WIDTH:
             self.people_see = {"gui_scale": max(2, hud.natural_scale(width, height))}
             if width % 4 == height % 4 == 0:
                 self.heights = (height, height * 3 // 4, height // 2)
         self._world: World | None = None
+        self._origin: list[int] | None = None
         self._pictures: dict[str, np.ndarray] = {}
         self._num_steps = 0
         self._earned: dict[str, set[str]] = {}
@@ -148,7 +155,10 @@ class VoxelEnv(PlayableEnv):
         )
         check(_is_whole(time) and time >= 0, "time", "a whole number of ticks since sunrise, such as 6000 for noon")
         check(isinstance(options["check"], str), "check", "the name of an outcome check, or module:function")
-        for name in ("esc_ends", "inventory"):
+        gamma = options["gamma"]
+        is_number = isinstance(gamma, int | float) and not isinstance(gamma, bool)
+        check(is_number and 0 <= gamma <= MOST_GAMMA, "gamma", f"a number from 0 to {MOST_GAMMA}, MineRL's is 2")
+        for name in ("esc_ends", "inventory", "origin"):
             check(isinstance(options[name], bool), name, "true or false")
         for name, known in (("kind", KINDS), ("difficulty", DIFFICULTIES)):
             if options[name] not in known:
@@ -208,6 +218,7 @@ class VoxelEnv(PlayableEnv):
             if line.strip() and not line.lstrip().startswith("#"):
                 interplay.world.run(world, line)
         self._world = world
+        self._origin = _feet_cell(ready(world)) if chosen["origin"] else None
         self._num_steps, self._over = 0, False
         self._earned, self._done = {seat: set() for seat in self.task.seats}, set()
         return self._observation(), self._info()
@@ -286,6 +297,8 @@ class VoxelEnv(PlayableEnv):
             known = self._known_of(index)
             info |= known if self._is_single else {f"{seat}.{name}": value for name, value in known.items()}
         info["tick"] = self.world.ticks
+        if self._origin is not None:
+            info["origin"] = self._origin[:]
         if self._done and not self._is_single:
             info["seats_done"] = [seat for seat in self.task.seats if seat in self._done]
         if self._over and self._num_steps and self._outcome_check is not None:
@@ -314,13 +327,9 @@ class VoxelEnv(PlayableEnv):
         """What the task's check reads from the world as it is now, however the episode ended."""
         return {} if self._outcome_check is None else {**self._outcome_check(self.world)}
 
-    def box(self, low: tuple[int, int, int], high: tuple[int, int, int]) -> dict[str, Any]:
-        """Blocks and mobs in a box, both corners included: for rules that judge.
-
-        Returns:
-            `blocks`: name -> how many cells; `mobs`: a list of `{"name", "x", "y", "z"}`.
-        """
-        return interplay.world.box(self.world, low, high)
+    def box(self, low: tuple[int, int, int], high: tuple[int, int, int], *, cells: bool = False) -> dict[str, Any]:
+        """Blocks and mobs in a box, both corners included, as `interplay.world.box` has them: for rules that judge."""
+        return interplay.world.box(self.world, low, high, cells=cells)
 
     def view(self) -> Frame:
         """What the player sees, uint8, shape (H, W, 3); of several, side by side. Drawn once a step, whoever asks."""
@@ -334,7 +343,7 @@ class VoxelEnv(PlayableEnv):
         if seat not in self._pictures:
             width, height = self._size
             if height not in self._renderers:
-                self._renderers[height] = interplay.world.Renderer((width, height))
+                self._renderers[height] = interplay.world.Renderer((width, height), gamma=self._options["gamma"])
             with self.world.acting(self.task.seats.index(seat)):
                 self._pictures[seat] = self._renderers[height].frame(self.world, self._gui_scale)
         return Frame(self._pictures[seat])
@@ -391,6 +400,8 @@ class VoxelEnv(PlayableEnv):
         facts: dict[str, Any] = {"steps": self._num_steps, "earned": earned, "over": self._over, "done": sorted(self._done)}
         if self._is_single:  # as snapshots were before there were seats
             facts = {"steps": self._num_steps, "earned": earned[self.task.seats[0]], "over": self._over}
+        if self._origin is not None:
+            facts["origin"] = self._origin
         head = json.dumps({"task": self.task.id} | facts).encode()
         return len(head).to_bytes(4, "little") + head + self.world.save()
 
@@ -408,13 +419,27 @@ class VoxelEnv(PlayableEnv):
             earned = {self.task.seats[0]: head["earned"]} if self._is_single else head["earned"]
             earned = {seat: set(earned[seat]) for seat in self.task.seats}
             done = set(head.get("done", ()))
+            origin = [int(value) for value in head["origin"]] if self._options["origin"] else None
         except EnvError:
             raise
         except (ValueError, KeyError, TypeError, InterplayError) as error:
             raise EnvError(f"this is not a snapshot of {self.task.env.id}: {error}") from None
-        self._world = world
+        self._world, self._origin = world, origin
         self._pictures.clear()
         self._num_steps, self._earned, self._done, self._over = num_steps, earned, done, over
+
+    def fork(self) -> VoxelEnv:
+        """A second environment in the same state, which goes its own way from here: `World.fork`.
+
+        Raises:
+            EnvError: Before the first reset.
+        """
+        other = copy.copy(self)
+        other._world, other._pictures, other._renderers = self.world.fork(), dict(self._pictures), {}
+        other._earned, other._done = {seat: set(names) for seat, names in self._earned.items()}, set(self._done)
+        other.action_space, other.observation_space = copy.deepcopy((self.action_space, self.observation_space))
+        other._np_random = copy.deepcopy(self._np_random)
+        return other
 
     def draws_as(self, versions: Mapping[str, str]) -> bool:
         """Whether pictures of these `versions()` are ours: those of the same version of the world."""
@@ -425,6 +450,11 @@ class VoxelEnv(PlayableEnv):
         import numba
 
         return super().versions() | {"numba": numba.__version__, "world": str(interplay.world.VERSION)}
+
+
+def _feet_cell(world: World) -> list[int]:
+    me = world.players[0]
+    return [math.floor(value) for value in (me.x, me.y, me.z)]
 
 
 def _stand_before_the_first(world: World, seat: int) -> None:

@@ -351,6 +351,12 @@ def loot(world: World, row: int, by_player: bool) -> list[Stack]:
     return [Stack(f"cooked_{item}" if cooked and item in _COOKED else item, number) for item, number in found if number]
 
 
+def described(one: np.void) -> dict[str, Any]:
+    """A mob for rules that judge: its id, name, feet and half hearts."""
+    x, y, z, health = (float(one[name]) for name in ("x", "y", "z", "health"))
+    return {"id": int(one["id"]), "name": KINDS[one["kind"]], "x": x, "y": y, "z": z, "health": health}
+
+
 def kill(world: World, row: int, by: int = -1) -> None:
     """Let a mob die: what it leaves lies there, the player's kills are counted.
 
@@ -367,6 +373,7 @@ def kill(world: World, row: int, by: int = -1) -> None:
         for stack in loot(world, row, by == 0):
             turn = float(world.rng.random()) * 2 * math.pi
             world.spawn_item(x, y + 0.3, z, stack, vx=math.cos(turn) * 0.08, vy=0.2, vz=math.sin(turn) * 0.08)
+    world.deaths.append(described(one) | {"killer": "player" if by == 0 else "other"})
     size, young, tame = int(one["variant"]), bool(one["age"] < 0), bool(one["flags"] & TAMED)
     items_and_projectiles.remove(world, row)
     if by == 0:

@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 
 from interplay.world.grid.light import OPAQUE
-from interplay.world.grid.physics import FLUID_KIND, WATER, box_entry, is_free
+from interplay.world.grid.physics import FLUID_KIND, WATER, box_entry, first_cell, is_free, next_cell
 from interplay.world.registry.blocks import BLOCKS, BOX_START, BOXES, NUM_BOXES, NUM_STATES, per_block, properties_of
 
 REACH = 16
@@ -260,11 +260,7 @@ def first_block(blocks, x, y, z, dx, dy, dz):  # type: ignore[no-untyped-def]
     """
     sx, sz, sy = blocks.shape
     inf = 1e300
-    cx, cy, cz = math.floor(x), math.floor(y), math.floor(z)
-    step_x, step_y, step_z = (1 if dx > 0 else -1), (1 if dy > 0 else -1), (1 if dz > 0 else -1)
-    next_x = (cx + (dx > 0) - x) / dx if dx != 0 else inf
-    next_y = (cy + (dy > 0) - y) / dy if dy != 0 else inf
-    next_z = (cz + (dz > 0) - z) / dz if dz != 0 else inf
+    cx, cy, cz, next_x, next_y, next_z = first_cell(x, y, z, dx, dy, dz)
     while True:
         if cx < 0 or cz < 0 or cx >= sx or cz >= sz or cy < 0:
             at, side = box_entry(x, y, z, dx, dy, dz, cx + 0.0, cy + 0.0, cz + 0.0, cx + 1.0, cy + 1.0, cz + 1.0)
@@ -297,15 +293,7 @@ def first_block(blocks, x, y, z, dx, dy, dz):  # type: ignore[no-untyped-def]
             return best, face, cx, cy - below, cz
         if min(next_x, next_y, next_z) > 1.0:
             return 2.0, 0, 0, 0, 0
-        if next_x <= next_y and next_x <= next_z:
-            cx += step_x
-            next_x += step_x / dx
-        elif next_y <= next_z:
-            cy += step_y
-            next_y += step_y / dy
-        else:
-            cz += step_z
-            next_z += step_z / dz
+        cx, cy, cz, next_x, next_y, next_z = next_cell(cx, cy, cz, next_x, next_y, next_z, dx, dy, dz)
 
 
 @njit(cache=True)

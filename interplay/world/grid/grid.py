@@ -5,6 +5,9 @@ Arrays are indexed [x, z, y] with y fastest, so that a column lies together.
 
 from __future__ import annotations
 
+import mmap
+from contextlib import suppress
+
 import numpy as np
 
 from interplay.world.errors import WorldError
@@ -15,6 +18,7 @@ SIZE = (256, 128, 256)
 """Cells east-west, up, north-south."""
 BEDROCK = state_of("bedrock")
 MAX_SKIP = 16
+_LARGE_PAGE = 2**21
 
 
 class Grid:
@@ -46,6 +50,10 @@ class Grid:
         grid.size = (sx, sy, sz)
         grid.blocks, grid.light, grid.skip = blocks, light_of_cells, skip
         return grid
+
+    def copy(self) -> Grid:
+        """A grid of its own with the same cells."""
+        return Grid.of(_copied(self.blocks), _copied(self.light), _copied(self.skip))
 
     def inside(self, x: int, y: int, z: int) -> bool:
         """Whether there is such a cell."""
@@ -122,3 +130,16 @@ class Grid:
             return 15, 0
         value = int(self.light[x, z, y])
         return value >> 4, value & 15
+
+
+def _copied(array: np.ndarray) -> np.ndarray:
+    """A copy in large pages where the system has them: few are handed out faster than many, ten times or so."""
+    if not hasattr(mmap, "MADV_HUGEPAGE"):
+        return array.copy()
+    block = mmap.mmap(-1, array.nbytes + _LARGE_PAGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    with suppress(OSError):  # a system without large pages
+        block.madvise(mmap.MADV_HUGEPAGE)
+    begin = -np.frombuffer(block, np.uint8).ctypes.data % _LARGE_PAGE
+    copy = np.frombuffer(block, array.dtype, array.size, begin).reshape(array.shape)
+    copy[...] = array
+    return copy

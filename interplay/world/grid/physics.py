@@ -225,6 +225,33 @@ def box_entry(x, y, z, dx, dy, dz, x0, y0, z0, x1, y1, z1):  # type: ignore[no-u
 
 
 @njit(cache=True)
+def first_cell(x, y, z, dx, dy, dz):  # type: ignore[no-untyped-def]
+    """Where a walk along a line from cell to cell begins (Amanatides & Woo 1987).
+
+    Returns:
+        (cx, cy, cz, next_x, next_y, next_z): the cell, and how far it is to its faces, in lengths of the direction.
+    """
+    cx, cy, cz = math.floor(x), math.floor(y), math.floor(z)
+    next_x = (cx + (dx > 0) - x) / dx if dx != 0 else 1e300
+    next_y = (cy + (dy > 0) - y) / dy if dy != 0 else 1e300
+    next_z = (cz + (dz > 0) - z) / dz if dz != 0 else 1e300
+    return cx, cy, cz, next_x, next_y, next_z
+
+
+@njit(cache=True)
+def next_cell(cx, cy, cz, next_x, next_y, next_z, dx, dy, dz):  # type: ignore[no-untyped-def]
+    """The same of the cell behind the nearest face; of two as near, x before y before z."""
+    if next_x <= next_y and next_x <= next_z:
+        step = 1 if dx > 0 else -1
+        return cx + step, cy, cz, next_x + step / dx, next_y, next_z
+    if next_y <= next_z:
+        step = 1 if dy > 0 else -1
+        return cx, cy + step, cz, next_x, next_y + step / dy, next_z
+    step = 1 if dz > 0 else -1
+    return cx, cy, cz + step, next_x, next_y, next_z + step / dz
+
+
+@njit(cache=True)
 def ray(blocks, x, y, z, dx, dy, dz, reach, sources=False):  # type: ignore[no-untyped-def]
     """The first block outline along a look.
 
@@ -240,12 +267,8 @@ def ray(blocks, x, y, z, dx, dy, dz, reach, sources=False):  # type: ignore[no-u
     sx, sz, sy = blocks.shape
     length = math.sqrt(dx * dx + dy * dy + dz * dz)
     dx, dy, dz = dx / length, dy / length, dz / length
-    cx, cy, cz = math.floor(x), math.floor(y), math.floor(z)
-    step_x, step_y, step_z = (1 if dx > 0 else -1), (1 if dy > 0 else -1), (1 if dz > 0 else -1)
     inf = 1e300
-    next_x = (cx + (dx > 0) - x) / dx if dx != 0 else inf
-    next_y = (cy + (dy > 0) - y) / dy if dy != 0 else inf
-    next_z = (cz + (dz > 0) - z) / dz if dz != 0 else inf
+    cx, cy, cz, next_x, next_y, next_z = first_cell(x, y, z, dx, dy, dz)
     while True:
         if 0 <= cx < sx and 0 <= cz < sz and 0 <= cy < sy:
             state = int(blocks[cx, cz, cy])
@@ -275,15 +298,7 @@ def ray(blocks, x, y, z, dx, dy, dz, reach, sources=False):  # type: ignore[no-u
                 return True, cx, cy, cz, face, x + dx * best, y + dy * best, z + dz * best
         if min(next_x, next_y, next_z) > reach:
             return False, 0, 0, 0, 0, 0.0, 0.0, 0.0
-        if next_x <= next_y and next_x <= next_z:
-            cx += step_x
-            next_x += step_x / dx
-        elif next_y <= next_z:
-            cy += step_y
-            next_y += step_y / dy
-        else:
-            cz += step_z
-            next_z += step_z / dz
+        cx, cy, cz, next_x, next_y, next_z = next_cell(cx, cy, cz, next_x, next_y, next_z, dx, dy, dz)
 
 
 @njit(cache=True)

@@ -29,8 +29,14 @@ def of_sky(time: int, weather: str = "clear") -> float:
     return day * {"rain": 0.78, "thunder": 0.55}.get(weather, 1.0)
 
 
-def brightness(day: float) -> np.ndarray:
-    """Colour that a light value (sky times 16, plus block) gives to white: float32, shape (256, 3)."""
+def brightness(day: float, gamma: float = 0.0) -> np.ndarray:
+    """Colour that a light value (sky times 16, plus block) gives to white: float32, shape (256, 3).
+
+    Args:
+        day: As `of_sky` gives it.
+        gamma: How far what is dark is raised towards 1 - (1 - colour)^4, as Minecraft 1.16 does it; 0 leaves it, the game's
+            own setting ends at 1, and MineRL plays at 2.
+    """
     level = np.arange(16) / 15
     curve, root = 0.04 + 0.96 * _STEEP, np.sqrt(level)
     sun = np.array([0.19, 0.22, 0.34]) * (1 - day) + np.array([1.03, 1.0, 0.95]) * day
@@ -39,4 +45,7 @@ def brightness(day: float) -> np.ndarray:
     torch = curve[:, None] * np.array([1.04, 0.88, 0.64])
     torch[0] = 0
     both = np.sqrt(sky[:, None] ** 2 + torch[None] ** 2)
-    return np.minimum(np.maximum(both, [0.07, 0.07, 0.078]), 1.05).reshape(256, 3).astype(np.float32)
+    colour = np.minimum(np.maximum(both, [0.07, 0.07, 0.078]), 1.05).reshape(256, 3)
+    dark = 1 - np.minimum(colour, 1.0)
+    raised = colour + gamma * (dark - dark * dark * dark * dark)
+    return np.maximum(np.minimum(raised, 1.0), colour).astype(np.float32)

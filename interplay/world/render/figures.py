@@ -399,9 +399,9 @@ def basis(view: View) -> np.ndarray:
     return np.array([view.x, view.y, view.z, -sw * cp, -sp, cw * cp, -cw, 0.0, -sw, -sw * sp, cp, cw * sp, tall, wide])
 
 
-def brightness(light: np.ndarray | int, time: int, weather: str = "clear") -> np.ndarray:
+def brightness(light: np.ndarray | int, time: int, weather: str = "clear", gamma: float = 0.0) -> np.ndarray:
     """Colour that cells with this light (sky times 16, plus block) give to white at this time: float64, shape (..., 3)."""
-    return daylight.brightness(daylight.of_sky(time, weather))[np.asarray(light)].astype(np.float64)
+    return daylight.brightness(daylight.of_sky(time, weather), gamma)[np.asarray(light)].astype(np.float64)
 
 
 def _see_through() -> list[int]:
@@ -409,7 +409,7 @@ def _see_through() -> list[int]:
     return [number for number, name in enumerate(KINDS) if name in ("slime", "item")]
 
 
-def poses(world: World, view: View) -> np.ndarray:
+def poses(world: World, view: View, gamma: float = 0.0) -> np.ndarray:
     """Where every figure within reach stands, near ones first, those with see-through skins last: float64, shape (N, POSE)."""
     entities = world.entities
     rows = np.concatenate([entities[entities["kind"] >= 0], _other_players(world)])
@@ -443,7 +443,7 @@ def poses(world: World, view: View) -> np.ndarray:
         np.clip(np.floor(rows[a] + (0.4 if a == "y" else 0)).astype(int), 0, top - 1)
         for a, top in zip("xzy", (sx, sz, sy), strict=True)
     ]
-    bright = brightness(world.grid.light[cells[0], cells[1], cells[2]], world.time, world.weather)
+    bright = brightness(world.grid.light[cells[0], cells[1], cells[2]], world.time, world.weather, gamma)
     # Water takes the red out of what swims in it, as the renderer's does to what it covers
     out[:, RED : BLUE + 1] = np.where(
         _WET[world.grid.blocks[cells[0], cells[1], cells[2]]][:, None], bright * (0.5, 0.74, 0.92), bright
@@ -517,7 +517,7 @@ def _dress(out: np.ndarray, rows: np.ndarray, view: View) -> None:
             out[n, YAW], out[n, PITCH] = math.radians(view.yaw) + math.pi, -math.radians(view.pitch)
 
 
-def draw(world: World, camera: View, frame: np.ndarray, depth: np.ndarray) -> None:
+def draw(world: World, camera: View, frame: np.ndarray, depth: np.ndarray, gamma: float = 0.0) -> None:
     """Draw every entity within `REACH` into a picture.
 
     Args:
@@ -525,8 +525,9 @@ def draw(world: World, camera: View, frame: np.ndarray, depth: np.ndarray) -> No
         camera: From where.
         frame: uint8, shape (H, W, 3); changed in place.
         depth: float32, shape (H, W): blocks along the ray to what is drawn; changed in place.
+        gamma: As `daylight.brightness` has it.
     """
-    found = poses(world, camera)
+    found = poses(world, camera, gamma)
     if len(found):
         paint(found, basis(camera), frame, depth)
 

@@ -537,7 +537,7 @@ class _Eye(NamedTuple):
     size: tuple[int, int]
 
 
-def _hand(world: World, frame: np.ndarray) -> None:
+def _hand(world: World, frame: np.ndarray, gamma: float) -> None:
     """The thing in the hand, or the bare arm, at the lower right."""
     player = world.player
     height, width = frame.shape[:2]
@@ -548,7 +548,7 @@ def _hand(world: World, frame: np.ndarray) -> None:
     row[figures.SCALE] = 1.0
     cell = tuple(math.floor(value) for value in (player.x, player.eye_y, player.z))
     sky, block = world.grid.lights(*cell)
-    row[figures.RED : figures.BLUE + 1] = figures.brightness(sky * 16 + block, world.time, world.weather)
+    row[figures.RED : figures.BLUE + 1] = figures.brightness(sky * 16 + block, world.time, world.weather, gamma)
     stack = player.in_hand
     if player.eating:
         x, y = 0.16, -0.36 + 0.03 * exact.sin(player.eating * 1.6)
@@ -763,7 +763,7 @@ def _tooltip(frame: np.ndarray, text: str, x: int, y: int, g: int) -> None:
 
 
 # ---------------------------------------------------------------- all of it
-def draw(world: World, frame: np.ndarray, gui_scale: Fraction | None = None) -> None:
+def draw(world: World, frame: np.ndarray, gui_scale: Fraction | None = None, gamma: float = 0.0) -> None:
     """Draw everything that is not the world itself over its picture.
 
     Args:
@@ -771,24 +771,25 @@ def draw(world: World, frame: np.ndarray, gui_scale: Fraction | None = None) -> 
         frame: uint8, shape (H, W, 3), any size; changed in place. Below 240 rows or 320 columns the display is made on an
             enlarged copy, so that it fits, and shrunk with the picture.
         gui_scale: Pixels of the picture per GUI pixel, for people; None as agents see it.
+        gamma: Of the light on the hand, as `daylight.brightness` has it.
     """
     height, width = frame.shape[:2]
     times, gui, panel = scales((width, height), gui_scale, world.screen)
     if times > 1:
         canvas = np.empty((height * times, width * times, 3), np.uint8)
         _enlarge(frame, times, canvas)
-        _draw(world, canvas, gui, panel)
+        _draw(world, canvas, gui, panel, gamma)
         _shrink(canvas, times, frame)
     else:
-        _draw(world, frame, gui, panel)
+        _draw(world, frame, gui, panel, gamma)
 
 
-def _draw(world: World, frame: np.ndarray, g: int, panel: int) -> None:
+def _draw(world: World, frame: np.ndarray, g: int, panel: int, gamma: float) -> None:
     player: Player = world.player
     if player.game_mode == "spectator":  # nobody is there
         return
     if not player.sleeping and not player.dead:
-        _hand(world, frame)
+        _hand(world, frame, gamma)
     _moods(world, frame)
     if player.dead:
         veil(frame, (140, 8, 8), 0.5)

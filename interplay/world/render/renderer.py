@@ -51,6 +51,7 @@ if TYPE_CHECKING:
 
 int32: Any = numba.int32
 f32 = np.float32
+MOST_GAMMA = 8
 
 
 @cache
@@ -133,6 +134,7 @@ class Renderer:
         size: (width, height) in pixels, of the picture.
         fov: Degrees from the lowest to the highest pixel.
         distance: Blocks one can see; fog hides what is beyond.
+        gamma: How far the dark is raised, see `daylight.brightness`; MineRL plays at 2.
 
     Attributes:
         depth: float32, shape (H, W): blocks from the eye to what each pixel of the last picture shows;
@@ -142,14 +144,18 @@ class Renderer:
         WorldError: If a number is out of its range.
     """
 
-    def __init__(self, size: tuple[int, int] = (640, 360), fov: float = 70.0, distance: float = 96.0) -> None:
+    def __init__(
+        self, size: tuple[int, int] = (640, 360), fov: float = 70.0, distance: float = 96.0, gamma: float = 0.0
+    ) -> None:
         if len(size) != 2 or not all(1 <= side <= 4096 for side in size):
             raise WorldError(f"size is (width, height), each from 1 to 4096 pixels, got {size}")
         if not 10 <= fov <= 150:
             raise WorldError(f"fov is 10 to 150 degrees from bottom to top, got {fov}")
         if not 8 <= distance <= 512:
             raise WorldError(f"distance is 8 to 512 blocks, got {distance}")
-        self.size, self.fov, self.distance = size, fov, distance
+        if not 0 <= gamma <= MOST_GAMMA:
+            raise WorldError(f"gamma is 0 to {MOST_GAMMA}, got {gamma}; MineRL plays at 2")
+        self.size, self.fov, self.distance, self.gamma = size, fov, distance, gamma
         width, height = size
         self.depth = np.zeros((height, width), f32)
         self._starts = np.zeros((-(-height // TILE), -(-width // TILE)), f32)
@@ -180,8 +186,8 @@ class Renderer:
             selected=None if looked_at is None else looked_at[:3],
             crack=crack,
         )
-        figures.draw(world, camera, picture, self.depth)
-        hud.draw(world, picture, gui_scale)
+        figures.draw(world, camera, picture, self.depth, self.gamma)
+        hud.draw(world, picture, gui_scale, self.gamma)
         return picture
 
     def view(
@@ -213,7 +219,7 @@ class Renderer:
         sx, sy, sz = grid.size
         size = int32(sx), int32(sy), int32(sz)
         flat = grid.blocks.reshape(-1), grid.light.reshape(-1), grid.skip.reshape(-1)
-        bright = brightness(of_sky(time, weather))
+        bright = brightness(of_sky(time, weather), self.gamma)
         numbers = self._numbers(grid, camera, time, ticks, weather, bright)
         marks = np.full(7, -1, np.int32)
         if selected is not None:

@@ -1,0 +1,16 @@
+"""When a scene is ready: what a player does in their first second must not move its origin."""
+
+from __future__ import annotations
+
+from interplay.world import Action, World
+
+ORIGIN_TICKS = 20
+"""Pass after the commands before the scene is ready."""
+
+
+def ready(world: World) -> World:
+    """A copy of a world whose commands have just run, once the idle ticks have passed; the world itself stays as it is."""
+    idle = world.fork()
+    for _ in range(ORIGIN_TICKS):
+        idle.step(*(Action() for _ in idle.players))
+    return idle
