@@ -7,11 +7,11 @@ from collections.abc import Iterable
 
 
 class InterplayError(Exception):
-    """An error whose text tells the reader what to do; the command line prints it without a traceback and exits 1."""
+    """An error whose text tells the reader what to do; the command line prints it without a traceback and exits with 1."""
 
 
 class NotFoundError(InterplayError):
-    """A name that leads nowhere; the text offers the nearest one."""
+    """A name that leads nowhere; the text offers the nearest one, and the command line exits with 2."""
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str], *, hint: str = "") -> NotFoundError:

@@ -67,6 +67,19 @@ def test_a_missing_argument_is_misuse():
         (("episodes", "export", "--all", "--format", "gif"), "unknown export format 'gif'; known: mp4"),
         (("study", "open", "basalt", "--address", "rubbish"), "it takes https://host or http://host, got 'rubbish'"),
         (("tasks", "check", "--env", "Taxi-v4", "--steps", 30 * "9"), "--steps"),
+        (("serve", "--port", "abc"), "'--port': it must be a valid integer; got 'abc'"),
+        (("serve", "--port", "99999"), "'--port': it must be less than or equal to 65535; got '99999'"),
+        (("rank", "--method", "elo"), "'elo' is not one of 'trueskill', 'bradley-terry'"),
+        (("episodes", "list", "--outcome", "won"), "'won' is not one of 'terminated', 'time_limit'"),
+        (("judge", "ban", "ann"), "a ban needs its reason"),
+        (("judge", "ban", "--reason", "no care"), "nobody is named"),
+        (("judge", "decline", "ann", "--reason", " "), "declining needs a reason"),
+        (("judge", "simulate", "--agents", "2"), "num_agents must be from 3 to 1000; got 2"),
+        (("judge", "simulate", "--out", "plot.doc"), "must end on .svg, .png or .pdf"),
+        (("judge", "by-model", "--limit", "3"), "--limit goes with --vision"),
+        (("judge", "token", "create", "red", "--scope", "all"), "there is no scope 'all'"),
+        (("judge", "token", "create", "a b", "--scope", "read"), "a token cannot be named 'a b'"),
+        (("play", "atari/brekout", "--agent", "random"), "did you mean 'atari/breakout'"),
     ],
 )
 def test_misuse_is_said_in_words_before_anything_is_made(arguments, words, tmp_path, monkeypatch, capsys):
@@ -78,6 +91,27 @@ def test_misuse_is_said_in_words_before_anything_is_made(arguments, words, tmp_p
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize(
+    "command", [("episodes", "list"), ("judge", "list-agents"), ("judge", "export", "all.csv"), ("judge", "calibrate")]
+)
+def test_a_task_that_nobody_knows_is_misuse_and_the_nearest_is_offered(command, tmp_path, capsys):
+    with pytest.raises(SystemExit, match="2"):
+        main([*command, "--task", "breakout", "--data", str(tmp_path)])
+    assert "unknown task 'breakout'; did you mean 'atari/breakout'?" in capsys.readouterr().err
+    with pytest.raises(SystemExit, match="0"):
+        main(["episodes", "list", "--task", "atari/breakout", "--data", str(tmp_path)])
+
+
+def test_a_data_folder_that_is_made_is_said_and_one_that_is_there_is_not(tmp_path, capsys):
+    folder = str(tmp_path / "mistyped")
+    for name, said in (("red", f"Made a new data folder: {folder}\n"), ("blue", "")):
+        with pytest.raises(SystemExit, match="0"):
+            main(["judge", "token", "create", name, "--scope", "read", "--json", "--data", folder])
+        captured = capsys.readouterr()
+        assert captured.err == said
+        assert json.loads(captured.out)["name"] == name
+
+
 def test_a_folder_that_nobody_made_is_not_made_by_a_list_of_agents(tmp_path, capsys):
     with pytest.raises(SystemExit, match="0"):
         main(["agents", "list", "--data", str(tmp_path / "mistyped")])
@@ -85,9 +119,9 @@ def test_a_folder_that_nobody_made_is_not_made_by_a_list_of_agents(tmp_path, cap
     assert not (tmp_path / "mistyped").exists()
 
 
-def test_an_error_for_people_has_no_traceback_and_exits_1():
+def test_an_unknown_name_has_no_traceback_and_exits_2():
     result = run("tasks", "show", "atari/brekout")
-    assert result.returncode == 1
+    assert result.returncode == 2
     assert "did you mean 'atari/breakout'?" in result.stderr
     assert "Traceback" not in result.stderr
 
@@ -204,7 +238,7 @@ def test_a_long_table_is_laid_out_like_a_short_one():
 
 def test_bench_offers_what_measures_and_not_the_modules_beside_it(tmp_path):
     result = run("bench", "recrod")
-    assert result.returncode == 1
+    assert result.returncode == 2
     assert "did you mean 'record'?" in result.stderr
     known = "dataset, judging, matchmaking, play, rank, record, world"
     assert f"known: {known}\n" in run("bench", "xyzzy").stderr

@@ -22,7 +22,7 @@ Every verb with its options. `interplay VERB --help` says the same.
 
 This page is made from the commands: `python tools/command_line_page.py`.
 
-Exit status: 0 done, 1 failed, 2 wrong options. Results go to standard output, progress to standard error.
+Exit status: 0 done, 1 failed, 2 wrong options or an unknown name. Results go to standard output, progress to standard error.
 Every command accepts these options; one that has no use for an option ignores it:
 
 | option | what it does |

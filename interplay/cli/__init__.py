@@ -5,13 +5,10 @@ from __future__ import annotations
 import difflib
 import importlib
 import sys
-from typing import TYPE_CHECKING
+from typing import Any
 
 from interplay import __version__
-from interplay.errors import InterplayError
-
-if TYPE_CHECKING:
-    import typer
+from interplay.errors import InterplayError, NotFoundError
 
 _VERBS = {
     "demo": ("interplay.cli.demo", "The whole loop with scripted players and judges: play, learn, roll out, judge, rank."),
@@ -66,29 +63,35 @@ def _run(arguments: list[str]) -> int:
         print(f"error: no such verb {verb!r}; {hint}", file=sys.stderr)
         return 2
     try:
-        app = importlib.import_module(_VERBS[verb][0]).app
-        app(_without_idle_options(app, rest), prog_name=f"interplay {verb}")
+        import typer
+
+        command = typer.main.get_command(importlib.import_module(_VERBS[verb][0]).app)
+        status = command.main(_without_idle_options(command, rest), prog_name=f"interplay {verb}", standalone_mode=False)
+    except typer.BadParameter.__base__ as error:  # whatever is wrong with options and arguments
+        given = getattr(error.__cause__, "errors", list)()  # of a number or choice; the message does not repeat it
+        if given:
+            said = error.message.partition(", unable")[0].replace("Input should be", "it must be").removeprefix("Value error, ")
+            error.message = said if repr(given[0]["input"]) in said else f"{said}; got {given[0]['input']!r}"
+        error.show()
+        return error.exit_code
     except SystemExit as stop:  # typer's way to end: 0, 2 for misuse, or a verb's own status
         return stop.code if isinstance(stop.code, int) else int(stop.code is not None)
     except InterplayError as error:
         from interplay.cli.common import printable
 
         print(f"error: {printable(str(error))}", file=sys.stderr)
-        return 1
+        return 2 if isinstance(error, NotFoundError) else 1
     except BrokenPipeError:  # the reader of our output went away, as `| head` does
         sys.stderr.close()
         return 1
     except KeyboardInterrupt:
         return 130
-    return 0
+    return status if isinstance(status, int) else 0  # a number where the verb, or its help, ended it
 
 
-def _without_idle_options(app: typer.Typer, arguments: list[str]) -> list[str]:
+def _without_idle_options(command: Any, arguments: list[str]) -> list[str]:
     """Every verb takes `--data`, `--seed` and `--json`, so that scripts may pass them always: those a command has no use for (a
     seed where nothing is drawn) are dropped here, instead of being declared and ignored in twenty places."""
-    import typer
-
-    command = typer.main.get_command(app)
     for part in arguments:
         command = getattr(command, "commands", {}).get(part, command)
     declared = {name for parameter in command.params for name in parameter.opts}

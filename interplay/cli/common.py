@@ -31,7 +31,7 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
-from interplay.errors import InterplayError
+from interplay.errors import InterplayError, unknown_name
 
 if TYPE_CHECKING:
     from interplay.record import Archive
@@ -85,11 +85,42 @@ def open_archive(data: Path, database: str | None = None, *, must_exist: bool = 
     """
     import interplay.record
 
-    if must_exist and not data.is_dir():
+    is_new = not data.is_dir()
+    if must_exist and is_new:
         raise InterplayError(
             f"there is no folder {data}\nCheck --data: `interplay serve`, `play` and `demo` make data folders, this reads one."
         )
-    return interplay.record.open(data, database=database)
+    archive = interplay.record.open(data, database=database)
+    if is_new:  # perhaps a mistyped --data
+        print(f"Made a new data folder: {data}", file=sys.stderr)
+    return archive
+
+
+@contextmanager
+def misuse() -> Iterator[None]:
+    """What a room refuses in here was given on the command line: it is misuse, exit 2."""
+    try:
+        yield
+    except InterplayError as error:
+        raise typer.BadParameter(str(error)) from None
+
+
+def known_task(archive: Archive, task: str | None) -> str | None:
+    """The id that `--task` names; None stays None.
+
+    Raises:
+        NotFoundError: If no task is called so, neither of the package nor in this data folder; with the nearest.
+    """
+    from interplay.tasks import builtin_suites, find, index
+
+    if task is None:
+        return None
+    if ":" in task:
+        return find(task).id
+    known = {*index(builtin_suites()), *archive.tasks()}
+    if task not in known:
+        raise unknown_name("task", task[:100], known, hint="All tasks:  interplay tasks list")
+    return task
 
 
 def place_options(data: Path, database: str | None) -> str:

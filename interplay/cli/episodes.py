@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from concurrent.futures import Future, as_completed
 from dataclasses import asdict
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,6 +18,7 @@ from interplay.cli.common import (
     DataOption,
     JsonOption,
     emit,
+    known_task,
     open_archive,
     place_options,
     progress,
@@ -24,7 +26,6 @@ from interplay.cli.common import (
     working,
 )
 from interplay.parallel import process_pool
-from interplay.tasks import find
 
 if TYPE_CHECKING:
     from interplay.record import Archive, Episode, Verdict
@@ -35,6 +36,18 @@ app = typer.Typer(
 
 EpisodeArgument = Annotated[str, typer.Argument(metavar="ID", help="An episode, as `list` names it.")]
 
+
+class OutcomeName(StrEnum):
+    """How an episode can end; of a video that was uploaded nobody knows."""
+
+    terminated = "terminated"
+    time_limit = "time_limit"
+    quit = "quit"
+    left = "left"
+    interrupted = "interrupted"
+    unknown = "unknown"
+
+
 _PARALLEL_STEPS = 20_000
 """From so many steps on a second process pays for its start."""
 
@@ -43,7 +56,7 @@ _PARALLEL_STEPS = 20_000
 def list_episodes(
     task: Annotated[str | None, typer.Option(help="Task id.")] = None,
     actor: Annotated[str | None, typer.Option(help="human, agent, model, or a name.")] = None,
-    outcome: Annotated[str | None, typer.Option(help="terminated, time_limit, quit, left or interrupted.")] = None,
+    outcome: Annotated[OutcomeName | None, typer.Option(help="How it ended.")] = None,
     where: Annotated[list[str] | None, typer.Option(help="A comparison, e.g. 'score >= 200'; may be repeated.")] = None,
     limit: Annotated[int | None, typer.Option(min=1, max=MOST, help="At most so many, the newest ones.")] = None,
     data: DataOption = DEFAULT_DATA,
@@ -52,8 +65,7 @@ def list_episodes(
 ) -> None:
     """List sealed episodes, newest first."""
     archive = open_archive(data, database, must_exist=True)
-    if task is not None and ":" in task:
-        task = find(task).id
+    task = known_task(archive, task)
     episodes = archive.episodes(
         task=task, actor=actor, outcome=outcome, where=where or [], with_uploads=True, newest_first=True, limit=limit
     )

@@ -15,6 +15,7 @@ from interplay.cli.common import (
     DataOption,
     JsonOption,
     emit,
+    misuse,
     open_archive,
     place_options,
     progress,
@@ -96,12 +97,11 @@ def bc(
     folder = model_folder(archive, out)
     if resume and config is None and (folder / "config.json").exists():
         config = folder / "config.json"
-    if config is not None:
-        settings = replace(BCConfig.read(config), **given)
-    elif task is None:
+    if config is None and task is None:
         raise typer.BadParameter("say what to learn:  --task TASK  (see: interplay tasks list), or --config FILE")
-    else:
-        settings = BCConfig.fast(**given) if fast else BCConfig(**given)
+    before = None if config is None else BCConfig.read(config)
+    with misuse():
+        settings = replace(before, **given) if before else BCConfig.fast(**given) if fast else BCConfig(**given)
     if resume and not (folder / "config.json").exists():
         raise InterplayError(f"there is no run {out!r} in {folder} to resume\nCheck the name, or start one without --resume.")
     if resume and not (folder / "model.json").exists() and not (folder / CHECKPOINT).exists():

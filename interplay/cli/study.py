@@ -257,6 +257,7 @@ def _checked(name: str, suite: list[Path] | None) -> Study:
         InterplayError: Naming file, key and remedy.
     """
     from interplay.judge import Rules
+    from interplay.study import StudyError
     from interplay.study.definition import find_study
     from interplay.study.hit_plan import settings_of
     from interplay.tasks import index
@@ -268,9 +269,8 @@ def _checked(name: str, suite: list[Path] | None) -> Study:
     tasks = index(suites_with(suite))
     for task in rules.tasks or ():
         if task not in tasks:
-            raise unknown_name(
-                "task", task, tasks, hint=f"It stands in {name}: judging.tasks; a task file is named by --suite."
-            )
+            hint = f"It stands in {name}: judging.tasks; a task file is named by --suite."
+            raise StudyError(str(unknown_name("task", task, tasks, hint=hint)))
     return study
 
 

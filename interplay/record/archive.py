@@ -129,6 +129,11 @@ class Archive:
             tasks = self._uploaded_tasks(session, rows)
             return [catalogue.from_row(row, self.root, tasks.get(row.id)) for row in rows]
 
+    def tasks(self) -> list[str]:
+        """Ids of the tasks that something was recorded or judged under."""
+        with self.database.read() as session:
+            return queries.task_ids(session)
+
     def get(self, episode_id: str) -> Episode:
         """One episode by id, recorded here or a video only.
 

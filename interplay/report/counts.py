@@ -61,12 +61,15 @@ def counts_report(path: Path) -> CountsReport:
     Args:
         path: JSON: `task_sentiment` and `agent_sentiment`, each a name -> [positive, neutral, negative].
     Raises:
-        CountsError: If the file cannot be read, misses a key, or holds a row that is not three counts.
-        NotFoundError: If a task is none of the basalt suite.
+        CountsError: If the file cannot be read, misses a key, holds a row that is not three counts, or a task that is none
+            of the basalt suite.
     """
     counts = read_counts(path)
     tests = {name: compare_counts(counts[name], where=f"{path}: {name}") for name in GROUPS}
-    points = sum(sum(row) * points_per_answer(_known_task(task)) for task, row in counts["task_sentiment"].items())
+    points = sum(
+        sum(row) * points_per_answer(_known_task(task, where=f"{path}: task_sentiment"))
+        for task, row in counts["task_sentiment"].items()
+    )
     return CountsReport(tests["task_sentiment"], tests["agent_sentiment"], points)
 
 
@@ -110,14 +113,15 @@ def points_per_answer(questions: tuple[Question, ...]) -> int:
     return 1 + sum(question.kind in ("direct", "comparative") for question in questions)
 
 
-def _known_task(name: str) -> tuple[Question, ...]:
+def _known_task(name: str, *, where: str) -> tuple[Question, ...]:
     """Questions of a task, by any of its names."""
     from interplay.tasks import builtin_suites
 
     tasks = {task.id: task for suite in builtin_suites() for task in suite.tasks}
     id = task_id(name) or name
     if id not in tasks:
-        raise unknown_name("task", name, [*task_ids(), *task_ids().values()], hint="Comparison points need its form.")
+        known = [*task_ids(), *task_ids().values()]
+        raise CountsError(f"{where}: {unknown_name('task', name, known, hint='Comparison points need its form.')}")
     return tasks[id].questions
 
 

@@ -195,6 +195,11 @@ def seat_names(session: Session) -> list[str]:
     return [f"{SEAT}{seat}{name}" for seat in seats for name in (*SEAT_NUMBERS, *SEAT_TEXTS)]
 
 
+def task_ids(session: Session) -> list[str]:
+    """Ids of the tasks that something was recorded or judged under."""
+    return list(session.scalars(select(TaskRow.task).distinct().order_by(TaskRow.task)))
+
+
 def statistic_values(session: Session, name: str, task: str | None = None) -> dict[str, float]:
     """A statistic that is a number, of every episode of a task (or all) that has it: episode id -> value."""
     query = select(EpisodeStatistic.episode_id, EpisodeStatistic.number).where(

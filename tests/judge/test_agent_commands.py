@@ -67,7 +67,7 @@ def test_an_agent_is_declined_approved_withdrawn_and_restored(judge, archive):
 def test_mistakes_are_named_with_the_remedy(judge, archive, arguments, says):
     fill(archive)
     status, _, errors = judge(*arguments)
-    assert status == 1
+    assert status == 2
     assert says in errors
 
 

@@ -230,7 +230,7 @@ def test_workers_of_a_data_set_can_be_banned_before_it_is_imported(data, judging
 
 def test_a_mistyped_judge_is_answered_with_the_nearest_and_nobody_is_banned(data, archive, capsys):
     code, _, err = run(capsys, "ban", "robot", "participant-11", "--reason", "x", "--data", data)
-    assert code == 1
+    assert code == 2
     assert "unknown judge 'participant-11'; did you mean 'participant-1'?" in err
     with archive.database.read() as session:
         assert bans.banned(session) == frozenset()
@@ -246,7 +246,7 @@ def test_a_mistyped_judge_is_answered_with_the_nearest_and_nobody_is_banned(data
 )
 def test_a_command_that_says_too_little_is_refused(data, capsys, arguments, text):
     code, _, err = run(capsys, *arguments, "--data", data)
-    assert code == 1
+    assert code == 2
     assert text in err
 
 
@@ -260,7 +260,7 @@ def test_judges_are_listed_with_how_they_work(data, capsys):
     ]
     assert "participant-1" in run(capsys, "judges", "--data", data)[1]
     code, _, err = run(capsys, "judges", "--study", "nowhere", "--data", data)
-    assert code == 1
+    assert code == 2
     assert "unknown study 'nowhere'" in err
 
 

@@ -432,7 +432,7 @@ def test_what_a_model_that_looks_needs_is_said_before_any_pair_is_asked_about(ju
     monkeypatch.delenv("NO_SUCH_KEY", raising=False)
     with pytest.raises(SystemExit) as ended:
         main(["judge", "by-model", *options, "--data", str(judged.root)])
-    assert ended.value.code == 1
+    assert ended.value.code == 2
     assert message in " ".join(capsys.readouterr().err.split())
 
 

@@ -282,7 +282,7 @@ def test_the_plot_is_saved_with_its_table(capsys, tmp_path):
 )
 def test_mistakes_are_found_before_anything_runs(capsys, arguments, text):
     status, out, err = command(capsys, *arguments)
-    assert status == 1
+    assert status == 2
     assert out == ""
     assert text in err
 

@@ -234,7 +234,7 @@ def test_mistakes_are_told_before_anything_is_sent(run, opened, tmp_path, monkey
     lab = "--address https://lab.example"
     assert "Missing option '--address'" in said("hit caves", 2)
     assert "--picture-base is where Amazon finds" in said(f"hit caves {lab} --picture-base https://x.example", 2)
-    assert "unknown study 'cavs'; did you mean 'caves'?" in said(f"hit cavs {lab}")
+    assert "unknown study 'cavs'; did you mean 'caves'?" in said(f"hit cavs {lab}", 2)
     assert "there is no folder elsewhere" in said(f"hit caves {lab} --data elsewhere")
     for address in ("http://lab.example", "lab.example", "https://"):
         assert "Mechanical Turk shows pages by https only" in said(f"hit caves --address {address}")

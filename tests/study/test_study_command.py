@@ -176,7 +176,7 @@ def test_the_hint_after_a_check_names_the_task_files_that_were_named(run, tmp_pa
 @pytest.mark.parametrize("verb", ["close", "participants", "pay"])
 def test_a_mistyped_study_is_answered_with_the_nearest(run, opened, verb):
     status, _, err = run(f"{verb} cavs")
-    assert status == 1
+    assert status == 2
     assert "unknown study 'cavs'; did you mean 'caves'?" in err
 
 

@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from interplay.cli.common import DEFAULT_DATA, MOST, DatabaseOption, DataOption, JsonOption, emit, open_archive, place_options
+from interplay.cli.common import (
+    DEFAULT_DATA,
+    MOST,
+    DatabaseOption,
+    DataOption,
+    JsonOption,
+    emit,
+    known_task,
+    open_archive,
+    place_options,
+)
 
 if TYPE_CHECKING:
     from interplay.judge.entrants.recorded import EnteredTask
@@ -43,8 +53,9 @@ def add_episodes(
         raise typer.BadParameter("say whose episodes: exactly one of  --actor human, --participant NUMBER, --agent NAME")
     if actor not in (None, "human"):
         raise typer.BadParameter(f"--actor takes human, got {actor!r}; for an agent:  --agent NAME")
-    choice = Choice(participant=participant, agent=agent, task=task, where=where or (), name=name)
     with closing(open_archive(data, database, must_exist=True)) as archive:
+        task = known_task(archive, task)
+        choice = Choice(participant=participant, agent=agent, task=task, where=where or (), name=name)
         entered = add(archive.database, choice, datetime.now(UTC))
     lines = [line for one in entered.tasks for line in _lines(one)]
     total = sum(len(one.entered) for one in entered.tasks)

@@ -8,8 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from interplay.cli.common import DEFAULT_DATA, DatabaseOption, DataOption, JsonOption, emit, open_archive, place_options, table
-from interplay.errors import InterplayError
+from interplay.cli.common import (
+    DEFAULT_DATA,
+    DatabaseOption,
+    DataOption,
+    JsonOption,
+    emit,
+    known_task,
+    open_archive,
+    place_options,
+    table,
+)
 
 if TYPE_CHECKING:
     from interplay.judge.entrants.roster import Verb
@@ -36,7 +45,7 @@ def list_agents(
 
     with closing(open_archive(data, database, must_exist=True)) as archive:
         roster = Roster(archive.database)
-        found = roster.rows(task=task)
+        found = roster.rows(task=known_task(archive, task))
         brought = roster.brought({one.name for one in found})
     rows = [_document(one, len(brought.get((one.name, one.task), []))) for one in found]
     shown = [
@@ -77,7 +86,7 @@ def decline(
     Try:  interplay judge decline team-red-v2 --reason "The videos show another task."
     """
     if not reason.strip():
-        raise InterplayError("declining needs a reason\nSay what would have to change:  --reason TEXT")
+        raise typer.BadParameter("declining needs a reason\nSay what would have to change:  --reason TEXT")
     _change(data, database, name, task, "decline", "declined", as_json, reason.strip())
 
 

@@ -34,7 +34,7 @@ def ban(
     Try:  interplay judge ban participant-7 --reason "the same words every time"
     """
     if not reason.strip() and file is None:
-        raise InterplayError(
+        raise typer.BadParameter(
             'a ban needs its reason, for whoever looks at it later\nSay it:  --reason "clicked without watching"'
         )
     because = reason.strip() or f"listed in {file.name if file else ''}"
@@ -65,10 +65,10 @@ def _change(
     from interplay.judge.banning import Bans
     from interplay.judge.bans import read_banned
 
-    listed = [] if file is None else read_banned(file)
     if not judges and file is None:
         hint = f"Name judges, or a file with --file; all judges:  interplay judge judges{place_options(data, database)}"
-        raise InterplayError(f"nobody is named\n{hint}")
+        raise typer.BadParameter(f"nobody is named\n{hint}")
+    listed = [] if file is None else read_banned(file)
     with closing(open_archive(data, database, must_exist=True)) as archive:
         bans = Bans(archive.database)
         if reason is None:

@@ -14,6 +14,7 @@ from interplay.cli.common import (
     DataOption,
     JsonOption,
     emit,
+    known_task,
     open_archive,
     place_options,
     stage_bars,
@@ -71,7 +72,9 @@ def export(
     if out.suffix not in ENDINGS:
         raise typer.BadParameter(f"OUT ends in .json, .parquet or .csv, got {str(out)!r}")
     with closing(open_archive(data, database, must_exist=True)) as archive:
-        selection = Selection(name, task, include_banned, open_pseudonyms(archive.root) if anonymise else None)
+        selection = Selection(
+            name, known_task(archive, task), include_banned, open_pseudonyms(archive.root) if anonymise else None
+        )
         num_answers = export_file(archive.database, selection, out)
     again = (
         f"interplay judge import {out} --name copy --data OTHER"

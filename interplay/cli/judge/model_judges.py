@@ -184,17 +184,17 @@ def _checked_options(vision: str | None, model: str | None, key_env: str | None,
     if vision is None:
         given = {"--model": model, "--key-env": key_env, "--limit": limit}
         for option in (option for option, value in given.items() if value is not None):
-            raise InterplayError(
+            raise typer.BadParameter(
                 f"{option} goes with --vision: a preference model needs no address and answers every pair at once, in a moment"
             )
         return None
     if model is None:
-        raise InterplayError("name the vision-language model:  --vision ADDRESS --model NAME")
+        raise typer.BadParameter("name the vision-language model:  --vision ADDRESS --model NAME")
     if key_env is None:
         return None
     key = os.environ.get(key_env)
     if not key:
-        raise InterplayError(f"the environment variable {key_env} is not set; it should hold the model's key")
+        raise typer.BadParameter(f"the environment variable {key_env} is not set; it should hold the model's key")
     return key
 
 

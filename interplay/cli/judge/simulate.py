@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Group
 
-from interplay.cli.common import JsonOption, emit, progress, table
+from interplay.cli.common import JsonOption, emit, misuse, progress, table
 
 if TYPE_CHECKING:
     from interplay.judge.pairing.simulate import Quartiles, Run, Simulation
@@ -82,15 +82,17 @@ def simulate(
     from interplay.judge.pairing.simulate import METHODS, Simulation, curves, summary
     from interplay.judge.pairing.simulated_runs import SimulatedRuns
 
-    settings = Simulation(
-        num_agents=agents, max_answers=answers, target=target, profile=profile.value, spread=spread, draws=draws,
-        num_judges=judges, every=every,
-    )  # fmt: skip
+    with misuse():
+        settings = Simulation(
+            num_agents=agents, max_answers=answers, target=target, profile=profile.value, spread=spread, draws=draws,
+            num_judges=judges, every=every,
+        )  # fmt: skip
     asked = [name.value for name in policy or ()] or PAIRING_RULES
     policies = list(dict.fromkeys(DEFAULT_RULE if name == "default" else name for name in asked))
     methods = list(dict.fromkeys([name.value for name in method or ()] or METHODS[:2]))
     if out is not None:
-        check_plot_name(out)
+        with misuse():
+            check_plot_name(out)
     kept = SimulatedRuns(resume, settings, methods)
     jobs = [(name, number) for number in range(seed, seed + seeds) for name in policies]
     missing = [job for job in jobs if kept.get(*job) is None]

@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from interplay.cli.common import DEFAULT_DATA, DatabaseOption, DataOption, JsonOption, emit, open_archive, place_options, table
+from interplay.cli.common import (
+    DEFAULT_DATA,
+    DatabaseOption,
+    DataOption,
+    JsonOption,
+    emit,
+    misuse,
+    open_archive,
+    place_options,
+    table,
+)
 
 if TYPE_CHECKING:
     from interplay.store import ApiToken
@@ -31,8 +41,10 @@ def create(
 
     Try:  interplay judge token create team-red --scope agents
     """
-    from interplay.judge.entrants.api_tokens import ApiTokens
+    from interplay.judge.entrants.api_tokens import ApiTokens, check_token
 
+    with misuse():
+        check_token(name, scope)
     with closing(open_archive(data, database)) as archive:
         token = ApiTokens(archive.database).create(name, scope)
     emit(

@@ -15,6 +15,20 @@ class ApiTokenError(JudgingError):
     code = "token"
 
 
+def check_token(name: str, scope: str) -> tokens.Scope:
+    """The scope that a token can have.
+
+    Raises:
+        ApiTokenError: If there is no such scope, or a token cannot be called so.
+    """
+    known: tokens.Scope | None = next((one for one in tokens.SCOPES if one == scope), None)
+    if known is None:
+        raise ApiTokenError(f"there is no scope {scope!r}\nChoose one:  --scope {'|'.join(tokens.SCOPES)}")
+    if not tokens.is_token_name(name):
+        raise ApiTokenError(f"a token cannot be named {name!r}\nExpected {tokens.TOKEN_NAME}.")
+    return known
+
+
 class ApiTokens:
     """The API tokens of one database.
 
@@ -37,11 +51,7 @@ class ApiTokens:
             ApiTokenError: If there is no such scope, or a token cannot be called so.
             TokenExistsError: If the name was used before.
         """
-        known: tokens.Scope | None = next((one for one in tokens.SCOPES if one == scope), None)
-        if known is None:
-            raise ApiTokenError(f"there is no scope {scope!r}\nChoose one:  --scope {'|'.join(tokens.SCOPES)}")
-        if not tokens.is_token_name(name):
-            raise ApiTokenError(f"a token cannot be named {name!r}\nExpected {tokens.TOKEN_NAME}.")
+        known = check_token(name, scope)
         with self._database.write() as session:
             return tokens.create_token(session, name=name, scope=known, now=self._clock())
 
