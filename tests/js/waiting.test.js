@@ -56,8 +56,8 @@ test("who paused in the countdown is not told that others play", () => {
 });
 
 test("who paused in a game that runs reads whether others play on", () => {
-  assert.equal(textOf(PAUSED), "Click here or press any key to go on.");
-  assert.equal(textOf({ ...PAUSED, isTouch: true }), "Tap here to go on.");
+  assert.equal(textOf(PAUSED), "Click here or press any key to continue.");
+  assert.equal(textOf({ ...PAUSED, isTouch: true }), "Tap here to continue.");
   assert.match(textOf({ ...PAUSED, others: [other("playing")] }), /^The others keep playing without you\. /);
   assert.match(textOf({ ...PAUSED, others: [other("away")] }), /^Nobody is playing now\. /);
 });
@@ -65,8 +65,8 @@ test("who paused in a game that runs reads whether others play on", () => {
 test("after a restart one is asked first, and then reads who else is asked", () => {
   const restored = { ...PAUSED, restoredAt: 90, others: [other("away")] };
   assert.deepEqual(wordsOf(restored), { headline: "The server was restarted", text: "Your game continues from step 90.", button: "resume" });
-  assert.equal(textOf({ ...restored, isReady: true }), "Waiting for right paddle to go on.");
-  assert.equal(textOf({ ...restored, isReady: true, others: [other("playing")] }), "The game goes on in a moment.");
+  assert.equal(textOf({ ...restored, isReady: true }), "Waiting for right paddle to continue.");
+  assert.equal(textOf({ ...restored, isReady: true, others: [other("playing")] }), "The game continues in a moment.");
 });
 
 test("a game that is brought back goes on by itself only for who has not paused", () => {

@@ -155,7 +155,7 @@ def test_a_worker_previews_agrees_passes_reloads_and_hands_in_inside_the_platfor
         tick_right(task, study)
         task.get_by_role("button", name="Send my answers").click()
         task.get_by_role("heading", name="You passed").wait_for()
-        task.get_by_role("link", name="Go on to the videos").click()
+        task.get_by_role("link", name="Continue to the videos").click()
 
         compare(task, reason="The left one caught more.")
         task.locator("[data-progress]").get_by_text("2 of 2").wait_for()
@@ -288,7 +288,7 @@ def test_somebody_who_does_not_pass_tries_again_and_then_goes_home(chromium, hos
         page.get_by_text("You have not ticked any box").wait_for()  # asked first, then taken
         page.get_by_role("button", name="Send my answers").click()
         page.get_by_text("That was the last attempt.").wait_for()
-        page.get_by_role("link", name="Go on").click()
+        page.get_by_role("link", name="Continue").click()
         assert page.locator("[data-code]").inner_text() == "OUT2"
 
 

@@ -132,7 +132,7 @@ class Player {
     this.state = "ready";
     this.#listen();
     if (this.#savedSeat()) {
-      this.startButton.firstChild?.replaceWith("Go on ");
+      this.startButton.firstChild?.replaceWith("Resume ");
       this.#note("Your game is still waiting for you.");
     }
     this.startButton.disabled = false;
@@ -728,7 +728,7 @@ class Player {
     this.wasLive = live;
     need(this.root, "[data-pause]").hidden = !live;
     need(this.root, "[data-finish]").hidden = !live;
-    need(this.root, "[data-pause]").firstChild?.replaceWith(state === "paused" ? "Go on " : "Pause ");
+    need(this.root, "[data-pause]").firstChild?.replaceWith(state === "paused" ? "Resume " : "Pause ");
     this.#showHint();
   }
 

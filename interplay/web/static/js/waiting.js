@@ -32,14 +32,14 @@ export function wordsOf({ lost, hasBegun, isReady, isRecovering, restoredAt, oth
   }
   const away = others.filter((one) => one.state !== "playing");
   if (isReady) {
-    const text = away.length ? `Waiting for ${named(away)} to go on.` : "The game goes on in a moment.";
+    const text = away.length ? `Waiting for ${named(away)} to continue.` : "The game continues in a moment.";
     return { headline: away.length ? "Waiting" : "One moment", text, button: null };
   }
   if (restoredAt !== null) {
     return { headline: "The server was restarted", text: `Your game continues from step ${restoredAt}.`, button: "resume" };
   }
   const meanwhile = others.length === 0 ? "" : away.length === others.length ? "Nobody is playing now. " : "The others keep playing without you. ";
-  return { headline: "Paused", text: `${meanwhile}${how} to go on.`, button: null };
+  return { headline: "Paused", text: `${meanwhile}${how} to continue.`, button: null };
 }
 
 /** @param {SeatFacts[]} others */
