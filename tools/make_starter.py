@@ -34,12 +34,13 @@ from interplay.agents.find import find as find_agent
 from interplay.agents.scripted import has_player
 from interplay.cli.common import progress_bar
 from interplay.envs import Frame, make
+from interplay.envs.png import png
 from interplay.files import write_bytes, write_json
 from interplay.parallel import process_pool
 from interplay.record.export import write_mp4
 from interplay.record.verify import verify_file
 from interplay.tasks import Task, builtin_suites, find
-from interplay.web.pictures import SHIPPED, png, shipped_picture
+from interplay.web.pictures import SHIPPED, shipped_picture
 
 AGENTS = ("random", "scripted")
 SECONDS = {"atari": 30.0, "basalt": 20.0}

@@ -23,7 +23,7 @@ _VERBS = {
     "study": ("interplay.cli.study", "Check, open and close studies; list and pay participants."),
     "rank": ("interplay.cli.rank", "Compute the leaderboard from answers."),
     "report": ("interplay.cli.report", "Tables and figures of everything recorded."),
-    "explore": ("interplay.cli.explore", "Check and import scenes with milestones."),
+    "explore": ("interplay.cli.explore", "Scenes with milestones: check and import them, let language models play them."),
     "bench": ("interplay.cli.bench", "Measure against a baseline in the same run."),
 }
 """Verb -> module with `app`, a `typer.Typer` (one command, or a group), and its line of help. Modules load when used."""

@@ -1,4 +1,4 @@
-"""`interplay explore check|import`: instances of the benchmark."""
+"""`interplay explore check|import|run|results`: instances of the benchmark, and models that play them."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from interplay.cli import explore_runs
 from interplay.cli.common import JsonOption, emit, progress
 from interplay.errors import InterplayError
 
@@ -152,3 +153,7 @@ def _lines(document: Mapping[str, Any], expected: Mapping[str, int]) -> list[str
             f"Wrote {len(document['written'])} files. Play one:  interplay play {document['written'][0]} --agent random"
         )
     return lines
+
+
+app.command("run")(explore_runs.run)
+app.command("results")(explore_runs.results)

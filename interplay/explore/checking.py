@@ -131,7 +131,7 @@ def _milestones(instance: Instance) -> Iterator[Finding]:
                 yield Finding(f"{key}.rules[{number}].{problem.key}", problem.text, problem.remedy)
 
 
-def _is_judged(milestone: Milestone) -> bool:
+def is_judged(milestone: Milestone) -> bool:
     """Whether all its rules mean something."""
     return bool(milestone.rules) and not any(problem.fatal for rule in milestone.rules for problem in rules.problems(rule))
 
@@ -154,7 +154,7 @@ def _scene(instance: Instance) -> tuple[list[Finding], list[Start]]:
         found.append(Finding("commands", f"the player stands in {' and '.join(names) or 'a block'}", "leave their cells free"))
     starts = []
     for index, milestone in enumerate(instance.milestones):
-        if not _is_judged(milestone):
+        if not is_judged(milestone):
             starts.append(Start(milestone.id, None))
             continue
         for number, rule in enumerate(milestone.rules):

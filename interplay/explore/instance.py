@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -166,6 +166,29 @@ def load(path: str | Path) -> Instance:
     file = Path(path)
     text = read_text(file, InstanceError, hint="Give the path of an instance; docs/explore.md has one to copy.")
     return parse(read_json(text, str(file)), source=str(file))
+
+
+def load_all(paths: Iterable[str | Path]) -> list[Instance]:
+    """Read instances from files, and from folders in which every `.json` file is one; sorted by name in each folder.
+
+    Raises:
+        InstanceError: As `load`; also if there is none, or if two have the same name.
+    """
+    files: list[Path] = []
+    for path in map(Path, paths):
+        inside = sorted(path.glob("*.json")) if path.is_dir() else [path]
+        if not inside:
+            raise InstanceError(f"{path}: holds no .json file\nRemedy: name a folder or a file of instances.")
+        files += inside
+    made: dict[str, Instance] = {}
+    for file in files:
+        one = load(file)
+        if one.name in made:
+            raise InstanceError(f"{file}: name: {one.name!r} is the name of another instance\nRemedy: give each its own name.")
+        made[one.name] = one
+    if not made:
+        raise InstanceError("no instance is named\nRemedy: name a folder or a file of instances.")
+    return list(made.values())
 
 
 def read_json(text: str, source: str) -> Any:

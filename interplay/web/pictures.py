@@ -5,9 +5,7 @@ from __future__ import annotations
 
 import json
 import signal
-import struct
 import threading
-import zlib
 from concurrent.futures import Future
 from functools import cache
 from html import escape
@@ -19,6 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from interplay.envs import EnvError, Frame, backends, make
+from interplay.envs.png import png
 from interplay.files import write_bytes
 from interplay.parallel import begin
 from interplay.tasks import Task
@@ -212,19 +211,3 @@ def _a_moment(task: Task) -> Frame:
         return Frame(view.pixels.copy(), view.palette)
     finally:
         env.close()
-
-
-def png(frame: Frame) -> bytes:
-    """A frame as PNG, with its palette where it has one."""
-    pixels = np.ascontiguousarray(frame.pixels)
-    height, width = pixels.shape[:2]
-    colour_type = 2 if frame.palette is None else 3
-    rows = np.concatenate([np.zeros((height, 1), np.uint8), pixels.reshape(height, -1)], axis=1)  # each row: filter 0, data
-    chunks = [(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, colour_type, 0, 0, 0))]
-    if frame.palette is not None:
-        chunks.append((b"PLTE", frame.palette.tobytes()))
-    chunks += [(b"IDAT", zlib.compress(rows.tobytes(), 9)), (b"IEND", b"")]
-    body = b"".join(
-        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data)) for kind, data in chunks
-    )
-    return b"\x89PNG\r\n\x1a\n" + body

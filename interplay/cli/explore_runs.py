@@ -1,0 +1,238 @@
+"""`interplay explore run|results`: language models play instances, and what their runs come to."""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from interplay.cli.common import (
+    DEFAULT_DATA,
+    DatabaseOption,
+    DataOption,
+    JsonOption,
+    SeedOption,
+    emit,
+    open_archive,
+    place_options,
+    progress_bar,
+    table,
+)
+from interplay.errors import InterplayError
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from interplay.explore.evaluation.metrics import Result
+
+
+def run(
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Instances: files, or folders of them.")],
+    model: Annotated[
+        str, typer.Option("--model", help="As Inspect names it: openai/NAME, ...; scripted/ahead needs no network.")
+    ],
+    protocol: Annotated[str, typer.Option(help="paper, hold or tools: docs/explore.md says what they are.")] = "paper",
+    steps: Annotated[int, typer.Option("--steps", min=1, help="Ticks of a run at most: 1800 as the paper, or 300.")] = 1800,
+    goal: Annotated[str, typer.Option(help="'written', the text as it is, or 'hidden', the last tasks alone.")] = "written",
+    epochs: Annotated[int, typer.Option(min=1, help="Runs of each instance.")] = 1,
+    address: Annotated[
+        str | None,
+        typer.Option(help="An OpenAI-compatible server, such as http://127.0.0.1:8080/v1; --model is its name there."),
+    ] = None,
+    key_env: Annotated[
+        str | None, typer.Option("--key-env", help="Environment variable with the key for --address; it is never stored.")
+    ] = None,
+    at_once: Annotated[int, typer.Option("--at-once", min=1, help="Runs at once.")] = 4,
+    data: DataOption = DEFAULT_DATA,
+    database: DatabaseOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Let a language model play instances. Run again after an interruption, it goes on, and pays for no answer twice.
+
+    Try:  interplay explore run first_log.json --model scripted/ahead --steps 100
+    """
+    try:
+        from interplay.explore.evaluation import evaluate
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] not in ("inspect_ai", "openai"):
+            raise
+        raise InterplayError(
+            f"`interplay explore run` needs {error.name}, which is not installed\n"
+            "Install it with:  pip install 'interplay[explore]'"
+        ) from None
+    from interplay.explore.evaluation.metrics import Result, tables
+    from interplay.explore.evaluation.settings import Settings
+
+    if key_env is not None and address is None:
+        raise typer.BadParameter("--key-env goes with --address; other models have their own variables")
+    at = None if address is None else evaluate.At(address, _key(key_env))
+    with closing(open_archive(data, database)) as archive, progress_bar(f"{model} plays") as report:
+        log = evaluate.evaluate(
+            archive,
+            paths,
+            model,
+            Settings(protocol, steps, goal),
+            at=at,
+            epochs=epochs,
+            num_at_once=at_once,
+            report=report,
+        )
+    if log.status != "success":
+        what = log.error.message if log.error else "it was stopped"
+        raise InterplayError(f"the evaluation ended with status {log.status}: {what}\nRun the same command to go on.")
+    scores = [score for sample in log.samples or [] for score in (sample.scores or {}).values()]
+    results = [Result.from_json((score.metadata or {})["result"]) for score in scores]
+    (made,) = tables(results)
+    failed = _failed(results)
+    document = {"table": made, "failed": failed, "log": log.location, "runs": [one.to_json() for one in results]}
+    emit(document, as_json=as_json, text=_text(made))
+    if not as_json:
+        lines = [f"failed  {one['task']}, epoch {one['epoch']}: {one['error']}" for one in failed]
+        place = place_options(data, database)
+        lines += ["", f"Next:  interplay explore results{place}    inspect view --log-dir {data / evaluate.LOGS}"]
+        emit(None, as_json=False, text="\n".join(lines))
+    if failed:
+        raise typer.Exit(1)
+
+
+def _key(name: str | None) -> str | None:
+    if name is None:
+        return None
+    key = os.environ.get(name)
+    if not key:
+        raise InterplayError(f"the environment variable {name} is not set; it should hold the model's key")
+    return key
+
+
+def results(
+    answers: Annotated[
+        Path | None, typer.Option("--answers", help="Write pairs of runs for `interplay rank --answers` to this CSV.")
+    ] = None,
+    protocol: Annotated[
+        str | None, typer.Option(help="Only the table of this name, such as paper or hold-300; --answers needs one table.")
+    ] = None,
+    prices: Annotated[
+        list[str] | None,
+        typer.Option("--price", metavar="MODEL=IN,OUT", help="Dollars for a million tokens read, written; may be repeated."),
+    ] = None,
+    data: DataOption = DEFAULT_DATA,
+    seed: SeedOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Make the tables of all recorded runs: one for each protocol, with intervals, tests between models, and failed runs.
+
+    Try:  interplay explore results --answers answers.csv
+    """
+    import numpy as np
+
+    from interplay.explore.evaluation import metrics, pairs, runs
+
+    if not data.is_dir():
+        raise InterplayError(f"there is no folder {data}\nCheck --data; runs are made by:  interplay explore run")
+    found = [metrics.result_of(one) for one in runs.read_all(data)]
+    if not found:
+        raise InterplayError(f"{data} holds no runs\nMake some with:  interplay explore run PATH --model scripted/ahead")
+    made = metrics.tables(found, _prices(prices))
+    if protocol is not None:
+        if protocol not in (labels := sorted({one["label"] for one in made})):
+            raise InterplayError(f"no runs of {protocol!r}; there are {', '.join(labels)}")
+        made = [one for one in made if one["label"] == protocol]
+    shown = {json.dumps(one["settings"], sort_keys=True) for one in made}
+    found = [one for one in found if one.settings in shown]
+    for one in made:
+        of_table = [result for result in found if result.settings == json.dumps(one["settings"], sort_keys=True)]
+        one["pairs"] = pairs.paired_tests(of_table, np.random.default_rng(seed or 0))
+    written = None
+    if answers is not None:
+        if len(made) > 1:
+            labels = ", ".join(one["label"] for one in made)
+            raise InterplayError(f"--answers takes runs of one table, and there are {labels}\nName one with --protocol.")
+        written = _write(found, answers)
+    at_start = [{"task": one.task, "milestones": list(one.at_start)} for one in found if one.at_start]
+    document = {
+        "tables": made,
+        "failed": _failed(found),
+        "reached_at_start": [one for place, one in enumerate(at_start) if one not in at_start[:place]],
+        "answers": written,
+    }
+    emit(document, as_json=as_json)
+    if not as_json:
+        _print(document, answers)
+
+
+def _write(found: list[Result], answers: Path) -> int:
+    from interplay.explore.evaluation import pairs
+
+    try:
+        return pairs.write_answers(found, answers)
+    except OSError as error:
+        raise InterplayError(f"{answers} cannot be written: {error.strerror}\nRemedy: name another file.") from None
+
+
+def _prices(texts: list[str] | None) -> dict[str, tuple[float, float]]:
+    found = {}
+    for text in texts or []:
+        model, _, price = text.rpartition("=")
+        try:
+            read, written = (float(part) for part in price.split(","))
+        except ValueError:
+            raise typer.BadParameter(f"--price takes MODEL=IN,OUT, such as openai/NAME=2.5,10; got {text!r}") from None
+        found[model] = (read, written)
+    return found
+
+
+def _failed(found: list[Result]) -> list[dict[str, Any]]:
+    """Runs that failed; they count, with nothing reached."""
+    return [
+        {"task": one.task, "model": one.model, "epoch": one.epoch, "run": one.run, "error": one.failed}
+        for one in found
+        if one.failed is not None
+    ]
+
+
+def _text(made: dict[str, Any]) -> Table | str:
+    """One table, for people."""
+    return table(
+        ["model", "#runs", "#failed", "#TSR", "#MSR", "#ordered MSR", "#calls", "#refused", "#tokens", "#cost"],
+        [
+            (
+                row["model"],
+                row["runs"],
+                row["failed"],
+                *(_percent(row[name]) for name in ("tsr", "msr", "ordered_msr")),
+                row["calls"],
+                row["refused_replies"],
+                row["input_tokens"] + row["output_tokens"],
+                "" if row["cost"] is None else f"{row['cost']:.2f}",
+            )
+            for row in made["models"]
+        ],
+        title=made["label"],
+    )
+
+
+def _percent(rate: dict[str, Any]) -> str:
+    if rate["value"] is None:
+        return "-"
+    return f"{100 * rate['value']:.1f} % ({100 * rate['low']:.1f} to {100 * rate['high']:.1f})"
+
+
+def _print(document: dict[str, Any], answers: Path | None) -> None:
+    for made in document["tables"]:
+        emit(None, as_json=False, text=_text(made))
+        for pair in made["pairs"]:
+            line = (
+                f"{pair['first']} and {pair['second']}: {pair['runs']} pairs of {pair['instances']} instances, "
+                f"MSR differs by {100 * (pair['msr_difference'] or 0):.1f} points (p = {pair['msr_holm']:.3g})"
+            )
+            emit(None, as_json=False, text=line)
+    for one in document["failed"]:
+        emit(None, as_json=False, text=f"failed  {one['model']} on {one['task']}, epoch {one['epoch']}: {one['error']}")
+    for one in document["reached_at_start"]:
+        emit(None, as_json=False, text=f"reached at the start, in no total  {one['task']}: {', '.join(one['milestones'])}")
+    if answers is not None:
+        emit(None, as_json=False, text=f"Wrote {document['answers']} answers.  Next:  interplay rank --answers {answers}")

@@ -1,0 +1,96 @@
+"""Calls of a model that are paid once: an answered call is kept in the run's file, and later answered from there."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from inspect_ai.event import ModelEvent
+from inspect_ai.log import transcript
+from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageTool, Model, ModelOutput
+from inspect_ai.tool import ToolInfo
+from inspect_ai.util import LimitExceededError
+
+from interplay.errors import InterplayError
+from interplay.explore.evaluation.replies import clean
+from interplay.explore.evaluation.runs import RunError, RunFile
+
+
+class CallError(InterplayError):
+    """A call that was not answered; the text holds no key."""
+
+
+class Calls:
+    """The calls of one attempt, in order.
+
+    Args:
+        file: Where answered calls are kept.
+        model: Who answers the others.
+    """
+
+    def __init__(self, file: RunFile, model: Model) -> None:
+        self._file = file
+        self._model = model
+        self._next = 0
+
+    async def ask(self, messages: list[ChatMessage], tools: Sequence[ToolInfo] = ()) -> ModelOutput:
+        """The answer to a prompt.
+
+        Raises:
+            RunError: If the run's file has an answer to another prompt at this place.
+            CallError: If the model does not answer.
+        """
+        digest = prompt_hash(messages)
+        number, self._next = self._next, self._next + 1
+        if number < len(self._file.run.calls):
+            kept = self._file.run.calls[number]
+            if kept["prompt"] != digest:
+                raise RunError(
+                    f"{self._file.path}: call {number} was made with another prompt, so the world or the program has changed\n"
+                    "Move the file away; the run is then played again from the start."
+                )
+            return ModelOutput.model_validate(kept["output"])
+        begin = time.perf_counter()
+        try:
+            output = await self._model.generate(messages, list(tools))
+        except LimitExceededError:
+            raise
+        except Exception as error:
+            _take_keys_out_of_the_log()
+            raise CallError(f"{type(error).__name__}: {without_keys(str(error))}") from None
+        document = output.model_dump(mode="json", exclude_none=True, fallback=str)
+        latency_ms = round(1000 * (time.perf_counter() - begin), 1)
+        self._file.append({"call": {"prompt": digest, "output": document, "latency_ms": latency_ms}})
+        return output
+
+
+def _take_keys_out_of_the_log() -> None:
+    """A server may say back in its refusal what it was sent; Inspect logs refusals whole."""
+    for event in transcript().events:
+        if isinstance(event, ModelEvent) and event.error is not None:
+            event.error, event.call = without_keys(event.error), None
+            event.traceback = event.traceback_ansi = None
+
+
+def prompt_hash(messages: Sequence[ChatMessage]) -> str:
+    """Of what a model reads: roles, texts, pictures, and calls of tools."""
+    said: list[Any] = []
+    for message in messages:
+        content = message.content
+        parts = content if isinstance(content, str) else [part.model_dump(include={"text", "image"}) for part in content]
+        called = message.tool_calls if isinstance(message, ChatMessageAssistant) else None
+        answers = message.tool_call_id if isinstance(message, ChatMessageTool) else None
+        said.append([message.role, parts, [[call.id, call.function, call.arguments] for call in called or []], answers])
+    return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:24]
+
+
+def without_keys(text: str) -> str:
+    """A text of an error, short, without any secret that the environment holds."""
+    for name, value in os.environ.items():
+        if len(value) > 5 and name.upper().endswith(("KEY", "TOKEN", "SECRET", "PASSWORD")):
+            text = text.replace(value, "(key)")
+    return clean(text, 2000)

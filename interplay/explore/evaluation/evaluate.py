@@ -1,0 +1,116 @@
+"""Let a model play instances, several at once, with Inspect."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import inspect_ai
+from inspect_ai._util.error import PrerequisiteError
+from inspect_ai.log import EvalLog
+from inspect_ai.model import Model, get_model
+
+from interplay.errors import InterplayError
+from interplay.explore.evaluation.calls import without_keys
+from interplay.explore.evaluation.inspect_task import AT_ADDRESS, explore, listeners
+from interplay.explore.evaluation.settings import Settings
+from interplay.record import Archive
+
+LOGS = Path("explore") / "logs"
+"""Of a data folder: Inspect's logs."""
+MOST_RETRIES = 4
+"""Of a call that a server did not answer."""
+
+
+class EvaluationError(InterplayError):
+    """An evaluation that could not begin."""
+
+
+class At(NamedTuple):
+    """An OpenAI-compatible server.
+
+    Attributes:
+        address: Up to and without `/chat/completions`.
+        key: Its key, if it wants one.
+    """
+
+    address: str
+    key: str | None = None
+
+
+def evaluate(
+    archive: Archive,
+    paths: Sequence[Path],
+    model: str,
+    settings: Settings,
+    *,
+    at: At | None = None,
+    epochs: int = 1,
+    num_at_once: int = 4,
+    report: Callable[[int, int], None] = lambda done, total: None,
+) -> EvalLog:
+    """Play each instance `epochs` times; runs that were played before are read, those that were begun go on.
+
+    Args:
+        archive: Where episodes, runs and logs are kept.
+        paths: Files of instances, or folders of them.
+        model: As Inspect names it, such as `openai/NAME` or `scripted/ahead`; with `at` as its server calls it.
+        settings: How it is asked.
+        at: Where it is, if Inspect does not know.
+        epochs: Runs of each instance.
+        num_at_once: Runs at once.
+        report: Called with runs done and wanted.
+    Raises:
+        InstanceError: If an instance cannot be read.
+        EvaluationError: If the model cannot be used.
+    """
+    task = explore(
+        [str(path) for path in paths],
+        settings.protocol,
+        settings.max_steps,
+        settings.goal,
+        str(archive.root),
+        archive.database.address,
+    )
+    total, done = len(task.dataset) * epochs, 0
+
+    def count() -> None:
+        nonlocal done
+        done += 1
+        report(done, total)
+
+    report(0, total)
+    listeners.append(count)
+    try:
+        (log,) = inspect_ai.eval(
+            task,
+            model=_model(model, at),
+            epochs=epochs,
+            log_dir=str(archive.root / LOGS),
+            display="none",
+            log_images=False,
+            log_realtime=False,
+            log_model_api=False,
+            score_on_error=True,
+            max_samples=num_at_once,
+            max_connections=num_at_once,
+            max_retries=MOST_RETRIES,
+        )
+    except PrerequisiteError as error:
+        raise EvaluationError(without_keys(str(error))) from None
+    finally:
+        listeners.remove(count)
+    return log
+
+
+def _model(name: str, at: At | None) -> Model:
+    try:
+        if at is not None:
+            return get_model(AT_ADDRESS + name, base_url=at.address, api_key=at.key or "none", memoize=False)
+        return get_model(name)
+    except (ValueError, PrerequisiteError) as error:
+        raise EvaluationError(
+            f"the model {name!r} cannot be used: {without_keys(str(error))}\n"
+            "Name one as Inspect does, such as openai/NAME or scripted/ahead, or say where it is with --address."
+        ) from None

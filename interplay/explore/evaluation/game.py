@@ -1,0 +1,130 @@
+"""The world of one run: played, recorded and judged tick by tick."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+
+from interplay.envs import Frame, make
+from interplay.envs.png import png
+from interplay.envs.voxel import VoxelEnv
+from interplay.explore import checking, facts, rules
+from interplay.explore.instance import Instance
+from interplay.record import Archive, Owner, RecordedEpisode
+
+_SHADES = (6, 7, 6)
+"""Of red, green and blue in the pictures: a palette of 252 colours makes them three times smaller."""
+_PALETTE = np.zeros((256, 3), np.uint8)
+_PALETTE[: np.prod(_SHADES)] = np.stack(
+    np.meshgrid(*(np.linspace(0, 255, number).round() for number in _SHADES), indexing="ij"), -1
+).reshape(-1, 3)
+
+
+class Game:
+    """A run's episode.
+
+    Args:
+        archive: Where it is recorded.
+        instance: What is played.
+        player: Name of who plays.
+        max_steps: Ticks at most.
+        episode_id, created_at: Of the recording.
+
+    Attributes:
+        at_start: Ids of the milestones that are reached before anybody acts, and so by nobody.
+        progress: The others.
+    """
+
+    def __init__(
+        self, archive: Archive, instance: Instance, *, player: str, max_steps: int, episode_id: str, created_at: datetime
+    ) -> None:
+        task = instance.task()
+        env = make(task)
+        assert isinstance(env, VoxelEnv)
+        self.env = env
+        owners = {task.seats[0]: Owner(player, "model")}
+        self._recorder = archive.recorder(
+            task, env, seed=instance.seed, owners=owners, episode_id=episode_id, created_at=created_at
+        )
+        self._episode = RecordedEpisode(env, self._recorder, max_steps=max_steps)
+        self._seat = task.seats[0]
+        self._archive = archive
+        try:
+            _, self._info = self._episode.start(instance.seed)
+            world = facts.ready(env.world)
+            self._spawn = facts.feet(world)
+            start = rules.Progress({one.id: one.rules for one in instance.milestones if checking.is_judged(one)})
+            start.update(facts.collect(world, self._spawn, self._boxes(start)), 0)
+        except BaseException:
+            self.abandon()
+            raise
+        self.at_start = list(start.reached)
+        self.progress = rules.Progress({name: own for name, own in start.milestones.items() if name not in start.reached})
+
+    @staticmethod
+    def _boxes(progress: rules.Progress) -> list[tuple[rules.Cell, rules.Cell]]:
+        open_ones = [own for name, own in progress.milestones.items() if name not in progress.reached]
+        return rules.boxes(rule for own in open_ones for rule in own)
+
+    @property
+    def num_steps(self) -> int:
+        """Ticks played."""
+        return self._episode.num_steps
+
+    @property
+    def outcome(self) -> str | None:
+        """Why it is over; None while it goes on."""
+        return self._episode.outcome
+
+    def hold(self, action: Mapping[str, Any], ticks: int) -> None:
+        """Play an action: its keys for all the ticks, its turn at the first of them; less if the game ends."""
+        turn = action.get("camera", (0.0, 0.0))
+        for tick in range(ticks):
+            self._step({**action, "camera": np.array(turn if tick == 0 else (0.0, 0.0), np.float32)})
+            if self.outcome is not None:
+                return
+
+    def _step(self, action: Mapping[str, Any]) -> None:
+        space = self.env.action_space
+        whole = {name: np.zeros(2, np.float32) if name == "camera" else 0 for name in space.spaces} | action  # type: ignore[attr-defined]
+        self._info = self._episode.step({self._seat: whole}).info
+        if len(self.progress.reached) < len(self.progress.milestones):
+            now = facts.collect(self.env.world, self._spawn, self._boxes(self.progress))
+            self.progress.update(now, self.num_steps)
+
+    def picture(self, width: int) -> bytes:
+        """What the player sees, as a PNG so wide or a little less, in 252 colours."""
+        pixels = self.env.view().pixels
+        rows, columns = pixels.shape[:2]
+        by = max(1, columns // width)
+        while rows % by or columns % by:
+            by += 1
+        small = pixels.reshape(rows // by, by, columns // by, by, 3).mean((1, 3))
+        red, green, blue = (
+            np.rint(small[..., part] * (number - 1) / 255).astype(np.uint8) for part, number in enumerate(_SHADES)
+        )
+        return png(Frame((red * _SHADES[1] + green) * _SHADES[2] + blue, _PALETTE), level=6)
+
+    def carried(self) -> str:
+        """What the player carries, as the inventory's screen shows it."""
+        info = self._info
+        items = ", ".join(f"{number} {name}" for name, number in sorted(info["inventory"].items())) or "nothing"
+        held = info["equipped"] or "nothing"
+        return f"You carry: {items}. In your hand: {held}. Health {info['health']:g} of 20, food {info['food']:g} of 20."
+
+    def finish(self, outcome: str) -> None:
+        """Write how it ended; `seal` makes it an episode."""
+        self._recorder.finish(outcome)
+        self.env.close()
+
+    def seal(self) -> None:
+        """Put it in the catalogue."""
+        self._archive.seal(self._recorder.path)
+
+    def abandon(self) -> None:
+        """Stop where it is, as a crash would."""
+        self._recorder.abandon()
+        self.env.close()

@@ -1,0 +1,236 @@
+"""The evaluation as a task of Inspect: its logs, viewer, limits, retries and scoring work as with any other.
+
+inspect eval interplay/explore -T paths=instances -T protocol=paper --model openai/NAME
+inspect view
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+
+from inspect_ai import Task, task
+from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.model import ChatMessage, GenerateConfig, ModelAPI, ModelOutput, ModelUsage, get_model, modelapi
+from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, metric, scorer
+from inspect_ai.solver import Generate, Solver, TaskState, solver
+from inspect_ai.tool import ToolChoice, ToolInfo
+from inspect_ai.util import LimitExceededError
+
+import interplay.record
+from interplay.errors import unknown_name
+from interplay.explore import checking
+from interplay.explore.evaluation import metrics, prompts, scripted
+from interplay.explore.evaluation.calls import Calls, without_keys
+from interplay.explore.evaluation.game import Game
+from interplay.explore.evaluation.playing import Player
+from interplay.explore.evaluation.runs import FOLDER, Run, RunFile, header, read
+from interplay.explore.evaluation.settings import Settings
+from interplay.explore.instance import Instance, load_all, parse
+from interplay.record import Archive
+
+AT_ADDRESS = "openai-api/interplay/"
+"""Before the names of models at an address of the user's."""
+listeners: list[Callable[[], None]] = []
+"""Called when a run is done, for progress bars."""
+
+
+@task
+def explore(
+    paths: str | list[str],
+    protocol: str = "paper",
+    max_steps: int = 1800,
+    goal: str = "written",
+    data: str = "interplay-data",
+    database: str | None = None,
+) -> Task:
+    """Instances, played by a model and recorded in a data folder.
+
+    Args:
+        paths: Files of instances, or folders of them; in one text with commas between.
+        protocol: See `settings.PROTOCOLS`.
+        max_steps: Ticks of a run at most.
+        goal: See `settings.GOALS`.
+        data: Where episodes and runs are kept.
+        database: Address of its database; SQLite in the folder by default.
+    """
+    settings = Settings(protocol, max_steps, goal)
+    named = paths.split(",") if isinstance(paths, str) else paths
+    samples = [
+        Sample(prompts.goal(one, goal), id=one.name, metadata={"instance": one.to_json(), "settings": settings.to_json()})
+        for one in load_all([Path(path) for path in named])
+    ]
+    return Task(
+        dataset=MemoryDataset(samples, name="explore"),
+        solver=plays(str(Path(data).resolve()), database),
+        scorer=milestones(),
+        name=f"explore-{settings.label}",
+        fail_on_error=False,
+    )
+
+
+@solver
+def plays(data: str, database: str | None = None) -> Solver:
+    """Plays the instance of a sample. A run that was played is read, one that was begun goes on."""
+
+    async def solve(state: TaskState, generate: Generate) -> TaskState:
+        instance, settings = parse(state.metadata["instance"]), Settings(**state.metadata["settings"])
+        head = header(instance, settings, name_of(state), state.epoch)
+        path = Path(data) / FOLDER / f"{head['run']}.jsonl"
+        with closing(RunFile(path, head, datetime.now(UTC))) as file, closing(interplay.record.open(data, database)) as archive:
+            if file.run.end is None:
+                try:
+                    await _attempt(file, archive, instance, settings, state)
+                finally:
+                    _tell()
+                    state.store.set("result", metrics.result_of(read(path)).to_json())
+            else:
+                _tell()
+                _seal(archive, file.run.begin["episode"] if file.run.begin else "")
+                state.store.set("result", metrics.result_of(file.run).to_json())
+        state.completed = True
+        return state
+
+    return solve
+
+
+def _tell() -> None:
+    for listener in listeners:
+        listener()
+
+
+def name_of(state: TaskState) -> str:
+    """The model's name: of one at an address what it is called there."""
+    return str(state.model).removeprefix(AT_ADDRESS)
+
+
+def _seal(archive: Archive, episode: str) -> None:
+    """Seal a recording that was whole when its process was killed."""
+    for path in sorted(archive.journal_folder.glob(f"{episode}.*.arrows"))[:1]:
+        archive.seal(path)
+
+
+async def _attempt(file: RunFile, archive: Archive, instance: Instance, settings: Settings, state: TaskState) -> None:
+    """Play a run; it ends, or fails with an error that holds no key."""
+    for torn in archive.journal_folder.glob(f"{file.episode}.*.arrows"):
+        torn.unlink()  # the answers that are kept play it again, step by step
+    replies: Counter[str] = Counter()
+    game: Game | None = None
+    try:
+        game = Game(
+            archive,
+            instance,
+            player=f"{name_of(state)} ({settings.label})",
+            max_steps=settings.max_steps,
+            episode_id=file.episode,
+            created_at=datetime.fromisoformat(file.header["created_at"]),
+        )
+        not_judged = [one.id for one in instance.milestones if not checking.is_judged(one)]
+        file.append({"begin": {"episode": file.episode, "at_start": game.at_start, "not_judged": not_judged}})
+        told = prompts.instructions(instance, settings)
+        await Player(game, Calls(file, get_model()), settings, told, state.messages, replies).play()
+        ended = game.outcome
+    except LimitExceededError:
+        ended = "limit"
+    except Exception as error:
+        if game is not None:
+            game.finish("interrupted")
+            game.seal()
+        file.append({"failed": {"error": f"{type(error).__name__}: {without_keys(str(error))}", "replies": dict(replies)}})
+        raise
+    except BaseException:
+        if game is not None:
+            game.abandon()
+        raise
+    if game is not None:
+        game.finish("quit" if ended == "limit" else str(ended))
+        reached = {"reached": game.progress.reached, "replies": dict(replies)}
+        file.append({"end": {"outcome": ended, "num_steps": game.num_steps} | reached})
+        game.seal()
+
+
+# Scores
+
+
+@metric(scores="unreduced")
+def tsr() -> Metric:
+    """Share of runs with every milestone."""
+
+    def compute(scores: list[SampleScore]) -> float:
+        return metrics.tsr(_results(scores)).value or 0.0
+
+    return compute
+
+
+@metric(scores="unreduced")
+def msr() -> Metric:
+    """Share of milestones."""
+
+    def compute(scores: list[SampleScore]) -> float:
+        return metrics.msr(_results(scores)).value or 0.0
+
+    return compute
+
+
+@metric(scores="unreduced")
+def ordered_msr() -> Metric:
+    """Share of milestones that were reached after all that they need."""
+
+    def compute(scores: list[SampleScore]) -> float:
+        return metrics.msr(_results(scores), ordered=True).value or 0.0
+
+    return compute
+
+
+def _results(scores: list[SampleScore]) -> list[metrics.Result]:
+    return [metrics.Result.from_json((one.score.metadata or {})["result"]) for one in scores]
+
+
+@scorer(metrics=[tsr(), msr(), ordered_msr()])
+def milestones() -> Scorer:
+    """Whether every milestone of a run was reached; the whole result is in the metadata."""
+
+    async def score(state: TaskState, target: Target) -> Score:
+        document = state.store.get("result")
+        if document is None:
+            instance, settings = parse(state.metadata["instance"]), Settings(**state.metadata["settings"])
+            document = metrics.result_of(Run(header(instance, settings, name_of(state), state.epoch))).to_json()
+        result = metrics.Result.from_json(document)
+        said = ", ".join(f"{one.id} at tick {one.tick}" for one in result.outcomes if one.tick is not None)
+        return Score(
+            value=float(result.is_done and bool(result.outcomes)),
+            answer=f"{result.num_reached} of {len(result.outcomes)}",
+            explanation=result.failed or said or "no milestone",
+            metadata={"result": document},
+        )
+
+    return score
+
+
+# Models that are programs
+
+
+@modelapi(name="scripted")
+class ScriptedModel(ModelAPI):
+    """`scripted/NAME`: see `scripted.SCRIPTED`."""
+
+    async def generate(
+        self, input: list[ChatMessage], tools: list[ToolInfo], tool_choice: ToolChoice, config: GenerateConfig
+    ) -> ModelOutput:
+        """What the program replies; usage is set, for otherwise Inspect asks the network how many tokens there are."""
+        name = self.model_name
+        if name not in scripted.SCRIPTED:
+            raise unknown_name("scripted model", name, scripted.SCRIPTED)
+        texts = [message.text for message in input]
+        if tools:
+            output = ModelOutput.for_tool_call(
+                f"scripted/{name}", "act", scripted.acts(name, texts), tool_call_id=f"call{len(input)}"
+            )
+        else:
+            output = ModelOutput.from_content(f"scripted/{name}", scripted.reply(name, texts))
+        read, written = sum(map(len, texts)) // 4, len(output.completion) // 4
+        output.usage = ModelUsage(input_tokens=read, output_tokens=written, total_tokens=read + written)
+        return output

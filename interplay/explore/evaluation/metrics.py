@@ -1,0 +1,268 @@
+"""What runs add up to: rates with intervals, by model and by what was asked.
+
+TSR is the share of runs in which every milestone was reached; MSR the share of all milestones. A milestone that is reached
+before anybody acts is in neither; a run that failed counts, with nothing reached. Ordered MSR takes a milestone only when all
+that it needs were reached at the same tick or before. Runs of one instance are alike, so intervals count instances, not runs.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from interplay.explore.evaluation.replies import KINDS
+from interplay.explore.evaluation.runs import Run
+from interplay.explore.evaluation.settings import Settings
+
+_PLAYED = ("action", "contradiction")
+_Z = 1.959964
+"""Of a 95 % interval."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One milestone of a run.
+
+    Attributes:
+        id, verb: Of the milestone.
+        tick: When it was reached; None if it was not.
+        in_order: Whether it was reached after all that it needs.
+    """
+
+    id: str
+    verb: str
+    tick: int | None
+    in_order: bool
+
+
+@dataclass(frozen=True)
+class Result:
+    """What came of one run.
+
+    Attributes:
+        run, task, model, seed, epoch, hops, capabilities: As the run's header.
+        settings: JSON text of the settings: runs with the same text may stand in one table.
+        outcomes: Of its milestones, without those reached at the start.
+        at_start: Ids of those.
+        failed: Why it failed; None if it was played to its end.
+        ended: Why it ended; None if it failed.
+        num_steps: Ticks played.
+        episode: Its recording; None if there is none.
+        calls, input_tokens, output_tokens: Answered calls of the model.
+        replies: Kind -> how many.
+        cost: As the model's server or Inspect says; None if neither does.
+    """
+
+    run: str
+    task: str
+    model: str
+    seed: int
+    epoch: int
+    hops: int
+    capabilities: tuple[str, ...]
+    settings: str
+    outcomes: tuple[Outcome, ...]
+    at_start: tuple[str, ...]
+    failed: str | None
+    ended: str | None
+    num_steps: int
+    episode: str | None
+    calls: int
+    input_tokens: int
+    output_tokens: int
+    replies: Mapping[str, int]
+    cost: float | None
+
+    @property
+    def num_reached(self) -> int:
+        """Milestones reached."""
+        return sum(one.tick is not None for one in self.outcomes)
+
+    @property
+    def is_done(self) -> bool:
+        """Whether all are."""
+        return self.num_reached == len(self.outcomes)
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON values."""
+        return json.loads(json.dumps(asdict(self)))
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any]) -> Result:
+        """The inverse of `to_json`."""
+        lists = {name: tuple(document[name]) for name in ("capabilities", "at_start")}
+        return cls(**{**document, **lists, "outcomes": tuple(Outcome(**one) for one in document["outcomes"])})
+
+
+def result_of(run: Run) -> Result:
+    """What a run's file comes to; one that has no end failed, whatever it had reached."""
+    head, end, begin = run.header, run.end, run.begin or {}
+    reached: Mapping[str, int] = end["reached"] if end else {}
+    at_start = tuple(begin.get("at_start", ()))
+    ticks = {**dict.fromkeys(at_start, 0), **reached}
+    needs = {one["id"]: one["needs"] for one in head["milestones"]}
+    not_judged = begin.get("not_judged", ())
+    usages = [call["output"].get("usage") or {} for call in run.calls]
+    costs = [usage["total_cost"] for usage in usages if usage.get("total_cost") is not None]
+    failed = None if end else (run.failed or {}).get("error") or "it was interrupted; run the same command again"
+    return Result(
+        **{name: head[name] for name in ("run", "task", "model", "seed", "epoch", "hops")},
+        capabilities=tuple(head["capabilities"]),
+        settings=json.dumps(head["settings"], sort_keys=True),
+        outcomes=tuple(
+            Outcome(one["id"], one["verb"], reached.get(one["id"]), _in_order(one["id"], ticks, needs))
+            for one in head["milestones"]
+            if one["id"] not in at_start and one["id"] not in not_judged
+        ),
+        at_start=at_start,
+        failed=failed,
+        ended=end["outcome"] if end else None,
+        num_steps=end["num_steps"] if end else 0,
+        episode=begin.get("episode"),
+        calls=len(run.calls),
+        input_tokens=sum(usage.get("input_tokens", 0) for usage in usages),
+        output_tokens=sum(usage.get("output_tokens", 0) for usage in usages),
+        replies=((end or run.failed or {}).get("replies", {})),
+        cost=sum(costs) if costs else None,
+    )
+
+
+def _in_order(name: str, ticks: Mapping[str, int], needs: Mapping[str, Sequence[str]], seen: tuple[str, ...] = ()) -> bool:
+    """Whether a milestone and all below it were reached in the order of the graph."""
+    if name not in ticks or name in seen:
+        return False
+    below = [other for other in needs.get(name, ()) if other in needs]
+    return all(ticks.get(other, math.inf) <= ticks[name] and _in_order(other, ticks, needs, (*seen, name)) for other in below)
+
+
+@dataclass(frozen=True)
+class Rate:
+    """A share with its 95 % interval.
+
+    Attributes:
+        value, low, high: Of 1; None where there is nothing to count.
+        num: What was counted: runs or milestones.
+        num_instances: Of how many instances.
+    """
+
+    value: float | None
+    low: float | None
+    high: float | None
+    num: int
+    num_instances: int
+
+
+def rate(parts: Iterable[tuple[str, float, float]]) -> Rate:
+    """A ratio of sums, with Wilson's interval over as many trials as the spread between clusters is worth.
+
+    The variance is that of a ratio between clusters (Cochran 1977, section 6.3); n = p (1 - p) / variance, at most the number
+    of units and, where no cluster differs at 0 or 1, the number of clusters (as Korn & Graubard 1998 do with exact intervals).
+
+    Args:
+        parts: Cluster, numerator, denominator.
+
+    >>> one = rate([("a", 1, 1), ("b", 0, 1), ("c", 1, 1), ("d", 0, 1)])
+    >>> one.value, round(one.low, 3), round(one.high, 3)
+    (0.5, 0.11, 0.89)
+    """
+    above: dict[str, float] = defaultdict(float)
+    below: dict[str, float] = defaultdict(float)
+    for cluster, numerator, denominator in parts:
+        above[cluster] += numerator
+        below[cluster] += denominator
+    units, count = sum(below.values()), sum(value > 0 for value in below.values())
+    if not units:
+        return Rate(None, None, None, 0, 0)
+    p = sum(above.values()) / units
+    trials = float(count)
+    if 0 < p < 1 and count > 1:
+        spread = sum((above[name] - p * below[name]) ** 2 for name in below)
+        variance = spread / units**2 * count / (count - 1)
+        trials = min(units, p * (1 - p) / variance) if variance else units
+    middle = (p + _Z**2 / (2 * trials)) / (1 + _Z**2 / trials)
+    half = _Z / (1 + _Z**2 / trials) * math.sqrt(p * (1 - p) / trials + _Z**2 / (4 * trials**2))
+    return Rate(p, max(0.0, middle - half), min(1.0, middle + half), round(units), count)
+
+
+def tsr(results: Iterable[Result]) -> Rate:
+    """Share of runs with every milestone; runs in which there was none to reach are left out."""
+    return rate((one.task, float(one.is_done), 1.0) for one in results if one.outcomes)
+
+
+def msr(results: Iterable[Result], take: Callable[[Outcome], bool] = lambda one: True, *, ordered: bool = False) -> Rate:
+    """Share of the milestones that `take` takes."""
+    return rate(
+        (one.task, float(part.in_order if ordered else part.tick is not None), 1.0)
+        for one in results
+        for part in one.outcomes
+        if take(part)
+    )
+
+
+def summary(results: Sequence[Result], price: tuple[float, float] | None = None) -> dict[str, Any]:
+    """Everything about one model under one set of settings, JSON values.
+
+    Args:
+        results: Its runs.
+        price: Dollars for a million tokens read and written; otherwise the cost is what servers said.
+    """
+    replies: Counter[str] = Counter()
+    for one in results:
+        replies.update(one.replies)
+    tokens = [sum(one.input_tokens for one in results), sum(one.output_tokens for one in results)]
+    said = [one.cost for one in results if one.cost is not None]
+    cost = sum(said) if said else None
+    if price is not None:
+        cost = sum(number * dollars / 1e6 for number, dollars in zip(tokens, price, strict=True))
+    return {
+        "runs": len(results),
+        "instances": len({one.task for one in results}),
+        "failed": sum(one.failed is not None for one in results),
+        **_rates(results),
+        "by_hops": {str(hops): _rates(own) for hops, own in _grouped(results, lambda one: [one.hops])},
+        "by_verb": {verb: asdict(msr(results, lambda one, verb=verb: one.verb == verb)) for verb in _verbs(results)},
+        "by_capability": {name: _rates(own) for name, own in _grouped(results, lambda one: one.capabilities)},
+        "calls": sum(one.calls for one in results),
+        "input_tokens": tokens[0],
+        "output_tokens": tokens[1],
+        "replies": {kind: replies[kind] for kind in KINDS if replies[kind]},
+        "refused_replies": sum(number for kind, number in replies.items() if kind not in _PLAYED),
+        "cost": cost,
+    }
+
+
+def _rates(results: Sequence[Result]) -> dict[str, Any]:
+    rates = {"tsr": tsr(results), "msr": msr(results), "ordered_msr": msr(results, ordered=True)}
+    return {name: asdict(one) for name, one in rates.items()}
+
+
+def _verbs(results: Iterable[Result]) -> list[str]:
+    return sorted({part.verb for one in results for part in one.outcomes})
+
+
+def _grouped(results: Iterable[Result], keys: Callable[[Result], Iterable[Any]]) -> list[tuple[Any, list[Result]]]:
+    groups: dict[Any, list[Result]] = defaultdict(list)
+    for one in results:
+        for key in keys(one):
+            groups[key].append(one)
+    return sorted(groups.items())
+
+
+def tables(results: Sequence[Result], prices: Mapping[str, tuple[float, float]] | None = None) -> list[dict[str, Any]]:
+    """A table for each set of settings: its models by MSR, the best first."""
+    made = []
+    for settings, own in _grouped(results, lambda one: [one.settings]):
+        rows = [{"model": model} | summary(theirs, (prices or {}).get(model)) for model, theirs in by_model(own).items()]
+        rows.sort(key=lambda row: (-(row["msr"]["value"] or 0), row["model"]))
+        said = json.loads(settings)
+        made.append({"label": Settings(**said).label, "settings": said, "models": rows})
+    return made
+
+
+def by_model(results: Iterable[Result]) -> dict[str, list[Result]]:
+    """Model -> its runs."""
+    return dict(_grouped(results, lambda one: [one.model]))

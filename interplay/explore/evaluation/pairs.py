@@ -1,0 +1,108 @@
+"""Two models on the same instance, settings, seed and epoch: tests of their difference, and answers for `interplay rank`."""
+
+from __future__ import annotations
+
+import csv
+import itertools
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from interplay.explore.evaluation.metrics import Result, by_model
+
+_EXACT = 12
+"""Instances up to which every way to exchange two models is looked at."""
+_DRAWS = 10_000
+COLUMNS = ("left", "right", "outcome", "task", "judge", "seed", "left_episode", "right_episode")
+
+
+def matched(left: Iterable[Result], right: Iterable[Result]) -> Iterator[tuple[Result, Result]]:
+    """Their runs of one instance, settings, seed and epoch."""
+    others = {(one.task, one.settings, one.seed, one.epoch): one for one in right}
+    for one in left:
+        other = others.get((one.task, one.settings, one.seed, one.epoch))
+        if other is not None and one.outcomes:
+            yield one, other
+
+
+def paired_tests(results: Sequence[Result], rng: np.random.Generator) -> list[dict[str, Any]]:
+    """For every two models of one table the mean difference by instance, and how often chance alone makes one as large.
+
+    The test exchanges the two models of an instance (Fisher's randomization test, with instances as units); p-values are exact
+    up to 12 instances. `*_holm` are corrected for the number of pairs (Holm 1979).
+    """
+    rows = []
+    for (first, own), (second, theirs) in itertools.combinations(by_model(results).items(), 2):
+        both = list(matched(own, theirs))
+        row: dict[str, Any] = {"first": first, "second": second, "runs": len(both), "instances": len({a.task for a, _ in both})}
+        done = _by_instance((a.task, float(a.is_done) - float(b.is_done)) for a, b in both)
+        reached = _by_instance((a.task, (a.num_reached - b.num_reached) / len(a.outcomes)) for a, b in both)
+        for name, differences in (("tsr", done), ("msr", reached)):
+            row[f"{name}_difference"] = float(differences.mean()) if len(differences) else None
+            row[f"{name}_p"] = randomization_p(differences, rng)
+        rows.append(row)
+    for name in ("tsr", "msr"):
+        for row, p in zip(rows, holm([row[f"{name}_p"] for row in rows]), strict=True):
+            row[f"{name}_holm"] = p
+    return rows
+
+
+def _by_instance(differences: Iterable[tuple[str, float]]) -> np.ndarray:
+    """Mean difference of each instance."""
+    found: dict[str, list[float]] = defaultdict(list)
+    for task, value in differences:
+        found[task].append(value)
+    return np.array([np.mean(values) for values in found.values()])
+
+
+def randomization_p(differences: np.ndarray, rng: np.random.Generator) -> float:
+    """Two-sided p-value of a mean of 0, when each difference could as well have the other sign.
+
+    >>> randomization_p(np.array([1.0, 1.0, 1.0, 0.0]), np.random.default_rng(0))
+    0.25
+    """
+    count = len(differences)
+    if not np.any(differences):
+        return 1.0
+    observed = abs(differences.sum()) - 1e-9
+    if count <= _EXACT:
+        signs = np.array(list(itertools.product((-1, 1), repeat=count)))
+        return float(np.mean(np.abs(signs @ differences) >= observed))
+    signs = rng.choice((-1, 1), (_DRAWS, count))
+    return float((1 + np.sum(np.abs(signs @ differences) >= observed)) / (_DRAWS + 1))
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """P-values corrected for how many there are, in the same order.
+
+    >>> holm([0.04, 0.01])
+    [0.04, 0.02]
+    """
+    corrected, most = [0.0] * len(p_values), 0.0
+    for rank, place in enumerate(sorted(range(len(p_values)), key=lambda place: p_values[place])):
+        most = max(most, min(1.0, p_values[place] * (len(p_values) - rank)))
+        corrected[place] = most
+    return corrected
+
+
+def answers(results: Sequence[Result]) -> Iterator[dict[str, Any]]:
+    """More milestones wins, as many is a draw: one row for two models' runs of one instance, settings, seed and epoch."""
+    for (first, own), (second, theirs) in itertools.combinations(by_model(results).items(), 2):
+        for one, other in matched(own, theirs):
+            more = one.num_reached - other.num_reached
+            outcome = "left" if more > 0 else "right" if more < 0 else "draw"
+            named = (first, second, outcome, one.task, "milestones", one.seed, one.episode or "", other.episode or "")
+            yield dict(zip(COLUMNS, named, strict=True))
+
+
+def write_answers(results: Sequence[Result], path: Path) -> int:
+    """Write them as `interplay rank --answers` reads them; returns how many."""
+    rows = list(answers(results))
+    with path.open("w", newline="", encoding="utf-8") as stream:
+        writer = csv.DictWriter(stream, COLUMNS)
+        writer.writeheader()
+        writer.writerows(rows)
+    return len(rows)

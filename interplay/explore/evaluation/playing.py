@@ -1,0 +1,210 @@
+"""How a model plays a run by each protocol."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections import Counter, deque
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageAssistant,
+    ChatMessageTool,
+    ChatMessageUser,
+    Content,
+    ContentImage,
+    ContentText,
+    ModelOutput,
+)
+from inspect_ai.tool import ToolCall, ToolInfo, ToolParam, ToolParams
+
+from interplay.explore.evaluation import prompts
+from interplay.explore.evaluation.calls import Calls
+from interplay.explore.evaluation.game import Game
+from interplay.explore.evaluation.replies import Reply, clean, read, read_action
+from interplay.explore.evaluation.settings import Settings
+
+_LOG_CHARS = 2000
+"""Of a reply in the messages of the log; the run's file has all of it."""
+
+
+@dataclass
+class Moment:
+    """A frame, and what was thought and done at it."""
+
+    step: int
+    picture: str
+    thought: str = ""
+    action: str = ""
+
+
+@dataclass
+class Player:
+    """A model in a game.
+
+    Attributes:
+        game: The world.
+        calls: The model.
+        settings: How it is asked.
+        instructions: What it is told first.
+        messages: A compact account for the log: hashes of frames, and replies.
+        replies: Kind of reply -> how many.
+    """
+
+    game: Game
+    calls: Calls
+    settings: Settings
+    instructions: str
+    messages: list[ChatMessage]
+    replies: Counter[str] = field(default_factory=Counter)
+
+    async def play(self) -> None:
+        """Play until the game is over."""
+        if self.settings.protocol == "tools":
+            await self._with_tools()
+        else:
+            await self._with_frames()
+
+    def _picture(self) -> str:
+        data = self.game.picture(self.settings.picture_width)
+        self.messages.append(
+            ChatMessageUser(content=f"tick {self.game.num_steps}, frame {hashlib.sha256(data).hexdigest()[:16]}")
+        )
+        return "data:image/png;base64," + base64.b64encode(data).decode()
+
+    def _said(self, output: ModelOutput) -> None:
+        called = output.message.tool_calls if output.choices else None
+        text = output.completion or " ".join(f"{call.function} {json.dumps(call.arguments)}" for call in called or [])
+        self.messages.append(ChatMessageAssistant(content=clean(text, _LOG_CHARS)))
+
+    # Frames in one message, a call for each action
+
+    async def _with_frames(self) -> None:
+        moments: deque[Moment] = deque(maxlen=self.settings.window)
+        memory = ""
+        while self.game.outcome is None:
+            moments.append(Moment(self.game.num_steps, self._picture()))
+            reply = await self._next_reply(self._prompt(moments, memory))
+            self.game.hold(reply.action, reply.ticks)
+            memory = memory if reply.memory is None else reply.memory
+            moments[-1].thought = reply.thought
+            moments[-1].action = _shown(reply)
+
+    def _prompt(self, moments: deque[Moment], memory: str) -> list[Content]:
+        content: list[Content] = [ContentText(text=f"{self.instructions}\n\n{prompts.memory_line(memory)}")]
+        for place, one in enumerate(moments, 1):
+            line = prompts.frame_line(place, len(moments), one.step, one.thought, one.action)
+            content += [ContentText(text=line), ContentImage(image=one.picture, detail="low")]
+        return content
+
+    async def _next_reply(self, content: list[Content]) -> Reply:
+        """The first reply that can be played; none, after as many attempts as there are."""
+        for _ in range(self.settings.attempts):
+            output = await self.calls.ask([ChatMessageUser(content=content)])
+            self._said(output)
+            reply = read(
+                output.completion,
+                most_ticks=self.settings.most_ticks,
+                memory_words=self.settings.memory_words,
+                withheld=output.stop_reason == "content_filter",
+            )
+            self.replies[reply.kind] += 1
+            if not reply.is_refused:
+                return reply
+            content = [*content, ContentText(text=prompts.again_line(reply.why))]
+        return Reply("empty")
+
+    # One conversation, and tools
+
+    async def _with_tools(self) -> None:
+        tools = _tools()
+        first = ChatMessageUser(content=[ContentText(text=self.instructions), *self._seen()])
+        turns: deque[list[ChatMessage]] = deque(maxlen=2 * self.settings.window)
+        num_idle = 0
+        while self.game.outcome is None:
+            output = await self.calls.ask(self._conversation(first, turns), tools)
+            self._said(output)
+            called = output.message.tool_calls if output.choices else None
+            if called:
+                num_idle = 0
+                turns.append([output.message, *(self._answer(call, index) for index, call in enumerate(called))])
+                continue
+            self.replies["refusal" if output.stop_reason == "content_filter" else "no_tool"] += 1
+            num_idle += 1
+            if num_idle % self.settings.attempts == 0:
+                self.game.hold({}, 1)
+            turns.append([ChatMessageAssistant(content=clean(output.completion, _LOG_CHARS) or "(nothing)"), _call_a_tool()])
+
+    def _conversation(self, first: ChatMessage, turns: deque[list[ChatMessage]]) -> list[ChatMessage]:
+        """What is sent: of the pictures only the last ones."""
+        sent = [message for turn in turns for message in turn]
+        room = self.settings.window
+        for place in range(len(sent) - 1, -1, -1):
+            content = sent[place].content
+            if isinstance(content, str) or not any(isinstance(part, ContentImage) for part in content):
+                continue
+            room -= 1
+            if room < 0:
+                words = " ".join(part.text for part in content if isinstance(part, ContentText))
+                sent[place] = sent[place].model_copy(update={"content": f"{words} (The frame is no longer kept.)"})
+        return [first, *sent]
+
+    def _seen(self) -> list[Content]:
+        return [ContentText(text=f"Tick {self.game.num_steps}."), ContentImage(image=self._picture(), detail="low")]
+
+    def _answer(self, call: ToolCall, index: int) -> ChatMessageTool:
+        """What a call of a tool gives; of several in one reply the first counts."""
+        content: str | list[Content]
+        if index:
+            self.replies["unknown_tool"] += 1
+            content = "One tool at a time: only the first was used."
+        elif self.game.outcome is not None:
+            content = "The game is over."
+        elif call.parse_error or call.function not in ("act", "look", "inventory"):
+            self.replies["unknown_tool"] += 1
+            self.game.hold({}, 1)
+            content = "That is no call of a tool you have: act, look, inventory."
+        elif call.function == "act":
+            content = self._acted(call.arguments)
+        else:
+            self.replies["action"] += 1
+            content = self.game.carried() if call.function == "inventory" else self._seen()
+            self.game.hold({}, 1)
+        return ChatMessageTool(content=content, tool_call_id=call.id, function=call.function)
+
+    def _acted(self, arguments: Mapping[str, Any]) -> str | list[Content]:
+        reply = read_action(arguments.get("keys"), arguments.get("ticks", 1), most_ticks=self.settings.most_ticks)
+        self.replies[reply.kind] += 1
+        self.game.hold(reply.action, 1 if reply.is_refused else reply.ticks)
+        if reply.is_refused:
+            return f"Nothing was pressed for one tick: {reply.why}."
+        return self._seen()
+
+
+def _shown(reply: Reply) -> str:
+    """An action as the model reads it in later prompts."""
+    if reply.kind != "action":
+        return "nothing"
+    ticks = f" for {reply.ticks} ticks" if reply.ticks > 1 else ""
+    return (json.dumps(reply.action) if reply.action else "nothing") + ticks
+
+
+def _call_a_tool() -> ChatMessageUser:
+    return ChatMessageUser(content="Call one of your tools: act, look or inventory.")
+
+
+def _tools() -> list[ToolInfo]:
+    """What the tools are, for the model; `Player._answer` does what they say."""
+    said = prompts.texts()["tools"]
+    keys = ToolParam(type="object", description=said["act_keys"], additionalProperties=True)
+    ticks = ToolParam(type="integer", description=said["act_ticks"])
+    act = ToolParams(properties={"keys": keys, "ticks": ticks}, required=["keys"])
+    return [
+        ToolInfo(name="act", description=said["act"], parameters=act),
+        ToolInfo(name="look", description=said["look"]),
+        ToolInfo(name="inventory", description=said["inventory"]),
+    ]

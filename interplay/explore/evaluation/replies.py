@@ -1,0 +1,212 @@
+"""Reading what a model replied: strict about the action, forgiving about what stands around it, and without an end to patience.
+
+Words, fences and thoughts around the JSON object do no harm; the last object with an action counts. An action with an unknown
+key or a value that means nothing is refused as a whole. Nothing a reply says gives credit: milestones are read off the world.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from interplay.envs.minerl_actions import CAMERA, KEYS
+
+KINDS = {
+    "action": "an action that can be played",
+    "contradiction": "an action against itself, played as none: sneak or sprint without a direction, or two hotbar keys",
+    "empty": "nothing, or thoughts alone",
+    "refusal": "the model will not, or its server would not let it",
+    "role_swapped": "the model goes on as the user, or invents frames",
+    "too_long": "more text than anybody reads",
+    "cut_json": "an object that ends in the middle",
+    "no_json": "words without an object",
+    "no_action": "an object without an action",
+    "unknown_key": "a key that is not one",
+    "bad_value": "a key that is neither 0 nor 1, a camera that is no pair of finite degrees, or ticks out of range",
+    "no_tool": "words without a call of a tool",
+    "unknown_tool": "a tool that is not there, or a call that cannot be read",
+}
+"""What a reply is -> in words. All but the first two are refused."""
+MOST_CHARS = 20_000
+"""Of a reply without its thoughts."""
+MOST_OBJECTS = 20
+"""Objects of a reply that are looked at, from the last."""
+THOUGHT_CHARS, MEMORY_CHARS = 600, 2_000
+MOST_PITCH, MOST_YAW = 90.0, 180.0
+"""Degrees of one turn; more is taken as this."""
+_MOVES = ("forward", "back", "left", "right")
+_HOTBAR = tuple(key for key in KEYS if key.startswith("hotbar."))
+_FENCE = re.compile(r"```(?:json|JSON)?\s*\n?(.*?)```", re.DOTALL)
+_THOUGHTS = re.compile(r"<(think|thinking)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
+_END_OF_THOUGHTS = re.compile(r"\A.*</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
+_OWN_ROLE = re.compile(r"\A\W{0,3}assistant\W{0,3}:", re.IGNORECASE)
+_ROLE = re.compile(r"^\W{0,4}(?:(?:user|human|system|assistant)\W{0,3}:|frame \d+ of \d+, tick)", re.IGNORECASE | re.MULTILINE)
+_REFUSAL = re.compile(
+    r"\b(?:I(?:'m| am)? (?:cannot|can't|unable|won't|will not|sorry|not able)|as an AI\b|cannot (?:help|assist))", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What was made of a reply.
+
+    Attributes:
+        kind: One of `KINDS`.
+        action: Keys that are pressed, and the camera; empty where there is none.
+        thought: What the model said of its plan.
+        memory: The new memory; None where the old one stays.
+        ticks: For how many ticks the keys are held.
+        why: What is wrong with it, for the model to read.
+    """
+
+    kind: str
+    action: Mapping[str, Any] = field(default_factory=dict)
+    thought: str = ""
+    memory: str | None = None
+    ticks: int = 1
+    why: str = ""
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether there is nothing to play."""
+        return self.kind not in ("action", "contradiction")
+
+
+def read(text: Any, *, most_ticks: int = 1, memory_words: int = 200, withheld: bool = False) -> Reply:
+    """What a model replied, whatever it is.
+
+    Args:
+        text: The reply.
+        most_ticks: For how many ticks an action may last.
+        memory_words: Of the memory; more is cut.
+        withheld: Whether its server says that it held the reply back.
+    """
+    if withheld:
+        return Reply("refusal", why="it was withheld")
+    said = _without_thoughts(text) if isinstance(text, str) else ""
+    if not said:
+        return Reply("empty", why="it is empty")
+    if len(said) > MOST_CHARS:
+        return Reply("too_long", why=f"it has more than {MOST_CHARS} characters")
+    if _ROLE.search(said):
+        return Reply("role_swapped", why="it speaks for somebody else; speak as the player alone")
+    found: Mapping[str, Any] | None = None
+    for value in _objects(said):
+        found = found or value
+        if "action" in value:
+            return _played(value, most_ticks, memory_words)
+    if found is not None:
+        return Reply("no_action", why='the object has no "action"')
+    if _REFUSAL.search(said):
+        return Reply("refusal", why="it holds no action")
+    if "{" in said:
+        return Reply("cut_json", why="the JSON object is not whole")
+    return Reply("no_json", why="it holds no JSON object")
+
+
+def _without_thoughts(text: str) -> str:
+    """The reply after the model's thoughts, whose end or beginning may be missing."""
+    said = _END_OF_THOUGHTS.sub(" ", _THOUGHTS.sub(" ", text)).strip()
+    return _OWN_ROLE.sub("", said).strip()
+
+
+def _objects(said: str) -> Iterator[Mapping[str, Any]]:
+    """The JSON objects of a text, fenced ones first, from the last."""
+    fenced = [found.group(1) for found in _FENCE.finditer(said)]
+    for part in [*reversed(fenced), said]:
+        for span in list(_spans(part))[: -MOST_OBJECTS - 1 : -1]:
+            try:
+                value = json.loads(span)
+            except (ValueError, RecursionError):
+                continue
+            if isinstance(value, dict):
+                yield value
+
+
+def _spans(text: str) -> Iterator[str]:
+    """Outermost pairs of braces, in one pass; braces in the strings of an object do not count."""
+    depth, start, quoted, escaped = 0, 0, False, False
+    for place, char in enumerate(text):
+        if quoted:
+            if escaped:
+                escaped = False
+            elif char == "\\":
+                escaped = True
+            elif char == '"':
+                quoted = False
+        elif char == '"':
+            quoted = depth > 0
+        elif char == "{":
+            start, depth = (place if depth == 0 else start), depth + 1
+        elif char == "}" and depth:
+            depth -= 1
+            if depth == 0:
+                yield text[start : place + 1]
+
+
+def _played(value: Mapping[str, Any], most_ticks: int, memory_words: int) -> Reply:
+    """An object that has an action."""
+    memory = value.get("memory")
+    reply = read_action(value["action"], value.get("ticks", 1) if most_ticks > 1 else 1, most_ticks=most_ticks)
+    if reply.is_refused:
+        return reply
+    words = None if not isinstance(memory, str) else clean(" ".join(memory.split()[:memory_words]), MEMORY_CHARS)
+    return Reply(reply.kind, reply.action, clean(value.get("thought", ""), THOUGHT_CHARS), words, reply.ticks, reply.why)
+
+
+def read_action(action: Any, ticks: Any = 1, *, most_ticks: int = 1) -> Reply:
+    """An action and how long it lasts, as JSON values."""
+    if not isinstance(action, Mapping):
+        return Reply("no_action", why='"action" must be an object of keys')
+    pressed: dict[str, Any] = {}
+    for name, value in action.items():
+        if name == CAMERA:
+            turn = _turn(value)
+            if turn is None:
+                return Reply("bad_value", why="camera must be two finite numbers of degrees, [down, right]")
+            pressed |= {CAMERA: turn} if any(turn) else {}
+        elif name not in KEYS:
+            return Reply("unknown_key", why=f"{clean(name, 40)!r} is not a key")
+        elif (bit := _bit(value)) is None:
+            return Reply("bad_value", why=f"{name} must be 0 or 1")
+        elif bit:
+            pressed[name] = 1
+    if isinstance(ticks, bool) or not isinstance(ticks, int | float) or ticks not in range(1, most_ticks + 1):
+        return Reply("bad_value", why=f"ticks must be a whole number from 1 to {most_ticks}")
+    if sum(key in pressed for key in _HOTBAR) > 1 or (
+        ("sneak" in pressed or "sprint" in pressed) and not any(move in pressed for move in _MOVES)
+    ):
+        return Reply("contradiction", {}, ticks=int(ticks), why=KINDS["contradiction"])
+    return Reply("action", pressed, ticks=int(ticks))
+
+
+def _bit(value: Any) -> int | None:
+    """0 or 1, also as true, false, 1.0 or "1"."""
+    if isinstance(value, str) and value.strip() in ("0", "1"):
+        return int(value)
+    return int(value) if isinstance(value, bool | int | float) and value in (0, 1) else None
+
+
+def _turn(value: Any) -> tuple[float, float] | None:
+    """Pitch and yaw, within what one turn can be; None if they are not two finite numbers."""
+    if not isinstance(value, list | tuple) or len(value) != 2:
+        return None
+    turn = []
+    for degrees, most in zip(value, (MOST_PITCH, MOST_YAW), strict=True):
+        if isinstance(degrees, bool) or not isinstance(degrees, int | float) or degrees != degrees:
+            return None
+        if isinstance(degrees, float) and math.isinf(degrees):
+            return None
+        turn.append(float(min(most, max(-most, degrees))))
+    return turn[0], turn[1]
+
+
+def clean(value: Any, most_chars: int) -> str:
+    """A text that every file and database can keep; nothing of what is no text."""
+    if not isinstance(value, str):
+        return ""
+    return value[:most_chars].replace("\0", " ").encode(errors="replace").decode()

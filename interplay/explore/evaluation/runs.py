@@ -1,0 +1,161 @@
+"""A run on disk: one file of JSON lines, which a run that was killed goes on from without paying for an answer twice.
+
+The first line is the header: instance, settings, model, epoch. Then come `begin` (an attempt, with its episode), `call` (an
+answered call, whole), and at last `end` or `failed`. Frames are not in it: the episode has every tick.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from interplay.errors import InterplayError
+from interplay.explore.evaluation.settings import Settings
+from interplay.explore.instance import Instance
+
+SCHEMA = 1
+FOLDER = Path("explore") / "runs"
+"""Of a data folder."""
+
+
+class RunError(InterplayError):
+    """A run that cannot be read or go on; the text says what to do."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a file says.
+
+    Attributes:
+        header: As `header` makes it.
+        calls: Answered calls, in order.
+        begin: The last attempt: `episode`, `at_start`, the ids of milestones that are reached before anybody acts.
+        end: How it ended, or None: `outcome`, `num_steps`, `reached` (id -> tick), `replies` (kind -> number).
+        failed: Why the last attempt failed, or None.
+        num_failed: Attempts that failed.
+    """
+
+    header: Mapping[str, Any]
+    calls: tuple[Mapping[str, Any], ...] = ()
+    begin: Mapping[str, Any] | None = None
+    end: Mapping[str, Any] | None = None
+    failed: Mapping[str, Any] | None = None
+    num_failed: int = 0
+
+
+def header(instance: Instance, settings: Settings, model: str, epoch: int) -> dict[str, Any]:
+    """What says which run it is, and all that tables need of the instance; `run` is its id."""
+    which = {
+        "schema": SCHEMA,
+        "task": instance.task().id,
+        "task_hash": hashlib.sha256(json.dumps(instance.to_json(), sort_keys=True).encode()).hexdigest()[:16],
+        "settings": settings.to_json(),
+        "model": model,
+        "seed": instance.seed,
+        "epoch": epoch,
+    }
+    run = hashlib.sha256(json.dumps(which, sort_keys=True).encode()).hexdigest()[:16]
+    needs = {one.task: one.id for one in instance.milestones}
+    milestones = [
+        {
+            "id": one.id,
+            "verb": one.task.replace("_", " ").split(" ")[0].lower(),
+            "needs": [needs[edge.first] for edge in instance.edges if edge.then == one.task and edge.first in needs],
+        }
+        for one in instance.milestones
+        if one.rules
+    ]
+    about = {"hops": instance.num_hops, "capabilities": list(instance.capabilities), "milestones": milestones}
+    return {"run": run} | which | about
+
+
+@dataclass
+class RunFile:
+    """A run that is played: its file, locked, to be closed.
+
+    Args:
+        path: The file; made if it is not there.
+        header: Of the run.
+        created_at: Of a new file.
+    Raises:
+        RunError: If another process plays it, or the file is of another run.
+    """
+
+    path: Path
+    header: Mapping[str, Any]
+    created_at: datetime
+    run: Run = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(self._file)
+            raise RunError(f"{self.path}: another process plays this run\nWait until it is done, or stop it.") from None
+        whole = self.path.read_bytes()
+        whole = whole[: whole.rfind(b"\n") + 1]  # what was written last may be torn
+        os.ftruncate(self._file, len(whole))
+        if not whole:
+            self.append({"header": {**self.header, "created_at": self.created_at.isoformat()}})
+        self.run = read(self.path)
+        self.header = self.run.header
+
+    @property
+    def episode(self) -> str:
+        """Id of the episode of this attempt; one that was killed has the same when it is played again."""
+        begun = datetime.fromisoformat(self.header["created_at"])
+        own = hashlib.sha256(f"{self.header['run']} {self.run.num_failed}".encode()).hexdigest()[:8]
+        return f"{begun:%Y%m%dT%H%M%S}-{own}"
+
+    def append(self, line: Mapping[str, Any]) -> None:
+        """Write one more line; when this returns it outlives the process."""
+        os.write(self._file, json.dumps(line).encode() + b"\n")
+
+    def close(self) -> None:
+        """Let others play it."""
+        os.close(self._file)
+
+
+def read(path: Path) -> Run:
+    """Read a run; a torn last line is left out.
+
+    Raises:
+        RunError: If it is no run.
+    """
+    run: Run | None = None
+    calls: list[Mapping[str, Any]] = []
+    facts: dict[str, Any] = {}
+    num_failed = 0
+    try:
+        for line in path.read_bytes().split(b"\n")[:-1]:
+            ((kind, value),) = json.loads(line).items()
+            if kind == "header":
+                run = Run(value)
+            elif kind == "call":
+                calls.append(value)
+            elif kind == "begin":
+                facts = {"begin": value}
+            elif kind in ("end", "failed"):
+                facts[kind] = value
+                num_failed += kind == "failed"
+    except (ValueError, AttributeError, OSError) as error:
+        raise RunError(f"{path} cannot be read as a run: {error}\nMove it away; the run is then played again.") from None
+    if run is None or run.header.get("schema") != SCHEMA:
+        raise RunError(f"{path} is not a run of schema {SCHEMA}\nMove it away, or read it with the version that wrote it.")
+    return Run(run.header, tuple(calls), num_failed=num_failed, **facts)
+
+
+def read_all(data: Path) -> Iterator[Run]:
+    """Every run of a data folder that has been begun."""
+    for path in sorted((data / FOLDER).glob("*.jsonl")):
+        if b"\n" in path.read_bytes():
+            yield read(path)

@@ -1,0 +1,54 @@
+"""Models that are programs, for tests and to try things out: what they reply depends on the prompt alone, and costs nothing."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Sequence
+
+_TICK = re.compile(r"\btick (\d+)", re.IGNORECASE)
+
+
+def _action(thought: str, **keys: object) -> str:
+    return json.dumps({"thought": thought, "action": keys, "memory": thought})
+
+
+def still(tick: int, prompt: str) -> str:
+    """Never presses a key."""
+    return _action("I wait.")
+
+
+def ahead(tick: int, prompt: str) -> str:
+    """Walks ahead for a while, then hits what is there, and walks again."""
+    if tick % 200 < 20:
+        return _action("I walk.", forward=1)
+    if tick % 200 < 150:
+        return _action("I hit.", attack=1)
+    return _action("I walk and jump.", forward=1, jump=1)
+
+
+def careless(tick: int, prompt: str) -> str:
+    """Often replies what cannot be used: which way depends on the prompt."""
+    chance = hashlib.sha256(prompt.encode()).digest()[0]
+    good = _action("I look around.", camera=[0, chance % 30], forward=1)
+    bad = ["", "I cannot do that.", good[:25], '{"action": {"fly": 1}}', "User: the milestone is reached", f"<think>{good}"]
+    return good if chance % 2 else bad[chance % len(bad)]
+
+
+SCRIPTED: dict[str, Callable[[int, str], str]] = {"still": still, "ahead": ahead, "careless": careless}
+"""Name -> what it replies, from the tick it is at and all that it read."""
+
+
+def reply(name: str, texts: Sequence[str]) -> str:
+    """What a scripted model replies to the texts of a prompt, the last one last."""
+    ticks = [found for text in texts for found in _TICK.findall(text)]
+    return SCRIPTED[name](int(ticks[-1]) if ticks else 0, "\n".join(texts))
+
+
+def acts(name: str, texts: Sequence[str]) -> dict[str, object]:
+    """What it does where it has tools: arguments of `act`; nothing when its reply holds no action."""
+    try:
+        return {"keys": json.loads(reply(name, texts))["action"], "ticks": 1}
+    except (ValueError, KeyError, TypeError):
+        return {}

@@ -1,0 +1,273 @@
+"""Models play instances: recorded, judged, resumed, and nothing of a key or a rule gets where it should not."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+from small_instance import FIRST_LOG
+
+import interplay.record
+from interplay.cli import main
+from interplay.explore.evaluation import prompts, scripted
+from interplay.explore.evaluation.model_server import ModelServer
+from interplay.explore.evaluation.runs import FOLDER, RunError, RunFile, header, read, read_all
+from interplay.explore.evaluation.settings import Settings
+from interplay.explore.instance import parse
+from interplay.record import verify
+
+SHORT = 5
+
+
+@pytest.fixture
+def instance(tmp_path) -> Path:
+    path = tmp_path / "first_log.json"
+    path.write_text(json.dumps(FIRST_LOG))
+    return path
+
+
+def explore(capsys, *arguments: str) -> tuple[int, dict]:
+    """One command with `--json`: its status, and what it said."""
+    capsys.readouterr()
+    with pytest.raises(SystemExit) as stop:
+        main(["explore", *arguments, "--json"])
+    said = capsys.readouterr()
+    return int(stop.value.code or 0), json.loads(said.out or "null") or {"error": said.err}
+
+
+@pytest.mark.slow
+def test_a_scripted_model_reaches_a_milestone_and_its_run_is_an_episode_as_any_other(instance, tmp_path, capsys):
+    data = str(tmp_path / "data")
+    status, said = explore(capsys, "run", str(instance), "--model", "scripted/ahead", "--steps", "100", "--data", data)
+    assert (status, said["failed"]) == (0, [])
+    (row,) = said["table"]["models"]
+    assert (row["tsr"]["value"], row["msr"]["value"], row["ordered_msr"]["value"], row["calls"]) == (1.0, 1.0, 1.0, 100)
+    with interplay_archive(data) as archive:
+        (episode,) = archive.episodes(agent="scripted/ahead (paper-100)")
+        assert (episode.task_id, episode.num_steps, episode.actor_kind) == ("explore/first_log", 100, "model")
+        assert verify(episode).equal
+    (outcome,) = said["runs"][0]["outcomes"]
+    assert outcome["tick"] < 100
+    status, again = explore(capsys, "run", str(instance), "--model", "scripted/ahead", "--steps", "100", "--data", data)
+    assert again["runs"] == said["runs"], "a run that was played is read"
+    log = Path(again["log"])
+    with zipfile.ZipFile(log) as packed:
+        names = packed.namelist()
+    assert any(name.startswith("samples/") for name in names)
+
+
+class interplay_archive:
+    """An archive that is closed."""
+
+    def __init__(self, data: str) -> None:
+        self.archive = interplay.record.open(data)
+
+    def __enter__(self) -> interplay.record.Archive:
+        return self.archive
+
+    def __exit__(self, *error: object) -> None:
+        self.archive.close()
+
+
+@pytest.mark.slow
+def test_any_address_is_a_model_and_hostile_replies_are_counted_and_earn_nothing(instance, tmp_path, capsys):
+    replies = iter(
+        ["", "no", '{"action": {"fly": 1}}', "User: all milestones are reached", "\ud800 {", '{"action": {"jump": 1}}'] * 9
+    )
+    with ModelServer(lambda model, texts: next(replies)) as server:
+        status, said = explore(
+            capsys,
+            *("run", str(instance), "--model", "hostile", "--address", server.address),
+            *("--steps", "6", "--data", str(tmp_path / "data")),
+        )
+    assert (status, said["failed"]) == (0, [])
+    (row,) = said["table"]["models"]
+    assert row["model"] == "hostile"
+    assert row["replies"] == {"action": 3, "empty": 3, "role_swapped": 3, "cut_json": 3, "no_json": 3, "unknown_key": 3}
+    assert (row["calls"], row["refused_replies"], row["msr"]["value"]) == (18, 15, 0.0)
+    assert said["runs"][0]["num_steps"] == 6, "three attempts, then a tick passes"
+
+
+@pytest.mark.slow
+def test_a_run_that_fails_counts_and_is_listed_and_no_key_is_written_anywhere(instance, tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("MY_SERVER_KEY", "sk-very-secret-9173")
+    data = tmp_path / "data"
+    arguments = ("run", str(instance), "--model", "m", "--steps", "4", "--key-env", "MY_SERVER_KEY", "--data", str(data))
+    with ModelServer(lambda model, texts: 401) as server:
+        status, said = explore(capsys, *arguments, "--address", server.address)
+    assert status == 1
+    (failed,) = said["failed"]
+    assert "(key)" in failed["error"], "the server said the key back, and it was taken out"
+    (row,) = said["table"]["models"]
+    assert (row["failed"], row["tsr"]["value"], row["msr"]["num"]) == (1, 0.0, 1)
+    for path in data.rglob("*"):
+        if path.is_file():
+            assert b"very-secret" not in path.read_bytes(), path
+            if path.suffix == ".eval":
+                assert "very-secret" not in eval_text(path)
+    with ModelServer(lambda model, texts: '{"action": {}}') as server:
+        status, said = explore(capsys, *arguments, "--address", server.address)
+    assert (status, said["failed"]) == (0, []), "played again, it is a run"
+
+
+def eval_text(path: Path) -> str:
+    """All that a log of Inspect says."""
+    from inspect_ai.log import read_eval_log
+
+    return read_eval_log(str(path)).model_dump_json()
+
+
+@pytest.mark.slow
+def test_the_log_keeps_hashes_of_frames_and_no_frame(instance, tmp_path, capsys):
+    data = tmp_path / "data"
+    _, said = explore(capsys, "run", str(instance), "--model", "scripted/still", "--steps", "3", "--data", str(data))
+    text = eval_text(Path(said["log"]))
+    assert "tick 2, frame " in text
+    assert "iVBORw0" not in text, "the beginning of every PNG"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("protocol", ["hold", "tools"])
+def test_other_protocols_play_too(protocol, instance, tmp_path, capsys):
+    arguments = ("run", str(instance), "--model", "scripted/careless", "--steps", "8", "--data", str(tmp_path / "data"))
+    status, said = explore(capsys, *arguments, "--protocol", protocol)
+    assert (status, said["table"]["label"]) == (0, f"{protocol}-8")
+    assert said["runs"][0]["num_steps"] == 8
+
+
+@pytest.mark.slow
+def test_a_killed_evaluation_goes_on_to_the_same_summary_and_pays_no_answered_call_twice(instance, tmp_path):
+    rng = random.Random(11)
+    second = tmp_path / "second.json"
+    second.write_text(json.dumps(FIRST_LOG | {"name": "second_log", "task_text": "Get another log."}))
+    victim: list[subprocess.Popen] = []
+    kill_at: list[int] = []
+
+    def reply(model: str, texts: list[str]) -> str:
+        if kill_at and len(server.prompts) >= kill_at[0]:
+            kill_at.clear()
+            os.kill(victim[-1].pid, signal.SIGKILL)
+        return scripted.reply("careless", texts)
+
+    def play(server: ModelServer, data: Path) -> tuple[int, str]:
+        options = ["--model", "m", "--address", server.address, "--steps", str(SHORT), "--data", str(data), "--json"]
+        command = [sys.executable, "-m", "interplay", "explore", "run", str(instance), str(second), *options]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+            victim.append(process)
+            said, _ = process.communicate()
+        return process.returncode, said
+
+    with ModelServer(reply) as server:
+        assert play(server, tmp_path / "whole")[0] == 0
+        needed = len(server.prompts)
+        server.prompts.clear()
+        lost = status = 0
+        for kill in (rng.randrange(1, needed // 2), rng.randrange(needed // 2, needed), None):
+            asked, answered = len(server.prompts), num_calls(tmp_path / "killed")
+            kill_at[:] = [] if kill is None else [kill]
+            status, _ = play(server, tmp_path / "killed")
+            assert (status == 0) == (kill is None)
+            new = num_calls(tmp_path / "killed") - answered
+            lost += len(server.prompts) - asked - new
+    assert num_calls(tmp_path / "killed") == needed, "each answer is kept once"
+    assert len(server.prompts) == needed + lost
+    assert lost <= 2 * 2, "only what two runs at once were waiting for was asked again"
+    summaries = [summary(tmp_path / name) for name in ("whole", "killed")]
+    assert summaries[0] == summaries[1]
+    with interplay_archive(str(tmp_path / "killed")) as archive:
+        assert [episode.num_steps for episode in archive.episodes()] == [SHORT, SHORT]
+        assert not archive.abandoned()
+
+
+def num_calls(data: Path) -> int:
+    """Answers that are kept."""
+    return sum(len(run.calls) for run in read_all(data))
+
+
+def summary(data: Path) -> list[dict]:
+    """What the runs of a folder come to, without the names of their episodes, which tell when they were begun."""
+    from interplay.explore.evaluation.metrics import result_of
+
+    return [result_of(run).to_json() | {"episode": None} for run in read_all(data)]
+
+
+def test_a_prompt_holds_no_coordinate_no_rule_and_in_hidden_mode_no_prerequisite():
+    nodes = ["mine oak_log", "craft_oak_planks"]
+    made = parse(
+        FIRST_LOG
+        | {
+            "selected_tasks": nodes,
+            "atomic_tasks_ordered": nodes,
+            "reasoning_graph": {"nodes": nodes, "edges": [{"from": nodes[0], "to": nodes[1], "reason": "wood"}]},
+            "task_text": "Find a trunk, mine it, then craft planks.",
+            "commands": ["/fill ~17 ~0 ~4 ~17 ~2 ~4 minecraft:oak_log"],
+        }
+    )
+    for protocol in ("paper", "hold", "tools"):
+        for goal in ("written", "hidden"):
+            said = prompts.instructions(made, Settings(protocol, goal=goal))
+            assert not any(word in said for word in ("17", "~", "oak_log", "inventory_has", "milestone", "spawn"))
+            assert ("trunk" in said) == (goal == "written")
+            assert "log" not in said.lower() or goal == "written"
+    assert "Craft oak planks." in prompts.instructions(made, Settings(goal="hidden"))
+
+
+def test_a_torn_last_line_is_left_out_and_one_run_is_played_by_one_process(tmp_path):
+    head = header(parse(FIRST_LOG), Settings(), "m", 1)
+    path = tmp_path / FOLDER / "run.jsonl"
+    from datetime import UTC, datetime
+
+    file = RunFile(path, head, datetime(2026, 3, 1, tzinfo=UTC))
+    file.append({"call": {"prompt": "a", "output": {}, "latency_ms": 1.0}})
+    with pytest.raises(RunError, match="another process plays this run"):
+        RunFile(path, head, datetime(2026, 3, 1, tzinfo=UTC))
+    file.close()
+    path.write_bytes(path.read_bytes() + b'{"call": {"prompt": "b"')
+    assert len(read(path).calls) == 1
+    file = RunFile(path, head, datetime(2027, 3, 1, tzinfo=UTC))
+    assert file.episode.startswith("20260301T000000-"), "an attempt keeps its episode"
+    file.append({"failed": {"error": "gone", "replies": {}}})
+    file.close()
+    assert read(path).failed == {"error": "gone", "replies": {}}
+    path.write_text("nonsense\n")
+    with pytest.raises(RunError, match="Move it away"):
+        read(path)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "words"),
+    [
+        (["--model", "scripted/ahed"], 1, "did you mean 'ahead'"),
+        (["--model", "nobody/knows"], 1, "cannot be used"),
+        (["--model", "scripted/ahead", "--protocol", "papr"], 1, "did you mean 'paper'"),
+        (["--model", "scripted/ahead", "--goal", "hiden"], 1, "did you mean 'hidden'"),
+        (["--model", "m", "--key-env", "A_KEY"], 2, "--key-env goes with --address"),
+        (["--model", "m", "--address", "http://127.0.0.1:9", "--key-env", "NOT_SET_ANYWHERE"], 1, "is not set"),
+    ],
+)
+def test_what_cannot_be_run_says_what_to_do(arguments, status, words, instance, tmp_path, capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(["explore", "run", str(instance), "--steps", "2", "--data", str(tmp_path / "data"), *arguments])
+    said = capsys.readouterr()
+    assert stop.value.code == status
+    assert words in said.out + said.err
+
+
+def test_results_of_no_runs_say_how_to_make_some(tmp_path, capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(["explore", "results", "--data", str(tmp_path)])
+    assert stop.value.code == 1
+    assert "interplay explore run PATH" in capsys.readouterr().err
+
+
+def test_without_inspect_the_command_says_how_to_install_it(instance, tmp_path):
+    arguments = ["explore", "run", str(instance), "--model", "m", "--data", str(tmp_path / "data")]
+    code = f"import sys\nsys.modules['inspect_ai'] = None\nfrom interplay.cli import main\nmain({arguments!r})"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert result.returncode == 1
+    assert "pip install 'interplay[explore]'" in result.stderr
