@@ -1,4 +1,4 @@
-"""`interplay explore check|import|run|results`: instances of the benchmark, and models that play them."""
+"""`interplay explore check|import|judge|run|results`: instances of the benchmark, and models that play them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from interplay.cli import explore_runs
-from interplay.cli.common import JsonOption, emit, progress
+from interplay.cli.common import (
+    DEFAULT_DATA,
+    DatabaseOption,
+    DataOption,
+    JsonOption,
+    emit,
+    open_archive,
+    progress,
+)
 from interplay.errors import InterplayError
 
 if TYPE_CHECKING:
@@ -110,6 +118,86 @@ def import_instances(
     emit(document, as_json=as_json, text="\n".join(_lines(document, expected)))
     if counts != expected or not found.instances:
         raise typer.Exit(1)
+
+
+@app.command()
+def judge(
+    things: Annotated[
+        list[Path], typer.Argument(metavar="INSTANCE|EPISODE...", help="Files or folders of instances, and ids of episodes.")
+    ],
+    semantics: Annotated[str | None, typer.Option(help="What the rules mean; docs/explore.md lists the versions.")] = None,
+    data: DataOption = DEFAULT_DATA,
+    database: DatabaseOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Judge recorded episodes of instances again: those named, or else all. Exit 1 if one cannot be judged.
+
+    Try:  interplay explore judge my.json --semantics published-prompt
+    """
+    from interplay.explore.judging import judge as judge_episode
+    from interplay.explore.rules import SEMANTICS, VERSION
+
+    chosen = VERSION if semantics is None else semantics
+    if chosen not in SEMANTICS:
+        raise typer.BadParameter(f"--semantics takes {', '.join(SEMANTICS)}; got {chosen!r}")
+    instances = _instances([thing for thing in things if thing.exists()])
+    named = [str(thing) for thing in things if not thing.exists()]
+    archive = open_archive(data, database, must_exist=True)
+    episodes = [archive.get(name) for name in named]
+    if not named:
+        episodes = [one for made in instances.values() for one in archive.episodes(task=made.task())]
+    judgements: list[dict[str, Any]] = []
+    refused: list[dict[str, str]] = []
+    with progress() as bar:
+        for episode in bar.track(episodes, description="judging"):
+            try:
+                if episode.task_id not in instances:
+                    raise InterplayError(f"no instance of {episode.task_id} was named\nRemedy: name its file, too.")
+                found = judge_episode(episode, instances[episode.task_id], chosen)
+                judgements.append(asdict(found) | {"success": found.success})
+            except InterplayError as error:
+                refused.append({"episode": episode.id, "text": str(error)})
+    document = {
+        "semantics": chosen,
+        "milestones": sum(len(one["milestones"]) for one in judgements),
+        "milestones_reached": sum(len(one["reached"]) for one in judgements),
+        "episodes": judgements,
+        "refused": refused,
+    }
+    emit(document, as_json=as_json, text="\n".join(_judged_lines(document)))
+    if refused:
+        raise typer.Exit(1)
+
+
+def _instances(paths: Iterable[Path]) -> dict[str, Instance]:
+    """Task -> instance, of files and of the JSON files of folders."""
+    from interplay.explore.instance import load
+
+    found = {}
+    for path in paths:
+        for file in sorted(path.glob("*.json")) if path.is_dir() else [path]:
+            made = load(file)
+            found[made.task().id] = made
+    return found
+
+
+def _judged_lines(document: Mapping[str, Any]) -> list[str]:
+    """What people read of judgements."""
+    lines = []
+    for one in document["episodes"]:
+        when = [f"{name} at step {step}" + _whose(one["by_player"].get(name)) for name, step in one["reached"].items()]
+        reached = f"{len(one['reached'])} of {len(one['milestones'])}"
+        lines.append(f"{one['episode']}  {one['instance']}  {reached} reached{': ' * bool(when)}{', '.join(when)}")
+    lines += [f"{one['episode']}  not judged: {one['text']}" for one in document["refused"]]
+    lines.append(
+        f"{document['milestones_reached']} of {document['milestones']} milestones of {len(document['episodes'])} episodes, "
+        f"by {document['semantics']}."
+    )
+    return lines
+
+
+def _whose(by_player: bool | None) -> str:
+    return "" if by_player is None else " (by the player)" if by_player else " (not by the player)"
 
 
 @contextmanager

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import copy
 import json
+import math
+import re
 import shutil
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from small_instance import FIRST_LOG
 
@@ -15,7 +18,8 @@ from interplay.cli import main
 from interplay.explore import checking, facts, rules
 from interplay.explore.importing import PUBLISHED, convert, import_path
 from interplay.explore.instance import InstanceError, load, parse
-from interplay.world import World, run_all
+from interplay.world import Action, World, run_all
+from interplay.world.registry.blocks import name_of
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data" / "mineexplorer"
 needs_data = pytest.mark.skipif(not DATA.is_dir(), reason=f"the published instances are not in {DATA}")
@@ -229,3 +233,65 @@ def test_every_command_of_the_26_is_run_and_each_reading_of_facing_gives_its_own
                 reached[name] += rules.all_hold(milestone.rules, now, name)
     # half a cone, a whole one, none, half a one again, and a whole one around the view: what is there before anybody has moved
     assert list(reached.values()) == [2, 8, 11, 2, 8]
+
+
+def set_by(command: str, world: World) -> tuple[np.ndarray, str] | None:
+    """Which cells a fill or setblock sets, bool (x, z, y), and to which block; None of any other command."""
+    words = command.lstrip("/").split()
+    if words[0] not in ("fill", "setblock"):
+        return None
+    at = 4 if words[0] == "setblock" else 7
+    me = world.player
+    here = (me.x, me.y, me.z)
+    numbers = [
+        math.floor(here[i % 3] + float(word[1:] or 0)) if word[0] == "~" else int(word) for i, word in enumerate(words[1:at])
+    ]
+    low, high = (tuple(side(pair) for pair in zip(numbers[:3], numbers[-3:], strict=True)) for side in (min, max))
+    box = tuple(slice(low[axis], high[axis] + 1) for axis in (0, 2, 1))
+    cells = np.zeros(world.grid.blocks.shape, np.bool_)
+    mode = words[at + 1 : at + 2]
+    assert mode in ([], ["replace"], ["hollow"])
+    assert len(words) <= at + 2
+    cells[box] = True
+    if mode == ["hollow"]:
+        cells[tuple(slice(part.start + 1, part.stop - 1) for part in box)] = False
+    return cells, re.split(r"[\[{]", words[at].removeprefix("minecraft:"))[0]
+
+
+CHANGES_BY_ITSELF = {("grass_block", "dirt"), ("farmland", "dirt")}
+"""As in the game: grass dies under a block that lets no light through, and soil dries far from water."""
+
+
+@needs_data
+def test_what_the_553_commands_of_the_26_set_stands_after_100_ticks():
+    num_commands, wrong = 0, []
+    for file, made in import_path(DATA).instances.items():
+        world = World(made.seed, made.land)
+        world.rules["doMobSpawning"] = "false"
+        asked: dict[str, np.ndarray] = {}
+        for command in made.commands:
+            num_commands += 1
+            found = set_by(command, world)
+            assert run_all(world, [command])[0].worked
+            if found is None:
+                continue
+            for cells in asked.values():
+                cells &= ~found[0]
+            asked[found[1]] = asked.get(found[1], False) | found[0]
+        for _ in range(100):
+            world.step(Action())
+        for name, cells in asked.items():
+            there = {name_of(int(state)) for state in np.unique(world.grid.blocks[cells])}
+            wrong += [(Path(file).name, name, other) for other in there - {name} if (name, other) not in CHANGES_BY_ITSELF]
+    assert num_commands == 553
+    assert wrong == []
+
+
+@pytest.mark.parametrize("name", ["fox", "bee", "husk", "boat", "armor_stand", "minecart", "item_frame", "wither", "phantom"])
+def test_what_the_world_does_not_have_is_refused_by_name_and_changes_nothing(name):
+    world = World(0, "flat", inhabited=False)
+    before = world.digest()
+    (result,) = run_all(world, [f"/summon minecraft:{name} ~ ~ ~3"])
+    assert not result.worked
+    assert f"{name} is not simulated; this world has cow, pig" in result.text
+    assert world.digest() == before

@@ -1,0 +1,139 @@
+"""Recorded episodes are judged again: as they were played, and differently only where the semantics differ."""
+
+from __future__ import annotations
+
+import copy
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from small_instance import FIRST_LOG
+
+import interplay.record
+from interplay.cli import main
+from interplay.envs import make
+from interplay.envs.minerl_actions import CAMERA
+from interplay.explore.instance import Instance, parse
+from interplay.explore.judging import JudgingError, judge
+from interplay.explore.rules import SEMANTICS, VERSION
+from interplay.record import Archive, Episode, RecordedEpisode
+
+FRAME = {"coordinate_frame": "spawn_relative"}
+SIDE = {"target": [0, 0, 4], "max_distance": 16, "facing_tolerance": 60} | FRAME
+RULES: dict[str, dict[str, Any]] = {
+    "walk": {"type": "position_inside_box", "params": {"min": [-1, 0, 2], "max": [1, 2, 3]} | FRAME},
+    "look": {"type": "position_near_with_facing", "params": SIDE},
+    "clear": {
+        "type": "count_in_box_at_most",
+        "params": {"kind": "block", "object": "dirt", "min": [-1, 0, 3], "max": [1, 2, 5], "max_count": 0} | FRAME,
+    },
+    "dig": {"type": "x.event_at_least", "params": {"event": "mined", "object": "dirt", "min_count": 1}},
+    "fly": {"type": "position_inside_box", "params": {"min": [-1, 20, -1], "max": [1, 22, 1]} | FRAME},
+}
+
+
+def instance(**changes: Any) -> dict[str, Any]:
+    """One step south a block of dirt, at the height of the eyes."""
+    document = copy.deepcopy(FIRST_LOG)
+    milestones = [{"task": name, "milestone_id": name, "description": name, "rules": [rule]} for name, rule in RULES.items()]
+    tasks = list(RULES)
+    graph = {"nodes": tasks, "edges": []}
+    document |= {"name": "dirt", "milestones": milestones, "selected_tasks": tasks, "atomic_tasks_ordered": tasks}
+    return document | {"reasoning_graph": graph, "commands": ["/setblock ~ ~1 ~4 minecraft:dirt"]} | changes
+
+
+def play(archive: Archive, made: Instance) -> Episode:
+    """Turn 40 degrees off, walk up to the block sideways on, turn to it, and dig it away."""
+    env = make(made.task())
+    recorder = archive.recorder(made.task(), env, seed=made.seed, actor="somebody", actor_kind="agent")
+    episode = RecordedEpisode(env, recorder)
+    episode.start(made.seed)
+    noop = dict(made.task().keys.noop)
+
+    def step(number: int, yaw: float = 0.0, **keys: int) -> None:
+        for _ in range(number):
+            episode.step({"player": noop | keys | {CAMERA: np.array([0.0, yaw], np.float32)}})
+
+    step(1, 40.0)
+    step(3)
+    step(1, -40.0)
+    step(14, forward=1)
+    step(40, attack=1)
+    sealed = archive.seal(recorder.finish("quit"))
+    env.close()
+    return sealed
+
+
+@pytest.fixture(scope="module")
+def archive(tmp_path_factory) -> Archive:
+    return interplay.record.open(tmp_path_factory.mktemp("data"))
+
+
+@pytest.fixture(scope="module")
+def episode(archive) -> Episode:
+    return play(archive, parse(instance()))
+
+
+def test_an_episode_is_judged_as_it_was_played(episode):
+    found = judge(episode, parse(instance()))
+    assert (found.episode, found.instance, found.semantics, found.num_steps) == (episode.id, "dirt", VERSION, 59)
+    assert found.milestones == tuple(RULES)
+    assert list(found.reached) == ["look", "walk", "clear", "dig"]
+    assert found.reached["look"] == 0  # before the first step they look at it
+    assert 5 < found.reached["walk"] < 19
+    assert 19 < found.reached["clear"] == found.reached["dig"]
+    assert found.by_player == {"clear": True}
+    assert not found.success
+
+
+def test_other_semantics_change_only_the_rule_that_they_read_otherwise(archive):
+    """One who looks 85 degrees past it, and then 45, is within 60 degrees of it, but not within 30."""
+    made = parse(instance(name="turned", commands=["/setblock ~ ~1 ~4 minecraft:dirt", "/tp @p ~ ~ ~ -85 0"]))
+    turned = play(archive, made)
+    verdicts = {name: judge(turned, made, name) for name in SEMANTICS}
+    assert {name: one.reached.get("look") for name, one in verdicts.items()} == {
+        "interplay-1": None,
+        "published-prompt": 1,
+        "published-checker-1": 0,
+        "published-checker-2": None,
+        "published-view": 1,
+    }
+    others = [{key: step for key, step in one.reached.items() if key != "look"} for one in verdicts.values()]
+    assert all(one == others[0] for one in others)
+
+
+def test_an_episode_of_another_instance_or_scene_is_refused(episode):
+    with pytest.raises(JudgingError, match="is of explore/dirt, and not played in explore/other"):
+        judge(episode, parse(instance(name="other")))
+    with pytest.raises(JudgingError, match="another scene of explore/dirt: commands differ"):
+        judge(episode, parse(instance(commands=[])))
+    with pytest.raises(JudgingError, match="kind, seed differ"):
+        judge(episode, parse(instance(land="plains", seed=3)))
+
+
+def test_the_command_judges_all_episodes_of_instances_or_those_named(archive, episode, tmp_path, capsys):
+    file = tmp_path / "dirt.json"
+    file.write_text(json.dumps(instance()))
+
+    def run(*arguments: str) -> tuple[int, Any]:
+        with pytest.raises(SystemExit) as ended:
+            main(["explore", "judge", *arguments, "--data", str(archive.root)])
+        assert isinstance(ended.value.code, int)
+        return ended.value.code, capsys.readouterr().out
+
+    code, said = run(str(tmp_path), "--semantics", "published-checker-1", "--json")
+    document = json.loads(said)
+    assert (code, document["semantics"], document["milestones"], document["milestones_reached"]) == (
+        0,
+        "published-checker-1",
+        5,
+        4,
+    )
+    assert [one["episode"] for one in document["episodes"]] == [episode.id]
+    code, said = run(str(file), episode.id)
+    assert (code, "4 of 5 reached: look at step 0, walk at step" in said, "(by the player)" in said) == (0, True, True)
+    code, said = run(episode.id, "--json")
+    assert code == 1
+    assert "no instance of explore/dirt was named\nRemedy: name its file" in json.loads(said)["refused"][0]["text"]
+    assert run(str(file), "--semantics", "mine")[0] == 2
