@@ -106,7 +106,7 @@ def bedd_report(
         Section(
             "by-agent",
             "Reasons by agent",
-            ("What judges wrote when an agent was one of the two, over all its comparisons, won or lost.",),
+            ("What judges wrote in all comparisons of an agent, those it won and those it lost.",),
             list(texts(groups, "agents", roster)),
         ),
         rating_section(boards, resampling, focus, roster, methods_table(boards.overall, tasks, forms)),
@@ -126,7 +126,7 @@ def bedd_report(
         "bedd",
         "Human judgements of agents",
         "The analyses of BEDD (Milani et al. 2023) on these answers. "
-        "Small print under a number is the paper's own and, in brackets, ours minus it.",
+        "Small print under a number is the paper's number and, in brackets, our number minus the paper's.",
         sections,
         facts,
     )

@@ -56,7 +56,7 @@ def rating_section(
     drawn = f"{resampling.num_resamples} bootstrap resamples of the {resampling.unit} (seed {resampling.seed})"
     how = f"Intervals hold 95 % of {drawn}."
     if any(row.score_low is None for row in made.overall.rows):
-        how += f" Agents without one have too few {resampling.unit}, or some that all say the same."
+        how += f" An agent has no interval if its {resampling.unit} are too few, or all say the same."
     rated = {row.agent: row for row in made.overall.rows}
     blocks: list[Table | Figure] = []
     if made.normalised is not None:
@@ -73,9 +73,9 @@ def rating_section(
         "ratings",
         "Ratings",
         (
-            "TrueSkill with mu 25, sigma 25/3, beta 25/6, tau 25/300 and 10 % draws, answers taken in the order they were "
-            "given. The paper's normalised score is not defined there; here it is an agent's mu as a z-score among all agents "
-            "of a task, averaged over tasks.",
+            "TrueSkill with mu 25, sigma 25/3, beta 25/6, tau 25/300 and 10 % draws. Answers count in the order in which they "
+            "were given. The paper does not define its normalised score. Here it is the agent's mu as a z-score among all "
+            "agents of a task, averaged over tasks.",
             *notes,
         ),
         blocks,
@@ -134,7 +134,7 @@ def _normalised(rows: Sequence[LeaderboardRow], rated: dict[str, LeaderboardRow]
             for row in rows
             if row.agent in focus
         ),
-        f"Over all comparisons, whoever the other side was. {how}",
+        f"Over all comparisons, with any other agent. {how}",
     )
 
 

@@ -46,9 +46,9 @@ def factor_section(
         "Factors",
         (
             f"What agents are good at. {SCORING}",
-            "Scores are given twice: over all comparisons of an agent, whoever the other side was, and over those among the "
-            "agents shown. The paper says that it took only the latter, 394 comparisons (section 5, appendix E.2); the numbers "
-            "of its tables 8 and 9 can come only from the former, so its figure 4 may be either.",
+            "Each score is given twice: over all comparisons of an agent, and over its comparisons with the other agents "
+            "shown. The paper says that it used only the second kind, 394 comparisons (section 5, appendix E.2). But the "
+            "numbers of its tables 8 and 9 can come only from the first kind, so its figure 4 may be of either kind.",
         ),
         blocks,
     )
@@ -67,8 +67,9 @@ def _figure(
     return Figure(
         f"figure-factors-{slug}",
         f"Factors of {name} (figure 4)",
-        "Filled: mean score over all comparisons of an agent in this task; bars are one standard error (standard deviation / "
-        "√n) to each side. Hollow: over its comparisons with the other agents shown, whose standard errors are in the table.",
+        "Filled: mean score over all comparisons of an agent in this task. Bars show one standard error (standard deviation / "
+        "√n) to each side. Hollow: mean score over its comparisons with the other agents shown; the table has the standard "
+        "errors of these.",
         records,
         lambda table, ax: plot_factor_scores(table, ax, roster=roster),
         "Best by factor: " + "; ".join(f"{factor}: {score.agent} {score.mean:.2f}" for factor, score in best.items()),
@@ -129,15 +130,15 @@ def _wording(groups: Groups) -> str:
     datasets = [reading.answer.dataset for readings in groups.values() for reading in readings]
     num_imported = sum(map(bool, datasets))
     num_here = len(datasets) - num_imported
-    ours = "Questions are in our wording, for the paper's tasks a paraphrase of the published one."
+    ours = "Questions are in our own words; for the paper's tasks they say the same as the published questions."
     if not num_imported:
-        return f"{ours} Judges read it for all {num_here:,} answers."
-    theirs = "to the wording of the set they came with (BEDD's: the published one), and are matched to ours"
+        return f"{ours} Judges read these for all {num_here:,} answers."
+    theirs = "they answer the questions of their own data set (for BEDD, the published ones) and are matched to ours"
     if not num_here:
-        return f"{ours} All {num_imported:,} answers are imported: they were given {theirs}."
+        return f"{ours} All {num_imported:,} answers are imported: {theirs}."
     return (
-        f"{ours} Judges read it for {num_here:,} answers; the other {num_imported:,} are imported: they were given {theirs}. "
-        "Both are pooled under one factor."
+        f"{ours} Judges read these for {num_here:,} answers; the other {num_imported:,} are imported: "
+        f"{theirs}. Both count for one factor."
     )
 
 

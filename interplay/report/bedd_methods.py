@@ -67,10 +67,11 @@ def methods_table(board: Board, groups: Groups, forms: Mapping[str, Sequence[Que
         ),
         tuple(rows),
         "The last two columns are measured on these answers: Spearman's correlation of the scores of "
-        f"{len(score)} agents, over all tasks together. The paper's table 4 sets TrueSkill (easy comparison, several agents at "
-        "once, uncertainty) against Elo (easy comparison only) and the analysis of single agents (none of the three), without "
-        "measuring. Elo is not offered here. The counterpart of a single agent's analysis is the direct questions: the share "
-        "of good answers, averaged over questions and tasks." + "".join(f" Note: {note}." for note in notes),
+        f"{len(score)} agents, over all tasks together. The paper's table 4 compares TrueSkill (easy comparison, several "
+        "agents at once, uncertainty) with Elo (easy comparison only) and with the analysis of single agents (none of the "
+        "three), but measures nothing. Elo is not part of this program. In place of the analysis of single agents stand the "
+        "direct questions: the share of good answers, averaged over questions and tasks."
+        + "".join(f" Note: {note}." for note in notes),
     )
 
 

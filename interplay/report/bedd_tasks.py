@@ -80,9 +80,9 @@ def timing_section(groups: Groups) -> Section:
             Column("total (h)", "number"),
         ),
         tuple(rows),
-        "From serving a match to its answer. The paper's ± is printed as a standard error; it is set beside our standard "
-        "deviation here, because a standard error over hundreds of answers would be about ten seconds. Times have long tails, "
-        "so the median is the better picture of a typical answer. The paper's mean over all is its 5.12 minutes.",
+        "Time from the moment a match is shown to its answer. The paper calls its ± a standard error. Here it stands beside "
+        "our standard deviation, because a standard error over hundreds of answers would be about ten seconds. Some times "
+        "are very long, so the median shows a typical answer better than the mean. The paper's mean over all is 5.12 minutes.",
     )
     minutes = {name: [seconds / 60 for seconds in _seconds(group)] for name, group in groups.items()}
     records = [{"name": name} | spread(values) for name, values in minutes.items() if values]
@@ -136,8 +136,8 @@ def _data_table(groups: Groups, readings: Sequence[Reading]) -> Table:
             *(Column(f"{each} (%)", "number") for each in SENTIMENTS),
         ),
         tuple(rows),
-        "Hours are the sum of the times from serving a match to its answer; words are counted in the reasons. Sentiments are "
-        "compared with table 6, which prints more digits than table 2.",
+        "Hours are the sum of the times from showing a match to its answer. Words are those of the reasons. Sentiments are "
+        "compared with table 6, which has more digits than table 2.",
     )
 
 
@@ -168,8 +168,8 @@ def _totals_table(readings: Sequence[Reading], forms: Forms, of_focus: Sequence[
         "In all (section 3.2)",
         (Column("what"), Column("number", "mixed", 1)),
         rows,
-        "Judges whose answers do not count are left out. Of the comparisons among its six agents the paper says 394, or nearly "
-        "34 hours (section 5).",
+        "Judges whose answers do not count are left out. The paper counts 394 comparisons among its six agents, nearly 34 "
+        "hours (section 5).",
     )
 
 

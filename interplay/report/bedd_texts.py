@@ -13,7 +13,7 @@ from interplay.report.sentiment import SENTIMENTS, sentiment_counts
 from interplay.report.statistics import Anova, anova, chi_square, describe, pairwise_chi_square
 from interplay.report.table import Cell, Column, Figure, Measured, Table
 
-_OVERLAP = " An answer is about two agents, so it can be in two groups; tests take groups as if they were independent."
+_OVERLAP = " An answer is about two agents, so it can be in two groups. The tests treat groups as independent."
 
 
 def length_table(groups: Groups, kind: str) -> Table:
@@ -38,7 +38,7 @@ def length_table(groups: Groups, kind: str) -> Table:
         f"Length of reasons by {_one(kind)} ({_place(kind, 6, 8)})",
         tuple(columns),
         tuple(rows),
-        "Means with their standard error (SE = standard deviation / √n), and medians. Words are what white space parts.",
+        "Means with their standard error (SE = standard deviation / √n), and medians. Words are separated by white space.",
     )
 
 
@@ -133,8 +133,9 @@ def sentiment_table(groups: Groups, kind: str) -> Table:
             Column("by “right” (%)", "number", 1),
         ),
         tuple(rows),
-        "TextBlob's polarity above, at or below 0. The last column is the share of reasons whose class would be another one "
-        "without the word “right”: the lexicon takes it for praise, also where it names a side.",
+        "Positive, neutral and negative: TextBlob's polarity is above, at or below 0. TextBlob reads the word “right” as "
+        "praise, also where it means a side. The last column is the share of reasons that have another class without this "
+        "word.",
     )
 
 

@@ -10,9 +10,9 @@ from interplay.store.answers import FullAnswer
 from interplay.tasks import Question
 
 SCORING = (
-    "A comparative answer gives 1 to the side it names, 0 to the other, 0.5 to both for a draw; not applicable is left out. "
-    "A direct answer gives 1 for yes and 0 for no; the other way round where the factor is the least of something, "
-    "as Least Village Harm is."
+    "A comparative answer gives 1 to the side it names and 0 to the other, or 0.5 to both for a draw. Answers of not "
+    "applicable are left out. A direct answer gives 1 for yes and 0 for no. If the factor is the least of something, such "
+    "as Least Village Harm, yes gives 0 and no gives 1."
 )
 _POINTS = {"left": (1.0, 0.0), "draw": (0.5, 0.5), "right": (0.0, 1.0)}
 

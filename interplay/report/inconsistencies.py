@@ -23,12 +23,12 @@ def inconsistency_section() -> Section:
             "ANOVA of words by task, section 5.1",
             "F = 3.72, p = .01",
             f"F = {statistic:.2f}, p = {p:.3f} from the means, standard errors and counts of tables 2 and 6; "
-            "the two Tukey intervals do follow from them",
+            "the two Tukey intervals agree with these",
         ),
         (
             "± of the times, table 5",
             "called a standard error (271.10 s for FindCave)",
-            f"a standard deviation: as one, its standard error is {an_error:.1f} s",
+            f"a standard deviation; its standard error is then {an_error:.1f} s",
         ),
         (
             "minutes per comparison, appendix D.1",
@@ -43,9 +43,9 @@ def inconsistency_section() -> Section:
         (
             "answers behind tables 8 and 9",
             "394 comparisons among the six agents (section 5), so at most 788 places for agents; appendix E.2 says the same of "
-            "all its values by agent, figure 4 among them",
-            "shares and tests are those of all comparisons of the six: integer counts that add up to 2,097 give them exactly; "
-            "nothing printed tells which comparisons figure 4 shows",
+            "all its values by agent, also of figure 4",
+            "shares and tests are those of all comparisons of the six agents: whole numbers that add up to 2,097 give them "
+            "exactly; the paper does not say which comparisons figure 4 shows",
         ),
         ("hours of demonstrations, table 1", "361", f"{demonstration_hours} as the sum of the rows"),
         (
@@ -56,31 +56,38 @@ def inconsistency_section() -> Section:
         (
             "hours of comparisons",
             "273 (section 3.2, table 2) and around 274 (caption of table 5)",
-            f"{total_s / 3600:.2f} from the totals of table 5: cut off in one place, rounded in the other",
+            f"{total_s / 3600:.2f} from the totals of table 5: cut off in one place and rounded in the other",
         ),
         (
             "captions of tables 6 and 8",
             "table 6 (by task) details table 3; table 8 (by agent) details table 2",
-            "the other way round: table 2 is by task, table 3 by agent, and table 3 has no words",
+            "table 2 is by task and table 3 by agent; table 3 has no words",
         ),
         (
             "X² of pairs of tasks, section 5.1",
             "one degree of freedom for two pairs",
-            "two: a table of 2 tasks by 3 classes, and only two give the printed p",
+            "two, for a table of 2 tasks by 3 classes; only two degrees give the printed p",
         ),
-        ("65 workers, and the list of banned ones", "65", "only the published file itself can tell; nothing printed checks it"),
+        (
+            "65 workers, and the list of banned ones",
+            "65",
+            "no other number of the paper can confirm this; only the published file can",
+        ),
     )
     return Section(
         "inconsistencies",
         "Where the paper disagrees with itself",
-        ("These stay as they are printed in the columns beside our numbers; a difference there need not be an error here.",),
+        (
+            "The columns beside our numbers show these values as they are printed. So a difference there may be an error of "
+            "the paper.",
+        ),
         (
             Table(
                 "paper-inconsistencies",
-                "Printed against recomputed",
+                "Printed and computed again",
                 (Column("what"), Column("printed"), Column("what other printed numbers say")),
                 rows,
-                "Recomputed for this report from the paper's own numbers.",
+                "Computed for this report from the paper's own numbers.",
             ),
         ),
     )

@@ -27,8 +27,8 @@ def proxy_section(efforts: Sequence[Effort], source: str) -> Section:
             "demonstrations",
             title,
             (
-                "No demonstrations here: no person has played one of the four tasks into this archive, and no folder of "
-                "published recordings was given (--recordings). The paper's numbers stand alone.",
+                "There are no demonstrations: this data folder has no game of a person in one of the four tasks, and no "
+                "folder of published recordings was given (--recordings). So only the paper's numbers are shown.",
             ),
             (_demonstrations(groups),),
         )
@@ -57,8 +57,8 @@ def proxy_section(efforts: Sequence[Effort], source: str) -> Section:
         title,
         (
             f"Counted in {num_files:,} recordings that make {len(efforts):,} episodes ({source}). A click counts when the "
-            "right button goes down (the recording's newButtons holds 1; in our episodes, use is pressed and was not the step "
-            "before); a step is one of movement when any of the keys W, A, S, D is held. The paper leaves both open."
+            "right button goes down (the recording's newButtons has 1; in our episodes, use is pressed and was not pressed one "
+            "step earlier). A step counts as movement if one of the keys W, A, S, D is held. The paper defines neither."
             + (f" {unreadable:,} lines could not be read and count as steps without keys." if unreadable else ""),
         ),
         [*blocks, _proxies(some)],
@@ -77,11 +77,11 @@ def _demonstrations(groups: Mapping[str, Sequence[Effort]]) -> Table:
         "Demonstrations by task (table 1)",
         tuple(columns),
         tuple(rows),
-        "The paper calls recordings videos, and an episode ended by ESC a success. A published recording goes on in the next "
-        "one of its session if it lasts exactly 5 minutes and has no ESC outside menus (appendix C.2.1); lengths and endings "
-        "are those of whole episodes. Without ESC, an episode of the time limit's steps or more has timed out; a shorter one "
-        "is taken for a death, though one whose player left or whose first part was lost looks the same. 20 steps are a "
-        "second; a GB is 10⁹ bytes, of a recording and of the video beside it.",
+        "The paper calls a recording a video, and an episode that ended with ESC a success. If a published recording lasts "
+        "exactly 5 minutes and has no ESC outside menus, it continues in the next one of its session (appendix C.2.1). Lengths "
+        "and endings are those of whole episodes. An episode without ESC timed out if it has as many steps as the time "
+        "limit, or more. A shorter one counts as a death; it may also be one whose player left or whose first part was "
+        "lost. A second has 20 steps. A GB is 10⁹ bytes, of a recording and the video beside it.",
     )
 
 

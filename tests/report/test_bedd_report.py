@@ -171,16 +171,16 @@ def test_the_table_of_questions_says_whose_wording_answers_were_given_to(answers
     here = [answer for answer in answers if answer.task == "basalt/find_cave"][:30]
     imported = [answer._replace(dataset="bedd") for answer in here]
     caption, row = mapped(*here)
-    assert "a paraphrase of the published one. Judges read it for all 30 answers." in caption
+    assert "they say the same as the published questions. Judges read these for all 30 answers." in caption
     assert (row["given here"], row["imported"]) == (30, 0)
     caption, row = mapped(*imported)
-    assert "All 30 answers are imported: they were given to the wording of the set they came with" in caption
-    assert "(BEDD's: the published one)" in caption
+    assert "All 30 answers are imported: they answer the questions of their own data set" in caption
+    assert "(for BEDD, the published ones)" in caption
     assert (row["given here"], row["imported"]) == (0, 30)
     silent = imported[0]._replace(responses={})
     caption, row = mapped(*here[:10], *imported[10:29], silent)
     assert "for 10 answers; the other 20 are imported" in caption
-    assert "pooled under one factor" in caption
+    assert "Both count for one factor" in caption
     assert (row["given here"], row["imported"]) == (10, 19)
 
 

@@ -45,7 +45,7 @@ def test_the_section_has_both_figures_or_says_why_not():
     row = table(efforts, "proxies")["FindCave"]
     assert (row["recordings"], row["episodes"], row["mean clicks"]) == (3, 2, 4.0)
     assert row["movement (% of steps)"] == pytest.approx(70.0)
-    assert "No demonstrations here" in proxy_section([], "").paragraphs[0]
+    assert "There are no demonstrations" in proxy_section([], "").paragraphs[0]
 
 
 def test_table_1_counts_episodes_beside_the_paper_and_sums_them_up():
