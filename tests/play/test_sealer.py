@@ -13,6 +13,7 @@ import pytest
 
 from interplay.envs import make
 from interplay.play.beside import sealer
+from interplay.play.beside.answering import MAX_TRIES
 from interplay.play.beside.sealer import Sealer
 from interplay.play.workers import processes
 from interplay.record import Archive, RecordingError
@@ -99,7 +100,7 @@ def test_a_journal_that_kills_the_process_takes_none_of_those_behind_it_along(ar
         async with running(archive) as one:
             first, second = finished_journal(archive), finished_journal(archive)
             sealing = []
-            for _ in range(sealer.MAX_TRIES):
+            for _ in range(MAX_TRIES):
                 await one.start()
                 os.kill(process_id(one), signal.SIGSTOP)
                 if not sealing:
@@ -113,7 +114,7 @@ def test_a_journal_that_kills_the_process_takes_none_of_those_behind_it_along(ar
                 await sealing[0]
             assert await asyncio.wait_for(sealing[1], 60) == episode_of(second)
             assert first.exists()
-            assert one.statistics()["deaths"] == sealer.MAX_TRIES
+            assert one.statistics()["deaths"] == MAX_TRIES
 
     asyncio.run(scenario())
 

@@ -1,0 +1,155 @@
+"""A process beside the games that answers requests, as the web process sees it: the sealer and the drawer."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import logging
+import subprocess
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from interplay.play.workers import processes
+from interplay.play.workers.channel import Command
+from interplay.record import RecordingError
+
+MAX_TRIES = 2
+"""A request over which the process died so often is not tried again."""
+
+log = logging.getLogger("interplay.play")
+
+
+@dataclass
+class Request:
+    """Something asked of the process about an episode.
+
+    Attributes:
+        path: A file of the episode.
+        answer: Where its answer is put.
+        num_tries: How often the process died over it.
+    """
+
+    path: Path
+    answer: asyncio.Future[Any] = field(init=False, default_factory=lambda: asyncio.get_running_loop().create_future())
+    num_tries: int = field(init=False, default=0)
+
+
+R = TypeVar("R", bound=Request)
+
+
+class AnsweringProcess(ABC, Generic[R]):
+    """The process: started when it is needed, replaced when it dies. What it had not answered goes to the new one.
+
+    Args:
+        module: What runs in it.
+        deed: What it does, in an error: `seal`.
+        stop_timeout_s: It is killed if it takes longer to end.
+    """
+
+    def __init__(self, module: str, *, deed: str, stop_timeout_s: float) -> None:
+        self._module, self._deed, self._stop_timeout_s = module, deed, stop_timeout_s
+        self._requests: dict[int, R] = {}
+        self._numbers = itertools.count(1)
+        self._link: _Link | None = None
+        self._starting = asyncio.Lock()
+
+    async def start(self) -> None:
+        """Start the process if there is none; it loads behind.
+
+        Raises:
+            OSError: If no process can be started.
+        """
+        async with self._starting:
+            if self._link is None:
+                process, ours = processes.start(self._module)
+                self._link = await processes.connect(_Link(process, self), ours)
+
+    async def stop(self) -> None:
+        """End the process. What is still waiting fails."""
+        link, self._link = self._link, None
+        if link is not None and await link.end(self._stop_timeout_s):
+            log.warning("the process %d did not end in %g s and was killed", link.process.pid, self._stop_timeout_s)
+        for request in self._requests.values():
+            self._fail(request, "the server was stopped")
+
+    async def _ask(self, request: R) -> Any:
+        """The answer to a request; it is dropped if who asked no longer waits.
+
+        Raises:
+            RecordingError: If there is none.
+        """
+        number = next(self._numbers)
+        self._requests[number] = request
+        try:
+            await self._send(number, request)
+            return await request.answer
+        finally:
+            del self._requests[number]
+            if request.answer.cancelled() and self._link is not None:
+                self._drop(self._link, number)
+
+    async def _send(self, number: int, request: R) -> None:
+        try:
+            await self.start()
+        except OSError as error:
+            self._fail(request, f"no process to {self._deed} it could be started: {error}")
+            return
+        assert self._link is not None
+        self._link.command(number, self._command(request))
+
+    @abstractmethod
+    def _command(self, request: R) -> Command:
+        """What is sent to the process."""
+
+    @abstractmethod
+    def on_message(self, number: int, kind: int, payload: bytes) -> None:
+        """The process answers, or tells how far it is."""
+
+    @abstractmethod
+    def _refusal(self, request: R, reason: str) -> RecordingError:
+        """The error for who asked."""
+
+    def _drop(self, link: processes.ProcessLink, number: int) -> None:
+        """Nobody waits for this answer any more."""
+
+    def _died(self, link: processes.ProcessLink, waiting: Sequence[R]) -> Sequence[R]:
+        """The process is gone; returns the requests over which it may have died."""
+        if waiting:
+            log.error("the process %d that %ss died with %d requests waiting", link.process.pid, self._deed, len(waiting))
+        return waiting
+
+    def on_death(self, link: processes.ProcessLink) -> None:
+        """The process is gone: what it had not answered goes to a new one."""
+        if link is not self._link:
+            return
+        self._link = None
+        waiting = {number: one for number, one in self._requests.items() if not one.answer.done()}
+        for request in self._died(link, list(waiting.values())):
+            request.num_tries += 1
+            if request.num_tries >= MAX_TRIES:
+                self._fail(request, f"the process that {self._deed}s it died {request.num_tries} times")
+        for number, request in waiting.items():
+            if not request.answer.done():
+                again = asyncio.get_running_loop().create_task(self._send(number, request))
+                request.answer.add_done_callback(lambda _, again=again: again.cancel())
+
+    def _fail(self, request: R, reason: str) -> None:
+        if not request.answer.done():
+            request.answer.set_exception(self._refusal(request, reason))
+
+
+class _Link(processes.ProcessLink):
+    """Our end of the socket pair."""
+
+    def __init__(self, process: subprocess.Popen[bytes], owner: AnsweringProcess[Any]) -> None:
+        super().__init__(process)
+        self._owner = owner
+
+    def on_message(self, number: int, seat: int, kind: int, payload: bytes) -> None:
+        self._owner.on_message(number, kind, payload)
+
+    def on_death(self) -> None:
+        self._owner.on_death(self)
