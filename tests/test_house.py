@@ -25,7 +25,7 @@ MAY_USE = {
     "envs": {"errors", "tasks", "world"},
     "record": {"errors", "files", "tasks", "envs", "store"},
     "agents": {"errors", "files", "parallel", "tasks", "envs", "store", "record", "world"},
-    "explore": {"errors", "tables", "tasks", "envs", "store", "record", "world"},
+    "explore": {"errors", "parallel", "tables", "tasks", "envs", "store", "record", "agents", "world"},
     "starter": {"files", "tasks", "store", "record"},
     "play": {"errors", "files", "parallel", "tasks", "envs", "store", "record", "agents"},
     "learn": {"errors", "files", "tasks", "envs", "store", "record", "agents"},
@@ -92,8 +92,8 @@ HIDDEN_IMPORTS = {
         )
     },
     (
-        "agents.scripted.blocks.body",
-        "agents.scripted.blocks.crafts",
+        "agents.skills.body",
+        "agents.skills.crafts",
     ): "a circle: crafts move the body, and the body holds tools",
     ("web.errors", "web.pages"): "could stand at the top once the templates have a module of their own",
 }

@@ -1,12 +1,13 @@
-"""`interplay explore check|import|judge|run|results`: instances of the benchmark, and models that play them."""
+"""`interplay explore check|import|prove|judge|run|results`: instances of the benchmark, and models that play them."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -19,12 +20,16 @@ from interplay.cli.common import (
     JsonOption,
     emit,
     open_archive,
+    place_options,
     progress,
+    table,
 )
 from interplay.errors import InterplayError
 
 if TYPE_CHECKING:
     from interplay.explore.instance import Instance
+
+_WHICH = "Instances: files, folders, explore/NAME, or 'published' for all that come with the package."
 
 app = typer.Typer(
     add_completion=False,
@@ -40,7 +45,7 @@ def explore() -> None:
 
 @app.command()
 def check(
-    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Instances, one JSON document each.")],
+    names: Annotated[list[str], typer.Argument(metavar="FILE...", help=_WHICH)],
     as_json: JsonOption = False,
 ) -> None:
     """Read instances, build their scenes, and list what is wrong with file, key and remedy; exit 1 if anything is.
@@ -49,6 +54,9 @@ def check(
     """
     from interplay.explore import checking
     from interplay.explore.instance import load
+    from interplay.explore.published import files_of
+
+    files = files_of(names)
 
     found: dict[str, checking.Report] = {}
     with progress() as bar:
@@ -72,6 +80,66 @@ def check(
     }
     emit(document, as_json=as_json, text="\n".join(lines))
     if wrong:
+        raise typer.Exit(1)
+
+
+@app.command()
+def prove(
+    names: Annotated[list[str], typer.Argument(metavar="PATH...", help=_WHICH)],
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Write each solved instance to this folder, with its proof, as NAME.json.")
+    ] = None,
+    processes: Annotated[int, typer.Option(min=1, help="Instances at once.")] = 2,
+    data: DataOption = DEFAULT_DATA,
+    database: DatabaseOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Look for keys that solve instances, record them as episodes, and say what hinders the rest; exit 1 if any is not solved.
+
+    Try:  interplay explore prove published
+    """
+    from interplay.explore.instance import load
+    from interplay.explore.oracle.jobs import prove_files
+    from interplay.explore.published import files_of
+
+    files, begin = files_of(names), monotonic()
+    made = [load(file) for file in files]
+    places = _places(made, out) if out is not None else []
+    archive = open_archive(data, database)
+    with progress() as bar:
+        line = bar.add_task("proving", total=len(files))
+        found = prove_files(files, archive, processes=processes, report=lambda _: bar.advance(line))
+    written = []
+    for place, instance, one in zip(places, made, found, strict=False):
+        if one.proof is not None:
+            _write(place, replace(instance, proofs=(*instance.proofs, one.proof.to_json())))
+            written.append(str(place))
+    details = [one.to_json() for one in found]
+    verdicts = [one for detail in details for one in detail["milestones"]]
+    document = {
+        "instances": len(found),
+        "solved": sum(one.verdict.solved for one in found),
+        "milestones": len(verdicts),
+        "milestones_solved": sum(one["tick"] is not None for one in verdicts),
+        "seconds": round(monotonic() - begin, 1),
+        "details": details,
+        "written": written,
+    }
+    solved = {one["instance"]: sum(each["tick"] is not None for each in one["milestones"]) for one in details}
+    rows = [
+        (one["instance"], f"{solved[one['instance']]} of {len(one['milestones'])}", one["ticks"], one["verdict"])
+        for one in details
+    ]
+    emit(document, as_json=as_json, text=table(["instance", "milestones", "#ticks", "verdict"], rows))
+    if not as_json:
+        text = f"\nSolved {document['solved']} of {len(found)} instances, {sum(solved.values())} of {len(verdicts)} milestones"
+        emit(None, as_json=False, text=f"{text}, in {document['seconds']:.0f} s.")
+        if document["solved"]:
+            line = (
+                f"Each solved one is an episode. Verify them:  interplay episodes verify --all{place_options(data, database)}"
+            )
+            emit(None, as_json=False, text=line)
+    if document["solved"] < len(found):
         raise typer.Exit(1)
 
 
@@ -99,8 +167,7 @@ def import_instances(
             starts += report.starts
             found.irregularities += [importing.Remark(file, one.key, f"{one.text}; {one.remedy}") for one in report.findings]
     for place, one in zip(places, found.instances.values(), strict=False):
-        with _writing(place):
-            place.write_text(json.dumps(one.to_json(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        _write(place, one)
     counts = found.counts()
     expected = importing.PUBLISHED if expect else counts
     document: dict[str, Any] = {
@@ -207,6 +274,11 @@ def _writing(place: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise InterplayError(f"{place} cannot be written: {error.strerror}\nRemedy: name another folder with --out.") from None
+
+
+def _write(place: Path, instance: Instance) -> None:
+    with _writing(place):
+        place.write_text(json.dumps(instance.to_json(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def _places(instances: Iterable[Instance], out: Path) -> list[Path]:

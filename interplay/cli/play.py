@@ -24,6 +24,7 @@ from interplay.cli.common import (
     table,
 )
 from interplay.explore.instance import load
+from interplay.explore.published import file_of
 from interplay.tasks import Task, find
 
 app = typer.Typer(add_completion=False)
@@ -31,7 +32,9 @@ app = typer.Typer(add_completion=False)
 
 @app.command()
 def play(
-    task_id: Annotated[str, typer.Argument(metavar="TASK", help="Id of a task, my.toml:name, or the file of an instance.")],
+    task_id: Annotated[
+        str, typer.Argument(metavar="TASK", help="Id of a task, my.toml:name, or an instance: a file, or explore/NAME.")
+    ],
     agent: Annotated[
         str | None, typer.Option(help="An agent's name, a policy's folder, or module:factory; it takes every seat of the task.")
     ] = None,
@@ -131,7 +134,7 @@ def play(
         where = f", videos in {archive.root / 'media'}" if video else ""
         place = place_options(data, database)
         next_command = f"interplay episodes list{place}"
-        served = video and not task_id.endswith(".json")
+        served = video and task.suite != "explore"
         if served and set(chosen) <= set(task.held_out_seeds) and (isinstance(playing, str) or len({*playing.values()}) == 1):
             path, colon, _ = task_id.rpartition(":")
             suite = suite_options([Path(path)] if colon else None)
@@ -150,7 +153,8 @@ def play(
 
 def _task(text: str) -> Task:
     """The task that an argument names."""
-    return load(text).task() if text.endswith(".json") else find(text)
+    file = file_of(text)
+    return load(file).task() if file.suffix == ".json" else find(text)
 
 
 def _seats(agent: str | None, seats: list[str] | None) -> str | dict[str, str]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -88,6 +90,7 @@ class Instance:
         action_spaces: Of `ACTION_SPACES`: in which of them it can be done.
         step_budget: Steps of an episode.
         source: Where it comes from: a table of the author's own.
+        proofs: That it can be done: what `oracle.recording.Proof` says of recorded episodes, each of one version of it.
     """
 
     name: str
@@ -108,6 +111,7 @@ class Instance:
     action_spaces: tuple[str, ...] = ACTION_SPACES
     step_budget: int = STEP_BUDGET
     source: Mapping[str, Any] = field(default_factory=dict)
+    proofs: tuple[Mapping[str, Any], ...] = ()
 
     @property
     def num_hops(self) -> int:
@@ -126,7 +130,17 @@ class Instance:
             {"task": one.task, "milestone_id": one.id, "description": one.description, "rules": [asdict(r) for r in one.rules]}
             for one in self.milestones
         ]
+        if not self.proofs:
+            del document["proofs"]
         return json.loads(json.dumps({"schema": SCHEMA} | document))
+
+    @cached_property
+    def content_hash(self) -> str:
+        """First 16 hex digits of the SHA-256 of everything it says, its proofs left out."""
+        document = self.to_json()
+        document.pop("proofs", None)
+        text = json.dumps(document, sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def task(self) -> Task:
         """The instance as a task: it says the goal alone, and is played, recorded, verified and judged as all others.
@@ -153,7 +167,7 @@ class Instance:
             held_out_seeds=(self.seed,),
             keys=find("basalt/sandbox").keys,
             questions=(Question("overall", "overall", "overall", "Who did more of the task?"),),
-            tags=("explore", "first person", "one player"),
+            tags=("explore", "first person", "one player", f"instance {self.content_hash}"),
         )
 
 
@@ -252,6 +266,7 @@ def parse(document: Any, *, source: str = "<document>") -> Instance:
         action_spaces=_of(root, "action_spaces", ACTION_SPACES, ACTION_SPACES),
         step_budget=root.count("step_budget", STEP_BUDGET, low=1, high=1_000_000),
         source=root.raw("source", dict, {}),
+        proofs=_proofs(root),
     )
     graph.nothing_else()
     root.nothing_else()
@@ -272,6 +287,14 @@ def _of(table: Table, key: str, known: tuple[str, ...], default: tuple[str, ...]
         if word not in known:
             raise table.error(key, f"{word!r} is not known", nearest(word, known) or f"choose of {', '.join(known)}")
     return words
+
+
+def _proofs(root: Table) -> tuple[dict[str, Any], ...]:
+    proofs = tuple(root.raw("proofs", list, []))
+    for proof in proofs:
+        if not isinstance(proof, dict):
+            raise root.error("proofs", f"holds {proof!r:.60}", "write what `interplay explore prove --out` wrote there")
+    return proofs
 
 
 def _edge(table: Table) -> Edge:

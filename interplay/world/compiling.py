@@ -33,7 +33,7 @@ _HERE = Path(__file__).parent
 _ELSEWHERE = (
     _HERE.parent / "envs" / "voxel" / "checks" / "find_cave.py",
     _HERE.parent / "envs" / "voxel" / "checks" / "make_waterfall.py",
-    _HERE.parent / "agents" / "scripted" / "blocks" / "navigation.py",
+    _HERE.parent / "agents" / "skills" / "navigation.py",
 )
 """Kernels outside this folder that have the world's tables built in."""
 Report = Callable[[float], None]

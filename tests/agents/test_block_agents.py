@@ -10,10 +10,10 @@ import pytest
 from interplay import agents, envs, tasks
 from interplay.agents.base import Insider
 from interplay.agents.scripted.blocks import BLOCK_BRAINS, BlockPlayer
-from interplay.agents.scripted.blocks.body import MOST_TURN, Body
-from interplay.agents.scripted.blocks.crafts import craft
-from interplay.agents.scripted.blocks.navigation import Routes
 from interplay.agents.scripted.blocks.player import as_keys, polite
+from interplay.agents.skills.body import MOST_TURN, Body
+from interplay.agents.skills.crafts import craft
+from interplay.agents.skills.navigation import Routes
 from interplay.envs.voxel.checks import outcome
 from interplay.world.registry.blocks import parse, properties_of, state_of
 from interplay.world.state import Action, Stack

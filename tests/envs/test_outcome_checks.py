@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from interplay.agents.scripted.blocks import build_village_house, create_village_animal_pen
-from interplay.agents.scripted.blocks.body import Body
-from interplay.agents.scripted.blocks.navigation import Routes
+from interplay.agents.skills.body import Body
+from interplay.agents.skills.navigation import Routes
 from interplay.envs.voxel import checks
 from interplay.envs.voxel.checks import outcome
 from interplay.envs.voxel.checks.find_cave import inside_cave

@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from interplay.agents.scripted.blocks.body import Body
-from interplay.agents.scripted.blocks.navigation import Routes
+from interplay.agents.skills.body import Body
+from interplay.agents.skills.navigation import Routes
 from interplay.envs import make
 from interplay.envs.voxel.checks.find_cave import inside_cave
 from interplay.record import journal, spaces

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from interplay.agents.scripted.blocks.body import Acts, Body
-from interplay.agents.scripted.blocks.crafts import craft
-from interplay.agents.scripted.blocks.navigation import Routes
 from interplay.agents.scripted.blocks.sites import free_ground, level_rectangles, near_boxes
+from interplay.agents.skills.body import Acts, Body
+from interplay.agents.skills.crafts import craft
+from interplay.agents.skills.navigation import Routes
 from interplay.world.blocks.orientation import is_replaceable
 from interplay.world.grid.physics import UP
 from interplay.world.player.mining import target

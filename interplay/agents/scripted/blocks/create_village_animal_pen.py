@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from interplay.agents.scripted.blocks.body import Acts, Body
-from interplay.agents.scripted.blocks.navigation import Routes
 from interplay.agents.scripted.blocks.sites import free_ground, level_rectangles, near_boxes
+from interplay.agents.skills.body import Acts, Body
+from interplay.agents.skills.navigation import Routes
 from interplay.envs.voxel.checks.create_village_animal_pen import check
 from interplay.world.blocks.orientation import is_replaceable
 from interplay.world.registry.blocks import properties_of

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from interplay.agents.scripted.blocks.body import Acts, Body
-from interplay.agents.scripted.blocks.navigation import Routes
+from interplay.agents.skills.body import Acts, Body
+from interplay.agents.skills.navigation import Routes
 from interplay.envs.voxel.checks.find_cave import inside_cave
 from interplay.world.state import Position
 from interplay.world.world import World

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from interplay.agents.scripted.blocks.body import Acts, Body
-from interplay.agents.scripted.blocks.navigation import Routes
+from interplay.agents.skills.body import Acts, Body
+from interplay.agents.skills.navigation import Routes
 from interplay.envs.voxel.checks.make_waterfall import FALL, IN_VIEW, poured, rays_in_view
 from interplay.world.state import Action, Position
 from interplay.world.terrain.caves import PASSABLE

@@ -6,12 +6,13 @@ import math
 
 import numpy as np
 
-from interplay.agents.scripted.blocks.body import Acts, Body
-from interplay.agents.scripted.blocks.crafts import craft, smelt
-from interplay.agents.scripted.blocks.navigation import Routes, digging_costs
-from interplay.world.blocks.orientation import is_replaceable
+from interplay.agents.skills.body import Acts, Body
+from interplay.agents.skills.crafts import craft, smelt
+from interplay.agents.skills.mobs import pick_up
+from interplay.agents.skills.navigation import Routes, digging_costs
+from interplay.agents.skills.reaching import set_down
 from interplay.world.registry.blocks import BLOCK_OF, BLOCKS, block_of, per_block, state_of
-from interplay.world.registry.entity_types import ITEM, KINDS, NUM_THINGS
+from interplay.world.registry.entity_types import KINDS, NUM_THINGS
 from interplay.world.registry.tools import can_harvest, speed_on
 from interplay.world.state import Action, Position, Stack
 from interplay.world.terrain.caves import PASSABLE
@@ -75,7 +76,7 @@ def _work(body: Body) -> Acts:
     if body.count("cobblestone") < 2:
         yield from _dig_for(body, "stone", "cobblestone", 6)
     for _ in range(3):
-        furnace = yield from _set_down(body, "furnace")
+        furnace = yield from set_down(body, "furnace", dug=_DUG)
         if furnace is not None and body.count("iron_ore"):
             fuel = (
                 "coal"
@@ -180,7 +181,7 @@ def _cut(body: Body, tree: Position, number: int) -> Acts:
         if not (yield from body.mine((x, y + h, z))):
             break
     yield from body.wait(8)
-    yield from _pick_up(body, 4.0)
+    yield from pick_up(body, 4.0)
     return True
 
 
@@ -202,22 +203,6 @@ def _clear_to(body: Body, cell: Position) -> Acts:
         if not (yield from body.mine(there)):
             return False
     return False
-
-
-def _pick_up(body: Body, reach: float) -> Acts:
-    """Walk over the things that lie around."""
-    for _ in range(4):
-        me = body.world.player
-        rows = body.world.entities[body.world.entities["kind"] == ITEM]
-        near = [row for row in rows if math.dist((row["x"], row["y"], row["z"]), (me.x, me.y, me.z)) < reach]
-        if not near:
-            return True
-        row = min(near, key=lambda row: math.dist((row["x"], row["y"], row["z"]), (me.x, me.y, me.z)))
-        x, y, z = math.floor(row["x"]), math.floor(row["y"] + 0.1), math.floor(row["z"])
-        if not (yield from body.walk([(x, y + dy, z) for dy in (0, 1, -1)], tries=1, most=200.0)):
-            return False
-        yield from body.wait(4)
-    return True
 
 
 # Stone and ore.
@@ -276,7 +261,7 @@ def _dig_for(body: Body, block: str, item: str, number: int) -> Acts:
                 break
             yield Action()
         if body.count(item) == before:
-            yield from _pick_up(body, 3.5)
+            yield from pick_up(body, 3.5)
             failed |= {goal, above}
     return body.count(item) >= number
 
@@ -294,36 +279,15 @@ def _beside_cave(world: World, cells: np.ndarray) -> np.ndarray:
 # Things one puts down.
 
 
-def _set_down(body: Body, item: str):  # type: ignore[no-untyped-def]
-    """Put a table or furnace beside oneself, in a hollow if need be; returns where one is, or None."""
-    x, y, z = body.footing
-    for cell in [(x + dx, y + dy, z + dz) for dy in (0, 1, -1) for dx in range(-3, 4) for dz in range(-3, 4)]:
-        if body.name(*cell) == item and body.aim(cell) is not None:
-            return cell
-    if not body.count(item):
-        return None
-    ways = [(1, 0), (-1, 0), (0, 1), (0, -1)]
-    body.rng.shuffle(ways)
-    cells = [(x + far * dx, y + up, z + far * dz) for far in (1, 2) for up in (0, 1) for dx, dz in ways]
-    for dig in (False, True):
-        for cell in cells:
-            filled = not is_replaceable(body.state(*cell))
-            if filled and not (dig and body.name(*cell) in _DUG and (yield from body.mine(cell))):
-                continue
-            if (yield from body.place(cell, item)) and body.name(*cell) == item:
-                return cell
-    return None
-
-
 def _at_table(body: Body):  # type: ignore[no-untyped-def]
     """Where a crafting table is in reach: one that stands there, or a new one."""
-    place = yield from _set_down(body, "crafting_table")
+    place = yield from set_down(body, "crafting_table", dug=_DUG)
     if place is None and not body.count("crafting_table"):
         if not (yield from _planks(body, 4)):
             yield from _wood(body, 3)
             yield from _planks(body, 4)
         yield from craft(body, "crafting_table", 1)
-        place = yield from _set_down(body, "crafting_table")
+        place = yield from set_down(body, "crafting_table", dug=_DUG)
     return place
 
 

@@ -1,4 +1,4 @@
-"""Eyes and hands for the players of the block world: looking, walking, mining, placing, all by keys and camera.
+"""Eyes and hands in the block world: looking, walking, mining, placing, holding, all by keys and camera.
 
 What a body does is a generator of `Action`: `yield from body.walk(cell)` plays as many ticks as it takes and returns whether
 it worked. So a player of a task reads as the list of things it does.
@@ -13,7 +13,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from interplay.agents.scripted.blocks.navigation import Routes
+from interplay.agents.skills.navigation import Routes
 from interplay.world.blocks.orientation import is_replaceable
 from interplay.world.grid import physics
 from interplay.world.player.mining import mob_in_front, target
@@ -29,7 +29,7 @@ Acts = Generator[Action, None, bool]
 
 MOST_TURN = 15.0
 """Degrees a step, so that it looks as if a hand turned."""
-_USED = (
+USED = (
     "_door",
     "_fence_gate",
     "_trapdoor",
@@ -42,6 +42,7 @@ _USED = (
     "lever",
     "_button",
 )
+"""Endings of blocks that the use key works on, so that nothing is placed against them."""
 _RANKS = ("wooden", "golden", "stone", "iron", "diamond", "netherite")
 
 
@@ -110,7 +111,11 @@ class Body:
     def angles(self, x: float, y: float, z: float) -> tuple[float, float]:
         """Yaw and pitch that look at a point."""
         me = self.world.player
-        dx, dy, dz = x - me.x, y - me.eye_y, z - me.z
+        return self._angles((me.x, me.eye_y, me.z), x, y, z)
+
+    @staticmethod
+    def _angles(eye: tuple[float, float, float], x: float, y: float, z: float) -> tuple[float, float]:
+        dx, dy, dz = x - eye[0], y - eye[1], z - eye[2]
         return math.degrees(math.atan2(-dx, dz)), -math.degrees(math.atan2(dy, math.hypot(dx, dz)))
 
     def turn(self, yaw: float, pitch: float, **keys: Any) -> Action:
@@ -246,7 +251,12 @@ class Body:
         rises = goal[1] > me.y + 0.55
         ahead = way[index : index + 4]
         easy = len(ahead) == 4 and len({cell[1] for cell in ahead}) == 1 and not self._bends(ahead)
-        jump = me.in_water or (rises and (far < 1.35 or me.hit_wall) and error < 45) or (me.hit_wall and still > 12)
+        sinks = me.in_water and goal[1] < me.y - 0.9
+        jump = (
+            (me.in_water and not sinks)
+            or (rises and (far < 1.35 or me.hit_wall) and error < 45)
+            or (me.hit_wall and still > 12)
+        )
         dips = goal[1] < me.y - 1.5
         pitch = 28.0 if dips else 8.0 if not rises else 0.0
         return self.turn(
@@ -254,6 +264,7 @@ class Body:
             pitch if abs(pitch - me.pitch) > 12 else me.pitch,
             forward=straight and error < (50 if far > 0.8 else 25),
             jump=jump,
+            sneak=sinks,
             sprint=self.sprints and easy and error < 15 and not me.in_water,
         )
 
@@ -300,17 +311,23 @@ class Body:
     # Hands
 
     def aim(
-        self, cell: Position, faces: Iterable[int] = range(6), *, into: Position | None = None
+        self,
+        cell: Position,
+        faces: Iterable[int] = range(6),
+        *,
+        into: Position | None = None,
+        eye: tuple[float, float, float] | None = None,
     ) -> tuple[float, float] | None:
         """Yaw and pitch that meet a block in reach at one of some faces; None if nothing of it can be seen.
 
         Args:
             into: A cell with plants in it that may be met instead, since what is placed replaces them.
+            eye: Where one would look from, if not from where one is.
         """
         me, blocks = self.world.player, self.world.grid.blocks
         x, y, z = cell
         best, found = -1.0, None
-        eye = me.x, me.eye_y, me.z
+        eye = eye or (me.x, me.eye_y, me.z)
         for face in faces:
             nx, ny, nz = physics.NORMALS[face]
             if (eye[0] - x - 0.5) * nx + (eye[1] - y - 0.5) * ny + (eye[2] - z - 0.5) * nz <= (
@@ -327,19 +344,22 @@ class Body:
                 if good:
                     score = 1.0 - abs(u - 0.5) - abs(v - 0.5)
                     if score > best:
-                        best, found = score, self.angles(px, py, pz)
+                        best, found = score, self._angles(eye, px, py, pz)
             if found is not None and best > 0.4:
                 return found
         if found is None and not NUM_BOXES[self.state(*cell)]:  # plants, torches: their outline is smaller than the cell
             px, py, pz = x + 0.5, y + 0.3, z + 0.5
             hit, bx, by, bz, *_ = physics.ray(blocks, *eye, px - eye[0], py - eye[1], pz - eye[2], REACH - 0.05)
-            return self.angles(px, py, pz) if hit and (bx, by, bz) == cell else None
+            return self._angles(eye, px, py, pz) if hit and (bx, by, bz) == cell else None
         return found
 
-    def mine(self, cell: Position, *, most: int = 500) -> Acts:
-        """Mine a block with the best tool at hand."""
+    def mine(self, cell: Position, *, tool: str | None = None, most: int = 500) -> Acts:
+        """Mine a block in reach with a tool that is carried, the best there is unless one is named; "" is the bare hand."""
         before = self.state(*cell)
-        yield from self.hold_tool(name_of(before))
+        if tool is None:
+            yield from self.hold_tool(name_of(before))
+        else:
+            yield from self.hold(tool) if tool else self.free_hand()
         aimed = self.aim(cell)
         if aimed is None:
             return False
@@ -398,7 +418,7 @@ class Body:
                 nx, ny, nz = physics.NORMALS[face]
                 base = cell[0] - nx, cell[1] - ny, cell[2] - nz
                 state = self.state(*base)
-                if not NUM_BOXES[state] or name_of(state).endswith(_USED) or is_replaceable(state):
+                if not NUM_BOXES[state] or name_of(state).endswith(USED) or is_replaceable(state):
                     continue
                 into = cell if is_replaceable(self.state(*cell)) else None
                 found = self.aim(base, (face,), into=into)
@@ -433,7 +453,7 @@ class Body:
         if slot is None:
             return False
         if slot >= 9:
-            from interplay.agents.scripted.blocks.crafts import fetch
+            from interplay.agents.skills.crafts import fetch
 
             free = (n for n in range(9) if (stack := me.slots[n]) is None or stack.item not in self.kept)
             if not (yield from fetch(self, slot, next(free, me.hotbar))):
@@ -461,7 +481,7 @@ class Body:
         def rank(slot: int) -> int:
             stack = slots[slot]
             assert stack is not None
-            return _RANKS.index(stack.item.split("_")[0])
+            return _RANKS.index(item_named(stack.item).tier or "wooden")
 
         best = max(tools, key=lambda slot: (rank(slot), slot < 9))
         stack = slots[best]

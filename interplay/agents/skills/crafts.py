@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from interplay.agents.scripted.blocks.body import MOST_TURN, Acts, Body
+from interplay.agents.skills.body import MOST_TURN, Acts, Body
 from interplay.world.player import screens
 from interplay.world.registry import crafting
 from interplay.world.state import Action, Position
 
 FURNACE_INPUT, FURNACE_FUEL, FURNACE_OUTPUT = 0, 1, 2
+CHEST_SLOTS = 27
+"""Of one half; the places of the other half of a large chest follow."""
 
 
 def open_inventory(body: Body) -> Acts:
@@ -125,8 +127,9 @@ def smelt(body: Body, furnace: Position, item: str, count: int, fuel: str, num_f
             continue
         stack = body.world.player.slots[source]
         assert stack is not None
+        carried = stack.count  # of the stack, which the click changes
         yield from click(body, "player", source)
-        if stack.count <= number:
+        if carried <= number:
             yield from click(body, "container", index)
         else:
             yield from click(body, "container", index, right=True, times=number)
@@ -139,3 +142,16 @@ def smelt(body: Body, furnace: Position, item: str, count: int, fuel: str, num_f
     yield from click(body, "container", FURNACE_OUTPUT, quick=True)
     yield from close(body)
     return True
+
+
+def take(body: Body, container: Position, item: str, count: int) -> Acts:
+    """Take stacks of an item out of a chest, barrel or furnace in reach until so many are carried."""
+    if not (yield from body.use_on(container)):
+        return False
+    screen = body.world.screen
+    for half, block in enumerate([] if screen is None else screen.blocks):
+        for slot, stack in enumerate(body.world.containers[block].slots):
+            if stack is not None and stack.item == item and body.count(item) < count:
+                yield from click(body, "container", CHEST_SLOTS * half + slot, quick=True)
+    yield from close(body)
+    return body.count(item) >= count

@@ -1,0 +1,238 @@
+"""Getting at a cell: to where a block can be met, past what stands before it, and to where one can be placed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Generator, Iterable, Sequence
+from itertools import product
+
+import numpy as np
+
+from interplay.agents.skills.body import USED, Acts, Body
+from interplay.agents.skills.navigation import NEVER, Routes, digging_costs
+from interplay.world.blocks.orientation import is_replaceable
+from interplay.world.grid import physics
+from interplay.world.player.mining import break_ticks
+from interplay.world.registry.blocks import BLOCKS, NUM_BOXES, name_of
+from interplay.world.registry.tools import can_harvest, speed_on
+from interplay.world.state import EYE_HEIGHT, REACH, Action, Position
+
+Eye = tuple[float, float, float]
+MOST_DIG_TICKS = 160.0
+"""A block that takes longer is gone round."""
+AROUND = 48
+"""Blocks around oneself in which ways are looked for."""
+_TRIES = 4
+
+
+def digging(body: Body) -> np.ndarray:
+    """float32 per state: ticks to clear a cell with the best tool that is carried, for `Routes`; what is used stays."""
+    tools = [None, *(stack for stack in body.world.player.slots if stack is not None)]
+    speeds = {}
+    for block in BLOCKS:
+        if block.hardness is None or block.name.endswith(USED):
+            continue
+        ticks = min(block.hardness * (30 if can_harvest(block, tool) else 100) / speed_on(block, tool) for tool in tools)
+        if ticks <= MOST_DIG_TICKS:
+            speeds[block.name] = ticks + 8.0
+    return digging_costs(speeds)
+
+
+def spots(
+    body: Body,
+    near: Position,
+    fits: Callable[[Eye], bool],
+    *,
+    costs: np.ndarray | None = None,
+    avoid: Collection[Position] = (),
+    reach: float = REACH + 1.0,
+    most: int = 8,
+) -> list[Position]:
+    """Cells to stand in from which `fits` is true of the eye, the soonest reached first.
+
+    Args:
+        near: Spots are within `reach` of the middle of this cell.
+        costs: Of `digging`, to dig there; None to walk only.
+        avoid: Cells not to stand in.
+    """
+    routes = Routes(body.world.grid, body.footing, None, costs=costs, most=2000.0, around=AROUND)
+    cells = routes.reached()
+    eyes = np.add(cells, (0.5, EYE_HEIGHT, 0.5))
+    close = np.linalg.norm(eyes - (near[0] + 0.5, near[1] + 0.5, near[2] + 0.5), axis=1) <= reach
+    found: list[Position] = [(x, y, z) for x, y, z in cells[close].tolist()]
+    chosen: list[Position] = []
+    for x, y, z in sorted(found, key=routes.cost):
+        if (x, y, z) not in avoid and fits((x + 0.5, y + EYE_HEIGHT, z + 0.5)):
+            chosen.append((x, y, z))
+            if len(chosen) == most:
+                break
+    return chosen
+
+
+def come_to(body: Body, cell: Position, *, dig: bool = True) -> Acts:
+    """Go to where a block can be met with the crosshair; if it is hidden, open or mine what stands before it.
+
+    Args:
+        dig: Whether blocks may be mined on the way and before it.
+    """
+    for _ in range(2):
+        if body.aim(cell) is not None:
+            return True
+        for spot in spots(body, cell, lambda eye: body.aim(cell, eye=eye) is not None)[:_TRIES]:
+            yield from body.walk(spot, tries=2)
+            if body.aim(cell) is not None:
+                return True
+    if not dig:
+        return False
+    for costs in (None, digging(body)):
+        if (yield from _uncover(body, cell, costs)):
+            return True
+    return False
+
+
+def _uncover(body: Body, cell: Position, costs: np.ndarray | None) -> Acts:
+    """Go to where least stands before a block, and clear it away."""
+    clearing = digging(body)
+    close = spots(body, cell, lambda eye: _dist(eye, cell) <= REACH - 0.2, costs=costs, most=200)
+    dear = {(x, y, z): _hidden(body, (x + 0.5, y + EYE_HEIGHT, z + 0.5), cell, clearing) for x, y, z in close}
+    for spot in sorted((one for one in close if math.isfinite(dear[one])), key=dear.__getitem__)[:2]:
+        yield from body.walk(spot, costs=costs, tries=3)
+        if (yield from clear_to(body, cell)):
+            return True
+    return False
+
+
+def _dist(eye: Eye, cell: Position) -> float:
+    return math.dist(eye, (cell[0] + 0.5, cell[1] + 0.5, cell[2] + 0.5))
+
+
+def _hidden(body: Body, eye: Eye, cell: Position, clearing: np.ndarray) -> float:
+    """Ticks to clear what is between an eye and the middle of a cell."""
+    middle = np.array(cell) + 0.5
+    line = eye + np.linspace(0.0, 1.0, 40)[:, None] * (middle - eye)
+    total = 0.0
+    for x, y, z in dict.fromkeys(map(tuple, np.floor(line).astype(int).tolist())):
+        state = body.state(x, y, z)
+        if (x, y, z) == cell or not NUM_BOXES[state]:
+            continue
+        ticks = 10.0 if name_of(state).endswith(_OPENED) else float(clearing[state])
+        total += math.inf if ticks == NEVER else ticks
+    return total
+
+
+_OPENED = ("_door", "_trapdoor", "_fence_gate")
+
+
+def clear_to(body: Body, cell: Position) -> Acts:
+    """Open or mine what is between the eyes and a block within reach."""
+    me, opened = body.world.player, set()
+    for _ in range(10):
+        if body.aim(cell) is not None:
+            return True
+        way = cell[0] + 0.5 - me.x, cell[1] + 0.5 - me.eye_y, cell[2] + 0.5 - me.z
+        hit, *found = physics.ray(body.world.grid.blocks, me.x, me.eye_y, me.z, *way, REACH - 0.05)
+        there = (int(found[0]), int(found[1]), int(found[2]))
+        if not hit or there == cell:
+            return False
+        if body.name(*there).endswith(_OPENED) and there not in opened and not body.name(*there).startswith("iron_"):
+            opened.add(there)
+            done = yield from body.use_on(there)
+        else:
+            done = break_ticks(body.world, body.state(*there)) is not None and (yield from body.mine(there))
+        if not done:
+            return False
+    return False
+
+
+def faces_of(body: Body, cell: Position, faces: Iterable[int] = (1, 2, 3, 4, 5, 0)) -> list[tuple[Position, int]]:
+    """Blocks beside a cell that something can be placed against, each with the face that points into the cell."""
+    found = []
+    for face in faces:
+        nx, ny, nz = physics.NORMALS[face]
+        base = cell[0] - nx, cell[1] - ny, cell[2] - nz
+        state = body.state(*base)
+        if NUM_BOXES[state] and not is_replaceable(state) and not name_of(state).endswith(USED):
+            found.append((base, face))
+    return found
+
+
+def place_at(body: Body, cell: Position, item: str) -> Acts:
+    """Go to where an item's block can be placed into a cell, and place it; over an edge if need be."""
+    against = faces_of(body, cell)
+
+    def fits(eye: Eye) -> bool:
+        return any(body.aim(base, (face,), into=cell, eye=eye) is not None for base, face in against)
+
+    own = {cell, (cell[0], cell[1] - 1, cell[2])}
+    if not against or not is_replaceable(body.state(*cell)):
+        return False
+    if not own & {body.footing, body.cell} and (yield from body.place(cell, item)):
+        return True
+    for spot in spots(body, cell, fits, avoid=own)[:3]:
+        yield from body.walk(spot, tries=2)
+        if (yield from body.place(cell, item)):
+            return True
+    for base, face in against:
+        if physics.NORMALS[face][1] == 0 and (yield from _lean(body, base, face, cell, item)):
+            return True
+    return False
+
+
+def _lean(body: Body, base: Position, face: int, cell: Position, item: str) -> Acts:
+    """Stand on a block, sneak out over its edge, look back at its side and place against that."""
+    if not (yield from body.hold(item)) or not (yield from body.walk((base[0], base[1] + 1, base[2]), tries=2)):
+        return False
+    nx, _, nz = physics.NORMALS[face]
+    out = math.degrees(math.atan2(-nx, nz))
+    before = body.state(*cell)
+    for _ in range(30):
+        yield body.turn(out, 70.0, forward=abs((out - body.world.player.yaw + 180.0) % 360.0 - 180.0) < 5.0, sneak=True)
+    for _ in range(60):
+        aimed = body.aim(base, (face,), into=cell)
+        if aimed is None:
+            break
+        me = body.world.player
+        close = abs((aimed[0] - me.yaw + 180.0) % 360.0 - 180.0) < 0.05 and abs(aimed[1] - me.pitch) < 0.05
+        yield body.turn(*aimed, sneak=True)
+        if close:
+            yield Action(use=True, sneak=True)
+            yield Action(sneak=True)
+            break
+    yield Action()
+    return body.state(*cell) != before
+
+
+def set_down(body: Body, item: str, *, dug: Collection[str] = ()) -> Generator[Action, None, Position | None]:
+    """Put a table or furnace beside oneself; returns where one is, or None.
+
+    Args:
+        dug: Blocks that may be mined to make room for it.
+    """
+    x, y, z = body.footing
+    for cell in [(x + dx, y + dy, z + dz) for dy in (0, 1, -1) for dx in range(-3, 4) for dz in range(-3, 4)]:
+        if body.name(*cell) == item and body.aim(cell) is not None:
+            return cell
+    if not body.count(item):
+        return None
+    ways = [(1, 0), (-1, 0), (0, 1), (0, -1)]
+    body.rng.shuffle(ways)
+    cells = [(x + far * dx, y + up, z + far * dz) for far in (1, 2) for up in (0, 1) for dx, dz in ways]
+    for dig in (False, True):
+        for cell in cells:
+            filled = not is_replaceable(body.state(*cell))
+            if filled and not (dig and body.name(*cell) in dug and (yield from body.mine(cell))):
+                continue
+            if (yield from body.place(cell, item)) and body.name(*cell) == item:
+                return cell
+    return None
+
+
+def nearest(body: Body, cells: Sequence[Position]) -> list[Position]:
+    """Cells by their distance from the eyes."""
+    me = body.world.player
+    return sorted(cells, key=lambda cell: _dist((me.x, me.eye_y, me.z), cell))
+
+
+def boxed(low: Position, high: Position) -> list[Position]:
+    """The cells of a box, corners included."""
+    return list(product(*(range(a, b + 1) for a, b in zip(low, high, strict=True))))  # type: ignore[arg-type]

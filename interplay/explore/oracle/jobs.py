@@ -1,0 +1,131 @@
+"""Proving many instances, several at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import as_completed
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import interplay.record
+from interplay.errors import InterplayError
+from interplay.explore.instance import load
+from interplay.explore.oracle.proving import Verdict, prove
+from interplay.explore.oracle.recording import Proof, record
+from interplay.parallel import process_pool
+
+
+@dataclass(frozen=True)
+class Proved:
+    """What came of one file.
+
+    Attributes:
+        file: Of the instance.
+        verdict: What became of its milestones.
+        proof: If it was solved.
+        seconds: That it took.
+    """
+
+    file: str
+    verdict: Verdict
+    proof: Proof | None
+    seconds: float
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON values, without the actions."""
+        milestones = [
+            {"milestone": one.milestone, "verdict": "solved" if one.tick is not None else one.reason, "tick": one.tick}
+            for one in self.verdict.milestones
+        ]
+        return {
+            "instance": self.verdict.instance,
+            "file": self.file,
+            "solved": self.verdict.solved,
+            "verdict": "solved" if self.verdict.solved else "; ".join(dict.fromkeys(self.verdict.reasons)),
+            "ticks": self.verdict.ticks,
+            "milestones": milestones,
+            "proof": None if self.proof is None else self.proof.to_json(),
+            "seconds": round(self.seconds, 1),
+        }
+
+
+@dataclass(frozen=True)
+class Job:
+    """One instance to prove: everything another process needs to know.
+
+    Attributes:
+        file: Of the instance.
+        data, database: Of the archive.
+    """
+
+    file: Path
+    data: str
+    database: str = field(repr=False)
+
+
+def prove_files(
+    files: Sequence[Path],
+    archive: interplay.record.Archive,
+    *,
+    processes: int = 2,
+    report: Callable[[Proved], None] = lambda proved: None,
+) -> list[Proved]:
+    """Prove instances, and record an episode of each that is solved.
+
+    Args:
+        files: Of the instances.
+        archive: Where the episodes go.
+        processes: How many are proved at once; more than one needs a main module that is safe to import.
+        report: Called with each as it is done.
+    Returns:
+        In the order of `files`.
+    Raises:
+        InterplayError: If a file cannot be read, or a process ends without a message.
+    """
+    jobs = [Job(file, str(archive.root.resolve()), archive.database.address) for file in files]
+    for file in files:
+        load(file)  # what cannot be read is said before the work begins
+    found: dict[Path, Proved] = {}
+    for one in _run(jobs, archive, min(processes, len(jobs))):
+        found[Path(one.file)] = one
+        report(one)
+    return [found[file] for file in files]
+
+
+def _run(jobs: Sequence[Job], archive: interplay.record.Archive, processes: int) -> Iterator[Proved]:
+    if processes <= 1:
+        for job in jobs:
+            yield _prove(job, archive)
+        return
+    with process_pool(processes) as pool:
+        futures = {pool.submit(_prove_apart, job): job for job in jobs}
+        try:
+            for future in as_completed(futures):
+                try:
+                    yield future.result()
+                except BrokenProcessPool:
+                    text = f"a process ended without a message, perhaps at {futures[future].file}"
+                    raise InterplayError(f"{text}\nRun the same command again; what was recorded is kept.") from None
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+
+
+def _prove_apart(job: Job) -> Proved:
+    """A job in a process of its own."""
+    archive = interplay.record.open(Path(job.data), database=job.database)
+    try:
+        return _prove(job, archive)
+    finally:
+        archive.close()
+
+
+def _prove(job: Job, archive: interplay.record.Archive) -> Proved:
+    begin = monotonic()
+    instance = load(job.file)
+    verdict = prove(instance)
+    proof = record(archive, instance, verdict) if verdict.solved else None
+    return Proved(str(job.file), verdict, proof, monotonic() - begin)

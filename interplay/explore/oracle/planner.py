@@ -1,0 +1,484 @@
+"""From a rule back to what must be done for it: find, walk, mine, craft, smelt, trade, fight, place."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator, Iterator
+from typing import Any
+
+import numpy as np
+
+from interplay.agents.skills.body import Acts, Body
+from interplay.agents.skills.crafts import close, craft, smelt, take
+from interplay.agents.skills.mobs import fight, pick_up, trade
+from interplay.agents.skills.reaching import AROUND, boxed, come_to, digging, nearest, place_at, set_down, spots
+from interplay.explore.oracle.sources import Sources
+from interplay.explore.rules import Cell, Rule, cell
+from interplay.world import Action, Stack, World
+from interplay.world.blocks.orientation import is_replaceable
+from interplay.world.registry import blocks, crafting, items, smelting
+from interplay.world.registry.blocks import NUM_BOXES, block_of
+from interplay.world.registry.tools import speed_on
+from interplay.world.state import EYE_HEIGHT, Position
+
+Doing = frozenset[str]
+"""What is being obtained already, so that no plan goes round in a circle."""
+
+_MADE_TOOLS = ("wooden_pickaxe", "stone_pickaxe", "iron_pickaxe", "diamond_pickaxe", "shears")
+"""Made when nothing that is carried gets a block."""
+_FUELS = ("coal", "charcoal", "oak_planks", "oak_log", "stick")
+_LIKELY = 0.3
+"""How many of an item a block must leave on average to be mined for it."""
+
+
+class Planner:
+    """Does what rules ask, in one world.
+
+    Args:
+        world: It is looked at and never changed.
+        origin: Cell that the boxes and targets of rules count from.
+        rng: For whims of the hand.
+
+    Attributes:
+        lacks: What was needed and is not to be had in this world.
+    """
+
+    def __init__(self, world: World, origin: Cell, rng: np.random.Generator) -> None:
+        self.world, self.origin = world, origin
+        self.body = Body(world, rng)
+        self.body.haste = 0.9
+        self.sources = Sources(world)
+        self.lacks: list[str] = []
+        self._can: dict[str, bool] = {}
+
+    def reach(self, rules: tuple[Rule, ...]) -> Acts:
+        """Do what a milestone asks; positions come last, since all else moves the player."""
+        of_type = {
+            "inventory_has": self._has,
+            "count_in_box_at_least": self._at_least,
+            "count_in_box_at_most": self._at_most,
+            "x.event_at_least": self._event,
+            "position_inside_box": self._inside,
+            "position_near_with_facing": self._near,
+            "x.visible": self._visible,
+        }
+        done = True
+        for rule in sorted(rules, key=lambda rule: list(of_type).index(rule.type)):
+            yield from close(self.body)
+            done = (yield from of_type[rule.type](rule.params)) and done
+        return done
+
+    def _cells(self, params: Any) -> list[Position]:
+        low, high = (self._at(params[key]) for key in ("min", "max"))
+        return boxed(low, high)
+
+    def _at(self, offset: Any) -> Position:
+        x, y, z = (o + c for o, c in zip(self.origin, offset, strict=True))
+        return x, y, z
+
+    def _lack(self, what: str) -> bool:
+        if what not in self.lacks:
+            self.lacks.append(what)
+        return False
+
+    # Places
+
+    def _near(self, params: Any) -> Acts:
+        """Stand in range with the target in sight, and look at it."""
+        body, target = self.body, self._at(params["target"])
+        middle = (target[0] + 0.5, target[1] + 0.5, target[2] + 0.5)
+        feet = np.array(middle) - (0.5, 0.0, 0.5)
+
+        def in_range(eye: tuple[float, float, float]) -> bool:
+            return math.dist((eye[0], eye[1] - EYE_HEIGHT, eye[2]), middle) <= params["max_distance"] - 0.5
+
+        def in_sight(eye: tuple[float, float, float]) -> bool:
+            return in_range(eye) and self._seen(eye, target)
+
+        reach = params["max_distance"] + EYE_HEIGHT + float(np.linalg.norm(feet - middle))
+        for fits, costs in ((in_sight, None), (in_range, None), (in_range, digging(body))):
+            for spot in spots(body, target, fits, costs=costs, reach=reach, most=3):
+                if (yield from body.walk(spot, costs=costs, tries=3)):
+                    return (yield from body.look_at(*middle))
+        return self._lack(f"a way to {params['target']}")
+
+    def _seen(self, eye: tuple[float, float, float], target: Position) -> bool:
+        """Whether nothing stands between an eye and the middle of a cell, its own block left out."""
+        way = np.array(target) + 0.5 - eye
+        far = float(np.linalg.norm(way))
+        if far <= 0.8:
+            return True
+        x, y, z = np.array(eye) + way * (1 - 0.8 / far)
+        return self.body.sees(float(x), float(y), float(z), eye=eye)
+
+    def _inside(self, params: Any) -> Acts:
+        """Walk, swim, dig or dive into a box."""
+        body, cells = self.body, self._cells(params)
+        for way in ("walk", "dive", "dig"):
+            if way == "dive" and not (yield from self._open_water(cells)):
+                continue
+            costs = digging(body) if way == "dig" else None
+            inside = cells if way == "dig" else [one for one in cells if body.stands(*one)]
+            if (yield from body.walk(inside, costs=costs, around=AROUND)):
+                return True
+        return self._lack(f"a way into the box from {params['min']} to {params['max']}")
+
+    def _open_water(self, cells: list[Position]) -> Acts:
+        """Mine the lid of the water above some cells."""
+        lids = []
+        for x, y, z in cells:
+            if self.body.name(x, y, z) == "water":
+                while self.body.name(x, y, z) == "water":
+                    y += 1
+                lids.append((x, y, z))
+        for lid in nearest(self.body, list(dict.fromkeys(lids)))[:3]:
+            if (yield from come_to(self.body, lid)) and (yield from self.body.mine(lid)):
+                return True
+        return False
+
+    def _visible(self, params: Any) -> Acts:
+        """Stand where a block or mob is in sight, and look at it."""
+        name = params["object"]
+        places = self.sources.blocks(name)[:8]
+        if params["kind"] == "mob":
+            rows = [self.world.row_of(one) for one in self.sources.mobs(name)]
+            places = [cell([float(self.world.entities[row][axis]) for axis in "xyz"]) for row in rows if row is not None]
+        for place in places:
+            offset = [p - o for p, o in zip(place, self.origin, strict=True)]
+            if (yield from self._near({"target": offset, "max_distance": params["max_distance"]})):
+                return True
+        return False if places else self._lack(name)
+
+    # Counts
+
+    def _at_most(self, params: Any) -> Acts:
+        """Mine the blocks of a box, or kill its mobs, until few enough are left."""
+        body = self.body
+        if params["kind"] == "mob":
+            while inside := self._mobs_inside(params):
+                if len(inside) <= params["max_count"]:
+                    return True
+                if not (yield from self._kill_one(inside)):
+                    return False
+            return True
+        while True:
+            there = [one for one in self._cells(params) if body.name(*one) == params["object"]]
+            if len(there) <= params["max_count"]:
+                return True
+            if not (yield from self._mine_one(nearest(body, there))):
+                return False
+
+    def _mobs_inside(self, params: Any) -> list[int]:
+        """Ids of the mobs that a rule counts, the nearest first."""
+        cells = set(self._cells(params))
+        rows = [(one, self.world.row_of(one)) for one in self.sources.mobs(params["object"])]
+        feet = [(one, tuple(float(self.world.entities[row][axis]) for axis in "xyz")) for one, row in rows if row is not None]
+        return [one for one, point in feet if cell(point) in cells]
+
+    def _at_least(self, params: Any) -> Acts:
+        """Place blocks into a box."""
+        body, name = self.body, params["object"]
+        if params["kind"] == "mob":
+            return self._lack(f"a way to bring {name} into the box")
+        cells = self._cells(params)
+        number = params["min_count"] - sum(body.name(*one) == name for one in cells)
+        if number <= 0:
+            return True
+        if name.startswith("potted_"):
+            return (yield from self._pot(name.removeprefix("potted_"), cells))
+        return (yield from self._place(name, cells, number))
+
+    def _place(self, name: str, cells: list[Position], number: int) -> Acts:
+        """Get so many of a block, and place them into some cells."""
+        body = self.body
+        item = next((one for one in (name, name.replace("wall_", "")) if one in items.BY_NAME), None)
+        if item is None and name in blocks.BY_NAME:
+            item = items.item_of_block(name)
+        if item is None:
+            return self._lack(name)
+        if not (yield from self.obtain(item, number)):
+            return False
+        failed: set[Position] = set()
+        while number > 0:
+            free = [one for one in cells if one not in failed and is_replaceable(body.state(*one))]
+            firm = [one for one in free if NUM_BOXES[body.state(one[0], one[1] - 1, one[2])]]
+            left = nearest(body, firm) + nearest(body, [one for one in free if one not in set(firm)])
+            if not left or len(failed) > 60:
+                return False
+            if (yield from place_at(body, left[0], item)) and body.name(*left[0]) == name:
+                number -= 1
+            else:
+                failed.add(left[0])
+            if not body.count(item) and number > 0 and not (yield from self.obtain(item, number)):
+                return False
+        return True
+
+    def _event(self, params: Any) -> Acts:
+        """Do something to a block, an item or a mob so many times."""
+        body, event, name = self.body, params["event"], params["object"]
+
+        def lacking() -> int:
+            return params["min_count"] - self.world.player.counts.get(event, {}).get(name, 0)
+
+        for _ in range(lacking()):
+            if event == "mined":
+                done = yield from self._mine_one(self.sources.blocks(name))
+            elif event == "killed":
+                done = yield from self._kill_one(self.sources.mobs(name))
+            elif event in ("crafted", "smelted", "traded", "picked_up") and name in items.BY_NAME:
+                done = yield from self.obtain(name, body.count(name) + lacking())
+            elif event == "placed" and name in items.BY_NAME:
+                x, y, z = body.footing
+                around = boxed((x - 3, y, z - 3), (x + 3, y + 1, z + 3))
+                done = yield from self._place(name, around, 1)
+            else:
+                return self._lack(f"a way to have {name} {event}")
+            if lacking() <= 0:
+                return True
+            if not done:
+                return False
+        return lacking() <= 0
+
+    def _mine_one(self, places: list[Position]) -> Acts:
+        for place in places[:6]:
+            if (yield from come_to(self.body, place)) and (yield from self.body.mine(place)):
+                return True
+        return False
+
+    def _kill_one(self, mobs: list[int]) -> Acts:
+        for mob in mobs[:4]:
+            for costs in (None, digging(self.body)):
+                if (yield from fight(self.body, mob, costs=costs)):
+                    return True
+        return False
+
+    def _pot(self, flower: str, cells: list[Position]) -> Acts:
+        """Put a flower into a pot of a box."""
+        body = self.body
+        pots = [one for one in cells if body.name(*one) == "flower_pot"]
+        if not pots or not (yield from self.obtain(flower, 1)):
+            return False if pots else self._lack("a flower pot")
+        for pot in nearest(body, pots):
+            if (yield from come_to(body, pot)) and (yield from body.hold(flower)) and (yield from body.use_on(pot)):
+                return True
+        return False
+
+    # Items
+
+    def _has(self, params: Any) -> Acts:
+        if params["item"] not in items.BY_NAME:
+            return self._lack(params["item"])
+        return (yield from self.obtain(params["item"], params["min_count"]))
+
+    def obtain(self, item: str, count: int, doing: Doing = frozenset()) -> Acts:
+        """Carry so many of an item, in whatever way this world allows, what is near and ready first."""
+        if self.body.count(item) >= count:
+            return True
+        if item in doing:
+            return False
+        self._can.clear()
+        if not self.can(item):
+            return self._lack(self._missing(item, frozenset()))
+        doing |= {item}
+        for way in (self._lying, self._chests, self._mine, self._ready, self._hunt, self._buy, self._craft, self._smelt):
+            yield from way(item, count, doing)
+            if self.body.count(item) >= count:
+                return True
+        yield from self._mine_with_made_tool(item, count, doing)
+        return self.body.count(item) >= count
+
+    def can(self, item: str) -> bool:
+        """Whether an item is carried or something in this world leads to it; how many is not asked."""
+        if item not in self._can:
+            self._can[item] = False  # while it is asked: a way round in a circle leads nowhere
+            self._can[item] = self.body.count(item) > 0 or self._has_source(item)
+        return self._can[item]
+
+    def _has_source(self, item: str) -> bool:
+        sources = self.sources
+        if sources.lies(item) or sources.containers(item) or self._tool_for(item) or sources.hunted(item):
+            return True
+        if any(self.can(offer["buy"][0]) for _, offer in sources.sold(item)):
+            return True
+        if any(all(any(map(self.can, sorted(one))) for one in recipe.ingredients) for recipe in crafting.recipes_for(item)):
+            return True
+        if any(self.can(source) for _, source in _smelted_from(item)):
+            return True
+        return any(self.can(tool) for tool in _MADE_TOOLS if sources.mined(item, Stack(tool)))
+
+    def _missing(self, item: str, asked: Doing) -> str:
+        """The first thing on the way to an item that nothing in this world gives."""
+        for recipe in crafting.recipes_for(item):
+            for choice in recipe.ingredients:
+                if not any(map(self.can, sorted(choice))):
+                    first = sorted(choice)[0]
+                    back = any(item in other for made in crafting.recipes_for(first) for other in made.ingredients)
+                    return item if back or first in asked else self._missing(first, asked | {item})
+        return item
+
+    def _lying(self, item: str, count: int, doing: Doing) -> Acts:
+        if not self.sources.lies(item):
+            return False
+        return (yield from pick_up(self.body, AROUND, item=item))
+
+    def _chests(self, item: str, count: int, doing: Doing) -> Acts:
+        for place in self.sources.containers(item):
+            if (yield from come_to(self.body, place)) and (yield from take(self.body, place, item, count)):
+                return True
+        return False
+
+    def _tool_for(self, item: str) -> tuple[str, set[int]] | None:
+        """The fastest carried tool (an empty text: the bare hand) and the states that leave an item with it, if any do."""
+        carried = [stack for stack in self.world.player.slots[:36] if stack is not None and items.item_named(stack.item).kind]
+        found = []
+        for tool in (None, *carried):
+            mined = self.sources.mined(item, tool)
+            likely = {state for state, number in mined.items() if number >= _LIKELY}
+            if likely:
+                speed = max(speed_on(block_of(state), tool) for state in likely)
+                found.append((speed, "" if tool is None else tool.item, likely))
+        if not found:
+            return None
+        _, name, states = max(found, key=lambda one: (one[0], not one[1]))
+        return name, states
+
+    def _mine(self, item: str, count: int, doing: Doing) -> Acts:
+        """Mine what leaves it, the nearest first, and pick it up."""
+        found = self._tool_for(item)
+        if found is None:
+            return False
+        body, (tool, states) = self.body, found
+        failed: set[Position] = set()
+        for _ in range(3 * (count - body.count(item)) + 12):
+            if body.count(item) >= count:
+                return True
+            left = [one for one in self.sources.cells_of(states) if one not in failed][:1]
+            if not left:
+                return False
+            before = body.count(item)
+            if (yield from come_to(body, left[0])) and (yield from body.mine(left[0], tool=tool)):
+                for _ in range(12):
+                    if body.count(item) == before:
+                        yield Action()
+                if body.count(item) == before:
+                    yield from pick_up(body, 8.0, item=item)
+            else:
+                failed.add(left[0])
+        return body.count(item) >= count
+
+    def _mine_with_made_tool(self, item: str, count: int, doing: Doing) -> Acts:
+        for tool in _MADE_TOOLS:
+            if self.sources.mined(item, Stack(tool)) and (yield from self.obtain(tool, 1, doing)):
+                return (yield from self._mine(item, count, doing))
+        return False
+
+    def _hunt(self, item: str, count: int, doing: Doing) -> Acts:
+        for mob in self.sources.hunted(item):
+            if self.body.count(item) >= count:
+                return True
+            yield from fight(self.body, mob)
+            yield from self.body.wait(12)
+            yield from pick_up(self.body, 8.0, item=item)
+        return self.body.count(item) >= count
+
+    def _buy(self, item: str, count: int, doing: Doing) -> Acts:
+        for villager, offer in list(self.sources.sold(item)):
+            times = math.ceil((count - self.body.count(item)) / offer["sell"][1])
+            prices = [price for price in (offer["buy"], offer.get("buy2")) if price]
+            for name, number in prices:
+                if not (yield from self.obtain(name, number * times, doing)):
+                    break
+            else:
+                wanted = offer["sell"]
+                if (yield from trade(self.body, villager, lambda one, sell=wanted: one["sell"] == sell, times)):
+                    return True
+        return False
+
+    # Making
+
+    def _ready(self, item: str, count: int, doing: Doing) -> Acts:
+        """Craft it if all that it takes is carried."""
+        if crafting.can_make(item, self.world.player.slots) is None:
+            return False
+        return (yield from self._craft(item, count, doing))
+
+    def _craft(self, item: str, count: int, doing: Doing) -> Acts:
+        """Get what a recipe takes, and make it."""
+        body = self.body
+        recipes = [
+            recipe for recipe in crafting.recipes_for(item) if all(any(map(self.can, one)) for one in recipe.ingredients)
+        ]
+        for recipe in sorted(recipes, key=lambda recipe: -sum(any(map(body.count, one)) for one in recipe.ingredients)):
+            for _ in range(4):  # getting one thing, or the table, may use up another
+                yield from self._ingredients(recipe, math.ceil((count - body.count(item)) / recipe.count), doing)
+                table = None
+                if crafting.plan(recipe, body.world.player.slots) is None:
+                    continue
+                if crafting.plan(recipe, body.world.player.slots, 2) is None:
+                    table = yield from self._station("crafting_table", doing)
+                    if table is None:
+                        break
+                times = math.ceil((count - body.count(item)) / recipe.count)
+                yield from craft(body, item, times, table=table)
+                if body.count(item) >= count:
+                    return True
+        return False
+
+    def _ingredients(self, recipe: crafting.Recipe, times: int, doing: Doing) -> Acts:
+        """Carry what a recipe takes some times over; of several things that will do, what is carried most."""
+        needed: dict[str, int] = {}
+        for choice in recipe.ingredients:
+            able = [one for one in sorted(choice) if self.can(one)] or sorted(choice)
+            name = max(able, key=self.body.count)
+            needed[name] = needed.get(name, 0) + times
+        for name, number in needed.items():
+            if not (yield from self.obtain(name, number, doing)):
+                return False
+        return True
+
+    def _station(self, name: str, doing: Doing) -> Generator[Action, None, Position | None]:
+        """A table or furnace in reach: one that stands there, or one that is set down."""
+        for place in self.sources.blocks(name)[:4]:
+            if (yield from come_to(self.body, place)):
+                return place
+        if not (yield from self.obtain(name, 1, doing)):
+            return None
+        return (yield from set_down(self.body, name))
+
+    def _smelt(self, item: str, count: int, doing: Doing) -> Acts:
+        """Get what is smelted and fuel, and smelt it."""
+        body = self.body
+        for kind, source in _smelted_from(item):
+            if not self.can(source) or not (self.sources.blocks(kind) or self.can(kind)):
+                continue
+            number = count - body.count(item)
+            if not (yield from self.obtain(source, number, doing)):
+                continue
+            fuels = sorted(
+                {stack.item for stack in body.world.player.slots if stack is not None and stack.item != source}
+                - {"lava_bucket"},
+                key=lambda one: (_FUELS.index(one) if one in _FUELS else 9, one),
+            )
+            fuel = next((one for one in fuels if items.item_named(one).fuel), None)
+            for other in _FUELS if fuel is None else ():
+                if self.can(other) and (yield from self.obtain(other, 2 * number, doing)):
+                    fuel = other
+                    break
+            if fuel is None:
+                return self._lack("fuel")
+            place = yield from self._station(kind, doing)
+            if place is None:
+                continue
+            most = math.ceil(number * smelting.COOK_TICKS["furnace"] / items.item_named(fuel).fuel)
+            yield from smelt(body, place, source, number, fuel, min(most, body.count(fuel)))
+            if body.count(item) >= count:
+                return True
+        return False
+
+
+def _smelted_from(item: str) -> Iterator[tuple[str, str]]:
+    """Kinds of furnace, and what becomes the item in them."""
+    for kind, made in smelting.SMELTING.items():
+        for source, result in made.items():
+            if result == item:
+                yield kind, source

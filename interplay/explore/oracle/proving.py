@@ -1,0 +1,209 @@
+"""Proving that an instance can be done: orders and whims are tried on copies of its world, milestone by milestone.
+
+What does not lead to its milestone is taken back, so a try costs no ticks of the episode. Where the author's order does not
+reach all milestones, other orders that the graph allows are tried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+
+import numpy as np
+
+from interplay.envs import make
+from interplay.envs.voxel import VoxelEnv
+from interplay.explore import facts, rules
+from interplay.explore.instance import Instance, Milestone
+from interplay.explore.oracle.planner import Planner
+from interplay.explore.rules import Point, Progress
+from interplay.world import Action, World
+
+WHIMS = 3
+"""Tries of one milestone from the same moment, each by another hand."""
+ORDERS = 4
+"""Of the milestones, the author's first."""
+_LAST = 3
+"""Ticks kept to close a screen and say that one is done."""
+
+
+@dataclass(frozen=True)
+class MilestoneVerdict:
+    """What became of one milestone.
+
+    Attributes:
+        milestone: Its id.
+        tick: When it was reached, in steps from the beginning; None if it was not.
+        reason: Why it was not: `not found within budget`, or `needs X, which this world lacks`; empty if it was.
+    """
+
+    milestone: str
+    tick: int | None
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What became of an instance.
+
+    Attributes:
+        instance: Its name.
+        milestones: In the author's order.
+        actions: One a step, the last says that the player is done; what reached the milestones that were.
+    """
+
+    instance: str
+    milestones: tuple[MilestoneVerdict, ...]
+    actions: tuple[Action, ...]
+
+    @property
+    def solved(self) -> bool:
+        """Whether all were reached within the budget."""
+        return all(one.tick is not None for one in self.milestones)
+
+    @property
+    def reasons(self) -> list[str]:
+        """Why milestones were not reached."""
+        return [one.reason for one in self.milestones if one.tick is None]
+
+    @property
+    def ticks(self) -> int:
+        """When the last one was."""
+        return max((one.tick for one in self.milestones if one.tick is not None), default=0)
+
+
+@dataclass
+class _Run:
+    """One line of play: a world, what was done in it, and what was reached."""
+
+    world: World
+    spawn: Point
+    progress: Progress
+    actions: list[Action] = field(default_factory=list)
+
+    @property
+    def ticks(self) -> int:
+        return len(self.actions)
+
+    def fork(self) -> _Run:
+        """A copy that goes its own way."""
+        progress = replace(self.progress, reached=dict(self.progress.reached), by_player=dict(self.progress.by_player))
+        return _Run(self.world.fork(), self.spawn, progress, list(self.actions))
+
+    def judge(self) -> None:
+        """See which milestones are reached now."""
+        judge(self.progress, self.world, self.spawn, self.ticks)
+
+    def play(self, planner: Planner, milestone: Milestone, limit: int) -> bool:
+        """Let a planner act until a milestone is reached; False if its plan or the time is over before."""
+        for action in planner.reach(milestone.rules):
+            if self.ticks >= limit or self.world.player.dead:
+                return False
+            # as recorded: the camera is float32
+            done = action._replace(
+                camera_pitch=float(np.float32(action.camera_pitch)), camera_yaw=float(np.float32(action.camera_yaw))
+            )
+            self.world.step(done)
+            self.actions.append(done)
+            self.judge()
+            if milestone.id in self.progress.reached:
+                return True
+        return milestone.id in self.progress.reached
+
+    def end(self) -> tuple[Action, ...]:
+        """All actions, and those that say that one is done."""
+        closing = [Action(inventory=True), Action()] if self.world.screen is not None else [Action()]
+        return (*self.actions, *closing, Action(esc=True))
+
+
+def judge(progress: Progress, world: World, spawn: Point, tick: int) -> None:
+    """See which milestones a world reaches at a tick."""
+    left = [rule for name, found in progress.milestones.items() if name not in progress.reached for rule in found]
+    if left:
+        progress.update(facts.for_rules(world, spawn, left), tick)
+
+
+def judged(instance: Instance) -> list[Milestone]:
+    """The milestones whose rules mean something."""
+    return [
+        one
+        for one in instance.milestones
+        if one.rules and not any(problem.fatal for rule in one.rules for problem in rules.problems(rule))
+    ]
+
+
+def begin(instance: Instance) -> _Run:
+    """The world of an instance when its episode begins."""
+    env = make(instance.task())
+    assert isinstance(env, VoxelEnv)
+    env.reset(seed=instance.seed)
+    world = env.world
+    env.close()
+    progress = Progress({one.id: one.rules for one in judged(instance)})
+    run = _Run(world, facts.feet(facts.ready(world)), progress)
+    run.judge()
+    return run
+
+
+def orders(instance: Instance) -> Iterator[list[Milestone]]:
+    """Orders of the milestones that the graph allows, the author's first."""
+    milestones = judged(instance)
+    yield milestones
+    by_task = {one.task: one for one in milestones}
+    before = {task: {edge.first for edge in instance.edges if edge.then == task} & by_task.keys() for task in by_task}
+    for first in milestones[1:]:  # each as early as it may be
+        chosen: list[str] = []
+
+        def put(task: str, chosen: list[str] = chosen) -> None:
+            if task not in chosen:
+                for one in sorted(before[task] - {task}, key=list(by_task).index):
+                    put(one, chosen)
+                chosen.append(task)
+
+        for task in (first.task, *by_task):
+            put(task)
+        order = [by_task[task] for task in chosen]
+        if order != milestones:
+            yield order
+
+
+def prove(instance: Instance) -> Verdict:
+    """Look for actions that reach every milestone within the step budget; of several lines the one that reaches most."""
+    start, limit = begin(instance), instance.step_budget - _LAST
+    best, reasons = start, dict[str, str]()
+    for order in islice(orders(instance), ORDERS):
+        run, missing = _try(start, order, limit)
+        if len(run.progress.reached) > len(best.progress.reached):
+            best, reasons = run, missing
+        reasons = reasons or missing
+        if not missing:
+            break
+    found = [
+        MilestoneVerdict(one.id, best.progress.reached.get(one.id), reasons.get(one.id, "")) for one in instance.milestones
+    ]
+    unjudged = "its rules mean nothing: see interplay explore check"
+    verdicts = [one if one.tick is not None or one.reason else replace(one, reason=unjudged) for one in found]
+    return Verdict(instance.name, tuple(verdicts), best.end())
+
+
+def _try(start: _Run, order: Sequence[Milestone], limit: int) -> tuple[_Run, dict[str, str]]:
+    """Play the milestones in an order, those that fail once more at the end; returns why the rest were not reached."""
+    run, reasons = start.fork(), dict[str, str]()
+    for milestone in (*order, *order):
+        if milestone.id in run.progress.reached:
+            continue
+        lacks: list[str] = []
+        for whim in range(WHIMS):
+            trial = run.fork()
+            planner = Planner(trial.world, rules.cell(trial.spawn), np.random.default_rng([whim, len(trial.actions)]))
+            if trial.play(planner, milestone, limit):
+                run = trial
+                break
+            lacks += planner.lacks
+            if planner.lacks and trial.ticks == run.ticks:
+                break  # nothing was tried, so another hand would not help
+        if milestone.id not in run.progress.reached:
+            needed = f"needs {lacks[0]}, which this world lacks" if lacks else "not found within budget"
+            reasons[milestone.id] = needed
+    return run, {name: why for name, why in reasons.items() if name not in run.progress.reached}

@@ -1,0 +1,116 @@
+"""A proof: the actions that solve an instance, played in its task as any agent plays, recorded, and judged on the way."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from interplay.agents import AgentError, rollout
+from interplay.agents.scripted.blocks.player import as_keys
+from interplay.envs import PlayableEnv
+from interplay.envs.voxel import VoxelEnv
+from interplay.errors import InterplayError
+from interplay.explore import facts, rules
+from interplay.explore.instance import Instance
+from interplay.explore.oracle.proving import Verdict, judge, judged
+from interplay.explore.rules import Progress
+from interplay.tasks import Task
+from interplay.world import VERSION, Action
+
+if TYPE_CHECKING:
+    from interplay.record import Archive
+
+
+@dataclass(frozen=True)
+class Proof:
+    """That an instance can be done by keys.
+
+    Attributes:
+        instance: Its name.
+        content_hash: Of the version that was proved.
+        episode: Id of the recording.
+        task_hash: Of the task that it plays.
+        ticks: When the last milestone was reached.
+        milestones: Id -> tick, as judged while it was recorded.
+        semantics: What the rules mean.
+        world: Version of the world.
+    """
+
+    instance: str
+    content_hash: str
+    episode: str
+    task_hash: str
+    ticks: int
+    milestones: dict[str, int]
+    semantics: str
+    world: int
+
+    def to_json(self) -> dict[str, Any]:
+        """As it stands in the `proofs` of an instance."""
+        return asdict(self)
+
+
+class Repeated:
+    """Plays a list of actions, and judges the milestones before each: an agent of its own, named `oracle`.
+
+    Args:
+        instance: Whose task it plays.
+        actions: One a step.
+    """
+
+    name = "oracle"
+    observation = "pixels"
+
+    def __init__(self, instance: Instance, actions: tuple[Action, ...]) -> None:
+        self._instance, self._actions = instance, actions
+        self._env: VoxelEnv | None = None
+        self.progress = Progress({})
+
+    def reset(self, task: Task, *, rng: np.random.Generator) -> None:
+        """Begin an episode.
+
+        Raises:
+            AgentError: If it is of another task.
+        """
+        if task.content_hash != self._instance.task().content_hash:
+            raise AgentError(f"the oracle was made for {self._instance.task().id}, not for {task.id}")
+        self._env, self._step = None, 0
+        self.progress = Progress({one.id: one.rules for one in judged(self._instance)})
+
+    def attach(self, env: PlayableEnv) -> None:
+        """Take the environment, to judge by its world."""
+        assert isinstance(env, VoxelEnv)
+        self._env, self._spawn = env, facts.feet(facts.ready(env.world))
+
+    def act(self, observation: np.ndarray) -> dict[str, Any]:
+        """The next action; nothing when all are done."""
+        assert self._env is not None
+        judge(self.progress, self._env.world, self._spawn, self._step)
+        action = self._actions[self._step] if self._step < len(self._actions) else Action()
+        self._step += 1
+        return as_keys(action)
+
+
+def record(archive: Archive, instance: Instance, verdict: Verdict) -> Proof:
+    """Record the episode of a solved instance; one that is there already, of the same length, is taken for it.
+
+    Raises:
+        InterplayError: If the recorded world does not reach what the planned one did.
+    """
+    task = instance.task()
+    planned = {one.milestone: one.tick for one in verdict.milestones if one.tick is not None}
+    there = archive.episodes(task=task, task_hash=task.content_hash, agent=Repeated.name, seeds=[instance.seed])
+    episode = next((one for one in there if one.terminated and one.num_steps == len(verdict.actions)), None)
+    if episode is None:
+        player = Repeated(instance, verdict.actions)
+        episode = rollout(archive, task, player, instance.seed, rng=np.random.default_rng(0))
+        if player.progress.reached != planned:
+            raise InterplayError(
+                f"{instance.name}: the recording reached {player.progress.reached}, and the plan {planned}\n"
+                "The world did not repeat itself; please report this with the instance."
+            )
+    return Proof(
+        instance.name, instance.content_hash, episode.id, task.content_hash, verdict.ticks, planned, rules.VERSION, VERSION
+    )

@@ -1,0 +1,134 @@
+"""What in a scene gives an item: blocks, things that lie there, chests, mobs, villagers. Only looked at, never changed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from functools import lru_cache
+
+import numpy as np
+
+from interplay.world import Stack, World
+from interplay.world.entities import mobs
+from interplay.world.registry import trades
+from interplay.world.registry.blocks import name_of, state_of
+from interplay.world.registry.drops import drops
+from interplay.world.registry.entity_types import ITEM, KIND, KINDS, NUM_THINGS
+from interplay.world.registry.items import ITEMS
+from interplay.world.registry.tools import enchantment
+from interplay.world.state import Position
+
+AROUND, UP_AND_DOWN = 40, 24
+"""Cells around the player in which blocks are looked for."""
+_DRAWS = 24
+"""Of what a block or mob leaves, to know what it leaves on average."""
+
+
+@lru_cache(maxsize=4096)
+def _left(state: int, tool: str | None, silk_touch: int) -> dict[str, float]:
+    """Item -> how many a block leaves, on average."""
+    tag = {"Enchantments": [{"id": "silk_touch", "lvl": silk_touch}]} if silk_touch else None
+    held = None if tool is None else Stack(tool, 1, 0, tag)
+    rng, total = np.random.default_rng(0), dict[str, float]()
+    for _ in range(_DRAWS):
+        for stack in drops(state, held, rng):
+            total[stack.item] = total.get(stack.item, 0.0) + stack.count / _DRAWS
+    return total
+
+
+def left_by_block(state: int, tool: Stack | None) -> dict[str, float]:
+    """Item -> how many a block leaves on average when it is mined with a tool, or by hand."""
+    return _left(state, None if tool is None else tool.item, enchantment(tool, "silk_touch"))
+
+
+class Sources:
+    """What there is to get in a world.
+
+    Args:
+        world: Read only; what is asked is answered as it is at that moment.
+    """
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._loot: dict[tuple[str, int], dict[str, float]] = {}
+        self._seen: tuple[int, list[int]] = (-1, [])
+
+    def _window(self) -> tuple[np.ndarray, Position]:
+        """The blocks around the player, indexed x, z, y, and the cell of the first."""
+        me, blocks = self._world.player, self._world.grid.blocks
+        low = [max(0, math.floor(at) - far) for at, far in ((me.x, AROUND), (me.z, AROUND), (me.y, UP_AND_DOWN))]
+        x, z, y = low
+        return blocks[x : x + 2 * AROUND, z : z + 2 * AROUND, y : y + 2 * UP_AND_DOWN], (x, y, z)
+
+    def cells_of(self, states: set[int]) -> list[Position]:
+        """Cells around the player with one of some states, the nearest first."""
+        window, (x, y, z) = self._window()
+        found = [(x + dx, y + dy, z + dz) for dx, dz, dy in np.argwhere(np.isin(window, list(states))).tolist()]
+        me = self._world.player
+        return sorted(found, key=lambda cell: math.dist((me.x, me.y + 1, me.z), (cell[0] + 0.5, cell[1] + 0.5, cell[2] + 0.5)))
+
+    def states(self) -> list[int]:
+        """States that there are around the player."""
+        if self._seen[0] != self._world.ticks:
+            self._seen = (self._world.ticks, np.flatnonzero(np.bincount(self._window()[0].ravel())).tolist())
+        return self._seen[1]
+
+    def blocks(self, name: str) -> list[Position]:
+        """Cells with a block of this name, the nearest first."""
+        return self.cells_of({state for state in self.states() if name_of(state) == name})
+
+    def mined(self, item: str, tool: Stack | None) -> dict[int, float]:
+        """State -> how many of an item it leaves on average, of the states around the player that leave any."""
+        found = {state: left_by_block(state, tool).get(item, 0.0) for state in self.states() if state != state_of("air")}
+        return {state: number for state, number in found.items() if number}
+
+    def lies(self, item: str) -> bool:
+        """Whether some of it lies there."""
+        rows = self._world.entities
+        return any(ITEMS[row["item"]].name == item for row in rows[rows["kind"] == ITEM])
+
+    def containers(self, item: str) -> list[Position]:
+        """Chests, barrels and furnaces that hold it."""
+        return [
+            place
+            for place, one in self._world.containers.items()
+            if any(stack is not None and stack.item == item for stack in one.slots)
+        ]
+
+    def mobs(self, name: str) -> list[int]:
+        """Ids of the living mobs of a kind, the nearest first."""
+        rows, me = self._world.entities, self._world.player
+        alive = rows[(rows["kind"] == KIND.get(name, -2)) & (rows["health"] > 0)]
+        return [int(row["id"]) for row in sorted(alive, key=lambda row: math.dist((row["x"], row["z"]), (me.x, me.z)))]
+
+    def hunted(self, item: str) -> list[int]:
+        """Ids of the mobs that leave it when the player kills them, the nearest first."""
+        rows = self._world.entities
+        alive = rows[(rows["kind"] >= NUM_THINGS) & (rows["health"] > 0)]
+        kinds = {(KINDS[row["kind"]], int(row["variant"])): int(row["id"]) for row in alive}
+        giving = {kind for kind, one in kinds.items() if kind[0] != "villager" and self._left_by_mob(one).get(item, 0.0) > 0.1}
+        found = [one for name in sorted({name for name, _ in giving}) for one in self.mobs(name)]
+        return [one for one in found if self._kind(one) in giving]
+
+    def _kind(self, entity: int) -> tuple[str, int]:
+        """Name and looks of a mob, on which depends what it leaves."""
+        one = self._world.entities[self._world.row_of(entity)]
+        return KINDS[one["kind"]], int(one["variant"])
+
+    def _left_by_mob(self, entity: int) -> dict[str, float]:
+        row, key = self._world.row_of(entity), self._kind(entity)
+        assert row is not None
+        if key not in self._loot:
+            copy = self._world.fork()  # what is left is drawn: not from the world that is only looked at
+            total = self._loot[key] = {}
+            for _ in range(_DRAWS):
+                for stack in mobs.loot(copy, row, True):
+                    total[stack.item] = total.get(stack.item, 0.0) + stack.count / _DRAWS
+        return self._loot[key]
+
+    def sold(self, item: str) -> Iterator[tuple[int, trades.Offer]]:
+        """Villagers and their open offers of an item."""
+        for villager in self.mobs("villager"):
+            for offer in self._world.extras.get(villager, {}).get("offers", ()):
+                if offer["sell"][0] == item and trades.is_open(offer):
+                    yield villager, offer

@@ -1,0 +1,53 @@
+"""Instances by name: those that come with the package, of MineExplorer's published set (MIT; see NOTICE beside them)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from interplay.errors import unknown_name
+from interplay.explore.instance import InstanceError
+
+SET = "published"
+"""Names all that come with the package."""
+PREFIX = "explore/"
+"""Before the name of one of them, as in the ids of their tasks."""
+FOLDER = Path(__file__).parent / "data" / "mineexplorer"
+
+
+def names() -> list[str]:
+    """Ids of the tasks of those that come with the package."""
+    return [f"{PREFIX}{file.stem}" for file in sorted(FOLDER.glob("*.json"))]
+
+
+def file_of(name: str) -> Path:
+    """The file of one that comes with the package, or the path as it is.
+
+    Raises:
+        NotFoundError: For `explore/` with a name that there is not; the nearest is offered.
+    """
+    if not name.startswith(PREFIX) or name.endswith(".json"):
+        return Path(name)
+    if name not in names():
+        raise unknown_name("instance", name, names(), hint="All that come with the package:  interplay explore check published")
+    return FOLDER / f"{name.removeprefix(PREFIX)}.json"
+
+
+def files_of(given: Iterable[str]) -> list[Path]:
+    """Files of instances: `published`, `explore/NAME`, files, and the `.json` files of folders; each once.
+
+    Raises:
+        NotFoundError: As `file_of`.
+        InstanceError: If a folder holds none.
+    """
+    found: list[Path] = []
+    for name in given:
+        path = FOLDER if name == SET else file_of(name)
+        if path.is_dir():
+            inside = sorted(path.glob("*.json"))
+            if not inside:
+                raise InstanceError(f"{path}: holds no .json file\nRemedy: name a folder or a file of instances.")
+            found += inside
+        else:
+            found.append(path)
+    return list(dict.fromkeys(found))
