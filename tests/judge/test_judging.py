@@ -32,7 +32,7 @@ from interplay.judge import (
 from interplay.judge.pairing import pairing_rule
 from interplay.judge.pairing.candidates import Candidates
 from interplay.judge.ratings.ratings import Ratings
-from interplay.judge.serving.judging import UNTOUCHED_AFTER_S
+from interplay.judge.serving.open_matches import UNTOUCHED_AFTER_S
 from interplay.rank import expected_drop
 from interplay.store import Answer, EpisodeRow, EpisodeStatistic, Match, bans, studies
 from interplay.store import entrants as store_entrants

@@ -1,17 +1,24 @@
-"""How many answers came from one address in the last 24 hours; kept in memory, by each server process for itself."""
+"""How many answers one person, and one network address, may give in 24 hours."""
 
 from __future__ import annotations
 
 import threading
 from collections import deque
 from collections.abc import Callable
+from datetime import datetime, timedelta
+
+from sqlalchemy.orm import Session
+
+from interplay.judge.errors import DailyLimitError
+from interplay.judge.rules import Rules
+from interplay.store import judging as store
 
 DAY_S = 86_400.0
 _MOST_ADDRESSES = 100_000
 
 
 class AnswersByAddress:
-    """Counts; safe to share between threads.
+    """Counts answers of the last 24 hours in memory, for this process; safe to share between threads.
 
     Args:
         monotonic: Seconds that only go on.
@@ -40,3 +47,57 @@ class AnswersByAddress:
             times, now = self._times.get(address, ()), self._monotonic()
             recent = [time for time in times if time > now - DAY_S]
             return 0.0 if len(recent) < limit else recent[len(recent) - limit] + DAY_S - now
+
+
+class DailyLimits:
+    """Refuses a person who has given all answers of one day.
+
+    Args:
+        clock: The time now, UTC.
+        monotonic: Seconds that only go on.
+
+    Attributes:
+        by_address: Counts the answers of each address.
+    """
+
+    def __init__(self, clock: Callable[[], datetime], monotonic: Callable[[], float]) -> None:
+        self._clock = clock
+        self.by_address = AnswersByAddress(monotonic)
+
+    def check(self, session: Session, judge: str, study: str | None, judge_kind: str, address: str, rules: Rules) -> None:
+        """Refuse a person who has given all answers of one day, or at whose address that many were given.
+
+        Raises:
+            DailyLimitError: Saying how many those are, and when there may be more.
+        """
+        if judge_kind != "person":
+            return
+        limit, where = rules.max_answers_per_day, "in the open room" if study is None else "in this study"
+        if limit is not None:
+            now = self._clock()
+            given = store.answered_since(session, judge, now - timedelta(seconds=DAY_S), study)
+            if len(given) >= limit:
+                wait_s = DAY_S - (now - given[limit - 1]).total_seconds()
+                raise DailyLimitError(
+                    f"you have given {limit} answers in 24 hours, the most that one person may give {where}; "
+                    f"thank you. You can continue in {_in_words(wait_s)}",
+                    wait_s,
+                )
+        limit = rules.max_answers_per_address
+        wait_s = 0.0 if limit is None or not address else self.by_address.wait_s(address, limit)
+        if wait_s > 0:
+            raise DailyLimitError(
+                f"{limit} answers came from your network address in 24 hours, the most that one address may send "
+                f"{where}; thank you. You can continue in {_in_words(wait_s)}",
+                wait_s,
+            )
+
+
+def _in_words(seconds: float) -> str:
+    """A time to wait.
+
+    >>> _in_words(50), _in_words(3700), _in_words(86_000)
+    ('1 minute', '1 hour', '23 hours')
+    """
+    number, unit = (int(seconds // 3600), "hour") if seconds >= 3600 else (max(1, round(seconds / 60)), "minute")
+    return f"{number} {unit}{'' if number == 1 else 's'}"

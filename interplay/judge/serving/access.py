@@ -1,0 +1,95 @@
+"""Whose a match is, and whether it still takes an answer."""
+
+from __future__ import annotations
+
+from sqlalchemy.orm import Session
+
+from interplay.judge.errors import (
+    AlreadyAnsweredError,
+    ForeignMatchError,
+    SupersededError,
+    UnknownMatchError,
+    WithdrawnError,
+)
+from interplay.store import Match
+from interplay.store import judging as store
+
+
+def known(session: Session, match_id: str) -> Match:
+    """A match of any judge.
+
+    Raises:
+        UnknownMatchError: If there is none of this id.
+    """
+    match = store.match_to_read(session, match_id)
+    if match is None:
+        raise UnknownMatchError(f"there is no match {match_id!r}; ask for a new one")
+    return match
+
+
+def own(session: Session, match_id: str, judge: str) -> Match:
+    """A judge's own match.
+
+    Raises:
+        UnknownMatchError, ForeignMatchError: If there is none of this id, or it is another judge's.
+    """
+    match = known(session, match_id)
+    check_owner(match_id, match.judge, judge)
+    return match
+
+
+def unanswered(session: Session, match_id: str, judge: str) -> Match:
+    """A judge's own match that has no answer yet.
+
+    Raises:
+        UnknownMatchError, ForeignMatchError, AlreadyAnsweredError: If there is no such match.
+    """
+    match = own(session, match_id, judge)
+    if match.answered_at is not None:
+        raise AlreadyAnsweredError(
+            f"match {match_id} was answered at {match.answered_at:%Y-%m-%d %H:%M} UTC; answers are kept as given"
+        )
+    return match
+
+
+def check_owner(match_id: str, owner: str, judge: str) -> None:
+    """Refuse a match of another judge.
+
+    Raises:
+        ForeignMatchError: Saying so.
+    """
+    if owner != judge:
+        raise ForeignMatchError(f"match {match_id} was served to another judge; ask for one of your own")
+
+
+def check_not_withdrawn(session: Session, match_id: str) -> None:
+    """Refuse a match with a game that judges may not see any more.
+
+    Raises:
+        WithdrawnError: Saying so.
+    """
+    if store.is_withdrawn(session, match_id):
+        raise WithdrawnError("a player of one of the two games does not want it to be compared any more; ask for another pair")
+
+
+def check_not_superseded(session: Session, match: Match) -> None:
+    """Refuse a late answer about videos that the judge has answered about since.
+
+    Raises:
+        SupersededError: Saying so.
+    """
+    if store.has_answered_since(session, match):
+        raise SupersededError(
+            f"you have answered about the same two videos since match {match.id} was served; that answer counts"
+        )
+
+
+def check_study(match: Match, study: str | None) -> None:
+    """Refuse a person's match of another study than the one they work in: consent, quiz and end were looked at for that one.
+
+    Raises:
+        ForeignMatchError: Naming where it belongs.
+    """
+    if match.judge_kind == "person" and match.study != study:
+        where = "the open room" if match.study is None else f"the study {match.study}"
+        raise ForeignMatchError(f"match {match.id} belongs to {where}; go on with it there, by the link you came with")

@@ -1,0 +1,95 @@
+"""Matches that were served and have no answer: when others may have their pair, and when their judge gets them again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+from sqlalchemy.orm import Session
+
+from interplay.judge.pairing.candidates import Candidates
+from interplay.store import Match
+from interplay.store import judging as store
+
+RELEASE_AFTER_S = 600.0
+"""A match is released when its page has been silent for so long."""
+UNTOUCHED_AFTER_S = 90.0
+"""When there is nothing else to show, a match goes to others if its page has given no sign of life at all for so long after
+serving; pages give one each half minute."""
+
+
+class OpenMatches:
+    """Releases matches, and finds the one a judge goes on with. Its methods are called inside a transaction with the lock.
+
+    Args:
+        candidates: What may be shown.
+        has_video: Whether an episode's video can be shown now.
+        clock: The time now, UTC.
+        release_after_s: A match whose page has been silent for so long is released.
+    """
+
+    def __init__(
+        self,
+        candidates: Candidates,
+        has_video: Callable[[str], bool],
+        clock: Callable[[], datetime],
+        *,
+        release_after_s: float,
+    ) -> None:
+        self._candidates = candidates
+        self._has_video = has_video
+        self._clock = clock
+        self._release_after_s = release_after_s
+        self._last_release: datetime | None = None
+
+    def release_unseen_at_times(self, session: Session) -> None:
+        """Release matches, but not at every match that is served: some fifty times while one may be silent."""
+        since = None if self._last_release is None else self._clock() - self._last_release
+        if since is None or not timedelta(0) <= since < timedelta(seconds=self._release_after_s) / 50:
+            self.release_unseen(session)
+
+    def release_unseen(self, session: Session) -> int:
+        """Let the pairs of pages that have been silent for too long go to others; returns how many there were."""
+        now = self._last_release = self._clock()
+        return store.release_unseen(session, seen_before=now - timedelta(seconds=self._release_after_s), now=now)
+
+    def release_untouched(self, session: Session) -> int:
+        """Let the pairs go to others that were asked for and, it seems, never looked at; returns how many there were."""
+        now = self._clock()
+        return store.release_untouched(session, served_before=now - timedelta(seconds=UNTOUCHED_AFTER_S), now=now)
+
+    def again(self, session: Session, judge: str, task: str | None, study: str | None) -> Match | None:
+        """The judge's own match to go on with: the open one, or one that went back while there was a draft for it."""
+        now = self._clock()
+        match = store.open_match_of(session, judge)
+        if match is not None:
+            if self._is_wanted(match, task, study) and self._can_show_again(session, match):
+                match.seen_at = now
+                return match
+            match.released_at = now
+            session.flush()
+        match = store.drafted_match_of(session, judge, study)
+        if match is None or not self._is_wanted(match, task, study) or not self._can_show_again(session, match):
+            return None
+        if store.is_pair_open(session, match) or not self._are_candidates(session, match):
+            return None
+        match.released_at, match.seen_at = None, now
+        return match
+
+    def _is_wanted(self, match: Match, task: str | None, study: str | None) -> bool:
+        return task in (None, match.task) and study == match.study
+
+    def _can_show_again(self, session: Session, match: Match) -> bool:
+        """Whether a match still has its videos and its form, and would take an answer."""
+        if store.has_answered_since(session, match):
+            return False
+        has_form = self._candidates.task(session, match.task, match.task_hash) is not None
+        return has_form and self._has_video(match.left_episode_id) and self._has_video(match.right_episode_id)
+
+    def _are_candidates(self, session: Session, match: Match) -> bool:
+        """Whether both agents of a match may still be shown; what is before a judge is finished whatever became of them."""
+        sides = ((match.left_agent, match.left_episode_id), (match.right_agent, match.right_episode_id))
+        return all(
+            any(one.agent == agent for one in store.candidates_in(session, match.task, episode_id))
+            for agent, episode_id in sides
+        )
