@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, replace
@@ -161,10 +162,12 @@ def import_instances(
     found = importing.import_path(path)
     places = _places(found.instances.values(), out) if out is not None else []
     starts: list[checking.Start] = []
+    lost: Counter[str] = Counter()
     with progress() as bar:
         for file, made in bar.track(list(found.instances.items()), description="building scenes"):
             report = checking.check(made)
             starts += report.starts
+            lost.update(what.partition(";")[0] for what in report.refused)
             found.irregularities += [importing.Remark(file, one.key, f"{one.text}; {one.remedy}") for one in report.findings]
     for place, one in zip(places, found.instances.values(), strict=False):
         _write(place, one)
@@ -177,6 +180,7 @@ def import_instances(
         "milestones": len(starts),
         "milestones_judged": sum(one.reached is not None for one in starts),
         "milestones_reached_at_start": sum(one.reached is True for one in starts),
+        "commands_refused": dict(lost.most_common()),
         "irregularities": [asdict(one) for one in found.irregularities],
         "refused": [asdict(one) for one in found.refused],
         "written": [str(place) for place in places],
@@ -189,9 +193,7 @@ def import_instances(
 
 @app.command()
 def judge(
-    things: Annotated[
-        list[Path], typer.Argument(metavar="INSTANCE|EPISODE...", help="Files or folders of instances, and ids of episodes.")
-    ],
+    things: Annotated[list[str], typer.Argument(metavar="WHAT...", help=f"{_WHICH} And ids of episodes.")],
     semantics: Annotated[str | None, typer.Option(help="What the rules mean; docs/explore.md lists the versions.")] = None,
     data: DataOption = DEFAULT_DATA,
     database: DatabaseOption = None,
@@ -202,15 +204,17 @@ def judge(
     Try:  interplay explore judge my.json --semantics published-prompt
     """
     from interplay.explore.judging import judge as judge_episode
+    from interplay.explore.published import PREFIX, SET, files_of, names
     from interplay.explore.rules import SEMANTICS, VERSION
 
     chosen = VERSION if semantics is None else semantics
     if chosen not in SEMANTICS:
         raise typer.BadParameter(f"--semantics takes {', '.join(SEMANTICS)}; got {chosen!r}")
-    instances = _instances([thing for thing in things if thing.exists()])
-    named = [str(thing) for thing in things if not thing.exists()]
+    named = [thing for thing in things if not (thing == SET or thing.startswith(PREFIX) or Path(thing).exists())]
     archive = open_archive(data, database, must_exist=True)
     episodes = [archive.get(name) for name in named]
+    ours = {one.task_id for one in episodes} & set(names())
+    instances = _instances(files_of([*(thing for thing in things if thing not in named), *sorted(ours)]))
     if not named:
         episodes = [one for made in instances.values() for one in archive.episodes(task=made.task())]
     judgements: list[dict[str, Any]] = []
@@ -236,16 +240,11 @@ def judge(
         raise typer.Exit(1)
 
 
-def _instances(paths: Iterable[Path]) -> dict[str, Instance]:
-    """Task -> instance, of files and of the JSON files of folders."""
+def _instances(files: Iterable[Path]) -> dict[str, Instance]:
+    """Task -> instance."""
     from interplay.explore.instance import load
 
-    found = {}
-    for path in paths:
-        for file in sorted(path.glob("*.json")) if path.is_dir() else [path]:
-            made = load(file)
-            found[made.task().id] = made
-    return found
+    return {made.task().id: made for made in map(load, files)}
 
 
 def _judged_lines(document: Mapping[str, Any]) -> list[str]:
@@ -305,6 +304,7 @@ def _lines(document: Mapping[str, Any], expected: Mapping[str, int]) -> list[str
         f"Milestones: {document['milestones']}, judged {document['milestones_judged']}, "
         f"reached at the start {document['milestones_reached_at_start']}."
     )
+    lines += [f"Refused commands, {number}: {what}." for what, number in document["commands_refused"].items()]
     for name in sorted({*hops, *expected}):
         if hops.get(name, 0) != expected.get(name, 0):
             lines.append(f"Expected {expected.get(name, 0)} instances of hops {name}, got {hops.get(name, 0)}.")

@@ -61,17 +61,22 @@ class Start:
 
 @dataclass(frozen=True)
 class Report:
-    """What was found of one instance."""
+    """What was found of one instance.
+
+    Attributes:
+        refused: What is wrong with each command that cannot be run: `fox is not simulated; ...`.
+    """
 
     findings: tuple[Finding, ...]
     starts: tuple[Start, ...]
+    refused: tuple[str, ...] = ()
 
 
 def check(instance: Instance) -> Report:
     """Everything: the document, and the scene, which is built for it."""
     found = [*_graph(instance), *_milestones(instance)]
-    in_scene, starts = _scene(instance)
-    return Report((*found, *in_scene), tuple(starts))
+    in_scene, starts, refused = _scene(instance)
+    return Report((*found, *in_scene), tuple(starts), tuple(refused))
 
 
 def _graph(instance: Instance) -> Iterator[Finding]:
@@ -136,8 +141,8 @@ def is_judged(milestone: Milestone) -> bool:
     return bool(milestone.rules) and not any(problem.fatal for rule in milestone.rules for problem in rules.problems(rule))
 
 
-def _scene(instance: Instance) -> tuple[list[Finding], list[Start]]:
-    """What is wrong in the scene when it is ready, and which milestones are reached there."""
+def _scene(instance: Instance) -> tuple[list[Finding], list[Start], list[str]]:
+    """What is wrong in the scene when it is ready, which milestones are reached there, and why commands are refused."""
     env = make(replace(instance, commands=()).task())
     assert isinstance(env, VoxelEnv)
     env.reset(seed=instance.seed)
@@ -165,7 +170,7 @@ def _scene(instance: Instance) -> tuple[list[Finding], list[Start]]:
             found.append(
                 Finding(f"milestones[{index}]", f"{milestone.id!r} is reached at the start", "ask for what is not so yet")
             )
-    return found, starts
+    return found, starts, [one.error.what for one in results if one.error is not None]
 
 
 def _rule_in_scene(rule: Rule, key: str, world: World, spawn: Point) -> Iterator[Finding]:

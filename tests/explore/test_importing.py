@@ -18,6 +18,7 @@ from interplay.cli import main
 from interplay.explore import checking, facts, rules
 from interplay.explore.importing import PUBLISHED, convert, import_path
 from interplay.explore.instance import InstanceError, load, parse
+from interplay.explore.published import files_of
 from interplay.world import Action, World, run_all
 from interplay.world.registry.blocks import name_of
 
@@ -262,10 +263,10 @@ CHANGES_BY_ITSELF = {("grass_block", "dirt"), ("farmland", "dirt")}
 """As in the game: grass dies under a block that lets no light through, and soil dries far from water."""
 
 
-@needs_data
 def test_what_the_553_commands_of_the_26_set_stands_after_100_ticks():
     num_commands, wrong = 0, []
-    for file, made in import_path(DATA).instances.items():
+    for file in files_of(["published"]):
+        made = load(file)
         world = World(made.seed, made.land)
         world.rules["doMobSpawning"] = "false"
         asked: dict[str, np.ndarray] = {}
@@ -282,7 +283,7 @@ def test_what_the_553_commands_of_the_26_set_stands_after_100_ticks():
             world.step(Action())
         for name, cells in asked.items():
             there = {name_of(int(state)) for state in np.unique(world.grid.blocks[cells])}
-            wrong += [(Path(file).name, name, other) for other in there - {name} if (name, other) not in CHANGES_BY_ITSELF]
+            wrong += [(file.name, name, other) for other in there - {name} if (name, other) not in CHANGES_BY_ITSELF]
     assert num_commands == 553
     assert wrong == []
 
@@ -295,3 +296,10 @@ def test_what_the_world_does_not_have_is_refused_by_name_and_changes_nothing(nam
     assert not result.worked
     assert f"{name} is not simulated; this world has cow, pig" in result.text
     assert world.digest() == before
+
+
+def test_an_import_counts_what_is_refused(tmp_path, capsys):
+    commands = ["/summon minecraft:fox ~ ~ ~3", "/summon fox ~2 ~ ~3", "/summon cow ~4 ~ ~3", "/summon boat ~ ~ ~5"]
+    write(tmp_path / "0001.json", published(commands=commands))
+    code, said = run(capsys, str(tmp_path))
+    assert (code, said["commands_refused"]) == (0, {"fox is not simulated": 2, "boat is not simulated": 1})
