@@ -10,8 +10,12 @@ class InterplayError(Exception):
     """An error whose text tells the reader what to do; the command line prints it without a traceback and exits with 1."""
 
 
-class NotFoundError(InterplayError):
-    """A name that leads nowhere; the text offers the nearest one, and the command line exits with 2."""
+class MisuseError(InterplayError):
+    """Something was asked for that cannot be; the command line exits with 2."""
+
+
+class NotFoundError(MisuseError):
+    """A name that leads nowhere; the text offers the nearest one."""
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str], *, hint: str = "") -> NotFoundError:

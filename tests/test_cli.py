@@ -102,6 +102,19 @@ def test_a_task_that_nobody_knows_is_misuse_and_the_nearest_is_offered(command, 
         main(["episodes", "list", "--task", "atari/breakout", "--data", str(tmp_path)])
 
 
+@pytest.mark.parametrize(
+    ("option", "value", "words"),
+    [
+        ("--where", "score", "cannot read the condition 'score'"),
+        ("--database", "xyz", "'xyz' is not a database address"),
+    ],
+)
+def test_a_value_that_a_room_cannot_read_is_misuse(tmp_path, capsys, option, value, words):
+    with pytest.raises(SystemExit, match="2"):
+        main(["episodes", "list", option, value, "--data", str(tmp_path)])
+    assert words in capsys.readouterr().err
+
+
 def test_a_data_folder_that_is_made_is_said_and_one_that_is_there_is_not(tmp_path, capsys):
     folder = str(tmp_path / "mistyped")
     for name, said in (("red", f"Made a new data folder: {folder}\n"), ("blue", "")):

@@ -8,7 +8,7 @@ import sys
 from typing import Any
 
 from interplay import __version__
-from interplay.errors import InterplayError, NotFoundError
+from interplay.errors import InterplayError, MisuseError
 
 _VERBS = {
     "demo": ("interplay.cli.demo", "The whole loop with scripted players and judges: play, learn, roll out, judge, rank."),
@@ -80,7 +80,7 @@ def _run(arguments: list[str]) -> int:
         from interplay.cli.common import printable
 
         print(f"error: {printable(str(error))}", file=sys.stderr)
-        return 2 if isinstance(error, NotFoundError) else 1
+        return 2 if isinstance(error, MisuseError) else 1
     except BrokenPipeError:  # the reader of our output went away, as `| head` does
         sys.stderr.close()
         return 1

@@ -11,7 +11,7 @@ from typing import cast
 
 from interplay.envs.base import FramePolicy
 from interplay.envs.info import recordable
-from interplay.errors import unknown_name
+from interplay.errors import MisuseError, unknown_name
 from interplay.record.errors import RecordingError
 from interplay.record.sealed import Episode, SeatHeld
 from interplay.store import EpisodeRow, EpisodeSeat, EpisodeStatistic
@@ -30,7 +30,7 @@ def parse_condition(text: str, names: Iterable[str] = ()) -> Condition:
         text: For example `score >= 200`, `lives = 0`, `outcome = quit`, `skin = "7"`.
         names: Of statistics and of what seats hold, known beside the catalogue's columns; any other name is refused.
     Raises:
-        RecordingError: If it cannot be read.
+        ConditionError: If it cannot be read.
         NotFoundError: If the name is unknown; the nearest is offered.
 
     >>> parse_condition("num_steps < 1e3")
@@ -66,8 +66,12 @@ def parse_condition(text: str, names: Iterable[str] = ()) -> Condition:
     return Condition(name, cast(Operator, "=" if operator == "==" else operator), value)
 
 
-def _bad(text: str, problem: str) -> RecordingError:
-    return RecordingError(
+class ConditionError(RecordingError, MisuseError):
+    """A comparison that cannot be read."""
+
+
+def _bad(text: str, problem: str) -> ConditionError:
+    return ConditionError(
         f"cannot read the condition {text!r}: {problem}.\n"
         "Write a name, one of = != < <= > >= and a value:  --where 'score >= 200' --where 'outcome = quit'"
     )

@@ -15,7 +15,7 @@ from sqlalchemy import Engine, create_engine, event, text
 from sqlalchemy.exc import ArgumentError, DatabaseError
 from sqlalchemy.orm import Session
 
-from interplay.errors import InterplayError
+from interplay.errors import InterplayError, MisuseError
 from interplay.files import keep_to_owner
 
 log = logging.getLogger("interplay.store")
@@ -33,6 +33,10 @@ _MIGRATIONS = Path(__file__).parent / "migrations"
 
 class StoreError(InterplayError):
     """A database that cannot be opened or is not ours."""
+
+
+class AddressError(StoreError, MisuseError):
+    """No address of a database."""
 
 
 class Database:
@@ -67,7 +71,7 @@ class Database:
         try:
             engine = create_engine(url, pool_size=_CONNECTIONS_KEPT, max_overflow=_MAX_CONNECTIONS - _CONNECTIONS_KEPT)
         except ArgumentError:
-            raise StoreError(
+            raise AddressError(
                 f"{url!r} is not a database address\nWrite sqlite:///path/interplay.db or postgresql+psycopg://user@host/name."
             ) from None
         except ModuleNotFoundError as error:

@@ -331,7 +331,7 @@ def test_the_command_line_lists_and_repairs(record, archive, cartpole, invaders,
     listed = capsys.readouterr().out
     assert short.id in listed
     assert long.id in listed
-    assert _run(["episodes", "list", *data, "--where", "num_steps > few"]) == 1
+    assert _run(["episodes", "list", *data, "--where", "num_steps > few"]) == 2
     assert "num_steps is a number" in capsys.readouterr().err
     assert _run(["episodes", "show", long.id, *data, "--json"]) == 0
     shown = json.loads(capsys.readouterr().out)
