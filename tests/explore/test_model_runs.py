@@ -244,8 +244,8 @@ def test_a_torn_last_line_is_left_out_and_one_run_is_played_by_one_process(tmp_p
     [
         (["--model", "scripted/ahed"], 1, "did you mean 'ahead'"),
         (["--model", "nobody/knows"], 1, "cannot be used"),
-        (["--model", "scripted/ahead", "--protocol", "papr"], 1, "did you mean 'paper'"),
-        (["--model", "scripted/ahead", "--goal", "hiden"], 1, "did you mean 'hidden'"),
+        (["--model", "scripted/ahead", "--protocol", "papr"], 2, "did you mean 'paper'"),
+        (["--model", "scripted/ahead", "--goal", "hiden"], 2, "did you mean 'hidden'"),
         (["--model", "m", "--key-env", "A_KEY"], 2, "--key-env goes with --address"),
         (["--model", "m", "--address", "http://127.0.0.1:9", "--key-env", "NOT_SET_ANYWHERE"], 1, "is not set"),
     ],
