@@ -132,6 +132,35 @@ def test_the_log_keeps_hashes_of_frames_and_no_frame(instance, tmp_path, capsys)
 
 
 @pytest.mark.slow
+def test_it_is_a_task_of_inspect_with_sets_that_resume_limits_and_scores_made_again(instance, tmp_path):
+    import inspect_ai
+
+    from interplay.explore.evaluation.inspect_task import explore as explore_task
+    from interplay.explore.evaluation.inspect_task import milestones
+
+    data = tmp_path / "data"
+    made = {"log_dir": str(tmp_path / "logs"), "model": "scripted/still", "display": "none"}
+    for _ in range(2):
+        whole, (log,) = inspect_ai.eval_set(explore_task(str(instance), max_steps=3, data=str(data)), epochs=2, **made)
+        assert whole
+    assert num_calls(data) == 6
+    assert len(list((tmp_path / "logs").glob("*.eval"))) == 1, "the second set found all of it done"
+    again = inspect_ai.score(inspect_ai.log.read_eval_log(log.location), milestones(), action="overwrite", display="none")
+    assert again.results is not None
+    assert [(name, one.value) for name, one in again.results.scores[0].metrics.items()] == [
+        ("tsr", 0.0),
+        ("msr", 0.0),
+        ("ordered_msr", 0.0),
+    ]
+    (log,) = inspect_ai.eval(
+        explore_task(str(instance), max_steps=50, data=str(data)), temperature=0.5, token_limit=2000, **made
+    )
+    limited = [run for run in read_all(data) if run.header["model"] == "scripted/still temperature=0.5"]
+    assert [(run.end or {})["outcome"] for run in limited] == ["limit"]
+    assert len(limited[0].calls) < 20
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("protocol", ["hold", "tools"])
 def test_other_protocols_play_too(protocol, instance, tmp_path, capsys):
     arguments = ("run", str(instance), "--model", "scripted/careless", "--steps", "8", "--data", str(tmp_path / "data"))

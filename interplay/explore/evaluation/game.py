@@ -15,13 +15,6 @@ from interplay.explore import checking, facts, rules
 from interplay.explore.instance import Instance
 from interplay.record import Archive, Owner, RecordedEpisode
 
-_SHADES = (6, 7, 6)
-"""Of red, green and blue in the pictures: a palette of 252 colours makes them three times smaller."""
-_PALETTE = np.zeros((256, 3), np.uint8)
-_PALETTE[: np.prod(_SHADES)] = np.stack(
-    np.meshgrid(*(np.linspace(0, 255, number).round() for number in _SHADES), indexing="ij"), -1
-).reshape(-1, 3)
-
 
 class Game:
     """A run's episode.
@@ -57,17 +50,12 @@ class Game:
             world = facts.ready(env.world)
             self._spawn = facts.feet(world)
             start = rules.Progress({one.id: one.rules for one in instance.milestones if checking.is_judged(one)})
-            start.update(facts.collect(world, self._spawn, self._boxes(start)), 0)
+            start.update(facts.for_rules(world, self._spawn, _open_rules(start)), 0)
         except BaseException:
             self.abandon()
             raise
         self.at_start = list(start.reached)
         self.progress = rules.Progress({name: own for name, own in start.milestones.items() if name not in start.reached})
-
-    @staticmethod
-    def _boxes(progress: rules.Progress) -> list[tuple[rules.Cell, rules.Cell]]:
-        open_ones = [own for name, own in progress.milestones.items() if name not in progress.reached]
-        return rules.boxes(rule for own in open_ones for rule in own)
 
     @property
     def num_steps(self) -> int:
@@ -92,21 +80,18 @@ class Game:
         whole = {name: np.zeros(2, np.float32) if name == "camera" else 0 for name in space.spaces} | action  # type: ignore[attr-defined]
         self._info = self._episode.step({self._seat: whole}).info
         if len(self.progress.reached) < len(self.progress.milestones):
-            now = facts.collect(self.env.world, self._spawn, self._boxes(self.progress))
+            now = facts.for_rules(self.env.world, self._spawn, _open_rules(self.progress))
             self.progress.update(now, self.num_steps)
 
     def picture(self, width: int) -> bytes:
-        """What the player sees, as a PNG so wide or a little less, in 252 colours."""
+        """What the player sees, as a PNG so wide or a little less; 32 shades of each colour make it three times smaller."""
         pixels = self.env.view().pixels
         rows, columns = pixels.shape[:2]
         by = max(1, columns // width)
         while rows % by or columns % by:
             by += 1
-        small = pixels.reshape(rows // by, by, columns // by, by, 3).mean((1, 3))
-        red, green, blue = (
-            np.rint(small[..., part] * (number - 1) / 255).astype(np.uint8) for part, number in enumerate(_SHADES)
-        )
-        return png(Frame((red * _SHADES[1] + green) * _SHADES[2] + blue, _PALETTE), level=6)
+        shades = pixels.reshape(rows // by, by, columns // by, by, 3).mean((1, 3)).astype(np.uint8) >> 3
+        return png(Frame(shades << 3 | shades >> 2), level=6)
 
     def carried(self) -> str:
         """What the player carries, as the inventory's screen shows it."""
@@ -128,3 +113,8 @@ class Game:
         """Stop where it is, as a crash would."""
         self._recorder.abandon()
         self.env.close()
+
+
+def _open_rules(progress: rules.Progress) -> list[rules.Rule]:
+    """Of the milestones that are not reached yet."""
+    return [rule for name, own in progress.milestones.items() if name not in progress.reached for rule in own]

@@ -34,6 +34,8 @@ from interplay.record import Archive
 
 AT_ADDRESS = "openai-api/interplay/"
 """Before the names of models at an address of the user's."""
+_SAMPLING = ("temperature", "top_p", "top_k", "seed", "max_tokens", "effort", "reasoning_effort", "reasoning_tokens")
+"""Options of Inspect with which a model is another player."""
 listeners: list[Callable[[], None]] = []
 """Called when a run is done, for progress bars."""
 
@@ -103,8 +105,9 @@ def _tell() -> None:
 
 
 def name_of(state: TaskState) -> str:
-    """The model's name: of one at an address what it is called there."""
-    return str(state.model).removeprefix(AT_ADDRESS)
+    """The model's name, of one at an address what it is called there; with how it is sampled, if that was said."""
+    said = get_model().config.model_dump(include=set(_SAMPLING), exclude_none=True)
+    return " ".join([str(state.model).removeprefix(AT_ADDRESS), *(f"{key}={said[key]}" for key in _SAMPLING if key in said)])
 
 
 def _seal(archive: Archive, episode: str) -> None:

@@ -256,7 +256,9 @@ def tables(results: Sequence[Result], prices: Mapping[str, tuple[float, float]] 
     """A table for each set of settings: its models by MSR, the best first."""
     made = []
     for settings, own in _grouped(results, lambda one: [one.settings]):
-        rows = [{"model": model} | summary(theirs, (prices or {}).get(model)) for model, theirs in by_model(own).items()]
+        rows: list[dict[str, Any]] = [
+            {"model": model} | summary(theirs, (prices or {}).get(model)) for model, theirs in by_model(own).items()
+        ]
         rows.sort(key=lambda row: (-(row["msr"]["value"] or 0), row["model"]))
         said = json.loads(settings)
         made.append({"label": Settings(**said).label, "settings": said, "models": rows})

@@ -49,7 +49,7 @@ class _ModelHandler(BaseHTTPRequestHandler):
     """One connection of a client."""
 
     protocol_version = "HTTP/1.1"
-    server: ModelServer
+    server: ModelServer  # pyright: ignore[reportIncompatibleVariableOverride]
 
     def do_POST(self) -> None:
         """Answer one call."""
@@ -81,5 +81,5 @@ class _ModelHandler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(data)
 
-    def log_message(self, *arguments: Any) -> None:
+    def log_message(self, format: str, *args: Any) -> None:
         """Say nothing."""

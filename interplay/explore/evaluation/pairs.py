@@ -16,7 +16,7 @@ from interplay.explore.evaluation.metrics import Result, by_model
 _EXACT = 12
 """Instances up to which every way to exchange two models is looked at."""
 _DRAWS = 10_000
-COLUMNS = ("left", "right", "outcome", "task", "judge", "seed", "left_episode", "right_episode")
+COLUMNS: tuple[str, ...] = ("left", "right", "outcome", "task", "judge", "seed", "left_episode", "right_episode")
 
 
 def matched(left: Iterable[Result], right: Iterable[Result]) -> Iterator[tuple[Result, Result]]:
