@@ -29,6 +29,7 @@ from interplay.errors import InterplayError
 
 if TYPE_CHECKING:
     from interplay.explore.instance import Instance
+    from interplay.explore.oracle.hops import Hops
 
 _WHICH = "Instances: files, folders, explore/NAME, or 'published' for all that come with the package."
 
@@ -90,6 +91,9 @@ def prove(
     out: Annotated[
         Path | None, typer.Option("--out", help="Write each solved instance to this folder, with its proof, as NAME.json.")
     ] = None,
+    hops: Annotated[
+        bool, typer.Option("--hops", help="Also try tasks without those they need, and players who do nothing; takes longer.")
+    ] = False,
     processes: Annotated[int, typer.Option(min=1, help="Instances at once.")] = 2,
     data: DataOption = DEFAULT_DATA,
     database: DatabaseOption = None,
@@ -109,7 +113,7 @@ def prove(
     archive = open_archive(data, database)
     with progress() as bar:
         line = bar.add_task("proving", total=len(files))
-        found = prove_files(files, archive, processes=processes, report=lambda _: bar.advance(line))
+        found = prove_files(files, archive, processes=processes, hops=hops, report=lambda _: bar.advance(line))
     written = []
     for place, instance, one in zip(places, made, found, strict=False):
         if one.proof is not None:
@@ -133,6 +137,9 @@ def prove(
     ]
     emit(document, as_json=as_json, text=table(["instance", "milestones", "#ticks", "verdict"], rows))
     if not as_json:
+        for one in found:
+            if one.hops is not None:
+                emit(None, as_json=False, text="\n".join(_hop_lines(one.verdict.instance, one.hops)))
         text = f"\nSolved {document['solved']} of {len(found)} instances, {sum(solved.values())} of {len(verdicts)} milestones"
         emit(None, as_json=False, text=f"{text}, in {document['seconds']:.0f} s.")
         if document["solved"]:
@@ -142,6 +149,19 @@ def prove(
             emit(None, as_json=False, text=line)
     if document["solved"] < len(found):
         raise typer.Exit(1)
+
+
+def _hop_lines(name: str, hops: Hops) -> list[str]:
+    """What people read of the hops of an instance."""
+    lines = [f"\n{name}: {hops.depth} tasks deep."]
+    lines += [
+        f"  {one.then!r} does not need {one.first!r}: reached without it at step {one.tick}"
+        for one in hops.edges
+        if not one.enforced
+    ]
+    lines += [f"  {one} is reached at the start" for one in hops.reached_at_start]
+    lines += [f"  {one} is reached at step {tick} by who does nothing" for one, tick in hops.reached_by_noop.items()]
+    return lines + ([f"  the text names {', '.join(hops.named)}, which others need"] if hops.leaks else [])
 
 
 @app.command("import")

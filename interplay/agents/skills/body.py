@@ -56,11 +56,13 @@ class Body:
     Attributes:
         kept: Items that stay in the hotbar when something else is fetched there.
         haste: How much of a turn is made in one tick.
+        spared: Blocks that are not mined to get somewhere.
     """
 
     def __init__(self, world: World, rng: np.random.Generator) -> None:
         self.world, self.rng = world, rng
         self.kept: set[str] = set()
+        self.spared: frozenset[str] = frozenset()
         self.haste = float(rng.uniform(0.38, 0.55))
         self.sprints = bool(rng.random() < 0.8)
 

@@ -30,7 +30,7 @@ def digging(body: Body) -> np.ndarray:
     tools = [None, *(stack for stack in body.world.player.slots if stack is not None)]
     speeds = {}
     for block in BLOCKS:
-        if block.hardness is None or block.name.endswith(USED):
+        if block.hardness is None or block.name.endswith(USED) or block.name in body.spared:
             continue
         ticks = min(block.hardness * (30 if can_harvest(block, tool) else 100) / speed_on(block, tool) for tool in tools)
         if ticks <= MOST_DIG_TICKS:
@@ -138,7 +138,8 @@ def clear_to(body: Body, cell: Position) -> Acts:
             opened.add(there)
             done = yield from body.use_on(there)
         else:
-            done = break_ticks(body.world, body.state(*there)) is not None and (yield from body.mine(there))
+            able = body.name(*there) not in body.spared and break_ticks(body.world, body.state(*there)) is not None
+            done = able and (yield from body.mine(there))
         if not done:
             return False
     return False

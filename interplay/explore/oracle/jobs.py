@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import as_completed
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -13,6 +13,7 @@ from typing import Any
 import interplay.record
 from interplay.errors import InterplayError
 from interplay.explore.instance import load
+from interplay.explore.oracle.hops import Hops, examine
 from interplay.explore.oracle.proving import Verdict, prove
 from interplay.explore.oracle.recording import Proof, record
 from interplay.parallel import process_pool
@@ -27,12 +28,14 @@ class Proved:
         verdict: What became of its milestones.
         proof: If it was solved.
         seconds: That it took.
+        hops: Whether its hops are real, if that was asked.
     """
 
     file: str
     verdict: Verdict
     proof: Proof | None
     seconds: float
+    hops: Hops | None = None
 
     def to_json(self) -> dict[str, Any]:
         """JSON values, without the actions."""
@@ -49,6 +52,7 @@ class Proved:
             "milestones": milestones,
             "proof": None if self.proof is None else self.proof.to_json(),
             "seconds": round(self.seconds, 1),
+            "hops": None if self.hops is None else asdict(self.hops) | {"leaks": self.hops.leaks},
         }
 
 
@@ -58,10 +62,12 @@ class Job:
 
     Attributes:
         file: Of the instance.
+        hops: Whether to examine its hops too.
         data, database: Of the archive.
     """
 
     file: Path
+    hops: bool
     data: str
     database: str = field(repr=False)
 
@@ -71,6 +77,7 @@ def prove_files(
     archive: interplay.record.Archive,
     *,
     processes: int = 2,
+    hops: bool = False,
     report: Callable[[Proved], None] = lambda proved: None,
 ) -> list[Proved]:
     """Prove instances, and record an episode of each that is solved.
@@ -78,6 +85,7 @@ def prove_files(
     Args:
         files: Of the instances.
         archive: Where the episodes go.
+        hops: Whether to examine their hops too.
         processes: How many are proved at once; more than one needs a main module that is safe to import.
         report: Called with each as it is done.
     Returns:
@@ -85,7 +93,7 @@ def prove_files(
     Raises:
         InterplayError: If a file cannot be read, or a process ends without a message.
     """
-    jobs = [Job(file, str(archive.root.resolve()), archive.database.address) for file in files]
+    jobs = [Job(file, hops, str(archive.root.resolve()), archive.database.address) for file in files]
     for file in files:
         load(file)  # what cannot be read is said before the work begins
     found: dict[Path, Proved] = {}
@@ -128,4 +136,5 @@ def _prove(job: Job, archive: interplay.record.Archive) -> Proved:
     instance = load(job.file)
     verdict = prove(instance)
     proof = record(archive, instance, verdict) if verdict.solved else None
-    return Proved(str(job.file), verdict, proof, monotonic() - begin)
+    hops = examine(instance) if job.hops else None
+    return Proved(str(job.file), verdict, proof, monotonic() - begin, hops)

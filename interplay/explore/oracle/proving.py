@@ -74,8 +74,15 @@ class Verdict:
 
 
 @dataclass
-class _Run:
-    """One line of play: a world, what was done in it, and what was reached."""
+class Run:
+    """One line of play.
+
+    Attributes:
+        world: As it is now.
+        spawn: `facts.feet` when the scene was ready.
+        progress: What was reached.
+        actions: What was done, one a step.
+    """
 
     world: World
     spawn: Point
@@ -84,32 +91,32 @@ class _Run:
 
     @property
     def ticks(self) -> int:
+        """Steps since the beginning."""
         return len(self.actions)
 
-    def fork(self) -> _Run:
+    def fork(self) -> Run:
         """A copy that goes its own way."""
         progress = replace(self.progress, reached=dict(self.progress.reached), by_player=dict(self.progress.by_player))
-        return _Run(self.world.fork(), self.spawn, progress, list(self.actions))
+        return Run(self.world.fork(), self.spawn, progress, list(self.actions))
 
-    def judge(self) -> None:
-        """See which milestones are reached now."""
+    def step(self, action: Action) -> None:
+        """Let a tick pass, as it would be recorded: the camera is float32."""
+        pitch, yaw = (float(np.float32(turn)) for turn in (action.camera_pitch, action.camera_yaw))
+        done = action._replace(camera_pitch=pitch, camera_yaw=yaw)
+        self.world.step(done)
+        self.actions.append(done)
         judge(self.progress, self.world, self.spawn, self.ticks)
 
-    def play(self, planner: Planner, milestone: Milestone, limit: int) -> bool:
-        """Let a planner act until a milestone is reached; False if its plan or the time is over before."""
+    def play(self, planner: Planner, milestone: Milestone, limit: int, *, forbidden: str = "") -> bool:
+        """Let a planner act until a milestone is reached; False if its plan or the time is over before, or `forbidden` is."""
+        reached = self.progress.reached
         for action in planner.reach(milestone.rules):
             if self.ticks >= limit or self.world.player.dead:
                 return False
-            # as recorded: the camera is float32
-            done = action._replace(
-                camera_pitch=float(np.float32(action.camera_pitch)), camera_yaw=float(np.float32(action.camera_yaw))
-            )
-            self.world.step(done)
-            self.actions.append(done)
-            self.judge()
-            if milestone.id in self.progress.reached:
-                return True
-        return milestone.id in self.progress.reached
+            self.step(action)
+            if forbidden in reached or milestone.id in reached:
+                break
+        return milestone.id in reached and forbidden not in reached
 
     def end(self) -> tuple[Action, ...]:
         """All actions, and those that say that one is done."""
@@ -133,7 +140,7 @@ def judged(instance: Instance) -> list[Milestone]:
     ]
 
 
-def begin(instance: Instance) -> _Run:
+def begin(instance: Instance) -> Run:
     """The world of an instance when its episode begins."""
     env = make(instance.task())
     assert isinstance(env, VoxelEnv)
@@ -141,8 +148,8 @@ def begin(instance: Instance) -> _Run:
     world = env.world
     env.close()
     progress = Progress({one.id: one.rules for one in judged(instance)})
-    run = _Run(world, facts.feet(facts.ready(world)), progress)
-    run.judge()
+    run = Run(world, facts.feet(facts.ready(world)), progress)
+    judge(progress, world, run.spawn, 0)
     return run
 
 
@@ -187,7 +194,7 @@ def prove(instance: Instance) -> Verdict:
     return Verdict(instance.name, tuple(verdicts), best.end())
 
 
-def _try(start: _Run, order: Sequence[Milestone], limit: int) -> tuple[_Run, dict[str, str]]:
+def _try(start: Run, order: Sequence[Milestone], limit: int) -> tuple[Run, dict[str, str]]:
     """Play the milestones in an order, those that fail once more at the end; returns why the rest were not reached."""
     run, reasons = start.fork(), dict[str, str]()
     for milestone in (*order, *order):

@@ -1,0 +1,193 @@
+"""Whether hops are real: a task is tried without the one it needs, players do nothing or anything, texts are read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from interplay.agents.simple import RandomAgent
+from interplay.envs.voxel.actions import to_world
+from interplay.explore import rules
+from interplay.explore.instance import Edge, Instance, Milestone
+from interplay.explore.oracle.planner import Planner
+from interplay.explore.oracle.proving import Run, begin, judged
+from interplay.world import Action
+
+NUM_RANDOM, RANDOM_TICKS = 20, 200
+"""Random players of an instance, and how long each plays."""
+WHIMS = 2
+"""Tries of a task without what it needs."""
+LEAKS = 0.5
+"""A text that names at least this share of the tasks that others need is flagged."""
+_PICTURE = np.zeros((1, 1, 3), np.uint8)  # what a random player does not look at
+_VERBS = frozenset(
+    {"find", "mine", "craft", "to", "build", "place", "hunt", "combat", "trade", "for", "sell", "talk", "a", "the"}
+)
+"""Words of tasks that do not say what a task is about."""
+
+
+@dataclass(frozen=True)
+class EdgeVerdict:
+    """Whether one task needs the other.
+
+    Attributes:
+        first, then: The tasks.
+        enforced: Whether no way was found to do `then` while `first` was not done. Other ways may exist.
+        tick: When `then` was reached without `first`; None if it was not.
+    """
+
+    first: str
+    then: str
+    enforced: bool
+    tick: int | None
+
+
+@dataclass(frozen=True)
+class Hops:
+    """What was found of one instance.
+
+    Attributes:
+        edges: Of the graph.
+        depth: Tasks on the longest way through enforced edges.
+        reached_at_start: Milestones that are reached before anybody acts.
+        reached_by_noop: Milestone -> tick, of a player who does nothing.
+        reached_by_random: Milestone -> how many of the random players reach it within `RANDOM_TICKS`.
+        named: Tasks that others need and that the text names.
+        leakage: Their share of all tasks that others need; None if there are none.
+    """
+
+    edges: tuple[EdgeVerdict, ...]
+    depth: int
+    reached_at_start: tuple[str, ...]
+    reached_by_noop: dict[str, int]
+    reached_by_random: dict[str, int]
+    named: tuple[str, ...]
+    leakage: float | None
+
+    @property
+    def leaks(self) -> bool:
+        """Whether the text says what a player should find out."""
+        return self.leakage is not None and self.leakage >= LEAKS
+
+
+def examine(instance: Instance, *, num_random: int = NUM_RANDOM) -> Hops:
+    """Try to do an instance otherwise than its graph says; `num_random` players draw their keys."""
+    start = begin(instance)
+    at_start = tuple(start.progress.reached)
+    edges = tuple(_edge(instance, start, edge) for edge in instance.edges)
+    named, leakage = leaked(instance)
+    return Hops(
+        edges,
+        depth(instance.nodes, [edge for edge in edges if edge.enforced]),
+        at_start,
+        {name: tick for name, tick in _noop(instance, start).items() if name not in at_start},
+        {name: count for name, count in _random(instance, start, num_random).items() if name not in at_start},
+        named,
+        leakage,
+    )
+
+
+def depth(tasks: Iterable[str], edges: Iterable[EdgeVerdict | Edge]) -> int:
+    """Tasks on the longest way through edges; in a graph that goes round in a circle, no way visits a task twice."""
+    after: dict[str, list[str]] = {}
+    for edge in edges:
+        after.setdefault(edge.first, []).append(edge.then)
+
+    def longest(task: str, seen: frozenset[str]) -> int:
+        return 1 + max((longest(one, seen | {one}) for one in after.get(task, ()) if one not in seen), default=0)
+
+    return max((longest(task, frozenset({task})) for task in tasks), default=0)
+
+
+# Without what is needed
+
+
+def _edge(instance: Instance, start: Run, edge: Edge) -> EdgeVerdict:
+    by_task = {one.task: one for one in judged(instance)}
+    first, then = by_task.get(edge.first), by_task.get(edge.then)
+    if first is None or then is None:
+        return EdgeVerdict(edge.first, edge.then, True, None)
+    if first.id in start.progress.reached or then.id in start.progress.reached:
+        return EdgeVerdict(edge.first, edge.then, False, 0)
+    tick = _without(instance, start, first, then)
+    return EdgeVerdict(edge.first, edge.then, tick is None, tick)
+
+
+def _without(instance: Instance, start: Run, first: Milestone, then: Milestone) -> int | None:
+    """When `then` is reached while `first` never was; None if no way is found, at once or after what else it needs."""
+    others = [one for one in _needed_by(instance, then.task) if one.id != first.id]
+    for before in ([], others) if others else ([],):
+        for whim in range(WHIMS):
+            run = start.fork()
+            for milestone in (*before, then):
+                trial = run.fork()
+                planner = Planner(trial.world, rules.cell(trial.spawn), np.random.default_rng([whim, trial.ticks]))
+                planner.body.spared = _blocks_of(first)
+                if trial.play(planner, milestone, instance.step_budget, forbidden=first.id):
+                    run = trial
+            if then.id in run.progress.reached:
+                return run.progress.reached[then.id]
+    return None
+
+
+def _needed_by(instance: Instance, task: str) -> list[Milestone]:
+    """Milestones of the tasks that one needs, directly or by way of others, in the author's order."""
+    needed, ahead = set[str](), [task]
+    while ahead:
+        new = {edge.first for edge in instance.edges if edge.then == ahead[-1]} - needed
+        ahead.pop()
+        needed |= new
+        ahead += sorted(new)
+    return [one for one in judged(instance) if one.task in needed]
+
+
+def _blocks_of(milestone: Milestone) -> frozenset[str]:
+    """Blocks that are not mined on the way while a milestone is not to be reached."""
+    wanted = {rule.params.get("item") or rule.params.get("object") for rule in milestone.rules}
+    return frozenset(name for name in wanted if name)
+
+
+# Without trying
+
+
+def _noop(instance: Instance, start: Run) -> dict[str, int]:
+    run = start.fork()
+    for _ in range(instance.step_budget):
+        run.step(Action())
+    return run.progress.reached
+
+
+def _random(instance: Instance, start: Run, num_players: int) -> dict[str, int]:
+    reached: dict[str, int] = {}
+    for player in range(num_players):
+        run, agent = start.fork(), RandomAgent()
+        agent.reset(instance.task(), rng=np.random.default_rng([instance.seed, player]))
+        for _ in range(min(RANDOM_TICKS, instance.step_budget)):
+            run.step(to_world(agent.act(_PICTURE)))
+        for name in run.progress.reached:
+            reached[name] = reached.get(name, 0) + 1
+    return reached
+
+
+# What the text gives away
+
+
+def leaked(instance: Instance) -> tuple[tuple[str, ...], float | None]:
+    """Tasks that others need and that the text names, and their share; None if no task needs another.
+
+    A task is named where all words of what it is about are in the text, in any order and number.
+    """
+    needed = [task for task in instance.nodes if any(edge.first == task for edge in instance.edges)]
+    if not needed:
+        return (), None
+    said = set(_words(instance.task_text))
+    named = tuple(task for task in needed if (about := set(_words(task)) - _VERBS) and about <= said)
+    return named, len(named) / len(needed)
+
+
+def _words(text: str) -> list[str]:
+    """Words in lower case, without the s of many."""
+    return [word.removesuffix("s") for word in re.findall(r"[a-z]+", text.lower())]
