@@ -4,7 +4,6 @@ A block marked ```console no-run is shown, not run (it would serve for ever or t
 """
 
 import ast
-import json
 import os
 import re
 import shlex
@@ -13,7 +12,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from warm_process import LIBRARIES, WarmProcess
 
+LIMIT_S = 180
 ROOT = Path(__file__).parent.parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 _BLOCK = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -32,22 +33,23 @@ def runnable(page: Path) -> list[tuple[str, str]]:
 
 
 @pytest.fixture(scope="module")
-def run():
+def run(tmp_path_factory):
     """Runs a command in a folder, in a process of its own; its exit status and what it said."""
     environment = dict(os.environ, PATH=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}", COLUMNS="100")
-    command = [sys.executable, str(Path(__file__).with_name("fresh_process.py"))]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, text=True) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        asked, said = process.stdin, process.stdout
+    outputs = tmp_path_factory.mktemp("outputs")
 
-        def run(command: list[str], folder: Path) -> tuple[int, str]:
-            print(json.dumps({"folder": str(folder), "command": command}), file=asked, flush=True)
-            answer = json.loads(said.readline())
-            return answer["status"], answer["said"]
+    def run(command: list[str], folder: Path) -> tuple[int, str]:
+        program, *words = command
+        arguments = words if program == "python" else ["-m", "interplay.cli", *words]
+        said = outputs / "said"
+        said.unlink(missing_ok=True)
+        process = WarmProcess(arguments, stdout=said, stderr=said, env=environment, cwd=folder, loaded=LIBRARIES)
+        try:
+            return process.wait(LIMIT_S), said.read_text(errors="replace")
+        finally:
+            process.kill()
 
-        yield run
-        asked.close()
+    return run
 
 
 @pytest.mark.slow

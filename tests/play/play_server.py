@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from typing import Any
 
 import httpx
 from trial_suite import suite_text
+from warm_process import WarmProcess
 
 from interplay.play.client import PlayClient
 from interplay.play.connections.tokens import operator_token
@@ -24,7 +24,7 @@ HERE = Path(__file__).parent
 class RunningServer:
     """A server process and how to reach it."""
 
-    process: subprocess.Popen[str]
+    process: WarmProcess
     address: str
     data: Path
     first_words: str
@@ -59,17 +59,10 @@ def running_server(data: Path, *options: str, expect_exit: int | None = 0) -> It
     suite = data / "trial.toml"
     suite.write_text(suite_text())
     errors = data / "server.log"
-    with errors.open("a") as log:
-        process = subprocess.Popen(
-            serve_command(data, "--port", "0", "--suite", str(suite), *options),
-            stdout=subprocess.PIPE,
-            stderr=log,
-            text=True,
-            env=environment(),
-            cwd=data,
-        )
+    errors.touch()
+    arguments = serve_command(data, "--port", "0", "--suite", str(suite), *options)[1:]
+    process = WarmProcess(arguments, stderr=errors, env=environment(), cwd=data)
     try:
-        assert process.stdout is not None
         words = process.stdout.readline()
         assert "http" in words, errors.read_text()
         address = next(word for word in words.split() if word.startswith("http"))
@@ -78,7 +71,6 @@ def running_server(data: Path, *options: str, expect_exit: int | None = 0) -> It
         if process.poll() is None:
             process.terminate()
         code = process.wait(120)
-        if process.stdout is not None:
-            process.stdout.close()
+        process.stdout.close()
         if expect_exit is not None:
             assert code == expect_exit, errors.read_text()

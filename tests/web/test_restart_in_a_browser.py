@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from test_pages_in_a_browser import until
+from warm_process import WarmProcess
 
 import interplay.record
 from interplay.play.connections.sockets import listen
@@ -29,10 +27,8 @@ class Server:
         self.address = f"http://127.0.0.1:{self.port}"
 
     def start(self) -> None:
-        command = [sys.executable, "-m", "interplay.cli", "serve", "--port", str(self.port), "--workers", "1", "--empty"]
-        self.process = subprocess.Popen(
-            [*command, "--data", str(self.data)], stdout=subprocess.PIPE, text=True, env=os.environ | {"PYTHONPATH": ""}
-        )
+        command = ["-m", "interplay.cli", "serve", "--port", str(self.port), "--workers", "1", "--empty"]
+        self.process = WarmProcess([*command, "--data", str(self.data)])
         assert "http" in self.process.stdout.readline()
 
     def kill(self) -> None:

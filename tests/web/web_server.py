@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from warm_process import WarmProcess
 
 TRIAL_WORLDS = Path(__file__).parent.parent / "play"
 """Where the small worlds of the live play tests are."""
@@ -23,15 +24,14 @@ def serving(data: Path, folder: Path, suites: dict[str, str], *options: str) -> 
         suites: Name of a file -> the text of a suite.
         options: More of the command line.
     """
-    command = [sys.executable, "-m", "interplay.cli", "serve", "--port", "0", "--workers", "1", "--empty"]
+    command = ["-m", "interplay.cli", "serve", "--port", "0", "--workers", "1", "--empty"]
     for name, text in suites.items():
         (folder / f"{name}.toml").write_text(text)
         command += ["--suite", str(folder / f"{name}.toml")]
-    log = (folder / "log.txt").open("w+")
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(TRIAL_WORLDS), *sys.path])}
     # Games on seeds that nobody is asked about, unless a test wants the others.
     command += ["--data", str(data), "--held-out-share", "0", *options]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True, env=environment)
+    process = WarmProcess(command, stderr=folder / "log.txt", env=environment)
     try:
         line = process.stdout.readline()
         address = re.search(r"http://\S+", line)
@@ -40,4 +40,4 @@ def serving(data: Path, folder: Path, suites: dict[str, str], *options: str) -> 
     finally:
         process.terminate()
         process.wait(120)
-        log.close()
+        process.stdout.close()
