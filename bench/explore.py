@@ -117,7 +117,15 @@ def whole(root: Path, scenes: list[Path], server: ModelServer, settings: Setting
     begin, cpu = time.monotonic(), time.process_time()
     with closing(interplay.record.open(data)) as archive:
         for model in scripted.SCRIPTED:
-            evaluate(archive, scenes, model, settings, at=At(server.address), epochs=epochs, num_at_once=_AT_ONCE)
+            evaluate(
+                archive,
+                [str(scene) for scene in scenes],
+                model,
+                settings,
+                at=At(server.address),
+                epochs=epochs,
+                num_at_once=_AT_ONCE,
+            )
             print(f"{model} done after {time.monotonic() - begin:.0f} s", file=sys.stderr)
         num_episodes = len(archive.episodes())
     results = [result_of(run) for run in read_all(data)]

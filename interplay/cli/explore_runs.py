@@ -31,7 +31,9 @@ if TYPE_CHECKING:
 
 
 def run(
-    paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Instances: files, or folders of them.")],
+    paths: Annotated[
+        list[str], typer.Argument(metavar="PATH...", help="Instances: files, folders of them, explore/NAME, or 'published'.")
+    ],
     model: Annotated[
         str, typer.Option("--model", help="As Inspect names it: openai/NAME, ...; scripted/ahead needs no network.")
     ],

@@ -182,18 +182,12 @@ def load(path: str | Path) -> Instance:
     return parse(read_json(text, str(file)), source=str(file))
 
 
-def load_all(paths: Iterable[str | Path]) -> list[Instance]:
-    """Read instances from files, and from folders in which every `.json` file is one; sorted by name in each folder.
+def load_all(files: Iterable[Path]) -> list[Instance]:
+    """Read instances from files.
 
     Raises:
         InstanceError: As `load`; also if there is none, or if two have the same name.
     """
-    files: list[Path] = []
-    for path in map(Path, paths):
-        inside = sorted(path.glob("*.json")) if path.is_dir() else [path]
-        if not inside:
-            raise InstanceError(f"{path}: holds no .json file\nRemedy: name a folder or a file of instances.")
-        files += inside
     made: dict[str, Instance] = {}
     for file in files:
         one = load(file)

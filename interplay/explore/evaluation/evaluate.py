@@ -41,7 +41,7 @@ class At(NamedTuple):
 
 def evaluate(
     archive: Archive,
-    paths: Sequence[Path],
+    paths: Sequence[str],
     model: str,
     settings: Settings,
     *,
@@ -54,7 +54,7 @@ def evaluate(
 
     Args:
         archive: Where episodes, runs and logs are kept.
-        paths: Files of instances, or folders of them.
+        paths: Instances, as `published.files_of` takes them.
         model: As Inspect names it, such as `openai/NAME` or `scripted/ahead`; with `at` as its server calls it.
         settings: How it is asked.
         at: Where it is, if Inspect does not know.
@@ -66,7 +66,7 @@ def evaluate(
         EvaluationError: If the model cannot be used.
     """
     task = explore(
-        [str(path) for path in paths],
+        list(paths),
         settings.protocol,
         settings.max_steps,
         settings.goal,

@@ -30,6 +30,7 @@ from interplay.explore.evaluation.playing import Player
 from interplay.explore.evaluation.runs import FOLDER, Run, RunFile, header, read
 from interplay.explore.evaluation.settings import Settings
 from interplay.explore.instance import Instance, load_all, parse
+from interplay.explore.published import files_of
 from interplay.record import Archive
 
 AT_ADDRESS = "openai-api/interplay/"
@@ -52,7 +53,7 @@ def explore(
     """Instances, played by a model and recorded in a data folder.
 
     Args:
-        paths: Files of instances, or folders of them; in one text with commas between.
+        paths: Instances as `files_of` takes them, such as `published`; in one text with commas between.
         protocol: See `settings.PROTOCOLS`.
         max_steps: Ticks of a run at most.
         goal: See `settings.GOALS`.
@@ -63,7 +64,7 @@ def explore(
     named = paths.split(",") if isinstance(paths, str) else paths
     samples = [
         Sample(prompts.goal(one, goal), id=one.name, metadata={"instance": one.to_json(), "settings": settings.to_json()})
-        for one in load_all([Path(path) for path in named])
+        for one in load_all(files_of(named))
     ]
     return Task(
         dataset=MemoryDataset(samples, name="explore"),
