@@ -62,17 +62,17 @@ def _run(arguments: list[str]) -> int:
         hint = f"did you mean {near[0]!r}?" if near else "see: interplay --help"
         print(f"error: no such verb {verb!r}; {hint}", file=sys.stderr)
         return 2
-    try:
-        import typer
+    import typer
 
+    try:
         command = typer.main.get_command(importlib.import_module(_VERBS[verb][0]).app)
         status = command.main(_without_idle_options(command, rest), prog_name=f"interplay {verb}", standalone_mode=False)
-    except typer.BadParameter.__base__ as error:  # whatever is wrong with options and arguments
+    except typer.TyperException as error:  # whatever is wrong with options and arguments
         given = getattr(error.__cause__, "errors", list)()  # of a number or choice; the message does not repeat it
         if given:
             said = error.message.partition(", unable")[0].replace("Input should be", "it must be").removeprefix("Value error, ")
             error.message = said if repr(given[0]["input"]) in said else f"{said}; got {given[0]['input']!r}"
-        error.show()
+        error.show()  # type: ignore[attr-defined]
         return error.exit_code
     except SystemExit as stop:  # typer's way to end: 0, 2 for misuse, or a verb's own status
         return stop.code if isinstance(stop.code, int) else int(stop.code is not None)

@@ -112,7 +112,7 @@ def prove(
     places = _places(made, out) if out is not None else []
     archive = open_archive(data, database)
     with progress() as bar:
-        line = bar.add_task("proving", total=len(files))
+        line: Any = bar.add_task("proving", total=len(files))
         found = prove_files(files, archive, processes=processes, hops=hops, report=lambda _: bar.advance(line))
     written = []
     for place, instance, one in zip(places, made, found, strict=False):

@@ -1,7 +1,8 @@
-"""Judging recorded episodes of instances again: each is played again from its actions, and every tick is judged."""
+"""Judging by an instance's rules, tick by tick: a world that is played, or a recorded episode that is played again."""
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -9,8 +10,9 @@ from interplay.envs import make
 from interplay.envs.voxel import VoxelEnv
 from interplay.errors import InterplayError, unknown_name
 from interplay.explore import checking, facts
-from interplay.explore.instance import Instance
+from interplay.explore.instance import Instance, Milestone
 from interplay.explore.rules import SEMANTICS, VERSION, Progress
+from interplay.world import World
 
 if TYPE_CHECKING:
     from interplay.record import Episode
@@ -51,10 +53,47 @@ class Judgement:
         return len(self.reached) == len(self.milestones) > 0
 
 
+class Watch:
+    """The milestones of an instance in a world that is played; one whose rules are missing or mean nothing is left out.
+
+    Args:
+        world: When its episode begins; kept, and only read.
+        instance: By whose rules.
+        semantics: What the rules mean: one of `rules.SEMANTICS`.
+
+    Attributes:
+        spawn: `facts.feet` when the scene was ready.
+        progress: What was reached.
+    """
+
+    def __init__(self, world: World, instance: Instance, semantics: str = VERSION) -> None:
+        self._world = facts.ready(world)
+        self.spawn = facts.feet(self._world)
+        self.progress = Progress({one.id: one.rules for one in judged(instance)}, semantics)
+        self.look(0)
+        self._world = world
+
+    def look(self, tick: int) -> None:
+        """Judge the milestones that are not reached yet; at tick 0 that was done, in the scene when it was ready."""
+        progress = self.progress
+        left = [rule for name, rules in progress.milestones.items() if name not in progress.reached for rule in rules]
+        if left:
+            progress.update(facts.for_rules(self._world, self.spawn, left), tick)
+
+    def fork(self, world: World) -> Watch:
+        """A copy that goes its own way, in a copy of the world."""
+        twin = copy(self)
+        twin._world, twin.progress = world, self.progress.fork()
+        return twin
+
+
+def judged(instance: Instance) -> list[Milestone]:
+    """The milestones whose rules mean something."""
+    return [one for one in instance.milestones if checking.is_judged(one)]
+
+
 def judge(episode: Episode, instance: Instance, semantics: str = VERSION) -> Judgement:
     """Play an episode again, in the version of the task in which it was recorded, and judge it after every step.
-
-    A milestone whose rules are missing or mean nothing is left out: it is never reached, and is in no total.
 
     Raises:
         JudgingError: If the episode is not of this instance, or of another scene of that name.
@@ -63,23 +102,19 @@ def judge(episode: Episode, instance: Instance, semantics: str = VERSION) -> Jud
     if semantics not in SEMANTICS:
         raise unknown_name("semantics", semantics, SEMANTICS)
     _check(episode, instance)
-    milestones = {one.id: one.rules for one in instance.milestones if checking.is_judged(one)}
-    rules = [rule for rules in milestones.values() for rule in rules]
-    progress = Progress(milestones, semantics)
     env = make(episode.task)
     assert isinstance(env, VoxelEnv)
     try:
         env.reset(seed=episode.seed)
-        spawn = facts.feet(facts.ready(env.world))
-        progress.update(facts.for_rules(env.world, spawn, rules), 0)
+        watch = Watch(env.world, instance, semantics)
         for step, action in enumerate(episode.joint_actions(), 1):
             env.step_unseen(action)
-            if len(progress.reached) < len(milestones):
-                progress.update(facts.for_rules(env.world, spawn, rules), step)
+            watch.look(step)
     finally:
         env.close()
-    done = dict(progress.reached), dict(progress.by_player)
-    return Judgement(episode.id, instance.name, semantics, episode.num_steps, tuple(milestones), *done)
+    progress = watch.progress
+    done = tuple(progress.milestones), progress.reached, progress.by_player
+    return Judgement(episode.id, instance.name, semantics, episode.num_steps, *done)
 
 
 def _check(episode: Episode, instance: Instance) -> None:

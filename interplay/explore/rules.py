@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from interplay.errors import InterplayError, unknown_name
@@ -385,7 +385,7 @@ def num_events(facts: Facts, event: str, name: str) -> int:
 
 def _is_visible(facts: Facts, params: Mapping[str, Any]) -> bool:
     if facts["visible"] is None:
-        raise FactError("the facts do not say what is visible\nCollect them with facts.for_rules, or with visible=True.")
+        raise FactError("the facts do not say what is visible\nCollect them with facts.for_rules, or with sees=True.")
     wanted = (params["kind"], params["object"])
     return any((one["kind"], one["name"]) == wanted and one["distance"] <= params["max_distance"] for one in facts["visible"])
 
@@ -475,6 +475,10 @@ class Progress:
     reached: dict[str, int] = field(default_factory=dict)
     by_player: dict[str, bool] = field(default_factory=dict)
     _start: Facts | None = None
+
+    def fork(self) -> Progress:
+        """A copy that goes its own way."""
+        return replace(self, reached=dict(self.reached), by_player=dict(self.by_player))
 
     def update(self, facts: Facts, tick: int) -> list[str]:
         """Judge the milestones that are not reached yet; returns those reached now.

@@ -16,8 +16,7 @@ from interplay.errors import NotFoundError
 from interplay.explore import published
 from interplay.explore.instance import Instance, InstanceError, load, parse
 from interplay.explore.oracle.jobs import prove_files
-from interplay.explore.oracle.proving import MilestoneVerdict, begin, judge, orders, prove
-from interplay.explore.rules import Progress
+from interplay.explore.oracle.proving import MilestoneVerdict, begin, orders, prove
 
 FRAME = {"coordinate_frame": "spawn_relative"}
 
@@ -57,11 +56,8 @@ def test_what_was_planned_reaches_the_milestones_when_it_is_played_again():
     verdict = prove(made)
     assert verdict.solved
     run = begin(made)
-    run.progress = Progress(run.progress.milestones)
     for action in verdict.actions:
-        run.world.step(action)
-        run.actions.append(action)
-        judge(run.progress, run.world, run.spawn, run.ticks)
+        run.step(action)
     assert run.progress.reached == {one.milestone: one.tick for one in verdict.milestones}
     assert verdict.actions[-1].esc
     assert prove(made) == verdict

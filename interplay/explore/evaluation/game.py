@@ -11,8 +11,8 @@ import numpy as np
 from interplay.envs import Frame, make
 from interplay.envs.png import png
 from interplay.envs.voxel import VoxelEnv
-from interplay.explore import checking, facts, rules
 from interplay.explore.instance import Instance
+from interplay.explore.judging import Watch
 from interplay.record import Archive, Owner, RecordedEpisode
 
 
@@ -28,7 +28,6 @@ class Game:
 
     Attributes:
         at_start: Ids of the milestones that are reached before anybody acts, and so by nobody.
-        progress: The others.
     """
 
     def __init__(
@@ -47,15 +46,16 @@ class Game:
         self._archive = archive
         try:
             _, self._info = self._episode.start(instance.seed)
-            world = facts.ready(env.world)
-            self._spawn = facts.feet(world)
-            start = rules.Progress({one.id: one.rules for one in instance.milestones if checking.is_judged(one)})
-            start.update(facts.for_rules(world, self._spawn, _open_rules(start)), 0)
+            self._watch = Watch(env.world, instance)
         except BaseException:
             self.abandon()
             raise
-        self.at_start = list(start.reached)
-        self.progress = rules.Progress({name: own for name, own in start.milestones.items() if name not in start.reached})
+        self.at_start = list(self._watch.progress.reached)
+
+    @property
+    def reached(self) -> dict[str, int]:
+        """Id -> tick of the milestones that were reached since."""
+        return {name: tick for name, tick in self._watch.progress.reached.items() if name not in self.at_start}
 
     @property
     def num_steps(self) -> int:
@@ -79,9 +79,7 @@ class Game:
         space = self.env.action_space
         whole = {name: np.zeros(2, np.float32) if name == "camera" else 0 for name in space.spaces} | action  # type: ignore[attr-defined]
         self._info = self._episode.step({self._seat: whole}).info
-        if len(self.progress.reached) < len(self.progress.milestones):
-            now = facts.for_rules(self.env.world, self._spawn, _open_rules(self.progress))
-            self.progress.update(now, self.num_steps)
+        self._watch.look(self.num_steps)
 
     def picture(self, width: int) -> bytes:
         """What the player sees, as a PNG so wide or a little less; 32 shades of each colour make it three times smaller."""
@@ -113,8 +111,3 @@ class Game:
         """Stop where it is, as a crash would."""
         self._recorder.abandon()
         self.env.close()
-
-
-def _open_rules(progress: rules.Progress) -> list[rules.Rule]:
-    """Of the milestones that are not reached yet."""
-    return [rule for name, own in progress.milestones.items() if name not in progress.reached for rule in own]

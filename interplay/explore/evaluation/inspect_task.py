@@ -151,7 +151,7 @@ async def _attempt(file: RunFile, archive: Archive, instance: Instance, settings
         raise
     if game is not None:
         game.finish("quit" if ended == "limit" else str(ended))
-        reached = {"reached": game.progress.reached, "replies": dict(replies)}
+        reached = {"reached": game.reached, "replies": dict(replies)}
         file.append({"end": {"outcome": ended, "num_steps": game.num_steps} | reached})
         game.seal()
 

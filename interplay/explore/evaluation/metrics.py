@@ -167,7 +167,7 @@ def rate(parts: Iterable[tuple[str, float, float]]) -> Rate:
 
     >>> one = rate([("a", 1, 1), ("b", 0, 1), ("c", 1, 1), ("d", 0, 1)])
     >>> one.value, round(one.low, 3), round(one.high, 3)
-    (0.5, 0.11, 0.89)
+    (0.5, 0.125, 0.875)
     """
     above: dict[str, float] = defaultdict(float)
     below: dict[str, float] = defaultdict(float)

@@ -12,8 +12,9 @@ from interplay.agents.simple import RandomAgent
 from interplay.envs.voxel.actions import to_world
 from interplay.explore import rules
 from interplay.explore.instance import Edge, Instance, Milestone
+from interplay.explore.judging import judged
 from interplay.explore.oracle.planner import Planner
-from interplay.explore.oracle.proving import Run, begin, judged
+from interplay.explore.oracle.proving import Run, begin
 from interplay.world import Action
 
 NUM_RANDOM, RANDOM_TICKS = 20, 200
@@ -124,7 +125,7 @@ def _without(instance: Instance, start: Run, first: Milestone, then: Milestone) 
             run = start.fork()
             for milestone in (*before, then):
                 trial = run.fork()
-                planner = Planner(trial.world, rules.cell(trial.spawn), np.random.default_rng([whim, trial.ticks]))
+                planner = Planner(trial.world, rules.cell(trial.watch.spawn), np.random.default_rng([whim, trial.ticks]))
                 planner.body.spared = _blocks_of(first)
                 if trial.play(planner, milestone, instance.step_budget, forbidden=first.id):
                     run = trial

@@ -14,10 +14,11 @@ import numpy as np
 
 from interplay.envs import make
 from interplay.envs.voxel import VoxelEnv
-from interplay.explore import facts, rules
+from interplay.explore import rules
 from interplay.explore.instance import Instance, Milestone
+from interplay.explore.judging import Watch, judged
 from interplay.explore.oracle.planner import Planner
-from interplay.explore.rules import Point, Progress
+from interplay.explore.rules import Progress
 from interplay.world import Action, World
 
 WHIMS = 3
@@ -79,15 +80,18 @@ class Run:
 
     Attributes:
         world: As it is now.
-        spawn: `facts.feet` when the scene was ready.
-        progress: What was reached.
+        watch: Over its milestones.
         actions: What was done, one a step.
     """
 
     world: World
-    spawn: Point
-    progress: Progress
+    watch: Watch
     actions: list[Action] = field(default_factory=list)
+
+    @property
+    def progress(self) -> Progress:
+        """What was reached."""
+        return self.watch.progress
 
     @property
     def ticks(self) -> int:
@@ -96,8 +100,8 @@ class Run:
 
     def fork(self) -> Run:
         """A copy that goes its own way."""
-        progress = replace(self.progress, reached=dict(self.progress.reached), by_player=dict(self.progress.by_player))
-        return Run(self.world.fork(), self.spawn, progress, list(self.actions))
+        world = self.world.fork()
+        return Run(world, self.watch.fork(world), list(self.actions))
 
     def step(self, action: Action) -> None:
         """Let a tick pass, as it would be recorded: the camera is float32."""
@@ -105,7 +109,7 @@ class Run:
         done = action._replace(camera_pitch=pitch, camera_yaw=yaw)
         self.world.step(done)
         self.actions.append(done)
-        judge(self.progress, self.world, self.spawn, self.ticks)
+        self.watch.look(self.ticks)
 
     def play(self, planner: Planner, milestone: Milestone, limit: int, *, forbidden: str = "") -> bool:
         """Let a planner act until a milestone is reached; False if its plan or the time is over before, or `forbidden` is."""
@@ -124,22 +128,6 @@ class Run:
         return (*self.actions, *closing, Action(esc=True))
 
 
-def judge(progress: Progress, world: World, spawn: Point, tick: int) -> None:
-    """See which milestones a world reaches at a tick."""
-    left = [rule for name, found in progress.milestones.items() if name not in progress.reached for rule in found]
-    if left:
-        progress.update(facts.for_rules(world, spawn, left), tick)
-
-
-def judged(instance: Instance) -> list[Milestone]:
-    """The milestones whose rules mean something."""
-    return [
-        one
-        for one in instance.milestones
-        if one.rules and not any(problem.fatal for rule in one.rules for problem in rules.problems(rule))
-    ]
-
-
 def begin(instance: Instance) -> Run:
     """The world of an instance when its episode begins."""
     env = make(instance.task())
@@ -147,10 +135,7 @@ def begin(instance: Instance) -> Run:
     env.reset(seed=instance.seed)
     world = env.world
     env.close()
-    progress = Progress({one.id: one.rules for one in judged(instance)})
-    run = Run(world, facts.feet(facts.ready(world)), progress)
-    judge(progress, world, run.spawn, 0)
-    return run
+    return Run(world, Watch(world, instance))
 
 
 def orders(instance: Instance) -> Iterator[list[Milestone]]:
@@ -203,7 +188,7 @@ def _try(start: Run, order: Sequence[Milestone], limit: int) -> tuple[Run, dict[
         lacks: list[str] = []
         for whim in range(WHIMS):
             trial = run.fork()
-            planner = Planner(trial.world, rules.cell(trial.spawn), np.random.default_rng([whim, len(trial.actions)]))
+            planner = Planner(trial.world, rules.cell(trial.watch.spawn), np.random.default_rng([whim, len(trial.actions)]))
             if trial.play(planner, milestone, limit):
                 run = trial
                 break

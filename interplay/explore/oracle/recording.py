@@ -12,10 +12,10 @@ from interplay.agents.scripted.blocks.player import as_keys
 from interplay.envs import PlayableEnv
 from interplay.envs.voxel import VoxelEnv
 from interplay.errors import InterplayError
-from interplay.explore import facts, rules
+from interplay.explore import rules
 from interplay.explore.instance import Instance
-from interplay.explore.oracle.proving import Verdict, judge, judged
-from interplay.explore.rules import Progress
+from interplay.explore.judging import Watch
+from interplay.explore.oracle.proving import Verdict
 from interplay.tasks import Task
 from interplay.world import VERSION, Action
 
@@ -65,8 +65,7 @@ class Repeated:
 
     def __init__(self, instance: Instance, actions: tuple[Action, ...]) -> None:
         self._instance, self._actions = instance, actions
-        self._env: VoxelEnv | None = None
-        self.progress = Progress({})
+        self._watch: Watch | None = None
 
     def reset(self, task: Task, *, rng: np.random.Generator) -> None:
         """Begin an episode.
@@ -76,18 +75,23 @@ class Repeated:
         """
         if task.content_hash != self._instance.task().content_hash:
             raise AgentError(f"the oracle was made for {self._instance.task().id}, not for {task.id}")
-        self._env, self._step = None, 0
-        self.progress = Progress({one.id: one.rules for one in judged(self._instance)})
+        self._watch, self._step = None, 0
 
     def attach(self, env: PlayableEnv) -> None:
         """Take the environment, to judge by its world."""
         assert isinstance(env, VoxelEnv)
-        self._env, self._spawn = env, facts.feet(facts.ready(env.world))
+        self._watch = Watch(env.world, self._instance)
+
+    @property
+    def reached(self) -> dict[str, int]:
+        """Id -> tick of the milestones that were reached."""
+        return {} if self._watch is None else self._watch.progress.reached
 
     def act(self, observation: np.ndarray) -> dict[str, Any]:
         """The next action; nothing when all are done."""
-        assert self._env is not None
-        judge(self.progress, self._env.world, self._spawn, self._step)
+        assert self._watch is not None
+        if self._step:
+            self._watch.look(self._step)
         action = self._actions[self._step] if self._step < len(self._actions) else Action()
         self._step += 1
         return as_keys(action)
@@ -106,9 +110,9 @@ def record(archive: Archive, instance: Instance, verdict: Verdict) -> Proof:
     if episode is None:
         player = Repeated(instance, verdict.actions)
         episode = rollout(archive, task, player, instance.seed, rng=np.random.default_rng(0))
-        if player.progress.reached != planned:
+        if player.reached != planned:
             raise InterplayError(
-                f"{instance.name}: the recording reached {player.progress.reached}, and the plan {planned}\n"
+                f"{instance.name}: the recording reached {player.reached}, and the plan {planned}\n"
                 "The world did not repeat itself; please report this with the instance."
             )
     return Proof(
