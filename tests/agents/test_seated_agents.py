@@ -145,8 +145,8 @@ def test_an_agent_is_checked_in_a_seat(pong):
         (["--seat", "first"], 2, "--seat takes NAME=AGENT, such as --seat left=random; got 'first'"),
         (["--seat", "first=random", "--seat", "first=noop"], 2, "--seat first is given twice: random and noop"),
         (["--seat", "first=random"], 1, "nobody sits in second"),
-        (["--seat", "first=random", "--seat", "secnd=random"], 1, "did you mean 'second'"),
-        (["--seat", "first=random", "--seat", "second=randm"], 1, "did you mean 'random'"),
+        (["--seat", "first=random", "--seat", "secnd=random"], 2, "did you mean 'second'"),
+        (["--seat", "first=random", "--seat", "second=randm"], 2, "did you mean 'random'"),
     ],
 )
 def test_seats_that_cannot_be_filled_are_refused_with_what_to_do(archive, file, capsys, arguments, status, message):

@@ -87,7 +87,7 @@ def test_the_same_page_goes_on_from_the_recorded_step_after_the_server_was_kille
     assert 0 < recorded <= seen + rate
     assert recorded >= seen - rate, "no more than a second is lost"
     assert player.get_attribute("data-state") == "paused"
-    page.get_by_role("button", name="Resume").press("Enter")  # a click would lock the pointer to the game
+    page.get_by_role("button", name="Resume", exact=True).press("Enter")  # a click would lock the pointer to the game
     page.locator("#player[data-state=playing]").wait_for()
     play_until(recorded + 30)
     page.locator("[data-finish]").click()
