@@ -6,22 +6,26 @@ PYTHON ?= python3
 DATA ?= interplay-data
 PORT ?= 8000
 PYTEST ?=
-JOBS ?= 2
+JOBS ?= 3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test quick check format clean
+.PHONY: run test suite quick check lint types format clean
 
 run: $(VENV)/installed-run
 	$(BIN)/interplay serve --data $(DATA) --port $(PORT)
 
 test: $(VENV)/installed-test node_modules/.package-lock.json
 	@bash tools/ensure-chromium.sh
-	$(MAKE) check
+	$(MAKE) lint
+	$(MAKE) --jobs 2 types suite
+
+suite: $(VENV)/installed-test
 	$(BIN)/interplay compile
 	$(RUN_TESTS) --numprocesses $(JOBS) $(PYTEST)
 
 # Whole files go to each process, because the tests of a file share servers and data. Compiled tests are kept for the next run.
+# Many tests wait for clocks and browsers, so there is one process more than the usual two cores.
 RUN_TESTS := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest --dist loadfile --no-loadscope-reorder
 
 # What one changes most, in 90 seconds: lint, the house, the browser modules, rules and arithmetic; more with PYTEST="tests/judge".
@@ -33,12 +37,16 @@ quick: $(VENV)/installed-test
 	$(RUN_TESTS) --numprocesses $(JOBS) -q -m "not (alone or browser or slow)" $(QUICK) $(PYTEST)
 
 # Format, lint and types: seconds, run them before every commit.
-check: $(VENV)/installed-test node_modules/.package-lock.json
+check: lint types
+
+lint: $(VENV)/installed-test node_modules/.package-lock.json
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/python -m compileall -q interplay
-	npm run --silent types
 	npm run --silent test
+
+types: $(VENV)/installed-test node_modules/.package-lock.json
+	npm run --silent types
 
 format: $(VENV)/installed-test
 	$(BIN)/ruff format .
