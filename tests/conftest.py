@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import gc
 import os
 import secrets
 import shutil
@@ -30,6 +31,7 @@ CHROMIUM_ARGS = (
 for name in ("COLUMNS", "LINES"):  # commands lay out their tables as in a pipe; readline gives these to the processes of xdist
     os.environ.pop(name, None)
 
+gc.disable()  # until the tests are found: their modules only grow, and a search of all of them for garbage takes seconds
 settings.register_profile("patient", deadline=None)  # an example may take its time on a busy machine
 settings.load_profile("patient")
 
@@ -38,6 +40,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Files with slow tests come first, so that the processes end together; tests that run alone come last."""
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     items.sort(key=lambda item: (item.get_closest_marker("alone") is not None, item.path not in slow))
+
+
+def pytest_collection_finish() -> None:
+    """What is loaded by now stays, so that no test searches it for garbage."""
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.hookimpl(wrapper=True)
