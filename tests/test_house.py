@@ -49,6 +49,7 @@ MAY_USE = {
         "model_judges",
         "rank",
         "study",
+        "explore",
     },
     "demo": {"errors", "tasks", "envs", "store", "record", "agents", "play", "learn", "judge", "rank"},
     "cli": {"errors", "parallel", "tasks", "envs", "store", "record", "agents", "play", "learn", "judge", "rank", "report"}

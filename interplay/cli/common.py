@@ -135,14 +135,15 @@ def suite_options(files: Iterable[Path] | None) -> str:
 
 
 def suites_with(files: Iterable[Path] | None) -> list[Suite]:
-    """The built-in suites and those of some files.
+    """The built-in suites, the instances of `explore`, and the suites of some files.
 
     Raises:
         TaskError: If a file cannot be used, or holds the id of a task that is there already.
     """
+    from interplay.explore import published
     from interplay.tasks import builtin_suites, index, load_suite
 
-    suites = [*builtin_suites(), *(load_suite(path) for path in files or ())]
+    suites = [*builtin_suites(), published.suite(), *(load_suite(path) for path in files or ())]
     index(suites)
     return suites
 

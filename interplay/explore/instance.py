@@ -158,7 +158,7 @@ class Instance:
         goal = " ".join(self.task_text.split())
         return Task(
             id=f"explore/{self.name}",
-            title=self.scene_name or self.name,
+            title=f"Explore {self.name}",  # the name of the scene would tell too much
             goal=goal,
             instructions=f"{goal}\n\nSay when you are done (Enter).",
             env=EnvSpec("voxel:explore", options),
@@ -168,6 +168,7 @@ class Instance:
             keys=find("basalt/sandbox").keys,
             questions=(Question("overall", "overall", "overall", "Who did more of the task?"),),
             tags=("explore", "first person", "one player", f"instance {self.content_hash}"),
+            held_out_share=1,
         )
 
 

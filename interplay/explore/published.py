@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 
 from interplay.errors import unknown_name
-from interplay.explore.instance import InstanceError
+from interplay.explore.instance import Instance, InstanceError, load
+from interplay.tasks import Suite
 
 SET = "published"
 """Names all that come with the package."""
@@ -18,6 +20,19 @@ FOLDER = Path(__file__).parent / "data" / "mineexplorer"
 def names() -> list[str]:
     """Ids of the tasks of those that come with the package."""
     return [f"{PREFIX}{file.stem}" for file in sorted(FOLDER.glob("*.json"))]
+
+
+@cache
+def instances() -> dict[str, Instance]:
+    """Id of the task -> instance, of those that come with the package."""
+    return {name: load(file_of(name)) for name in names()}
+
+
+@cache
+def suite() -> Suite:
+    """Those that come with the package, as tasks that people play."""
+    about = "Scenes to explore, each with a goal. People and language models play the same ones."
+    return Suite(PREFIX.strip("/"), "Explore", about, tuple(one.task() for one in instances().values()))
 
 
 def file_of(name: str) -> Path:

@@ -312,8 +312,8 @@ class PlayServer:
         return min(found, key=lambda place: place.game.number, default=None)
 
     def _seed(self, task: Task, participant_id: int | None) -> int:
-        """Of a world that is ready, or a new one; only people play on held-out seeds."""
-        share = 0.0 if participant_id is None else held_out_share(task, self._held_out_share)
+        """Of a world that is ready, or a new one; only people play on held-out seeds, unless a task has no others."""
+        share = held_out_share(task, 0.0 if participant_id is None else self._held_out_share)
         ready = self.pool.take_seed(task, lambda seed: share > 0 or seed not in task.held_out_seeds)
         return draw_seed(task, held_out_share=share) if ready is None else ready
 

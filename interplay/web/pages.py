@@ -189,7 +189,9 @@ def library(request: Request) -> Response:
     """The tasks, by suite."""
     _expect(request, next((task for task in request.app.state.tasks.values() if backends.of(task).must_load), None))
     counts = episodes_by_task(request.app.state.archive.database, with_waiting=sees_waiting(request))
-    return render(request, "library.html", "Play", suites=request.app.state.suites, counts=counts, total=sum(counts.values()))
+    num_explored = sum(count for task, count in counts.items() if task.startswith("explore/"))
+    suites, total = request.app.state.suites, sum(counts.values())
+    return render(request, "library.html", "Play", suites=suites, counts=counts, num_explored=num_explored, total=total)
 
 
 @router.get("/tasks/{suite}/{name}/picture.png")

@@ -13,7 +13,12 @@ _FINENESS = 2**20
 
 
 def held_out_share(task: Task, of_server: float | None) -> float:
-    """How many of a task's games of people are on held-out seeds: as the operator says, else the task; else one in four."""
+    """How many of a task's games of people are on held-out seeds: as the operator says, else the task; else one in four.
+
+    A task that says 1 has no other seeds, whatever the operator says.
+    """
+    if task.held_out_share == 1:
+        return 1.0
     chosen = task.held_out_share if of_server is None else of_server
     return HELD_OUT_SHARE if chosen is None else chosen
 

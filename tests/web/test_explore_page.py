@@ -1,0 +1,39 @@
+"""Tasks of `explore` for people: one card, their page, and nothing that would spoil them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from fastapi.testclient import TestClient
+
+import interplay.record
+from interplay.explore import published
+from interplay.tasks import builtin_suites
+from interplay.web.app import create_app
+
+
+@pytest.fixture
+def client(tmp_path):
+    archive = interplay.record.open(tmp_path)
+    with TestClient(create_app(archive, suites=[*builtin_suites(), published.suite()])) as client:
+        yield client
+
+
+def test_the_library_has_one_card_for_all_instances(client):
+    page = client.get("/").text
+    assert page.count('href="/explore"') == 2  # its picture and its button
+    assert "/play/explore/" not in page
+    assert client.get("/explore").text.count("Play it yourself") == len(published.names()) == 26
+
+
+def test_a_server_without_instances_has_no_card_and_no_page(tmp_path):
+    with TestClient(create_app(interplay.record.open(tmp_path), suites=builtin_suites())) as client:
+        assert "/explore" not in client.get("/").text
+        assert client.get("/explore").status_code == 404
+
+
+def test_the_server_needs_no_inspect():
+    program = "import sys; sys.modules['inspect_ai'] = None; import interplay.web.app, interplay.cli.serve"
+    subprocess.run([sys.executable, "-c", program], check=True)
