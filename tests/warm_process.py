@@ -116,6 +116,24 @@ class WarmProcess:
         self.send_signal(signal.SIGKILL)
 
 
+def run(
+    arguments: list[str], *, env: dict[str, str] | None = None, cwd: Path | None = None, timeout: float = 180.0
+) -> subprocess.CompletedProcess[str]:
+    """A forked process from its begin to its end, with what it said, as `subprocess.run` has it.
+
+    Raises:
+        TimeoutExpired: If it takes more seconds than `timeout`.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        stdout, stderr = Path(folder) / "stdout", Path(folder) / "stderr"
+        process = WarmProcess(arguments, stdout=stdout, stderr=stderr, env=env, cwd=cwd)
+        try:
+            status = process.wait(timeout)
+        finally:
+            process.kill()
+        return subprocess.CompletedProcess(arguments, status, stdout.read_text(), stderr.read_text())
+
+
 class _Forker:
     """The process that has the libraries, and the thread that hears from it."""
 

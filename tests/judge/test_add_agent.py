@@ -2,11 +2,10 @@
 
 import json
 import signal
-import subprocess
-import sys
 
 import numpy as np
 import pytest
+import warm_process
 from judging_world import form
 from video_files import FIND_CAVE, WATERFALL, write_agent, write_video
 
@@ -239,7 +238,7 @@ uploads.add_agent(interplay.record.open(sys.argv[1]), "GoUp", Path(sys.argv[2]))
 @pytest.mark.parametrize(("place", "moment"), [("copying", 4), ("placing", 5), ("admitting", 2)])
 def test_who_is_killed_in_the_middle_leaves_nothing_visible_and_tries_again(tmp_path, place, moment):
     folder, data = write_agent(tmp_path / "GoUp"), tmp_path / "data"
-    result = subprocess.run([sys.executable, "-c", KILLED, str(data), str(folder), place, str(moment)], capture_output=True)
+    result = warm_process.run(["-c", KILLED, str(data), str(folder), place, str(moment)])
     assert result.returncode == -signal.SIGKILL, result.stderr
     archive = interplay.record.open(data)
     try:

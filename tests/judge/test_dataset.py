@@ -3,13 +3,12 @@
 import csv
 import json
 import signal
-import subprocess
-import sys
 from dataclasses import replace
 
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+import warm_process
 from judging_world import AT_ONCE, form, num_answers
 from published_rows import FIND_CAVE, row, rows, synthetic_answers
 from video_files import write_agent, write_video
@@ -449,7 +448,7 @@ importing.import_answers(interplay.record.open(sys.argv[1]), Path(sys.argv[2]), 
 @pytest.mark.parametrize("place", ["episodes", "matches", "answers"])
 def test_who_is_killed_in_the_middle_of_an_import_leaves_nothing_and_tries_again(write, tmp_path, place):
     data, path = tmp_path / "data", write(rows(40))
-    result = subprocess.run([sys.executable, "-c", KILLED, str(data), str(path), "", place], capture_output=True)
+    result = warm_process.run(["-c", KILLED, str(data), str(path), "", place])
     assert result.returncode == -signal.SIGKILL, result.stderr
     archive = interplay.record.open(data)
     try:
@@ -470,9 +469,7 @@ def test_who_is_killed_before_late_videos_are_in_place_gets_them_by_trying_again
     archive = interplay.record.open(data)
     try:
         import_answers(archive, path)
-        result = subprocess.run(
-            [sys.executable, "-c", KILLED, str(data), str(path), str(videos), "finish"], capture_output=True
-        )
+        result = warm_process.run(["-c", KILLED, str(data), str(path), str(videos), "finish"])
         assert result.returncode == -signal.SIGKILL, result.stderr
         assert len(archive.repair().missing) == 2
         import_answers(archive, path, videos=videos)

@@ -45,7 +45,7 @@ class RunningServer:
 
 
 def serve_command(data: Path, *options: str) -> list[str]:
-    return [sys.executable, "-m", "interplay.cli", "serve", "--empty", "--data", str(data), *options]
+    return ["-m", "interplay.cli", "serve", "--empty", "--data", str(data), *options]
 
 
 def environment() -> dict[str, str]:
@@ -60,7 +60,7 @@ def running_server(data: Path, *options: str, expect_exit: int | None = 0) -> It
     suite.write_text(suite_text())
     errors = data / "server.log"
     errors.touch()
-    arguments = serve_command(data, "--port", "0", "--suite", str(suite), *options)[1:]
+    arguments = serve_command(data, "--port", "0", "--suite", str(suite), *options)
     process = WarmProcess(arguments, stderr=errors, env=environment(), cwd=data)
     try:
         words = process.stdout.readline()

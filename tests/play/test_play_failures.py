@@ -8,13 +8,13 @@ import random
 import resource
 import signal
 import socket
-import subprocess
 import time
 from pathlib import Path
 
 import httpx
 import numpy as np
 import pytest
+import warm_process
 from play_server import RunningServer, environment, running_server, serve_command
 from play_watcher import Watcher
 
@@ -350,7 +350,7 @@ def test_a_port_in_use_is_an_error_with_the_next_command(tmp_path: Path) -> None
         taken.listen()
         port = taken.getsockname()[1]
         command = serve_command(tmp_path / "data", "--port", str(port))
-        result = subprocess.run(command, capture_output=True, text=True, timeout=180, env=environment(), check=False)
+        result = warm_process.run(command, env=environment())
     assert result.returncode == 1
     assert f"port {port} on 127.0.0.1 is in use" in result.stderr
     assert f"interplay serve --port {port + 1}" in result.stderr

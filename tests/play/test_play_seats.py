@@ -7,7 +7,6 @@ import contextlib
 import json
 import os
 import signal
-import subprocess
 import time
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
@@ -16,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import warm_process
 from play_server import RunningServer, environment, running_server, serve_command
 from play_watcher import Watcher
 from sqlalchemy.exc import DatabaseError
@@ -344,9 +344,7 @@ def test_a_second_server_on_the_same_folder_is_refused_and_the_first_one_plays_o
         await watcher.client.start()
         playing = asyncio.create_task(watcher.play())
         command = serve_command(server.data, "--port", "0")
-        second = await asyncio.to_thread(
-            subprocess.run, command, capture_output=True, text=True, timeout=180, env=environment(), check=False
-        )
+        second = await asyncio.to_thread(warm_process.run, command, env=environment())
         assert second.returncode == 1
         assert f"{server.data} is being served already, by process {server.process.pid} on port" in second.stderr
         assert "interplay serve --data" in second.stderr

@@ -6,8 +6,6 @@ import os
 import shutil
 import signal
 import stat
-import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
@@ -15,6 +13,8 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
+import warm_process
+from warm_process import WarmProcess
 
 import interplay.record
 from interplay.envs import make
@@ -26,11 +26,20 @@ from interplay.record.verify import verify
 WRITER = Path(__file__).with_name("record_writer.py")
 
 
-def start_writer(data: Path, *arguments: str) -> subprocess.Popen[str]:
-    return subprocess.Popen([sys.executable, str(WRITER), str(data), *arguments], stdout=subprocess.PIPE, text=True)
+def start_writer(data: Path, *arguments: str) -> WarmProcess:
+    return WarmProcess([str(WRITER), str(data), *arguments])
 
 
-def kill_after(writer: subprocess.Popen[str], seconds: float) -> list[tuple[int, float]]:
+def said_by(writer: WarmProcess) -> list[str]:
+    """What it says until it ends."""
+    assert writer.stdout is not None
+    with writer.stdout:
+        lines = writer.stdout.read().splitlines()
+    writer.wait(180)
+    return lines
+
+
+def kill_after(writer: WarmProcess, seconds: float) -> list[tuple[int, float]]:
     """SIGKILL the writer some seconds after its first step; returns the steps it had handed over and when."""
     assert writer.stdout is not None
     lines = [writer.stdout.readline()]
@@ -174,10 +183,9 @@ def test_a_new_data_folder_is_not_open_to_others_and_one_that_is_there_keeps_its
 
 def test_a_full_disk_keeps_what_was_written(archive):
     writer = start_writer(archive.root, "200000")
-    output, _ = writer.communicate(timeout=180)
-    lines = output.splitlines()
+    lines = said_by(writer)
     message = "\n".join(line for line in lines if not line[:1].isdigit())
-    assert writer.returncode == 3
+    assert writer.wait() == 3
     assert "cannot write" in message
     assert "the disk is full (EFBIG)" in message
     assert "observations written before are kept" in message
@@ -191,7 +199,7 @@ def test_a_full_disk_keeps_what_was_written(archive):
 def test_sealing_on_a_full_disk_keeps_the_journal(archive, tmp_path):
     """In a process of its own, whose files may not grow past 60 kB."""
     writer = start_writer(archive.root, "300000")
-    writer.communicate(timeout=180)
+    said_by(writer)
     (path,) = archive.journal_folder.glob("*.arrows")
     archive.database.close()
     code = (
@@ -201,7 +209,7 @@ def test_sealing_on_a_full_disk_keeps_the_journal(archive, tmp_path):
         "try:\n    archive.seal(pathlib.Path(sys.argv[2]))\n"
         "except interplay.record.RecordingError as error:\n    print(error); sys.exit(3)\n"
     )
-    run = subprocess.run([sys.executable, "-c", code, archive.root, path], capture_output=True, text=True, check=False)
+    run = warm_process.run(["-c", code, str(archive.root), str(path)])
     assert run.returncode == 3, run.stderr
     assert "cannot seal episode" in run.stdout
     assert "Its journal is whole and stays" in run.stdout

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -13,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import warm_process
 from fastapi.testclient import TestClient
 
 import interplay.record
@@ -185,8 +184,7 @@ starter.enter(interplay.record.open(sys.argv[1]), report=put)
 
 @pytest.mark.parametrize("num_files", [1, 25])
 def test_a_start_that_was_killed_half_way_is_finished_by_the_next(archive, num_files):
-    command = [sys.executable, "-c", ENTER, str(archive.root), str(num_files)]
-    assert subprocess.run(command, check=False).returncode < 0
+    assert warm_process.run(["-c", ENTER, str(archive.root), str(num_files)]).returncode < 0
     assert archive.episodes() == []
     assert starter.enter(archive) == len(starter.episodes())
     for shipped in starter.episodes():
@@ -197,7 +195,7 @@ def test_a_start_that_was_killed_half_way_is_finished_by_the_next(archive, num_f
 
 
 def test_files_of_a_killed_start_that_a_repair_entered_first_do_no_harm(archive):
-    subprocess.run([sys.executable, "-c", ENTER, str(archive.root), "9"], check=False)
+    warm_process.run(["-c", ENTER, str(archive.root), "9"])
     assert archive.repair().catalogued
     assert starter.enter(archive) == len(starter.episodes()) == len(archive.episodes())
 
@@ -222,12 +220,11 @@ def test_cards_and_examples_of_studies_lead_to_files_that_come_with_the_package(
 
 
 def test_a_server_on_a_new_folder_has_everything_when_it_says_where_it_is(tmp_path):
-    command = [sys.executable, "-m", "interplay.cli", "serve", "--port", "0", "--workers", "1", "--data", str(tmp_path)]
+    command = ["-m", "interplay.cli", "serve", "--port", "0", "--workers", "1", "--data", str(tmp_path)]
     for options, wanted in ((["--empty"], 0), ([], len(starter.episodes()))):
-        with subprocess.Popen(
-            [*command, *options], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=dict(os.environ)
-        ) as server:
-            assert server.stdout is not None
+        server = warm_process.WarmProcess([*command, *options], stderr=Path(os.devnull))
+        assert server.stdout is not None
+        with server.stdout:
             assert server.stdout.readline().startswith("Interplay is at http://")
             folder = interplay.record.open(tmp_path)
             assert len(folder.episodes()) == wanted

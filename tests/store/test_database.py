@@ -1,17 +1,18 @@
 """One code path for SQLite and PostgreSQL: migrations equal the models, writers queue, times keep their zone."""
 
+import fcntl
 import sqlite3
 import stat
-import subprocess
-import sys
 import threading
 from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
 from unittest.mock import patch
 
 import pytest
 import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
+from warm_process import WarmProcess
 
 from interplay.store import Answer, Ban, Base, Database, EpisodeRow, Match, Participant, Problem, StoreError, entrants
 from interplay.store import database as database_module
@@ -80,31 +81,29 @@ def test_opening_twice_changes_nothing(tmp_path):
 
 
 OPEN = """
-import sys
-sys.stdin.read(1)
+import fcntl, sys
+fcntl.flock(open(sys.argv[2]), fcntl.LOCK_SH)
 from interplay.store import Database
 Database.open(sys.argv[1]).close()
 """
 
 
-def open_at_once(url: str, num: int = 4) -> list[tuple[int, str]]:
-    """Exit status and standard error of processes that open a database at the same moment."""
-    command = [sys.executable, "-c", OPEN, url]
-    started = [subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(num)]
-    for one in started:
-        one.stdin.write("x")
-        one.stdin.flush()
-    said = [one.communicate(timeout=120)[1] for one in started]
-    return [(one.returncode, text) for one, text in zip(started, said, strict=True)]
+def open_at_once(url: str, folder: Path) -> list[tuple[int, str]]:
+    """Exit status and standard error of four processes that open a database at the same moment."""
+    said = [folder / f"said-{number}" for number in range(4)]
+    with (folder / "wait").open("w") as wait:
+        fcntl.flock(wait, fcntl.LOCK_EX)
+        started = [WarmProcess(["-c", OPEN, url, wait.name], stdout=one, stderr=one) for one in said]
+    return [(process.wait(120), one.read_text()) for process, one in zip(started, said, strict=True)]
 
 
 def test_processes_that_open_a_new_file_at_once_wait_for_each_other(tmp_path):
     for turn in range(3):
-        assert open_at_once(f"sqlite:///{tmp_path}/{turn}.db") == [(0, "")] * 4
+        assert open_at_once(f"sqlite:///{tmp_path}/{turn}.db", tmp_path) == [(0, "")] * 4
 
 
-def test_processes_that_open_a_new_postgresql_database_at_once_wait_for_each_other(new_postgres_url):
-    assert open_at_once(new_postgres_url()) == [(0, "")] * 4
+def test_processes_that_open_a_new_postgresql_database_at_once_wait_for_each_other(new_postgres_url, tmp_path):
+    assert open_at_once(new_postgres_url(), tmp_path) == [(0, "")] * 4
 
 
 def test_migrations_that_stop_half_way_change_nothing(tmp_path):

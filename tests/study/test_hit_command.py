@@ -1,13 +1,12 @@
 """`interplay study hit`: the HIT is the study's, shown before it is sent, and made once, by a stand-in of Mechanical Turk."""
 
 import json
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from fake_mturk import KEY_ID, SECRET, FakeMTurk
+from warm_process import WarmProcess
 
 import interplay.record
 from interplay.store import studies
@@ -335,15 +334,10 @@ def test_what_is_not_listed_yet_is_unknown_and_found_later(hit, run, mturk, monk
 
 def test_of_two_processes_at_once_one_makes_the_hit(opened, mturk, tmp_path):
     line = "study hit caves --address https://lab.example --qualification --hits 2 --send --json --endpoint"
-    runs = [
-        subprocess.Popen(
-            [sys.executable, "-m", "interplay", *line.split(), mturk.endpoint],
-            cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        )
-        for _ in range(2)
-    ]  # fmt: skip
-    said = [one.communicate(timeout=120) for one in runs]
-    assert [one.returncode for one in runs] == [0, 0], said
+    said = [tmp_path / f"said-{number}" for number in range(2)]
+    arguments = ["-m", "interplay.cli", *line.split(), mturk.endpoint]
+    runs = [WarmProcess(arguments, cwd=tmp_path, stdout=one, stderr=one) for one in said]
+    assert [one.wait(120) for one in runs] == [0, 0], [one.read_text() for one in said]
     assert (len(mturk.hits), len(mturk.qualifications)) == (2, 1)
     assert ledger(opened).count(("hit", "made")) == 2
     assert ledger(opened).count(("qualification", "made")) == 1
