@@ -37,7 +37,9 @@ def run(
     model: Annotated[
         str, typer.Option("--model", help="As Inspect names it: openai/NAME, ...; scripted/ahead needs no network.")
     ],
-    protocol: Annotated[str, typer.Option(help="paper, hold or tools: docs/explore.md says what they are.")] = "paper",
+    protocol: Annotated[
+        str, typer.Option(help="paper, hold, tools or assisted: docs/explore.md says what they are.")
+    ] = "paper",
     steps: Annotated[int, typer.Option("--steps", min=1, help="Ticks of a run at most: 1800 as the paper, or 300.")] = 1800,
     goal: Annotated[str, typer.Option(help="'written', the text as it is, or 'hidden', the last tasks alone.")] = "written",
     epochs: Annotated[int, typer.Option(min=1, help="Runs of each instance.")] = 1,

@@ -17,7 +17,7 @@ from interplay.cli import main
 from interplay.explore.evaluation import prompts, scripted
 from interplay.explore.evaluation.model_server import ModelServer
 from interplay.explore.evaluation.runs import FOLDER, RunError, RunFile, header, read, read_all
-from interplay.explore.evaluation.settings import Settings
+from interplay.explore.evaluation.settings import PROTOCOLS, Settings
 from interplay.explore.instance import parse
 from interplay.record import verify
 
@@ -161,7 +161,7 @@ def test_it_is_a_task_of_inspect_with_sets_that_resume_limits_and_scores_made_ag
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("protocol", ["hold", "tools"])
+@pytest.mark.parametrize("protocol", ["hold", "tools", "assisted"])
 def test_other_protocols_play_too(protocol, instance, tmp_path, capsys):
     arguments = ("run", str(instance), "--model", "scripted/careless", "--steps", "8", "--data", str(tmp_path / "data"))
     status, said = explore(capsys, *arguments, "--protocol", protocol)
@@ -237,7 +237,7 @@ def test_a_prompt_holds_no_coordinate_no_rule_and_in_hidden_mode_no_prerequisite
             "commands": ["/fill ~17 ~0 ~4 ~17 ~2 ~4 minecraft:oak_log"],
         }
     )
-    for protocol in ("paper", "hold", "tools"):
+    for protocol in PROTOCOLS:
         for goal in ("written", "hidden"):
             said = prompts.instructions(made, Settings(protocol, goal=goal))
             assert not any(word in said for word in ("17", "~", "oak_log", "inventory_has", "milestone", "spawn"))

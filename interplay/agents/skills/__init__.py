@@ -11,7 +11,7 @@ takes things with the cursor of a screen; `mobs` meets, fights and trades, and p
 """
 
 from interplay.agents.skills.body import Acts, Body
-from interplay.agents.skills.crafts import craft, smelt, take
+from interplay.agents.skills.crafts import craft, put, smelt, take
 from interplay.agents.skills.mobs import fight, meet, pick_up, trade
 from interplay.agents.skills.navigation import Routes
 from interplay.agents.skills.reaching import come_to, place_at, set_down
@@ -26,6 +26,7 @@ __all__ = [
     "meet",
     "pick_up",
     "place_at",
+    "put",
     "set_down",
     "smelt",
     "take",

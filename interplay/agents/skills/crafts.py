@@ -155,3 +155,32 @@ def take(body: Body, container: Position, item: str, count: int) -> Acts:
                 yield from click(body, "container", CHEST_SLOTS * half + slot, quick=True)
     yield from close(body)
     return body.count(item) >= count
+
+
+def put(body: Body, container: Position, item: str, count: int) -> Acts:
+    """Put so many of an item into a chest or barrel in reach, as far as there is room."""
+    if not (yield from body.use_on(container)):
+        return False
+    screen, slots, left = body.world.screen, body.world.player.slots, count
+    blocks = [] if screen is None else screen.blocks
+    for slot in range(36):
+        stack = slots[slot]
+        if stack is None or stack.item != item or left <= 0:
+            continue
+        carried = stack.count  # of the stack, which the click changes
+        if carried <= left:
+            yield from click(body, "player", slot, quick=True)
+        else:
+            free = [
+                CHEST_SLOTS * half + index
+                for half, block in enumerate(blocks)
+                for index, there in enumerate(body.world.containers[block].slots)
+                if there is None
+            ]
+            if free:
+                yield from click(body, "player", slot)
+                yield from click(body, "container", free[0], right=True, times=left)
+                yield from click(body, "player", slot)
+        left -= carried - (0 if (rest := slots[slot]) is None else rest.count)
+    yield from close(body)
+    return left <= 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 import numpy as np
 
@@ -78,14 +78,16 @@ def fight(body: Body, entity: int, *, costs: np.ndarray | None = None, most: int
     return False
 
 
-def pick_up(body: Body, reach: float, *, item: str | None = None) -> Acts:
-    """Walk over the things that lie within `reach` blocks, or only those of one item."""
+def pick_up(body: Body, reach: float, *, item: str | None = None, among: Collection[int] | None = None) -> Acts:
+    """Walk over the things that lie within `reach` blocks, or only those of one item, or of some ids."""
     entities = body.world.entities
     for _ in range(4):
         me = body.world.player
         rows = entities[entities["kind"] == ITEM]
         if item is not None:
             rows = [row for row in rows if ITEMS[row["item"]].name == item]
+        if among is not None:
+            rows = [row for row in rows if int(row["id"]) in among]
         near = [row for row in rows if math.dist((row["x"], row["y"], row["z"]), (me.x, me.y, me.z)) < reach]
         if not near:
             return True

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
 from datetime import datetime
 from typing import Any
 
 import numpy as np
 
+from interplay.agents.scripted.blocks.player import as_keys
 from interplay.envs import Frame, make
 from interplay.envs.png import png
 from interplay.envs.voxel import VoxelEnv
 from interplay.explore.instance import Instance
 from interplay.explore.judging import Watch
 from interplay.record import Archive, Owner, RecordedEpisode
+from interplay.world import Action
 
 
 class Game:
@@ -74,6 +76,23 @@ class Game:
             self._step({**action, "camera": np.array(turn if tick == 0 else (0.0, 0.0), np.float32)})
             if self.outcome is not None:
                 return
+
+    def carry_out(self, doing: Generator[Action, None, str], most_ticks: int) -> str:
+        """Play what a macro does, key by key; returns why it was not done, empty if it was.
+
+        It ends with the game, at the player's death, and after `most_ticks`.
+        """
+        begin = self.num_steps
+        while True:
+            try:
+                action = next(doing)
+            except StopIteration as done:
+                return done.value
+            if self.num_steps - begin == most_ticks:
+                return f"it was stopped after {most_ticks} ticks"
+            self._step(as_keys(action))
+            if self.outcome is not None or self.env.world.player.dead:
+                return "you died" if self.env.world.player.dead else "the game is over"
 
     def _step(self, action: Mapping[str, Any]) -> None:
         space = self.env.action_space

@@ -22,9 +22,10 @@ from inspect_ai.model import (
 )
 from inspect_ai.tool import ToolCall, ToolInfo, ToolParam, ToolParams
 
-from interplay.explore.evaluation import prompts
+from interplay.explore.evaluation import macros, prompts
 from interplay.explore.evaluation.calls import Calls
 from interplay.explore.evaluation.game import Game
+from interplay.explore.evaluation.macros import ARGUMENTS, MACROS
 from interplay.explore.evaluation.replies import Reply, clean, read, read_action
 from interplay.explore.evaluation.settings import Settings
 
@@ -62,9 +63,12 @@ class Player:
     messages: list[ChatMessage]
     replies: Counter[str] = field(default_factory=Counter)
 
+    def __post_init__(self) -> None:
+        self._tools = {tool.name: tool for tool in _tools(self.settings)}
+
     async def play(self) -> None:
         """Play until the game is over."""
-        if self.settings.protocol == "tools":
+        if self.settings.protocol in ("tools", "assisted"):
             await self._with_tools()
         else:
             await self._with_frames()
@@ -121,7 +125,7 @@ class Player:
     # One conversation, and tools
 
     async def _with_tools(self) -> None:
-        tools = _tools()
+        tools = list(self._tools.values())
         first = ChatMessageUser(content=[ContentText(text=self.instructions), *self._seen()])
         turns: deque[list[ChatMessage]] = deque(maxlen=2 * self.settings.window)
         num_idle = 0
@@ -137,7 +141,9 @@ class Player:
             num_idle += 1
             if num_idle % self.settings.attempts == 0:
                 self.game.hold({}, 1)
-            turns.append([ChatMessageAssistant(content=clean(output.completion, _LOG_CHARS) or "(nothing)"), _call_a_tool()])
+            turns.append(
+                [ChatMessageAssistant(content=clean(output.completion, _LOG_CHARS) or "(nothing)"), self._call_a_tool()]
+            )
 
     def _conversation(self, first: ChatMessage, turns: deque[list[ChatMessage]]) -> list[ChatMessage]:
         """What is sent: of the pictures only the last ones."""
@@ -164,17 +170,22 @@ class Player:
             content = "One tool at a time: only the first was used."
         elif self.game.outcome is not None:
             content = "The game is over."
-        elif call.parse_error or call.function not in ("act", "look", "inventory"):
+        elif call.parse_error or call.function not in self._tools:
             self.replies["unknown_tool"] += 1
             self.game.hold({}, 1)
-            content = "That is no call of a tool you have: act, look, inventory."
+            content = f"That is no call of a tool you have: {', '.join(self._tools)}."
         elif call.function == "act":
             content = self._acted(call.arguments)
+        elif call.function in MACROS:
+            content = self._carried_out(call.function, call.arguments)
         else:
             self.replies["action"] += 1
             content = self.game.carried() if call.function == "inventory" else self._seen()
             self.game.hold({}, 1)
         return ChatMessageTool(content=content, tool_call_id=call.id, function=call.function)
+
+    def _call_a_tool(self) -> ChatMessageUser:
+        return ChatMessageUser(content=f"Call one of your tools: {', '.join(self._tools)}.")
 
     def _acted(self, arguments: Mapping[str, Any]) -> str | list[Content]:
         reply = read_action(arguments.get("keys"), arguments.get("ticks", 1), most_ticks=self.settings.most_ticks)
@@ -183,6 +194,23 @@ class Player:
         if reply.is_refused:
             return f"Nothing was pressed for one tick: {reply.why}."
         return self._seen()
+
+    def _carried_out(self, name: str, arguments: Mapping[str, Any]) -> str | list[Content]:
+        """What a macro came to."""
+        try:
+            values = macros.read(name, arguments)
+        except macros.BadValueError as error:
+            self.replies["bad_value"] += 1
+            self.game.hold({}, 1)
+            return f"Nothing was done for one tick: {error}."
+        self.replies["action"] += 1
+        begin = self.game.num_steps
+        why = self.game.carry_out(macros.doing(self.game.env.world, name, values, seed=begin), self.settings.macro_ticks)
+        if self.game.num_steps == begin:
+            self.game.hold({}, 1)
+        ticks = self.game.num_steps - begin
+        said = f"{f'Not done: {why}' if why else 'Done'}. It took {ticks} tick{'s' if ticks > 1 else ''}."
+        return [ContentText(text=said), *self._seen()]
 
 
 def _shown(reply: Reply) -> str:
@@ -193,18 +221,29 @@ def _shown(reply: Reply) -> str:
     return (json.dumps(reply.action) if reply.action else "nothing") + ticks
 
 
-def _call_a_tool() -> ChatMessageUser:
-    return ChatMessageUser(content="Call one of your tools: act, look or inventory.")
-
-
-def _tools() -> list[ToolInfo]:
+def _tools(settings: Settings) -> list[ToolInfo]:
     """What the tools are, for the model; `Player._answer` does what they say."""
     said = prompts.texts()["tools"]
     keys = ToolParam(type="object", description=said["act_keys"], additionalProperties=True)
     ticks = ToolParam(type="integer", description=said["act_ticks"])
     act = ToolParams(properties={"keys": keys, "ticks": ticks}, required=["keys"])
-    return [
+    tools = [
         ToolInfo(name="act", description=said["act"], parameters=act),
         ToolInfo(name="look", description=said["look"]),
         ToolInfo(name="inventory", description=said["inventory"]),
+    ]
+    return tools + (_macros() if settings.macro_ticks else [])
+
+
+def _macros() -> list[ToolInfo]:
+    said, about = prompts.texts()["macros"], prompts.texts()["macro_arguments"]
+    arguments = {name: ToolParam(type=kind, description=about[name]) for name, kind in ARGUMENTS.items()}  # type: ignore[arg-type]
+    arguments["at"].items = ToolParam(type="number")
+    return [
+        ToolInfo(
+            name=name,
+            description=said[name],
+            parameters=ToolParams(properties={one: arguments[one] for one in macro.takes}, required=list(macro.needs)),
+        )
+        for name, macro in MACROS.items()
     ]

@@ -25,6 +25,7 @@ def instructions(instance: Instance, settings: Settings) -> str:
             goal=goal(instance, settings.goal),
             memory_words=settings.memory_words,
             most_ticks=settings.most_ticks,
+            macro_ticks=settings.macro_ticks,
         )
         .strip()
     )

@@ -15,6 +15,7 @@ PROTOCOLS = {
     "paper": "one call is one tick; the last 20 frames, a memory of 200 words, three attempts",
     "hold": "as paper, and an action lasts 1 to 20 ticks",
     "tools": "the model calls the tools act, look and inventory, in one conversation",
+    "assisted": "as tools, and macros such as mine and craft are carried out as keys",
 }
 """Name -> one line."""
 GOALS = {
@@ -46,6 +47,7 @@ class Settings:
         memory_words: Of the memory that a model rewrites.
         attempts: Replies asked for until a tick passes without an action.
         most_ticks: For how many ticks one action may last.
+        macro_ticks: For how many ticks one macro may last; 0 where there are none.
         picture_width: Pixels of the pictures that a model sees.
         prompts: Hash of the texts.
         semantics: Of the rules.
@@ -61,6 +63,7 @@ class Settings:
     memory_words: int = 200
     attempts: int = 3
     most_ticks: int = 1
+    macro_ticks: int = 0
     picture_width: int = 320
     prompts: str = ""
     semantics: str = VERSION
@@ -73,6 +76,7 @@ class Settings:
         if self.max_steps < 1:
             raise SettingsError(f"a run has at least 1 step, got {self.max_steps}\nWrite 1800, as the paper, or 300.")
         object.__setattr__(self, "most_ticks", 1 if self.protocol == "paper" else 20)
+        object.__setattr__(self, "macro_ticks", 1000 if self.protocol == "assisted" else 0)
         object.__setattr__(self, "prompts", self.prompts or _prompts_hash())
 
     def to_json(self) -> dict[str, Any]:
