@@ -238,7 +238,7 @@ def looks() -> dict[str, str]:
     look = models()
     of_each = np.array([_hash(picture) for picture in atlas()])  # whose order is that in which they were asked for
     arrays = {name: _hash(array) for name, array in vars(look).items() if "faces" not in name}
-    faces = np.concatenate([look.faces.reshape(-1), look.box_faces.reshape(-1)])
+    faces = np.concatenate([np.where(look.kind[:, None] > 0, look.faces, -1), look.box_faces])  # 0 for air, too
     textures = _hash(np.where(faces < 0, "", of_each[faces]))  # -1: no face, not the texture painted last
     icons = _hash("".join(_hash(icon(name)) for name in NAMES).encode())
     return {**arrays, "textures": textures, "icons": icons}

@@ -1,30 +1,41 @@
-"""Run as a program, in a process whose kernels and libraries are those of another processor:
+"""A process whose kernels and libraries are those of another processor. It reads questions, one JSON list a line, and answers
+each with a line of JSON:
 
-python other_machine.py pictures FOLDER     hashes of pictures of the saved worlds there, and of all textures, as JSON
-python other_machine.py verify FILE         the verdict on a sealed episode, as JSON
+["pictures", FOLDER]     hashes of pictures of the saved worlds there, and of what they are made of
+["verify", FILE]         the verdict on a sealed episode
+["golden"]               what golden.py measures
+
+The kernels are not compiled from Python again. Numba keeps the LLVM code of each kernel beside the machine code for this
+processor; from that LLVM makes machine code for the processor in NUMBA_CPU_NAME. A compiler may choose other arithmetic only
+where LLVM code has a flag that allows it or an operation that may be fused, so that is looked for in every kernel.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import re
 import sys
 from dataclasses import asdict
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from golden import looks, measure
 
 from interplay.record import Episode
 from interplay.record.verify import verify_file
 from interplay.world import Renderer, World, compiling
 from interplay.world.render import skins
 from interplay.world.render.daylight import brightness, of_sky
-from interplay.world.render.models import models
-from interplay.world.render.textures import atlas
 
 SIZES = {(640, 360): Fraction(2), (128, 128): None}
 """Sizes of pictures, and how large bars and screens are in them: as people see them, and as agents do."""
+NOT_EXACT = re.compile(
+    r"\b(?:f(?:neg|add|sub|mul|div|rem|cmp)|call|select|phi) (?:fast|reassoc|nnan|ninf|nsz|arcp|contract|afn) |@llvm\.fmuladd\."
+)
+"""Arithmetic in LLVM code whose result depends on what the processor can do."""
 
 
 def _hash(array: np.ndarray) -> str:
@@ -38,9 +49,7 @@ def pictures(folder: Path) -> dict[str, str]:
     for path in sorted(folder.glob("*.world")):
         for size, scale in SIZES.items():
             found[f"{path.stem} {size}"] = _hash(Renderer(size).frame(World.restore(path.read_bytes()), scale))
-    look = models()
-    of_each = np.array([_hash(picture) for picture in atlas()])  # whose order is that in which they were asked for
-    found["textures"] = _hash(of_each[np.concatenate([look.faces.reshape(-1), look.box_faces.reshape(-1)])])
+    found["textures"] = looks()["textures"]
     found["light"] = _hash(np.array([brightness(of_sky(time, "rain")) for time in range(0, 24_000, 500)]))
     faces = [
         face for name, (_, make) in skins.BODIES.items() if name != "item" for part in make(0, 0).parts for face in part.faces
@@ -49,13 +58,43 @@ def pictures(folder: Path) -> dict[str, str]:
     return found
 
 
+def verdict(file: Path) -> dict[str, Any]:
+    """What replay says of a sealed episode."""
+    return asdict(verify_file(file, Episode.open(file).id, None))
+
+
+def use_kept_kernels() -> None:
+    """Take this processor's kernels from Numba's cache and make machine code for NUMBA_CPU_NAME of them; compile no others."""
+    from llvmlite import binding
+    from numba.core import caching, codegen
+
+    this = (binding.get_process_triple(), binding.get_host_cpu_name(), codegen.get_host_cpu_features())
+    load = codegen.JITCodeLibrary._unserialize
+
+    def load_bitcode(target: Any, kept: tuple[str, str, tuple[bytes, bytes]]) -> Any:
+        name, kind, (_, bitcode) = kept
+        assert kind == "object"
+        inexact = NOT_EXACT.search(str(binding.parse_bitcode(bitcode)))
+        assert inexact is None, f"{name}: {inexact}"
+        return load(target, (name, "bitcode", bitcode))
+
+    def keep(cache: caching.FunctionCache, signature: object, _: object) -> None:
+        raise AssertionError(
+            f"interplay.world.compiling.exercise compiles {cache._py_func} for other arguments than {signature}"
+        )
+
+    codegen.JITCPUCodegen.magic_tuple = lambda self: this
+    codegen.JITCodeLibrary._unserialize = load_bitcode
+    caching.FunctionCache.save_overload = keep
+
+
 def main() -> None:
-    """Answer on standard output."""
-    what, path = sys.argv[1], Path(sys.argv[2])
-    if what == "pictures":
-        print(json.dumps(pictures(path)))
-    else:
-        print(json.dumps(asdict(verify_file(path, Episode.open(path).id, None))))
+    """Answer on standard output until there are no more questions."""
+    use_kept_kernels()
+    for line in sys.stdin:
+        what, *words = json.loads(line)
+        answer = {"pictures": pictures, "verify": verdict, "golden": measure}[what](*map(Path, words))
+        print(json.dumps(answer), flush=True)
 
 
 if __name__ == "__main__":

@@ -6,49 +6,53 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from golden import scenes
+from golden import GOLDEN, scenes
 from other_machine import pictures
 
 from interplay.envs import make
 from interplay.envs.minerl_actions import CAMERA, KEYS
 from interplay.record import Archive, Episode, verify
 from interplay.tasks import find
+from interplay.world import compiling
 
 OTHER = Path(__file__).with_name("other_machine.py")
-GOLDEN = Path(__file__).with_name("golden.py")
 PLAIN_C = "glibc.cpu.hwcaps=-AVX2,-FMA,-FMA4,-AVX2_Usable,-FMA_Usable"
 """Switches glibc to functions without fused products, which round differently."""
 
 
-@pytest.fixture(scope="session")
-def elsewhere(request: pytest.FixtureRequest) -> Callable[..., Any]:
-    """What `other_machine.py` says on a plain processor: kernels for any x86-64 or ARM of 64 bits, NumPy without what this
-    processor has beyond that, plain matrix products. The kernels are kept between runs."""
+@pytest.fixture(scope="module")
+def elsewhere() -> Iterator[Callable[..., Any]]:
+    """What `other_machine.py` says on a plain processor: machine code for any x86-64 or ARM of 64 bits, NumPy without what this
+    processor has beyond that, plain matrix products, a C library that fuses nothing."""
     from numpy._core import _multiarray_umath as numpy_core
 
+    compiling.ensure()  # there it takes the kernels that are kept here
     found = [name for name in numpy_core.__cpu_dispatch__ if numpy_core.__cpu_features__.get(name)]
     plain = {
         "NUMBA_CPU_NAME": "generic",
-        "NUMBA_CACHE_DIR": str(request.config.cache.mkdir("generic-kernels")),
         "NPY_DISABLE_CPU_FEATURES": " ".join(found),
         "OPENBLAS_CORETYPE": "Nehalem",
+        "GLIBC_TUNABLES": PLAIN_C,
     }
 
-    def ask(*words: str, program: Path = OTHER, **environment: str) -> Any:
-        done = subprocess.run(
-            [sys.executable, str(program), *words], env={**os.environ, **plain, **environment}, capture_output=True, text=True
-        )
-        assert done.returncode == 0, done.stderr
-        return json.loads(done.stdout)
+    with subprocess.Popen(
+        [sys.executable, OTHER], env=os.environ | plain, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
 
-    return ask
+        def ask(*words: str) -> Any:
+            print(json.dumps(words), file=process.stdin, flush=True)
+            answer = process.stdout.readline()
+            assert answer, "it has ended; its error is on standard error"
+            return json.loads(answer)
+
+        yield ask
 
 
 @pytest.mark.slow
@@ -57,7 +61,7 @@ def test_no_picture_depends_on_the_processor_or_the_c_library(elsewhere, tmp_pat
         (tmp_path / f"{name}.world").write_bytes(world.save())
     here = pictures(tmp_path)
     assert len(set(here.values())) == len(here), "each scene is another picture"
-    assert elsewhere("pictures", str(tmp_path), GLIBC_TUNABLES=PLAIN_C) == here
+    assert elsewhere("pictures", str(tmp_path)) == here
 
 
 def played(archive: Archive, num_steps: int) -> Episode:
@@ -94,5 +98,5 @@ def test_an_episode_recorded_here_verifies_on_another_processor(elsewhere, new_a
 
 @pytest.mark.slow
 def test_a_world_plays_the_same_on_another_processor(elsewhere):
-    here = json.loads(GOLDEN.with_suffix(".json").read_text())
-    assert elsewhere("print", program=GOLDEN) == here
+    here = json.loads(GOLDEN.read_text())
+    assert elsewhere("golden") == here
