@@ -104,6 +104,7 @@ def test_every_example_runs(example, run, tmp_path):
 def test_examples_in_docstrings_hold():
     import doctest
     import importlib
+    import inspect
     import pkgutil
 
     import interplay
@@ -112,7 +113,10 @@ def test_examples_in_docstrings_hold():
     for module in pkgutil.walk_packages(interplay.__path__, "interplay."):
         if module.name.endswith("__main__") or ".migrations" in module.name:
             continue
-        result = doctest.testmod(importlib.import_module(module.name))
+        loaded = importlib.import_module(module.name)
+        if ">>>" not in inspect.getsource(loaded):  # to look through the names of all others takes seconds
+            continue
+        result = doctest.testmod(loaded)
         assert result.failed == 0, module.name
         tried += result.attempted
     assert tried > 0
