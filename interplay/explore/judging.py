@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -92,9 +93,13 @@ def judged(instance: Instance) -> list[Milestone]:
     return [one for one in instance.milestones if checking.is_judged(one)]
 
 
-def judge(episode: Episode, instance: Instance, semantics: str = VERSION) -> Judgement:
+def judge(
+    episode: Episode, instance: Instance, semantics: str = VERSION, *, advance: Callable[[int], None] = lambda _: None
+) -> Judgement:
     """Play an episode again, in the version of the task in which it was recorded, and judge it after every step.
 
+    Args:
+        advance: Is told of each step: 1.
     Raises:
         JudgingError: If the episode is not of this instance, or of another scene of that name.
         NotFoundError: If there are no such semantics.
@@ -110,6 +115,7 @@ def judge(episode: Episode, instance: Instance, semantics: str = VERSION) -> Jud
         for step, action in enumerate(episode.joint_actions(), 1):
             env.step_unseen(action)
             watch.look(step)
+            advance(1)
     finally:
         env.close()
     progress = watch.progress

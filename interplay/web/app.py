@@ -35,6 +35,7 @@ from interplay.web import (
     episodes,
     errors,
     explore,
+    milestones,
     moderation,
     pages,
     studies,
@@ -44,6 +45,7 @@ from interplay.web import judge as judge_routes
 from interplay.web import play as play_routes
 from interplay.web.agent_uploads import MAX_VIDEO_BYTES
 from interplay.web.identity import IdentityMiddleware, participant_numbers
+from interplay.web.milestones import Milestones
 from interplay.web.pictures import Pictures
 from interplay.web.security import BodyLimitMiddleware, HostMiddleware, Hosts, NulMiddleware, SecurityMiddleware
 
@@ -97,6 +99,7 @@ def create_app(
         yield
         app.state.pictures.close()
         await asyncio.to_thread(app.state.films.close)
+        await asyncio.to_thread(app.state.milestones.close)
         await app.state.drawer.stop()
         if play is not None:
             await play.stop()
@@ -116,6 +119,7 @@ def create_app(
     app.state.drawer = Drawer()
     app.state.pictures = Pictures(archive.root / "media" / "tasks")
     app.state.films = Films(archive) if play is None else play.films
+    app.state.milestones = Milestones(archive) if play is None else Milestones(archive, cores_needed=play.cores_needed)
     app.state.judging = judging or Judging(
         archive,
         rng=np.random.default_rng(),
@@ -145,6 +149,7 @@ def create_app(
         agent_page,
         api_docs,
         explore,
+        milestones,
         moderation,
         studies,
         study_steps,

@@ -15,6 +15,7 @@ from interplay.play.beside.films import FilmProgress, Films
 from interplay.play.connections.frame_list import FrameList
 from interplay.record import Archive, Episode, RecordingError
 from interplay.web.agent_access import check_shown
+from interplay.web.milestones import told
 from interplay.web.videos import video_response
 
 router = APIRouter(tags=["episodes"])
@@ -28,8 +29,8 @@ _FOREVER = "private, max-age=31536000, immutable"
 
 @router.get("/api/tasks")
 def list_tasks(request: Request) -> list[dict[str, Any]]:
-    """List all tasks with all their settings."""
-    return [task.to_json() | {"hash": task.content_hash} for suite in request.app.state.suites for task in suite.tasks]
+    """List all tasks with all their settings; of `explore` without those that build the scene."""
+    return [told(task) for suite in request.app.state.suites for task in suite.tasks]
 
 
 @router.get("/api/episodes/{episode_id}")

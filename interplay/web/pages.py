@@ -17,6 +17,7 @@ from starlette.background import BackgroundTask
 from interplay import starter
 from interplay.envs import backends
 from interplay.envs.people import end_button, has_score
+from interplay.explore import published
 from interplay.play import PlayServer
 from interplay.play.games import agreement
 from interplay.record import Archive, Episode
@@ -27,6 +28,7 @@ from interplay.store.participants import judge_name
 from interplay.tasks import Task, lookup
 from interplay.web.agent_access import check_shown, hidden_tasks, sees_waiting
 from interplay.web.identity import known_participant
+from interplay.web.milestones import may_know
 from interplay.web.pictures import placeholder, shipped_picture
 from interplay.web.videos import video_response
 
@@ -327,6 +329,7 @@ def episode(request: Request, episode_id: str) -> Response:
         task=found.task,
         check=found.outcome_check,
         has_score=has_score(found.task),
+        has_milestones=found.task_id in published.instances() and may_know(request, found.task_id),
         said=agreement.said(archive.database, episode_id=found.id, participant_id=known_participant(request)),
     )
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import html
 import subprocess
 import sys
 
 import pytest
 from fastapi.testclient import TestClient
+from hidden_parts import hidden_parts
 
 import interplay.record
 from interplay.explore import published
@@ -37,3 +39,17 @@ def test_a_server_without_instances_has_no_card_and_no_page(tmp_path):
 def test_the_server_needs_no_inspect():
     program = "import sys; sys.modules['inspect_ai'] = None; import interplay.web.app, interplay.cli.serve"
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+PAGES = ["/", "/explore", "/api/tasks", "/api/openapi.json", "/episodes", "/judge", "/leaderboard", "/agents", "/api/docs"]
+
+
+def test_nothing_that_gives_an_instance_away_is_sent(client):
+    texts = {page: client.get(page) for page in PAGES + [f"/play/{name}" for name in published.names()]}
+    assert {page for page, answer in texts.items() if answer.status_code != 200} == set()
+    for name in published.names():
+        for part in hidden_parts(name):
+            assert [page for page, answer in texts.items() if part in html.unescape(answer.text)] == [], (name, part)
+    (one,) = [task for task in client.get("/api/tasks").json() if task["id"] == "explore/0076"]
+    assert one["goal"] == "Craft an oak pressure plate."
+    assert one["env"] == {"id": "voxel:explore", "options": {}}

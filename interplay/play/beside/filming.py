@@ -16,6 +16,7 @@ import queue
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -29,44 +30,57 @@ and on a busy machine a film that got what nobody else wants would never be done
 REPORT_EVERY_S = 0.25
 
 
-def main() -> None:
-    """Make what is asked for until the input ends."""
+class Pace:
+    """How far the work is: told now and then, and held where games need the core."""
+
+    def __init__(self) -> None:
+        self.may_go_on = threading.Event()
+        self.may_go_on.set()
+        self.begin(1)
+
+    def begin(self, num_steps: int) -> None:
+        """The next work begins."""
+        self._done, self._of, self._next_report = 0, num_steps, 0.0
+
+    def advance(self, num_steps: int) -> None:
+        """So many more steps are done; waits while it must."""
+        self.may_go_on.wait()
+        self._done += num_steps
+        if time.monotonic() >= self._next_report:
+            _say({"done": self._done, "of": self._of})
+            self._next_report = time.monotonic() + REPORT_EVERY_S
+
+
+def make_what_is_asked(make: Callable[[interplay.record.Archive, str, Pace], None]) -> None:
+    """Make it, for one episode after another, until the input ends."""
     shield_from_the_terminal()
     os.nice(NICENESS)
     place = json.loads(sys.stdin.readline())
     wanted: queue.SimpleQueue[str] = queue.SimpleQueue()
-    may_go_on = threading.Event()
-    may_go_on.set()
-    threading.Thread(target=_listen, args=(wanted, may_go_on), daemon=True).start()
+    pace = Pace()
+    threading.Thread(target=_listen, args=(wanted, pace.may_go_on), daemon=True).start()
     archive = interplay.record.open(Path(place["data"]), database=place["database"])
     while True:
         episode_id = wanted.get()
         answer: dict[str, Any] = {"made": episode_id}
         try:
-            _film(archive, episode_id, may_go_on)
+            pace.may_go_on.wait()
+            make(archive, episode_id, pace)
         except Exception as error:  # told to who asked
             answer["error"] = str(error) or type(error).__name__
         _say(answer)
 
 
-def _film(archive: interplay.record.Archive, episode_id: str, may_go_on: threading.Event) -> None:
+def _film(archive: interplay.record.Archive, episode_id: str, pace: Pace) -> None:
     """Write the film of an episode where it is not there yet."""
     episode = archive.get(episode_id)
     path = archive.video_path(episode_id)
     if path.exists():
         return
-    done, next_report = 0, 0.0
-
-    def advance(num_frames: int) -> None:
-        nonlocal done, next_report
-        may_go_on.wait()
-        done += num_frames
-        if time.monotonic() >= next_report:
-            _say({"done": done, "of": episode.num_steps + 1})
-            next_report = time.monotonic() + REPORT_EVERY_S
-
-    may_go_on.wait()
-    write_mp4(episode, path, advance=advance, frames=None if episode.is_video_only else episode.observed)  # as Archive.video
+    pace.begin(episode.num_steps + 1)
+    write_mp4(
+        episode, path, advance=pace.advance, frames=None if episode.is_video_only else episode.observed
+    )  # as Archive.video
     episode.close()
 
 
@@ -91,4 +105,4 @@ def _say(words: dict[str, Any]) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    make_what_is_asked(_film)

@@ -70,6 +70,9 @@ class Films:
         num_cores: Cores there are; those of this process by default.
     """
 
+    module = FILMER_MODULE
+    """What runs in the process."""
+
     def __init__(
         self, archive: Archive, *, cores_needed: Callable[[], float] = lambda: 0.0, num_cores: int | None = None
     ) -> None:
@@ -87,6 +90,10 @@ class Films:
         self._thread: threading.Thread | None = None
         self._filmer: _Filmer | None = None  # the thread's own
 
+    def is_made(self, episode_id: str) -> bool:
+        """Whether it is there."""
+        return self._archive.video_path(episode_id).exists()
+
     def wanted(self, episode_id: str, turn: int = NOW) -> bool:
         """Ask for the film of an episode; does nothing if it is there. Safe to call often.
 
@@ -96,7 +103,7 @@ class Films:
         Returns:
             Whether it is waiting or being made.
         """
-        if self._archive.video_path(episode_id).exists():
+        if self.is_made(episode_id):
             return False
         with self._changed:
             if self._is_closed:
@@ -137,7 +144,7 @@ class Films:
                 return FilmProgress("held" if self._is_held else "waiting")
             if episode_id in self._failed:
                 return FilmProgress("failed", reason=self._failed[episode_id])
-        return FilmProgress("made", 1.0) if self._archive.video_path(episode_id).exists() else FilmProgress("missing")
+        return FilmProgress("made", 1.0) if self.is_made(episode_id) else FilmProgress("missing")
 
     def wait(self, episode_id: str, within_s: float) -> FilmProgress:
         """Wait a moment for a film that was asked for."""
@@ -169,7 +176,7 @@ class Films:
                 episode = self._archive.get(film.episode_id)
                 if episode.is_video_only:
                     raise no_video(episode)
-                self._filmer = self._filmer or _Filmer(self._archive)
+                self._filmer = self._filmer or _Filmer(self._archive, self.module)
                 again = not self._make(self._filmer, film)
                 if again:
                     self._end()
@@ -184,7 +191,7 @@ class Films:
                 if again and not self._is_closed:
                     self._waiting.setdefault(film.episode_id, film)
                 elif reason and not self._is_closed:
-                    log.warning("there is no film of episode %s: %s", film.episode_id, reason)
+                    log.warning("%s: nothing was made of episode %s: %s", self.module, film.episode_id, reason)
                     self._failed[film.episode_id] = reason
                 self._changed.notify_all()
         self._end()
@@ -244,9 +251,9 @@ class _DeadError(InterplayError):
 class _Filmer:
     """The process."""
 
-    def __init__(self, archive: Archive) -> None:
+    def __init__(self, archive: Archive, module: str) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-m", FILMER_MODULE],
+            [sys.executable, "-m", module],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},

@@ -4,6 +4,7 @@ import { askToCompare } from "./compare.js";
 import { Seat } from "./connection.js";
 import { FrameDecoder, MissingBase, Screen, fitSize } from "./codec.js";
 import { HeldButtons } from "./keys.js";
+import { showMilestones } from "./milestones.js";
 import { Mouse } from "./mouse.js";
 import { ApiError, api, isTyping, need } from "./page.js";
 import { inputMessage, paletteFromBase64, parseFrame, turnMessage } from "./protocol.js";
@@ -427,6 +428,8 @@ class Player {
     need(this.root, "[data-end-note]").textContent = `${ended.num_steps} steps are recorded. You can watch your game again, frame by frame.`;
     need(this.root, "[data-end-link]").setAttribute("href", `/episodes/${encodeURIComponent(ended.episode)}`);
     if (ended.may_ask) askToCompare(need(this.root, "[data-compare]"), { token: this.seat?.token });
+    const milestones = this.root.querySelector("[data-milestones]");
+    if (milestones instanceof HTMLElement) showMilestones(milestones, ended.episode);
     this.announce(this.task.has_score ? `${outcome} Score ${score}.` : outcome);
     // Let the last picture be seen before the page changes.
     setTimeout(() => {

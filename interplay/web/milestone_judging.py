@@ -1,0 +1,19 @@
+"""The process that finds out what was reached in episodes of `explore`, beside the games: each is played again.
+
+python -m interplay.web.milestone_judging        (started by `milestones.Milestones`; it is told what as `filming` is)
+"""
+
+from __future__ import annotations
+
+from interplay.explore import judgements
+from interplay.play.beside.filming import Pace, make_what_is_asked
+from interplay.record import Archive
+
+
+def _judge(archive: Archive, episode_id: str, pace: Pace) -> None:
+    pace.begin(archive.get(episode_id).num_steps)
+    judgements.made(archive, episode_id, advance=pace.advance)
+
+
+if __name__ == "__main__":
+    make_what_is_asked(_judge)

@@ -1,0 +1,99 @@
+"""What was reached in episodes of `explore`, and who may know: who has played a task, for the milestones give it away."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter, HTTPException, Request
+from fastapi.responses import JSONResponse
+
+from interplay.explore import judgements, published
+from interplay.explore.instance import Instance
+from interplay.explore.judging import Judgement
+from interplay.play.beside.films import Films
+from interplay.record import Archive, RecordingError
+from interplay.store.episodes import EpisodeQuery, find_episodes
+from interplay.tasks import Task
+from interplay.web.agent_access import check_shown
+from interplay.web.identity import current_operator, known_participant
+from interplay.web.refusals import refusal
+
+router = APIRouter(tags=["episodes"])
+
+WAIT_S = 1.0
+"""What is known so soon is sent at once."""
+
+
+class Milestones(Films):
+    """Episodes are judged one after the other in a process of low priority, as films are made."""
+
+    module = "interplay.web.milestone_judging"
+
+    def is_made(self, episode_id: str) -> bool:
+        """Whether it is known what was reached."""
+        return judgements.kept(self._archive.root, episode_id) is not None
+
+
+def told(task: Task) -> dict[str, Any]:
+    """What programs and pages may know of a task: of an instance not how its scene is built, which would give it away."""
+    document = task.to_json()
+    if task.suite == "explore":
+        document["env"]["options"] = {}
+    return document | {"hash": task.content_hash}
+
+
+def may_know(request: Request, task_id: str) -> bool:
+    """Whether who asks may know the milestones and graph of an instance: who has played it, and operators."""
+    if current_operator(request):
+        return True
+    own = known_participant(request)
+    played = EpisodeQuery(task=task_id, kept_back=[task_id], own=own, limit=1)
+    with request.app.state.archive.database.read() as session:
+        return own is not None and bool(find_episodes(session, played))
+
+
+@router.get(
+    "/api/episodes/{episode_id}/milestones",
+    responses={202: {"description": "The server is still playing the episode again. The answer says how far it is."}},
+)
+def milestones(request: Request, episode_id: str) -> JSONResponse:
+    """Show what was reached in an episode of `explore`, and when: `tick` and `second` are null for what was missed. Who has
+    not played the task may not ask (403), since the milestones give it away. The answer is 202 until they are known.
+    """
+    archive: Archive = request.app.state.archive
+    if len(episode_id) > 200:
+        raise HTTPException(404, "this episode name is too long")
+    episode = archive.get(episode_id)
+    check_shown(request, episode)
+    instance = published.instances().get(episode.task_id)
+    if instance is None:
+        raise refusal(404, f"{episode.task_id} has no milestones")
+    if not may_know(request, episode.task_id):
+        text = f"the milestones of {episode.task_id} are shown to those who have played it: play it yourself first"
+        raise refusal(403, text, code="not_played_yet")
+    queue: Milestones = request.app.state.milestones
+    if not queue.is_made(episode.id):
+        queue.wanted(episode.id)
+        progress = queue.wait(episode.id, WAIT_S)
+        if progress.state == "failed":
+            raise RecordingError(progress.reason)
+        if progress.state != "made":
+            how_far = {"episode": episode.id, "state": progress.state, "share": round(progress.share, 3)}
+            return JSONResponse(how_far, 202, {"Cache-Control": "no-store", "Retry-After": "1"})
+    judgement = judgements.made(archive, episode.id)
+    document = {"episode": episode.id, "task": episode.task_id, "semantics": judgement.semantics}
+    rows = in_order(instance, judgement, episode.task.frame_rate_hz)
+    return JSONResponse(document | {"milestones": rows}, headers={"Cache-Control": "no-store"})
+
+
+def in_order(instance: Instance, judgement: Judgement, frame_rate_hz: float) -> list[dict[str, Any]]:
+    """The milestones that are judged, in the author's order."""
+    order = {task: place for place, task in enumerate(instance.atomic_tasks_ordered)}
+    judged = [one for one in instance.milestones if one.id in judgement.milestones]
+    rows = []
+    for one in sorted(judged, key=lambda one: order.get(one.task, len(order))):
+        tick = judgement.reached.get(one.id)
+        text = one.task.replace("_", " ")
+        second = None if tick is None else tick / frame_rate_hz
+        rows.append({"id": one.id, "text": text[:1].upper() + text[1:], "tick": tick, "second": second})
+    return rows

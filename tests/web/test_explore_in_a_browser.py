@@ -1,0 +1,84 @@
+"""A person plays an instance of `explore` by keys alone, is told nothing but the goal, and then sees what was reached."""
+
+from __future__ import annotations
+
+import json
+
+import httpx
+import pytest
+from hidden_parts import hidden_parts
+from web_server import serving
+
+import interplay.record
+from interplay.explore import judgements, published
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+CORRIDOR = "explore/0116"
+"""Three things to find in a straight corridor: whoever walks ahead reaches them all."""
+WALK_STEPS = 120
+PATIENCE_MS = 300_000
+"""A machine that has never run the block world compiles it first."""
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory):
+    """A server's address and its data folder."""
+    archive = interplay.record.open(tmp_path_factory.mktemp("explore"))
+    with serving(archive.root, tmp_path_factory.mktemp("serve-explore"), {}) as address:
+        yield address, archive
+    archive.close()
+
+
+def test_a_person_walks_the_corridor_and_sees_all_milestones_reached(served, chromium, screenshots):
+    address, archive = served
+    sent: list[str] = []
+    context = chromium.new_context(base_url=address, viewport={"width": 1240, "height": 900})
+    page = context.new_page()
+    page.set_default_timeout(PATIENCE_MS)
+    page.on("websocket", lambda socket: socket.on("framereceived", lambda data: sent.append(_text(data))))
+    try:
+        page.goto("/")
+        page.get_by_role("link", name="Explore: choose a task").focus()
+        page.screenshot(path=screenshots / "explore-library.png", full_page=True)
+        page.keyboard.press("Enter")
+        page.wait_for_url("**/explore")
+        page.goto(f"/play/{CORRIDOR}")
+        page.screenshot(path=screenshots / "explore-play.png", full_page=True)
+        sent.append(page.content())
+        page.locator("[data-start]:not([disabled])").press("Enter")
+        page.locator("#player[data-state=playing]").wait_for()
+        page.keyboard.down("KeyW")
+        while int(page.locator("#player").get_attribute("data-step") or 0) < WALK_STEPS:
+            page.wait_for_timeout(50)
+        page.keyboard.up("KeyW")
+        found = [part for part in hidden_parts(CORRIDOR) if any(part in text for text in sent)]
+        assert found == []
+        assert any("welcome" in text for text in sent)
+        page.keyboard.press("Enter")
+        page.locator("[data-end-yes]").press("Enter")
+        page.locator("[data-milestones] ol").wait_for()
+        assert page.locator("[data-milestones-said]").inner_text() == "All 3 reached."
+        rows = page.locator("[data-milestones] li")
+        assert rows.nth(0).inner_text().split("\n") == ["Find cut red sandstone slab", "so from the start"]
+        assert [row.startswith("Find ") and "reached at 0:0" in row for row in rows.all_inner_texts()[1:]] == [True, True]
+        page.screenshot(path=screenshots / "explore-end.png", full_page=True)
+
+        (episode,) = archive.episodes(task=CORRIDOR)
+        kept = judgements.kept(archive.root, episode.id)
+        assert kept is not None
+        assert kept.success
+        page.goto(f"/episodes/{episode.id}")
+        page.locator("[data-milestones] ol").wait_for()
+        stranger = httpx.get(f"{address}/api/episodes/{episode.id}/milestones")
+        assert (stranger.status_code, stranger.json()["error"]) == (403, "not_played_yet")
+        assert "data-milestones" not in httpx.get(f"{address}/episodes/{episode.id}").text
+        other = next(name for name in published.names() if name != CORRIDOR)
+        assert "milestones" not in json.dumps(page.request.get("/api/tasks").json())
+        assert page.request.get(f"/play/{other}").ok
+    finally:
+        context.close()
+
+
+def _text(data: str | bytes) -> str:
+    return data if isinstance(data, str) else data.decode("latin-1")
