@@ -3,20 +3,44 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from interplay.errors import InterplayError
 from interplay.explore import published
 from interplay.explore.instance import Instance
-from interplay.explore.judging import Judgement, judge
 from interplay.explore.rules import VERSION
 from interplay.files import write_bytes
-from interplay.record import Archive, Episode
 
 FOLDER = Path("media") / "milestones"
 """Of a data folder. What is in it can be made again."""
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What was reached in one episode.
+
+    Attributes:
+        episode: Its id.
+        instance: Name of the instance.
+        semantics: What the rules mean: one of `rules.SEMANTICS`.
+        num_steps: Of the episode.
+        milestones: Ids of all milestones that can be judged, in their order.
+        reached: Id -> the step at which it was reached, 0 if it was so before the first one.
+        by_player: Id -> whether the player did it, of milestones reached because something went: see `Progress`.
+    """
+
+    episode: str
+    instance: str
+    semantics: str
+    num_steps: int
+    milestones: tuple[str, ...]
+    reached: dict[str, int]
+    by_player: dict[str, bool]
+
+    @property
+    def success(self) -> bool:
+        """Whether all were reached."""
+        return len(self.reached) == len(self.milestones) > 0
 
 
 def kept(root: Path, episode_id: str) -> Judgement | None:
@@ -31,36 +55,16 @@ def kept(root: Path, episode_id: str) -> Judgement | None:
         if (document.pop("content_hash"), document["semantics"]) != (instance.content_hash, VERSION):
             return None
         return Judgement(**document | {"milestones": tuple(document["milestones"])})
-    except (OSError, ValueError, KeyError, TypeError):  # it is not there, or not readable: it is made again
+    except (OSError, ValueError, KeyError, TypeError):  # it is not there, or cannot be read: it is made again
         return None
 
 
-def made(archive: Archive, episode_id: str, *, advance: Callable[[int], None] = lambda _: None) -> Judgement:
-    """What was reached in an episode, judged and kept where that is not known yet.
+def keep(root: Path, judgement: Judgement, instance: Instance) -> None:
+    """Keep what was reached, by this version of the instance.
 
     Raises:
-        NotFoundError: If there is no such episode.
-        InterplayError: If it is of no instance that comes with the package, or of another scene of that name.
+        OSError: If it cannot be written.
     """
-    known = kept(archive.root, episode_id)
-    if known is not None:
-        return known
-    episode = archive.get(episode_id)
-    instance = instance_of(episode)
-    judgement = judge(episode, instance, advance=advance)
-    path = archive.root / FOLDER / f"{episode_id}.json"
+    path = root / FOLDER / f"{judgement.episode}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     write_bytes(path, json.dumps(asdict(judgement) | {"content_hash": instance.content_hash}).encode())
-    return judgement
-
-
-def instance_of(episode: Episode) -> Instance:
-    """The instance that was played.
-
-    Raises:
-        InterplayError: If it is none that comes with the package.
-    """
-    instance = published.instances().get(episode.task_id)
-    if instance is None:
-        raise InterplayError(f"{episode.task_id} has no milestones: it is no instance that comes with the package")
-    return instance

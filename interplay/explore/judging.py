@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from interplay.envs import make
 from interplay.envs.voxel import VoxelEnv
 from interplay.errors import InterplayError, unknown_name
-from interplay.explore import checking, facts
+from interplay.explore import checking, facts, judgements, published
 from interplay.explore.instance import Instance, Milestone
+from interplay.explore.judgements import Judgement
 from interplay.explore.rules import SEMANTICS, VERSION, Progress
 from interplay.world import World
 
 if TYPE_CHECKING:
-    from interplay.record import Episode
+    from interplay.record import Archive, Episode
 
 _SCENE = ("kind", "time", "rules", "commands")
 """Options of a task that make its scene."""
@@ -24,34 +24,6 @@ _SCENE = ("kind", "time", "rules", "commands")
 
 class JudgingError(InterplayError):
     """An episode that cannot be judged by an instance."""
-
-
-@dataclass(frozen=True)
-class Judgement:
-    """What was reached in one episode.
-
-    Attributes:
-        episode: Its id.
-        instance: Name of the instance.
-        semantics: What the rules mean: one of `rules.SEMANTICS`.
-        num_steps: Of the episode.
-        milestones: Ids of all milestones that can be judged, in their order.
-        reached: Id -> the step at which it was reached, 0 if it was so before the first one.
-        by_player: Id -> whether the player did it, of milestones reached because something went: see `Progress`.
-    """
-
-    episode: str
-    instance: str
-    semantics: str
-    num_steps: int
-    milestones: tuple[str, ...]
-    reached: dict[str, int]
-    by_player: dict[str, bool]
-
-    @property
-    def success(self) -> bool:
-        """Whether all were reached."""
-        return len(self.reached) == len(self.milestones) > 0
 
 
 class Watch:
@@ -121,6 +93,25 @@ def judge(
     progress = watch.progress
     done = tuple(progress.milestones), progress.reached, progress.by_player
     return Judgement(episode.id, instance.name, semantics, episode.num_steps, *done)
+
+
+def known(archive: Archive, episode_id: str, *, advance: Callable[[int], None] = lambda _: None) -> Judgement:
+    """What was reached in an episode of an instance that comes with the package; judged and kept if that is not known yet.
+
+    Raises:
+        NotFoundError: If there is no such episode.
+        JudgingError: If it is of no such instance, or of another scene of that name.
+    """
+    there = judgements.kept(archive.root, episode_id)
+    if there is not None:
+        return there
+    episode = archive.get(episode_id)
+    instance = published.instances().get(episode.task_id)
+    if instance is None:
+        raise JudgingError(f"{episode.task_id} is no instance that comes with the package\nRemedy: name its file.")
+    made = judge(episode, instance, advance=advance)
+    judgements.keep(archive.root, made, instance)
+    return made
 
 
 def _check(episode: Episode, instance: Instance) -> None:

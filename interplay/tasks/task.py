@@ -92,6 +92,7 @@ class Task:
         reward: What a seat earns in a step: `own`, what the world gives it; or `shared`, the sum of what the world gives to all
             seats, the same for each.
         held_out_share: How many of people's games are played on held-out seeds, 0 to 1; None leaves it to the server.
+            At 1 it has no other seeds, whatever the server says.
     """
 
     id: str

@@ -5,14 +5,14 @@ python -m interplay.web.milestone_judging        (started by `milestones.Milesto
 
 from __future__ import annotations
 
-from interplay.explore import judgements
+from interplay.explore import judging
 from interplay.play.beside.filming import Pace, make_what_is_asked
 from interplay.record import Archive
 
 
 def _judge(archive: Archive, episode_id: str, pace: Pace) -> None:
     pace.begin(archive.get(episode_id).num_steps)
-    judgements.made(archive, episode_id, advance=pace.advance)
+    judging.known(archive, episode_id, advance=pace.advance)
 
 
 if __name__ == "__main__":

@@ -9,10 +9,10 @@ from fastapi.responses import JSONResponse
 
 from interplay.explore import judgements, published
 from interplay.explore.instance import Instance
-from interplay.explore.judging import Judgement
+from interplay.explore.judgements import Judgement
 from interplay.play.beside.films import Films
 from interplay.record import Archive, RecordingError
-from interplay.store.episodes import EpisodeQuery, find_episodes
+from interplay.record.listing import has_played
 from interplay.tasks import Task
 from interplay.web.agent_access import check_shown
 from interplay.web.identity import current_operator, known_participant
@@ -47,9 +47,7 @@ def may_know(request: Request, task_id: str) -> bool:
     if current_operator(request):
         return True
     own = known_participant(request)
-    played = EpisodeQuery(task=task_id, kept_back=[task_id], own=own, limit=1)
-    with request.app.state.archive.database.read() as session:
-        return own is not None and bool(find_episodes(session, played))
+    return own is not None and has_played(request.app.state.archive.database, task_id, own)
 
 
 @router.get(
@@ -71,16 +69,17 @@ def milestones(request: Request, episode_id: str) -> JSONResponse:
     if not may_know(request, episode.task_id):
         text = f"the milestones of {episode.task_id} are shown to those who have played it: play it yourself first"
         raise refusal(403, text, code="not_played_yet")
-    queue: Milestones = request.app.state.milestones
-    if not queue.is_made(episode.id):
+    judgement = judgements.kept(archive.root, episode.id)
+    if judgement is None:
+        queue: Milestones = request.app.state.milestones
         queue.wanted(episode.id)
         progress = queue.wait(episode.id, WAIT_S)
         if progress.state == "failed":
             raise RecordingError(progress.reason)
-        if progress.state != "made":
-            how_far = {"episode": episode.id, "state": progress.state, "share": round(progress.share, 3)}
-            return JSONResponse(how_far, 202, {"Cache-Control": "no-store", "Retry-After": "1"})
-    judgement = judgements.made(archive, episode.id)
+        judgement = judgements.kept(archive.root, episode.id)
+    if judgement is None:
+        how_far = {"episode": episode.id, "state": progress.state, "share": round(progress.share, 3)}
+        return JSONResponse(how_far, 202, {"Cache-Control": "no-store", "Retry-After": "1"})
     document = {"episode": episode.id, "task": episode.task_id, "semantics": judgement.semantics}
     rows = in_order(instance, judgement, episode.task.frame_rate_hz)
     return JSONResponse(document | {"milestones": rows}, headers={"Cache-Control": "no-store"})
