@@ -1,0 +1,90 @@
+"""People's first attempts, as results beside those of models: the first game of each person on each instance, and no other."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from interplay.explore import published
+from interplay.explore.evaluation.metrics import Result, result_of
+from interplay.explore.evaluation.runs import Run, header
+from interplay.explore.evaluation.settings import Settings
+from interplay.explore.instance import Instance
+from interplay.explore.judgements import Judgement
+from interplay.store import Database, EpisodeRow, entrants
+from interplay.store.episodes import EpisodeQuery, find_episodes
+from interplay.store.participants import PEOPLE as ENTRANT
+
+PEOPLE = "people (first attempts)"
+"""Their row."""
+
+
+def first_attempts(
+    database: Database,
+    judgement_of: Callable[[str], Judgement | None],
+    shown: Mapping[tuple[int, str], datetime] | None = None,
+) -> list[Result]:
+    """What came of them. A first attempt counts if its player agreed that it may be compared, and played it to an end; one that
+    does not count is not replaced by a later one.
+
+    Args:
+        judgement_of: Id of an episode -> what was reached; None where that is not known yet: the attempt is left out.
+        shown: Number of a participant and id of a task -> when they were shown what it is made of: games after that are no
+            first attempts.
+    """
+    made = []
+    for task, instance in published.instances().items():
+        for epoch, row in enumerate(_first(database, task, shown or {}), 1):
+            judgement = judgement_of(row.id)
+            if judgement is not None:
+                made.append(_result(instance, judgement, row, epoch))
+    return made
+
+
+def beside(results: Sequence[Result], attempts: Sequence[Result]) -> list[Result]:
+    """The attempts on the instances of some runs, in the time that these had.
+
+    Args:
+        results: Runs of one table.
+        attempts: As `first_attempts`.
+    """
+    tasks = {one.task for one in results}
+    steps = min((json.loads(one.settings)["max_steps"] for one in results), default=0)
+
+    def in_time(one: Result) -> Result:
+        parts = [part if (part.tick or 0) <= steps else replace(part, tick=None, in_order=False) for part in one.outcomes]
+        return replace(one, outcomes=tuple(parts))
+
+    return [in_time(one) for one in attempts if one.task in tasks]
+
+
+def _first(database: Database, task: str, shown: Mapping[tuple[int, str], datetime]) -> list[EpisodeRow]:
+    """First games of a task that count, oldest first."""
+    with database.read() as session:
+        rows: dict[int, EpisodeRow] = {}
+        for row in find_episodes(session, EpisodeQuery(task=task, actor="human")):
+            person = row.seats[0].participant_id
+            if person is not None:
+                rows.setdefault(person, row)
+        agreed = entrants.agreed_games(session, [row.id for row in rows.values()])
+        if any(entrants.state(one) == "withdrawn" for one in entrants.entrants(session, task, name=ENTRANT)):
+            return []
+        return [
+            row
+            for person, row in rows.items()
+            if not entrants.not_comparable(row, entrants.held_out_seeds(session, row.task_hash), agreed=row.id in agreed)
+            and not ((person, task) in shown and shown[person, task] <= row.created_at)
+        ]
+
+
+def _result(instance: Instance, judgement: Judgement, row: EpisodeRow, epoch: int) -> Result:
+    head = header(instance, Settings(), PEOPLE, epoch)
+    begin = {
+        "episode": row.id,
+        "at_start": [name for name, tick in judgement.reached.items() if tick == 0],
+        "not_judged": [one["id"] for one in head["milestones"] if one["id"] not in judgement.milestones],
+    }
+    end = {"outcome": row.outcome, "num_steps": row.num_steps, "reached": judgement.reached, "replies": {}}
+    return result_of(Run(head, begin=begin, end=end))
