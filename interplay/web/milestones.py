@@ -69,14 +69,12 @@ def milestones(request: Request, episode_id: str) -> JSONResponse:
     if not may_know(request, episode.task_id):
         text = f"the milestones of {episode.task_id} are shown to those who have played it: play it yourself first"
         raise refusal(403, text, code="not_played_yet")
+    queue: Milestones = request.app.state.milestones
+    queue.wanted(episode.id)
+    progress = queue.wait(episode.id, WAIT_S)
+    if progress.state == "failed":
+        raise RecordingError(progress.reason)
     judgement = judgements.kept(archive.root, episode.id)
-    if judgement is None:
-        queue: Milestones = request.app.state.milestones
-        queue.wanted(episode.id)
-        progress = queue.wait(episode.id, WAIT_S)
-        if progress.state == "failed":
-            raise RecordingError(progress.reason)
-        judgement = judgements.kept(archive.root, episode.id)
     if judgement is None:
         how_far = {"episode": episode.id, "state": progress.state, "share": round(progress.share, 3)}
         return JSONResponse(how_far, 202, {"Cache-Control": "no-store", "Retry-After": "1"})
