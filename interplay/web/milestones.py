@@ -11,7 +11,7 @@ from interplay.explore import judgements, published
 from interplay.explore.instance import Instance
 from interplay.explore.judgements import Judgement
 from interplay.play.beside.films import Films
-from interplay.record import Archive, RecordingError
+from interplay.record import Archive
 from interplay.record.listing import has_played
 from interplay.tasks import Task
 from interplay.web.agent_access import check_shown
@@ -70,10 +70,11 @@ def milestones(request: Request, episode_id: str) -> JSONResponse:
         text = f"the milestones of {episode.task_id} are shown to those who have played it: play it yourself first"
         raise refusal(403, text, code="not_played_yet")
     queue: Milestones = request.app.state.milestones
-    queue.wanted(episode.id)
+    if queue.progress(episode.id).state != "failed":
+        queue.wanted(episode.id)
     progress = queue.wait(episode.id, WAIT_S)
     if progress.state == "failed":
-        raise RecordingError(progress.reason)
+        raise refusal(409, progress.reason)
     judgement = judgements.kept(archive.root, episode.id)
     if judgement is None:
         how_far = {"episode": episode.id, "state": progress.state, "share": round(progress.share, 3)}

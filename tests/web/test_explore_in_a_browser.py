@@ -63,6 +63,10 @@ def test_a_person_walks_the_corridor_and_sees_all_milestones_reached(served, chr
         assert rows.nth(0).inner_text().split("\n") == ["Find cut red sandstone slab", "so from the start"]
         assert [row.startswith("Find ") and "reached at 0:0" in row for row in rows.all_inner_texts()[1:]] == [True, True]
         page.screenshot(path=screenshots / "explore-end.png", full_page=True)
+        page.emulate_media(color_scheme="dark")
+        page.set_viewport_size({"width": 375, "height": 800})
+        page.screenshot(path=screenshots / "explore-end-dark-phone.png", full_page=True)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 375
 
         (episode,) = archive.episodes(task=CORRIDOR)
         kept = judgements.kept(archive.root, episode.id)
@@ -70,6 +74,11 @@ def test_a_person_walks_the_corridor_and_sees_all_milestones_reached(served, chr
         assert kept.success
         page.goto(f"/episodes/{episode.id}")
         page.locator("[data-milestones] ol").wait_for()
+        page.screenshot(path=screenshots / "explore-episode-dark-phone.png", full_page=True)
+        for path in ("/", f"/play/{CORRIDOR}"):
+            page.goto(path)
+            page.screenshot(path=screenshots / f"explore{path.replace('/', '-')}-dark-phone.png", full_page=True)
+            assert page.evaluate("document.documentElement.scrollWidth") <= 375, path
         stranger = httpx.get(f"{address}/api/episodes/{episode.id}/milestones")
         assert (stranger.status_code, stranger.json()["error"]) == (403, "not_played_yet")
         assert "data-milestones" not in httpx.get(f"{address}/episodes/{episode.id}").text

@@ -5,14 +5,20 @@ from __future__ import annotations
 import html
 import subprocess
 import sys
+import time
+from dataclasses import replace
 
+import numpy as np
 import pytest
 from fastapi.testclient import TestClient
 from hidden_parts import hidden_parts
 
 import interplay.record
+from interplay.agents import find as find_agent
+from interplay.agents import rollout
 from interplay.explore import published
-from interplay.tasks import builtin_suites
+from interplay.play.connections.tokens import operator_token
+from interplay.tasks import builtin_suites, find
 from interplay.web.app import create_app
 
 
@@ -53,3 +59,26 @@ def test_nothing_that_gives_an_instance_away_is_sent(client):
     (one,) = [task for task in client.get("/api/tasks").json() if task["id"] == "explore/0076"]
     assert one["goal"] == "Craft an oak pressure plate."
     assert one["env"] == {"id": "voxel:explore", "options": {}}
+
+
+def test_an_episode_that_cannot_be_judged_is_told_once_and_for_all(tmp_path):
+    task = published.instances()["explore/0116"].task()
+    other = replace(task, env=replace(task.env, options={**task.env.options, "commands": []}), max_steps=3)
+    archive = interplay.record.open(tmp_path)
+    episode = rollout(archive, other, find_agent("noop"), 0, rng=np.random.default_rng(0))
+    breakout = rollout(
+        archive, replace(find("atari/breakout"), max_steps=3), find_agent("noop"), 1, rng=np.random.default_rng(0)
+    )
+    headers = {"Authorization": f"Bearer {operator_token(archive.root)}"}
+    with TestClient(create_app(archive, suites=[*builtin_suites(), published.suite()])) as client:
+        address = f"/api/episodes/{episode.id}/milestones"
+        assert client.get(address).status_code == 403
+        assert client.get(f"/api/episodes/{breakout.id}/milestones", headers=headers).status_code == 404
+        assert client.get("/api/episodes/nothing/milestones", headers=headers).status_code == 404
+        deadline = time.monotonic() + 300
+        while (answer := client.get(address, headers=headers)).status_code == 202:
+            assert time.monotonic() < deadline
+            assert answer.json()["state"] in ("waiting", "making", "held")
+        assert answer.status_code == 409
+        assert "was played in another scene of explore/0116: commands differ" in answer.text
+        assert client.get(address, headers=headers).status_code == answer.status_code
