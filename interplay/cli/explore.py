@@ -117,7 +117,8 @@ def prove(
     written = []
     for place, instance, one in zip(places, made, found, strict=False):
         if one.proof is not None:
-            _write(place, replace(instance, proofs=(*instance.proofs, one.proof.to_json())))
+            hops_found = {} if one.hops is None else {"hops": one.to_json()["hops"]}
+            _write(place, replace(instance, proofs=(*instance.proofs, one.proof.to_json() | hops_found)))
             written.append(str(place))
     details = [one.to_json() for one in found]
     verdicts = [one for detail in details for one in detail["milestones"]]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from contextlib import closing
 from pathlib import Path
@@ -124,6 +123,7 @@ def results(
         typer.Option("--price", metavar="MODEL=IN,OUT", help="Dollars for a million tokens read, written; may be repeated."),
     ] = None,
     data: DataOption = DEFAULT_DATA,
+    database: DatabaseOption = None,
     seed: SeedOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -133,22 +133,23 @@ def results(
     """
     import numpy as np
 
-    from interplay.explore.evaluation import metrics, pairs, runs
+    from interplay.explore.evaluation import metrics, pairs, references, runs
 
     if not data.is_dir():
         raise InterplayError(f"there is no folder {data}\nCheck --data; runs are made by:  interplay explore run")
     found = [metrics.result_of(one) for one in runs.read_all(data)]
     if not found:
         raise InterplayError(f"{data} holds no runs\nMake some with:  interplay explore run PATH --model scripted/ahead")
-    made = metrics.tables(found, _prices(prices))
+    with closing(open_archive(data, database)) as archive:
+        made = metrics.tables(found, _prices(prices), references.references(archive.database))
     if protocol is not None:
         if protocol not in (labels := sorted({one["label"] for one in made})):
             raise InterplayError(f"no runs of {protocol!r}; there are {', '.join(labels)}")
         made = [one for one in made if one["label"] == protocol]
-    shown = {json.dumps(one["settings"], sort_keys=True) for one in made}
+    shown = {one["key"] for one in made}
     found = [one for one in found if one.settings in shown]
     for one in made:
-        of_table = [result for result in found if result.settings == json.dumps(one["settings"], sort_keys=True)]
+        of_table = [result for result in found if result.settings == one["key"]]
         one["pairs"] = pairs.paired_tests(of_table, np.random.default_rng(seed or 0))
     written = None
     if answers is not None:
@@ -201,27 +202,30 @@ def _failed(found: list[Result]) -> list[dict[str, Any]]:
 def _text(made: dict[str, Any]) -> Table | str:
     """One table, for people."""
     return table(
-        ["model", "#runs", "#failed", "#TSR", "#MSR", "#ordered MSR", "#calls", "#refused", "#tokens", "#cost"],
+        ["model", "#runs", "#failed", "#false done", "#TSR", "#MSR", "#ordered MSR", "#calls", "#refused", "#tokens", "#cost"],
         [
             (
                 row["model"],
                 row["runs"],
                 row["failed"],
-                *(_percent(row[name]) for name in ("tsr", "msr", "ordered_msr")),
+                row["false_done"],
+                *(_percent(row[name], by_proof=row in made["references"]) for name in ("tsr", "msr", "ordered_msr")),
                 row["calls"],
                 row["refused_replies"],
                 row["input_tokens"] + row["output_tokens"],
                 "" if row["cost"] is None else f"{row['cost']:.2f}",
             )
-            for row in made["models"]
+            for row in (*made["references"], *made["models"])
         ],
         title=made["label"],
     )
 
 
-def _percent(rate: dict[str, Any]) -> str:
+def _percent(rate: dict[str, Any], *, by_proof: bool = False) -> str:
     if rate["value"] is None:
         return "-"
+    if by_proof:
+        return f"{100 * rate['value']:.1f} % (by proof)"
     return f"{100 * rate['value']:.1f} % ({100 * rate['low']:.1f} to {100 * rate['high']:.1f})"
 
 

@@ -41,6 +41,12 @@ def episodes_by_task(database: Database, *, with_waiting: bool = False) -> dict[
         return count_by_task(session, with_waiting=with_waiting)
 
 
+def listed(database: Database, wanted: EpisodeQuery) -> Sequence[EpisodeRow]:
+    """The rows that a query asks for."""
+    with database.read() as session:
+        return find_episodes(session, wanted)
+
+
 def episode_page(database: Database, wanted: EpisodeQuery, page: int, rows_per_page: int) -> EpisodePage:
     """One page of the episodes that a query asks for; the last one if there are not so many."""
     with database.read() as session:

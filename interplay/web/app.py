@@ -14,6 +14,8 @@ from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
 
 from interplay import __version__
+from interplay.explore.evaluation.kept import KeptResults
+from interplay.explore.shown import Shown
 from interplay.judge import Judging, Rules
 from interplay.judge.banning import Bans
 from interplay.judge.entrants.api_tokens import ApiTokens
@@ -35,6 +37,8 @@ from interplay.web import (
     episodes,
     errors,
     explore,
+    explore_boards,
+    explore_runs,
     milestones,
     moderation,
     pages,
@@ -129,6 +133,8 @@ def create_app(
     )
     app.state.boards = Boards(app.state.judging, app.state.judging.rules.publish_every)
     app.state.live_boards = Boards(app.state.judging) if app.state.boards.publish_every > 1 else app.state.boards
+    app.state.explore_results = KeptResults(archive.root)
+    app.state.explore_shown = Shown(archive.root)
     app.state.logged_judges = LoggedJudges(archive, lambda task: getattr(app.state.tasks.get(task), "questions", ()))
     app.state.secret = server_secret(archive.root) if secret is None else secret
     app.state.studies = Studies(archive.database)
@@ -148,6 +154,8 @@ def create_app(
         agents,
         agent_page,
         api_docs,
+        explore_boards,
+        explore_runs,
         explore,
         milestones,
         moderation,

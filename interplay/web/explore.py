@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import Response
 
+from interplay.explore import published
+from interplay.explore.evaluation.metrics import Result
+from interplay.explore.evaluation.references import proofs
+from interplay.explore.instance import Instance
 from interplay.tasks import Suite
+from interplay.web.explore_boards import board_of, boards_of
+from interplay.web.explore_runs import find_run
+from interplay.web.forms import see_other
+from interplay.web.graphs import graph
+from interplay.web.identity import current_participant
+from interplay.web.milestones import may_know
 from interplay.web.pages import render
 
 router = APIRouter(include_in_schema=False)
@@ -25,5 +37,57 @@ def suite_of(request: Request) -> Suite:
 
 @router.get("/explore")
 def explore(request: Request) -> Response:
-    """The tasks; of each its goal alone."""
-    return render(request, "explore.html", "Play", suite=suite_of(request))
+    """The board of the protocol with most entrants, and the tasks; of each its goal alone."""
+    return _page(request, None)
+
+
+@router.get("/explore/boards/{name}")
+def explore_board(request: Request, name: str) -> Response:
+    """The same with the board of another protocol."""
+    return _page(request, board_of(request, name).name)
+
+
+@router.get("/explore/tasks/{name}")
+def explore_task(request: Request, name: str) -> Response:
+    """One task: its goal, its runs, and what it is made of for those who may see that."""
+    instance, runs = _find(request, name)
+    task = instance.task()
+    inside = may_know(request, task.id)
+    return render(
+        request, "explore_task.html", "Explore",
+        task=task, num_hops=instance.num_hops, graph=graph(instance) if inside else None, runs=runs,
+        proof=proofs(request.app.state.archive.database).get(task.content_hash),
+        is_on_offer=task.id in request.app.state.tasks,
+    )  # fmt: skip
+
+
+@router.post("/explore/tasks/{name}/shown")
+def explore_shown(request: Request, name: str) -> Response:
+    """Show a task from inside to who asks for it; it is kept that they were shown it."""
+    instance, _ = _find(request, name)
+    request.app.state.explore_shown.add(current_participant(request), instance.task().id, datetime.now(UTC))
+    return see_other(f"/explore/tasks/{name}")
+
+
+def _find(request: Request, name: str) -> tuple[Instance, list[Result]]:
+    """An instance by its name, on offer or of a run, and its runs.
+
+    Raises:
+        HTTPException: 404 where there is none.
+    """
+    results, _ = request.app.state.explore_results.read()
+    runs = [one for one in results if one.task == f"explore/{name}"]
+    runs.sort(key=lambda one: (one.model, one.settings, one.epoch))
+    found = published.instances().get(f"explore/{name}") or next(
+        (made for one in runs if (made := find_run(request, one.run).instance) is not None), None
+    )
+    if found is None:
+        raise HTTPException(404, f"There is no task {name[:60]!r}. The page Explore has all of them.")
+    return found, runs
+
+
+def _page(request: Request, name: str | None) -> Response:
+    suite, boards = suite_of(request), boards_of(request)
+    board = next((one for one in boards if name in (None, one.name)), None)
+    _, unreadable = request.app.state.explore_results.read()
+    return render(request, "explore.html", "Explore", suite=suite, boards=boards, board=board, unreadable=unreadable)

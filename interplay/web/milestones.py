@@ -43,11 +43,14 @@ def told(task: Task) -> dict[str, Any]:
 
 
 def may_know(request: Request, task_id: str) -> bool:
-    """Whether who asks may know the milestones and graph of an instance: who has played it, and operators."""
+    """Whether who asks may know the milestones and graph of an instance: who has played it, or asked to see them; operators."""
     if current_operator(request):
         return True
     own = known_participant(request)
-    return own is not None and has_played(request.app.state.archive.database, task_id, own)
+    if own is None:
+        return False
+    is_shown = (own, task_id) in request.app.state.explore_shown.times()
+    return is_shown or has_played(request.app.state.archive.database, task_id, own)
 
 
 @router.get(

@@ -171,6 +171,11 @@ def find_task(request: Request, task_id: str) -> Task:
     return lookup(task_id, request.app.state.tasks)
 
 
+def offers_explore(request: Request) -> bool:
+    """Whether the tasks of explore are on offer."""
+    return any(suite.id == "explore" for suite in request.app.state.suites)
+
+
 def titles(request: Request) -> dict[str, str]:
     """Task id -> title, of the tasks on offer."""
     return {task_id: task.title for task_id, task in request.app.state.tasks.items()}
@@ -310,7 +315,7 @@ def episodes(request: Request, task: str = "", actor: str = "", page: Annotated[
         page=shown.page, num_pages=shown.num_pages, link=link, kept_back=sorted(kept_back),
         own_name=None if own is None else judge_name(own),
         lengths=game_lengths(shown.rows, request.app.state.tasks),
-        background=None if rebuilt is None else _prepare(request, request.app.state.archive.root / rebuilt.path),
+        background=None if rebuilt is None else prepare(request, request.app.state.archive.root / rebuilt.path),
     )  # fmt: skip
 
 
@@ -324,12 +329,13 @@ def episode(request: Request, episode_id: str) -> Response:
         request,
         "episode.html",
         "Episodes",
-        background=_prepare(request, found.path) if found.frame_policy == "replay" else None,
+        background=prepare(request, found.path) if found.frame_policy == "replay" else None,
         episode=found,
         task=found.task,
         check=found.outcome_check,
         has_score=has_score(found.task),
         has_milestones=found.task_id in published.instances() and may_know(request, found.task_id),
+        run=request.app.state.explore_results.of_episode(found.id) if found.task.suite == "explore" else None,
         said=agreement.said(archive.database, episode_id=found.id, participant_id=known_participant(request)),
     )
 
@@ -339,6 +345,6 @@ def game_lengths(rows: Sequence[EpisodeRow], tasks: Mapping[str, Task]) -> dict[
     return {row.id: row.num_steps / tasks[row.task].frame_rate_hz if row.task in tasks else row.duration_s for row in rows}
 
 
-def _prepare(request: Request, path: Path) -> BackgroundTask:
+def prepare(request: Request, path: Path) -> BackgroundTask:
     """Load the world of an episode that is about to be watched: the first of its kind takes seconds to load."""
     return BackgroundTask(request.app.state.drawer.prepare, path)

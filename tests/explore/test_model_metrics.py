@@ -8,6 +8,7 @@ from small_instance import FIRST_LOG
 
 from interplay.explore.evaluation.metrics import Outcome, Result, msr, rate, result_of, summary, tables, tsr
 from interplay.explore.evaluation.pairs import answers, holm, paired_tests, randomization_p, write_answers
+from interplay.explore.evaluation.references import proved
 from interplay.explore.evaluation.runs import Run, header
 from interplay.explore.evaluation.settings import Settings
 from interplay.explore.instance import parse
@@ -167,3 +168,32 @@ def test_more_milestones_win_and_as_many_are_a_draw_and_rank_reads_them(tmp_path
     ]
     assert write_answers(runs, tmp_path / "answers.csv") == 2
     assert [one.outcome for one in read_answers(tmp_path / "answers.csv")] == ["left", "draw"]
+
+
+def test_who_says_done_too_early_is_counted_apart_from_who_was_right_or_never_said_it():
+    runs = [
+        result("a", [5], said_done=True),
+        result("b", [5, None], said_done=True),
+        result("c", [None], said_done=False),
+    ]
+    assert summary(runs)["false_done"] == 1
+
+
+def test_the_oracle_stands_on_the_instances_of_the_table_in_the_version_that_was_played():
+    runs = [
+        result("a", [5, None], task_hash="v1"),
+        result("a", [5, None], epoch=2, task_hash="v1"),
+        result("b", [None], task_hash="v2"),
+    ]
+    row = summary(proved(runs, {"v1", "v3"}))
+    assert (row["runs"], row["tsr"]["value"], row["calls"]) == (2, 0.5, 0)
+    assert proved(runs, {"v3"}) == [], "without any proof there is no row"
+    assert row["msr"]["value"] == 2 / 3, "all milestones of one instance, none of the other"
+
+
+def test_tables_of_one_label_have_names_that_differ():
+    other = json.dumps(Settings(prompts="other").to_json(), sort_keys=True)
+    made = tables([result("a", [5]), result("a", [5], settings=other)])
+    assert [one["label"] for one in made] == ["paper", "paper"]
+    assert len({one["name"] for one in made}) == 2
+    assert tables([result("a", [5])])[0]["name"] == "paper"

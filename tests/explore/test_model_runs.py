@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import zipfile
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from small_instance import FIRST_LOG
 import interplay.record
 from interplay.cli import main
 from interplay.explore.evaluation import prompts, scripted
+from interplay.explore.evaluation.account import account
 from interplay.explore.evaluation.model_server import ModelServer
 from interplay.explore.evaluation.runs import FOLDER, RunError, RunFile, header, read, read_all
 from interplay.explore.evaluation.settings import PROTOCOLS, Settings
@@ -300,3 +302,23 @@ def test_without_inspect_the_command_says_how_to_install_it(instance, tmp_path):
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert result.returncode == 1
     assert "pip install 'interplay[explore]'" in result.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("protocol", ["paper", "hold", "tools", "assisted"])
+def test_a_run_file_alone_says_what_each_call_led_to(instance, tmp_path, capsys, protocol):
+    data = tmp_path / "data"
+    arguments = ("--model", "scripted/careless", "--protocol", protocol, "--steps", "40", "--data", str(data))
+    assert explore(capsys, "run", str(instance), *arguments)[0] == 0
+    (run,) = read_all(data)
+    assert run.end is not None
+    calls = account(run)
+    assert sum(call.ticks for call in calls) == run.end["num_steps"] == 40
+    assert Counter(kind for call in calls for kind in call.kinds) == run.end["replies"]
+    assert [call.tick for call in calls] == [sum(one.ticks for one in calls[:place]) for place in range(len(calls))]
+    assert any(call.is_refused for call in calls)
+    assert any(call.camera for call in calls)
+    assert len(run.end["path"]) == 41
+    assert run.end["path"][0] == [0.5, 0.0, 0.5]
+    assert run.instance is not None
+    assert run.instance.task_text == "Get a log of oak."

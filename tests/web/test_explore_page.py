@@ -31,7 +31,7 @@ def client(tmp_path):
 
 def test_the_library_has_one_card_for_all_instances(client):
     page = client.get("/").text
-    assert page.count('href="/explore"') == 2  # its picture and its button
+    assert page.count('href="/explore"') == 3  # the menu, its picture and its button
     assert "/play/explore/" not in page
     assert client.get("/explore").text.count("Play it yourself") == len(published.names()) == 26
 

@@ -12,8 +12,10 @@ from interplay.agents.scripted.blocks.player import as_keys
 from interplay.envs import Frame, make
 from interplay.envs.png import png
 from interplay.envs.voxel import VoxelEnv
+from interplay.explore import facts
 from interplay.explore.instance import Instance
 from interplay.explore.judging import Watch
+from interplay.explore.rules import cell
 from interplay.record import Archive, Owner, RecordedEpisode
 from interplay.world import Action
 
@@ -30,6 +32,7 @@ class Game:
 
     Attributes:
         at_start: Ids of the milestones that are reached before anybody acts, and so by nobody.
+        path: Where the player's feet were before the first tick and after each: x, y, z from the cell where they began.
     """
 
     def __init__(
@@ -53,6 +56,8 @@ class Game:
             self.abandon()
             raise
         self.at_start = list(self._watch.progress.reached)
+        self._origin = cell(self._watch.spawn)
+        self.path = [self._place()]
 
     @property
     def reached(self) -> dict[str, int]:
@@ -68,6 +73,14 @@ class Game:
     def outcome(self) -> str | None:
         """Why it is over; None while it goes on."""
         return self._episode.outcome
+
+    @property
+    def said_done(self) -> bool:
+        """Whether the player ended it, and did not die."""
+        return self.outcome == "terminated" and not self.env.world.player.dead
+
+    def _place(self) -> list[float]:
+        return [round(at - o, 1) for at, o in zip(facts.feet(self.env.world), self._origin, strict=True)]
 
     def hold(self, action: Mapping[str, Any], ticks: int) -> None:
         """Play an action: its keys for all the ticks, its turn at the first of them; less if the game ends."""
@@ -99,6 +112,7 @@ class Game:
         whole = {name: np.zeros(2, np.float32) if name == "camera" else 0 for name in space.spaces} | action  # type: ignore[attr-defined]
         self._info = self._episode.step({self._seat: whole}).info
         self._watch.look(self.num_steps)
+        self.path.append(self._place())
 
     def picture(self, width: int) -> bytes:
         """What the player sees, as a PNG so wide or a little less; 32 shades of each colour make it three times smaller."""

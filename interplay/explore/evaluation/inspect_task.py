@@ -11,6 +11,7 @@ from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset, Sample
@@ -122,6 +123,7 @@ async def _attempt(file: RunFile, archive: Archive, instance: Instance, settings
     for torn in archive.journal_folder.glob(f"{file.episode}.*.arrows"):
         torn.unlink()  # the answers that are kept play it again, step by step
     replies: Counter[str] = Counter()
+    asked: list[list[Any]] = []
     game: Game | None = None
     try:
         game = Game(
@@ -135,7 +137,7 @@ async def _attempt(file: RunFile, archive: Archive, instance: Instance, settings
         not_judged = [one.id for one in instance.milestones if not checking.is_judged(one)]
         file.append({"begin": {"episode": file.episode, "at_start": game.at_start, "not_judged": not_judged}})
         told = prompts.instructions(instance, settings)
-        await Player(game, Calls(file, get_model()), settings, told, state.messages, replies).play()
+        await Player(game, Calls(file, get_model()), settings, told, state.messages, replies, asked).play()
         ended = game.outcome
     except LimitExceededError:
         ended = "limit"
@@ -143,7 +145,15 @@ async def _attempt(file: RunFile, archive: Archive, instance: Instance, settings
         if game is not None:
             game.finish("interrupted")
             game.seal()
-        file.append({"failed": {"error": f"{type(error).__name__}: {without_keys(str(error))}", "replies": dict(replies)}})
+        file.append(
+            {
+                "failed": {
+                    "error": f"{type(error).__name__}: {without_keys(str(error))}",
+                    "replies": dict(replies),
+                    "asked": asked,
+                }
+            }
+        )
         raise
     except BaseException:
         if game is not None:
@@ -151,8 +161,8 @@ async def _attempt(file: RunFile, archive: Archive, instance: Instance, settings
         raise
     if game is not None:
         game.finish("quit" if ended == "limit" else str(ended))
-        reached = {"reached": game.reached, "replies": dict(replies)}
-        file.append({"end": {"outcome": ended, "num_steps": game.num_steps} | reached})
+        reached = {"reached": game.reached, "replies": dict(replies), "asked": asked, "path": game.path}
+        file.append({"end": {"outcome": ended, "said_done": game.said_done, "num_steps": game.num_steps} | reached})
         game.seal()
 
 

@@ -7,6 +7,7 @@ that it needs were reached at the same tick or before. Runs of one instance are 
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 from collections import Counter, defaultdict
@@ -50,6 +51,8 @@ class Result:
         at_start: Ids of those.
         failed: Why it failed; None if it was played to its end.
         ended: Why it ended; None if it failed.
+        said_done: Whether the model ended it.
+        task_hash: Of the task's version; empty where the run's file does not say.
         num_steps: Ticks played.
         episode: Its recording; None if there is none.
         calls, input_tokens, output_tokens: Answered calls of the model.
@@ -76,6 +79,8 @@ class Result:
     output_tokens: int
     replies: Mapping[str, int]
     cost: float | None
+    said_done: bool = False
+    task_hash: str = ""
 
     @property
     def num_reached(self) -> int:
@@ -128,6 +133,8 @@ def result_of(run: Run) -> Result:
         output_tokens=sum(usage.get("output_tokens", 0) for usage in usages),
         replies=((end or run.failed or {}).get("replies", {})),
         cost=sum(costs) if costs else None,
+        said_done=bool(end and end.get("said_done", end["outcome"] == "terminated")),
+        task_hash=head.get("task_version", ""),
     )
 
 
@@ -203,6 +210,10 @@ def msr(results: Iterable[Result], take: Callable[[Outcome], bool] = lambda one:
     )
 
 
+Reference = Callable[[Sequence[Result]], list[Result]]
+"""From the runs of a table to results on the same instances of somebody who is no entrant, such as the oracle."""
+
+
 def summary(results: Sequence[Result], price: tuple[float, float] | None = None) -> dict[str, Any]:
     """Everything about one model under one set of settings, JSON values.
 
@@ -222,6 +233,7 @@ def summary(results: Sequence[Result], price: tuple[float, float] | None = None)
         "runs": len(results),
         "instances": len({one.task for one in results}),
         "failed": sum(one.failed is not None for one in results),
+        "false_done": sum(one.said_done and not one.is_done for one in results),
         **_rates(results),
         "by_hops": {str(hops): _rates(own) for hops, own in _grouped(results, lambda one: [one.hops])},
         "by_verb": {verb: asdict(msr(results, lambda one, verb=verb: one.verb == verb)) for verb in _verbs(results)},
@@ -252,16 +264,42 @@ def _grouped(results: Iterable[Result], keys: Callable[[Result], Iterable[Any]])
     return sorted(groups.items())
 
 
-def tables(results: Sequence[Result], prices: Mapping[str, tuple[float, float]] | None = None) -> list[dict[str, Any]]:
-    """A table for each set of settings: its models by MSR, the best first."""
-    made = []
+def tables(
+    results: Sequence[Result],
+    prices: Mapping[str, tuple[float, float]] | None = None,
+    references: Mapping[str, Reference] | None = None,
+) -> list[dict[str, Any]]:
+    """A table for each set of settings: its models by MSR, the best first, and what they are compared with.
+
+    Args:
+        results: Runs.
+        prices: Model -> dollars for a million tokens read and written.
+        references: Name -> what comes of it on the instances of the runs of a table; one without results has no row.
+
+    `key` is the `settings` of its runs; `label` is what they
+    are called; `name` is that too, with a few letters more where two tables have one label.
+    """
+    made: list[dict[str, Any]] = []
     for settings, own in _grouped(results, lambda one: [one.settings]):
         rows: list[dict[str, Any]] = [
             {"model": model} | summary(theirs, (prices or {}).get(model)) for model, theirs in by_model(own).items()
         ]
         rows.sort(key=lambda row: (-(row["msr"]["value"] or 0), row["model"]))
         said = json.loads(settings)
-        made.append({"label": Settings(**said).label, "settings": said, "models": rows})
+        beside = {name: reference(own) for name, reference in (references or {}).items()}
+        made.append(
+            {
+                "label": Settings(**said).label,
+                "key": settings,
+                "settings": said,
+                "references": [{"model": name} | summary(theirs) for name, theirs in beside.items() if theirs],
+                "models": rows,
+            }
+        )
+    labels = Counter(table["label"] for table in made)
+    for table in made:
+        more = "" if labels[table["label"]] == 1 else f".{hashlib.sha256(table['key'].encode()).hexdigest()[:6]}"
+        table["name"] = table["label"] + more
     return made
 
 

@@ -54,6 +54,7 @@ class Player:
         instructions: What it is told first.
         messages: A compact account for the log: hashes of frames, and replies.
         replies: Kind of reply -> how many.
+        asked: Of each answered call the tick at which it was asked, then the kinds of its replies.
     """
 
     game: Game
@@ -62,6 +63,7 @@ class Player:
     instructions: str
     messages: list[ChatMessage]
     replies: Counter[str] = field(default_factory=Counter)
+    asked: list[list[Any]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._tools = {tool.name: tool for tool in _tools(self.settings)}
@@ -81,9 +83,14 @@ class Player:
         return "data:image/png;base64," + base64.b64encode(data).decode()
 
     def _said(self, output: ModelOutput) -> None:
+        self.asked.append([self.game.num_steps])
         called = output.message.tool_calls if output.choices else None
         text = output.completion or " ".join(f"{call.function} {json.dumps(call.arguments)}" for call in called or [])
         self.messages.append(ChatMessageAssistant(content=clean(text, _LOG_CHARS)))
+
+    def _count(self, kind: str) -> None:
+        self.replies[kind] += 1
+        self.asked[-1].append(kind)
 
     # Frames in one message, a call for each action
 
@@ -116,7 +123,7 @@ class Player:
                 memory_words=self.settings.memory_words,
                 withheld=output.stop_reason == "content_filter",
             )
-            self.replies[reply.kind] += 1
+            self._count(reply.kind)
             if not reply.is_refused:
                 return reply
             content = [*content, ContentText(text=prompts.again_line(reply.why))]
@@ -137,7 +144,7 @@ class Player:
                 num_idle = 0
                 turns.append([output.message, *(self._answer(call, index) for index, call in enumerate(called))])
                 continue
-            self.replies["refusal" if output.stop_reason == "content_filter" else "no_tool"] += 1
+            self._count("refusal" if output.stop_reason == "content_filter" else "no_tool")
             num_idle += 1
             if num_idle % self.settings.attempts == 0:
                 self.game.hold({}, 1)
@@ -166,12 +173,12 @@ class Player:
         """What a call of a tool gives; of several in one reply the first counts."""
         content: str | list[Content]
         if index:
-            self.replies["unknown_tool"] += 1
+            self._count("unknown_tool")
             content = "One tool at a time: only the first was used."
         elif self.game.outcome is not None:
             content = "The game is over."
         elif call.parse_error or call.function not in self._tools:
-            self.replies["unknown_tool"] += 1
+            self._count("unknown_tool")
             self.game.hold({}, 1)
             content = f"That is no call of a tool you have: {', '.join(self._tools)}."
         elif call.function == "act":
@@ -179,7 +186,7 @@ class Player:
         elif call.function in MACROS:
             content = self._carried_out(call.function, call.arguments)
         else:
-            self.replies["action"] += 1
+            self._count("action")
             content = self.game.carried() if call.function == "inventory" else self._seen()
             self.game.hold({}, 1)
         return ChatMessageTool(content=content, tool_call_id=call.id, function=call.function)
@@ -189,7 +196,7 @@ class Player:
 
     def _acted(self, arguments: Mapping[str, Any]) -> str | list[Content]:
         reply = read_action(arguments.get("keys"), arguments.get("ticks", 1), most_ticks=self.settings.most_ticks)
-        self.replies[reply.kind] += 1
+        self._count(reply.kind)
         self.game.hold(reply.action, 1 if reply.is_refused else reply.ticks)
         if reply.is_refused:
             return f"Nothing was pressed for one tick: {reply.why}."
@@ -200,10 +207,10 @@ class Player:
         try:
             values = macros.read(name, arguments)
         except macros.BadValueError as error:
-            self.replies["bad_value"] += 1
+            self._count("bad_value")
             self.game.hold({}, 1)
             return f"Nothing was done for one tick: {error}."
-        self.replies["action"] += 1
+        self._count("action")
         begin = self.game.num_steps
         why = self.game.carry_out(macros.doing(self.game.env.world, name, values, seed=begin), self.settings.macro_ticks)
         if self.game.num_steps == begin:

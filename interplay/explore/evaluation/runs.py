@@ -18,7 +18,7 @@ from typing import Any
 
 from interplay.errors import InterplayError
 from interplay.explore.evaluation.settings import Settings
-from interplay.explore.instance import Instance
+from interplay.explore.instance import Instance, parse
 
 SCHEMA = 1
 FOLDER = Path("explore") / "runs"
@@ -37,7 +37,8 @@ class Run:
         header: As `header` makes it.
         calls: Answered calls, in order.
         begin: The last attempt: `episode`, `at_start`, the ids of milestones that are reached before anybody acts.
-        end: How it ended, or None: `outcome`, `num_steps`, `reached` (id -> tick), `replies` (kind -> number).
+        end: How it ended, or None: `outcome`, `said_done`, `num_steps`, `reached` (id -> tick), `replies` (kind -> number), and
+            `path` and `asked`, as `Game.path` and `Player.asked`.
         failed: Why the last attempt failed, or None.
         num_failed: Attempts that failed.
     """
@@ -48,6 +49,12 @@ class Run:
     end: Mapping[str, Any] | None = None
     failed: Mapping[str, Any] | None = None
     num_failed: int = 0
+
+    @property
+    def instance(self) -> Instance | None:
+        """What was played; None of runs that were recorded before their files said it."""
+        document = self.header.get("instance")
+        return None if document is None else parse(document, source=f"run {self.header['run']}")
 
 
 def header(instance: Instance, settings: Settings, model: str, epoch: int) -> dict[str, Any]:
@@ -73,6 +80,7 @@ def header(instance: Instance, settings: Settings, model: str, epoch: int) -> di
         if one.rules
     ]
     about = {"hops": instance.num_hops, "capabilities": list(instance.capabilities), "milestones": milestones}
+    about |= {"instance": instance.to_json(), "task_version": instance.task().content_hash}
     return {"run": run} | which | about
 
 

@@ -204,8 +204,9 @@ export class Replay {
   /**
    * Show an episode.
    * @param {string} episode
+   * @param {number} [at] the frame at which it opens
    */
-  async open(episode) {
+  async open(episode, at = 0) {
     this.root.dataset.episode = episode;
     this.#message("Loading the replay ...");
     let facts;
@@ -234,8 +235,9 @@ export class Replay {
     delete this.root.dataset.shown;
     this.#message("");
     this.fit();
+    this.timeline.seek(at / this.rate);
     this.#controls();
-    await this.#show(0);
+    await this.#show(this.#frameNow());
   }
 
   fit() {
@@ -257,7 +259,7 @@ export class Replay {
   /** @param {number} frames */
   step(frames) {
     this.timeline.pause();
-    this.#go(this.#frameNow() + frames);
+    this.go(this.#frameNow() + frames);
   }
 
   /** Only so many frames are shown a second, whatever the speed: at five times the speed each third or fifth one. */
@@ -271,8 +273,11 @@ export class Replay {
     return every === 1 || frame === this.numFrames - 1 ? frame : frame - (frame % every);
   }
 
-  /** @param {number} frame */
-  #go(frame) {
+  /**
+   * Show a frame, wherever it is. Each time the position changes, the root gets an event `position` with its number.
+   * @param {number} frame
+   */
+  go(frame) {
     this.timeline.seek(frame / this.rate);
     this.#controls();
     this.#show(this.#frameNow());
@@ -363,6 +368,7 @@ export class Replay {
     this.scrub.setAttribute("aria-valuetext", `${clock(position)} of ${clock(duration)}`);
     need(this.root, "[data-time]").textContent = `${clock(position)} / ${clock(duration)}`;
     need(this.root, "[data-step]").textContent = `step ${frame} of ${this.numFrames - 1}`;
+    this.root.dispatchEvent(new CustomEvent("position", { detail: frame }));
   }
 
   /** @param {string} text */
@@ -376,7 +382,7 @@ export class Replay {
     this.playButton.addEventListener("click", () => this.toggle());
     need(this.root, "[data-back]").addEventListener("click", () => this.step(-1));
     need(this.root, "[data-forward]").addEventListener("click", () => this.step(1));
-    this.scrub.addEventListener("input", () => this.#go(Number(this.scrub.value)));
+    this.scrub.addEventListener("input", () => this.go(Number(this.scrub.value)));
     this.speed.addEventListener("change", () => (this.timeline.speed = Number(this.speed.value)));
     addEventListener("resize", () => this.fit());
     addEventListener("keydown", (event) => {
@@ -388,8 +394,8 @@ export class Replay {
       else if (event.key === ".") this.step(1);
       else if (event.key === "Home") this.step(-this.numFrames);
       else if (event.key === "End") this.step(this.numFrames);
-      else if (event.code === "ArrowLeft" && !onRange) this.#go(this.#frameNow() - Math.round(2 * this.rate));
-      else if (event.code === "ArrowRight" && !onRange) this.#go(this.#frameNow() + Math.round(2 * this.rate));
+      else if (event.code === "ArrowLeft" && !onRange) this.go(this.#frameNow() - Math.round(2 * this.rate));
+      else if (event.code === "ArrowRight" && !onRange) this.go(this.#frameNow() + Math.round(2 * this.rate));
       else return;
       event.preventDefault();
     });

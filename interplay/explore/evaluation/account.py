@@ -1,0 +1,109 @@
+"""What each call of a run led to: the ticks it was for, what was pressed, what was thought, what it took.
+
+Read off the run's file alone, without the world and without Inspect.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from interplay.explore.evaluation.replies import Reply, clean, read, read_action
+from interplay.explore.evaluation.runs import Run
+from interplay.explore.evaluation.settings import Settings
+
+WORDS_CHARS = 4000
+"""Of the words of a call that are shown."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """One answered call.
+
+    Attributes:
+        tick: The tick at which it was asked.
+        ticks: Ticks that passed by it; 0 of a reply that was refused, when the model was asked again.
+        kinds: What its replies were: of `replies.KINDS`; several where a model called several tools.
+        keys: Names of the keys that were pressed.
+        camera: Degrees down and to the right, or None.
+        tool: What it called, where the protocol has tools.
+        words: What the model said.
+        memory: What it keeps in mind after this; None where it says nothing of it.
+        why: What was wrong with it.
+        input_tokens, output_tokens: As its server counts them.
+        latency_ms: Until it was answered.
+    """
+
+    tick: int
+    ticks: int
+    kinds: tuple[str, ...]
+    keys: tuple[str, ...] = ()
+    camera: tuple[float, float] | None = None
+    tool: str | None = None
+    words: str = ""
+    memory: str | None = None
+    why: str = ""
+    input_tokens: int = 0
+    output_tokens: int = 0
+    latency_ms: float | None = None
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether nothing of it could be played."""
+        return not any(kind in ("action", "contradiction") for kind in self.kinds)
+
+
+def account(run: Run) -> list[Call]:
+    """The calls of a run, in order; none of a run whose file does not say when they were made."""
+    said = run.end or run.failed or {}
+    asked = said.get("asked", ())
+    ticks = [tick for tick, *_ in asked]
+    ends = [*ticks[1:], (run.end or {}).get("num_steps", ticks[-1])] if ticks else []
+    settings = Settings(**run.header["settings"])
+    return [
+        _call(call, tick, end - tick, tuple(kinds), settings)
+        for call, (tick, *kinds), end in zip(run.calls, asked, ends, strict=False)
+    ]
+
+
+def _call(call: Mapping[str, Any], tick: int, ticks: int, kinds: tuple[str, ...], settings: Settings) -> Call:
+    output = call["output"]
+    usage = output.get("usage") or {}
+    text = output.get("completion")
+    text = text if isinstance(text, str) else ""
+    called = next(iter(_message(output).get("tool_calls") or ()), None)
+    if called is not None:
+        reply = _of_tool(called, settings)
+        text = text or f"{called.get('function')} {json.dumps(called.get('arguments'))}"
+    else:
+        reply = read(text, most_ticks=settings.most_ticks, memory_words=settings.memory_words)
+    camera = reply.action.get("camera")
+    return Call(
+        tick,
+        ticks,
+        kinds,
+        tuple(name for name in reply.action if name != "camera"),
+        None if camera is None else (camera[0], camera[1]),
+        None if called is None else clean(called.get("function"), 100),
+        clean(reply.thought or text, WORDS_CHARS),
+        reply.memory,
+        "" if "action" in kinds else reply.why,
+        usage.get("input_tokens", 0),
+        usage.get("output_tokens", 0),
+        call.get("latency_ms"),
+    )
+
+
+def _of_tool(called: Mapping[str, Any], settings: Settings) -> Reply:
+    """The keys of `act`; other tools press what they press."""
+    arguments = called.get("arguments") or {}
+    if called.get("function") != "act":
+        return Reply("action")
+    return read_action(arguments.get("keys"), arguments.get("ticks", 1), most_ticks=settings.most_ticks)
+
+
+def _message(output: Mapping[str, Any]) -> Mapping[str, Any]:
+    choices = output.get("choices") or [{}]
+    return choices[0].get("message") or {}

@@ -1,0 +1,43 @@
+"""What models are compared with, on the instances that they played: the oracle, by its recorded proofs."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from interplay.explore.evaluation.metrics import Reference, Result
+from interplay.record.listing import listed
+from interplay.store import Database
+from interplay.store.episodes import EpisodeQuery
+
+ORACLE = "oracle"
+"""Name of who records proofs."""
+_NOTHING: dict[str, Any] = {"calls": 0, "input_tokens": 0, "output_tokens": 0, "replies": {}, "cost": None}
+
+
+def references(database: Database) -> Mapping[str, Reference]:
+    """Name -> how its results on the instances of some runs are made, for `metrics.tables`."""
+    return {ORACLE: partial(proved, proofs=proofs(database))}
+
+
+def proofs(database: Database) -> dict[str, str]:
+    """Hash of a version of a task -> the episode in which the oracle has solved it."""
+    rows = listed(database, EpisodeQuery(agent=ORACLE, outcome="terminated"))
+    return {row.task_hash: row.id for row in rows if row.task.startswith("explore/")}
+
+
+def proved(results: Sequence[Result], proofs: Collection[str]) -> list[Result]:
+    """What the oracle comes to on the instances of these runs: all of one whose version it has solved, nothing of others.
+
+    Args:
+        results: Runs of one table.
+        proofs: Hashes of the versions of tasks that have a recorded proof; without one of them there is nothing to say.
+    """
+    made = {}
+    for one in results:
+        solved = one.task_hash in proofs
+        reached = tuple(replace(part, tick=0 if solved else None, in_order=solved) for part in one.outcomes)
+        made[one.task] = replace(one, model=ORACLE, outcomes=reached, failed=None, said_done=False, episode=None, **_NOTHING)
+    return list(made.values()) if any(one.num_reached for one in made.values()) else []

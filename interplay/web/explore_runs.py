@@ -1,0 +1,149 @@
+"""One run of a language model: its page, and what the page's script reads."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from fastapi import APIRouter, HTTPException, Request
+from fastapi.responses import JSONResponse, Response
+
+from interplay.errors import NotFoundError
+from interplay.explore import judgements, published
+from interplay.explore.evaluation.account import account
+from interplay.explore.evaluation.metrics import Result, result_of
+from interplay.explore.evaluation.references import proofs
+from interplay.explore.evaluation.runs import FOLDER, Run, read
+from interplay.explore.evaluation.settings import Settings
+from interplay.explore.instance import Instance, Milestone
+from interplay.record import Archive, Episode
+from interplay.web.agent_access import check_shown
+from interplay.web.explore_boards import boards_of
+from interplay.web.milestones import may_know
+from interplay.web.pages import prepare, render
+
+router = APIRouter(tags=["explore"])
+
+
+def find_run(request: Request, run: str) -> Run:
+    """A run by its id.
+
+    Raises:
+        HTTPException: 404 where there is none, or one that cannot be shown now (`check_shown`).
+        RunError: If its file cannot be read.
+    """
+    path = request.app.state.archive.root / FOLDER / f"{run}.jsonl"
+    if not re.fullmatch(r"[0-9a-f]{16}", run) or not path.is_file():
+        raise HTTPException(404, f"There is no run {run[:40]!r}. The boards on the page Explore link to all runs.")
+    found = read(path)
+    episode = _episode(request, found)
+    if episode is not None:
+        check_shown(request, episode)
+    return found
+
+
+def _episode(request: Request, run: Run) -> Episode | None:
+    """Its recording, once it is sealed."""
+    try:
+        return request.app.state.archive.get((run.begin or {}).get("episode", ""))
+    except NotFoundError:
+        return None
+
+
+@router.get("/explore/runs/{run}", include_in_schema=False)
+def run_page(request: Request, run: str) -> Response:
+    """The replay, with what the model said at each tick."""
+    found = find_run(request, run)
+    result, episode, instance = result_of(found), _episode(request, found), found.instance
+    inside = may_know(request, result.task)
+    settings = Settings(**found.header["settings"])
+    board = next((one.name for one in boards_of(request) if one.table["key"] == result.settings), settings.label)
+    return render(
+        request, "explore_run.html", "Explore",
+        run=run, result=result, settings=settings, board=board, episode=episode, instance=instance, inside=inside,
+        milestones=_milestones(found, result, instance if inside else None, _oracle(request, result) if inside else {}),
+        is_on_offer=result.task in request.app.state.tasks,
+        background=None if episode is None else prepare(request, episode.path),
+    )  # fmt: skip
+
+
+@router.get("/api/explore/runs/{run}")
+def run_json(request: Request, run: str) -> JSONResponse:
+    """One run: its calls with ticks, keys and words, its milestones, and where it went. The names of milestones and their
+    targets are null for those who may still play the task."""
+    found = find_run(request, run)
+    result, instance = result_of(found), found.instance
+    inside = may_know(request, result.task)
+    known = instance if inside else None
+    milestones = _milestones(found, result, known, _oracle(request, result) if inside else {})
+    facts = {
+        name: getattr(result, name) for name in ("run", "task", "model", "seed", "epoch", "num_steps", "ended", "said_done")
+    }
+    document = facts | {
+        "failed": result.failed,
+        "settings": found.header["settings"],
+        "goal": None if instance is None else instance.task_text,
+        "episode": result.episode,
+        "milestones": milestones,
+        "opens_at": _opens_at(milestones),
+        "calls": [asdict(call) | {"is_refused": call.is_refused} for call in account(found)],
+        "path": ((found.end or found.failed or {}).get("path")),
+        "targets": None if known is None else _targets(known, found),
+    }
+    return JSONResponse(document, headers={"Cache-Control": "no-store"})
+
+
+def _numbers(run: Run) -> dict[str, int]:
+    """Id of a milestone -> its number, from 1, in the author's order."""
+    return {one["id"]: number for number, one in enumerate(run.header["milestones"], 1)}
+
+
+def _milestones(run: Run, result: Result, instance: Instance | None, oracle: Mapping[str, int]) -> list[dict[str, Any]]:
+    """The milestones in the author's order; their names only where the instance may be known."""
+    tasks = {} if instance is None else {one.id: one.task.replace("_", " ") for one in instance.milestones}
+    ticks: dict[str, int | None] = dict.fromkeys(result.at_start, 0)
+    ticks |= {one.id: one.tick for one in result.outcomes}
+    return [
+        {"number": number, "name": tasks.get(name), "tick": ticks[name], "oracle": oracle.get(name)}
+        for name, number in _numbers(run).items()
+        if name in ticks
+    ]
+
+
+def _oracle(request: Request, result: Result) -> Mapping[str, int]:
+    """Milestone -> tick at which the oracle reached it; nothing yet where its proof is still being played again."""
+    archive: Archive = request.app.state.archive
+    episode = proofs(archive.database).get(result.task_hash)
+    if episode is None:
+        return {}
+    judgement = judgements.kept(archive.root, episode)
+    if judgement is None and result.task in published.instances():
+        request.app.state.milestones.wanted(episode)
+    return {} if judgement is None else judgement.reached
+
+
+def _opens_at(milestones: Sequence[Mapping[str, Any]]) -> int:
+    """When the last milestone before the first missed one was reached."""
+    ticks = [one["tick"] for one in milestones]
+    missed = ticks.index(None) if None in ticks else len(ticks)
+    return max(ticks[:missed], default=0)
+
+
+def _targets(instance: Instance, run: Run) -> list[dict[str, Any]]:
+    """Where milestones look, from above, in blocks from the cell where the player began."""
+    numbers = _numbers(run)
+    return [target for one in instance.milestones if one.id in numbers for target in _targets_of(numbers[one.id], one)]
+
+
+def _targets_of(number: int, milestone: Milestone) -> list[dict[str, Any]]:
+    found = []
+    for rule in milestone.rules:
+        if "target" in rule.params:
+            x, _, z = rule.params["target"]
+            found.append({"number": number, "low": [x, z], "high": [x + 1, z + 1], "within": rule.params.get("max_distance")})
+        elif "min" in rule.params and "max" in rule.params:
+            (x0, _, z0), (x1, _, z1) = rule.params["min"], rule.params["max"]
+            found.append({"number": number, "low": [x0, z0], "high": [x1 + 1, z1 + 1], "within": None})
+    return found

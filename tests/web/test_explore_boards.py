@@ -1,0 +1,228 @@
+"""The boards of language models, tasks from inside, and pages of runs, over runs that scripted models really made."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from pathlib import Path
+
+import pytest
+from fastapi.testclient import TestClient
+
+import interplay.record
+from interplay.cli import main
+from interplay.explore import published
+from interplay.explore.evaluation.runs import FOLDER, read_all
+from interplay.explore.instance import parse
+from interplay.explore.shown import Shown
+from interplay.play.connections.tokens import operator_token
+from interplay.tasks import builtin_suites
+from interplay.web.app import create_app
+from interplay.web.graphs import graph
+
+pytestmark = pytest.mark.slow
+
+NAME = "0013"
+TARGET = "lapis"
+"""What nobody may read who may still play it."""
+
+
+def command(*arguments: str) -> None:
+    with pytest.raises(SystemExit) as stop:
+        main(["explore", *arguments, "--json"])
+    assert not stop.value.code
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory) -> Path:
+    """Runs of two scripted models by `paper`, one by `hold`, one that failed, and a proof."""
+    folder = tmp_path_factory.mktemp("explored")
+    for model in ("careless", "still"):
+        command("run", f"explore/{NAME}", "--model", f"scripted/{model}", "--steps", "30", "--data", str(folder))
+    hold = ("--protocol", "hold", "--steps", "20")
+    command("run", f"explore/{NAME}", "--model", "scripted/careless", *hold, "--data", str(folder))
+    command("prove", f"explore/{NAME}", "--data", str(folder))
+    path = next(path for path in (folder / FOLDER).glob("*.jsonl") if '"scripted/still"' in path.read_text())
+    header, begin, *_ = path.read_text().splitlines()
+    document = json.loads(header)
+    document["header"] |= {"model": "openai/<b>big</b>", "run": "0123456789abcdef"}
+    failed = {"failed": {"error": "CallError: the server is gone\nsecond line", "replies": {}}}
+    lines = [json.dumps(document), begin.replace("-", "-0"), json.dumps(failed)]
+    (folder / FOLDER / "0123456789abcdef.jsonl").write_text("\n".join(lines) + "\n")
+    return folder
+
+
+@pytest.fixture
+def client(data):
+    archive = interplay.record.open(data)
+    with TestClient(create_app(archive, suites=[*builtin_suites(), published.suite()])) as client:
+        yield client
+    archive.close()
+
+
+@pytest.fixture
+def nobody_was_shown(data):
+    """The data folder in which nobody has asked to see a task from inside."""
+    yield
+    (data / "explore" / "shown.jsonl").unlink(missing_ok=True)
+
+
+def run_id(data: Path, model: str, protocol: str = "paper") -> str:
+    return next(
+        run.header["run"]
+        for run in read_all(data)
+        if run.header["model"] == model and run.header["settings"]["protocol"] == protocol
+    )
+
+
+def test_the_page_opens_on_the_protocol_with_most_entrants_and_keeps_the_others_apart(client):
+    page = client.get("/explore").text
+    assert re.search(r'href="/explore/boards/paper-30" aria-current="page"', page)
+    assert client.get("/explore/boards/paper-30").text == page
+    other = client.get("/explore/boards/hold-20").text
+    assert "scripted/still" in page
+    assert "scripted/still" not in other.partition("<h2>Tasks</h2>")[0]
+    assert page.count("Play it yourself") == len(published.names())
+
+
+def test_the_oracle_stands_on_top_by_proof_and_failed_runs_are_listed_with_why(client):
+    page = client.get("/explore").text
+    rows = re.findall(r'<th scope="row" class="nm">.*?</svg>([^<]*)', page)
+    assert [row.strip() for row in rows][:1] == ["oracle"]
+    assert page.count("by proof") == 2
+    assert "CallError: the server is gone" in page
+    assert "second line" not in page
+    assert "openai/&lt;b&gt;big" in page
+    assert "<b>big" not in page
+
+
+def test_csv_and_json_are_the_rows_that_the_command_prints(client, data, capsys):
+    capsys.readouterr()
+    command("results", "--protocol", "paper-30", "--data", str(data))
+    (printed,) = json.loads(capsys.readouterr().out)["tables"]
+    board = client.get("/api/explore/boards/paper-30").json()
+    assert board["models"] == printed["models"]
+    assert board["references"] == printed["references"]
+    assert [one["why"] for one in board["failed"]] == ["CallError: the server is gone"]
+    rows = list(csv.DictReader(io.StringIO(client.get("/explore/boards/paper-30.csv").text)))
+    assert [(row["kind"], row["model"], row["tsr"]) for row in rows if row["model"] == "oracle"] == [
+        ("reference", "oracle", "1.0")
+    ]
+    assert {row["model"] for row in rows if row["kind"] == "model"} == {"openai/<b>big</b>"}
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "/explore/boards/nothing",
+        "/explore/boards/nothing.csv",
+        "/explore/boards/%2e%2e%2fetc",
+        "/explore/tasks/nothing",
+        "/explore/runs/nothing",
+        "/explore/runs/aaaaaaaaaaaaaaaa",
+        "/explore/runs/..%2f..%2foperator",
+        "/explore/runs/" + "a" * 5000,
+        "/leaderboard/explore?board=nothing",
+    ],
+)
+def test_what_there_is_not_is_the_usual_page(client, address):
+    answer = client.get(address)
+    assert answer.status_code == 404
+    assert "Page not found" in answer.text
+
+
+def test_programs_get_the_usual_error(client):
+    for address in ("/api/explore/boards/nothing", "/api/explore/runs/nothing"):
+        answer = client.get(address)
+        assert (answer.status_code, answer.json()["error"]) == (404, "not_found")
+    assert client.post("/explore/tasks/nothing/shown").status_code == 404
+
+
+def test_a_task_from_inside_is_for_who_asks_for_it_and_that_is_kept(client, data, nobody_was_shown):
+    run = run_id(data, "scripted/careless")
+    for address in (f"/explore/tasks/{NAME}", f"/explore/runs/{run}", f"/api/explore/runs/{run}"):
+        text = client.get(address).text
+        goal = published.instances()[f"explore/{NAME}"].task_text
+        assert TARGET not in text.replace(goal, ""), address
+    assert client.get(f"/api/explore/runs/{run}").json()["targets"] is None
+    page = client.post(f"/explore/tasks/{NAME}/shown").text
+    assert 'class="graph"' in page
+    assert "find lapis block" in page
+    assert len(Shown(data).times()) == 1
+    client.post(f"/explore/tasks/{NAME}/shown")
+    assert len(Shown(data).times()) == 1, "once is enough"
+    document = client.get(f"/api/explore/runs/{run}").json()
+    assert [one["name"] for one in document["milestones"]] == ["find lapis block", "mine lime stained glass"]
+    assert document["targets"][0]["low"] == [5, 5]
+    client.cookies.clear()
+    assert client.get(f"/api/explore/runs/{run}").json()["targets"] is None, "somebody else"
+
+
+def test_the_operator_sees_it_without_asking(client, data, nobody_was_shown):
+    headers = {"Authorization": f"Bearer {operator_token(data)}"}
+    assert 'class="graph"' in client.get(f"/explore/tasks/{NAME}", headers=headers).text
+    assert Shown(data).times() == {}
+
+
+def test_a_run_says_what_each_call_led_to_and_opens_where_all_was_still_well(client, data):
+    run = run_id(data, "scripted/careless")
+    document = client.get(f"/api/explore/runs/{run}").json()
+    assert sum(call["ticks"] for call in document["calls"]) == document["num_steps"] == 30
+    assert len(document["path"]) == 31
+    ticks = [one["tick"] for one in document["milestones"]]
+    missed = ticks.index(None)
+    assert document["opens_at"] == max([0, *ticks[:missed]])
+    page = client.get(f"/explore/runs/{run}").text
+    assert f'href="/episodes/{document["episode"]}"' in page
+    assert f'href="/explore/runs/{run}"' in client.get(f"/episodes/{document['episode']}").text
+
+
+def test_a_run_that_failed_has_a_page_that_says_so(client):
+    page = client.get("/explore/runs/0123456789abcdef").text
+    assert "This run failed" in page
+    assert "data-replay" not in page
+
+
+def test_a_broken_file_is_left_out_and_said(client, data):
+    broken = data / FOLDER / "ffffffffffffffff.jsonl"
+    broken.write_text("not json\n")
+    try:
+        page = client.get("/explore").text
+        assert "1 file of runs cannot be read and is left out" in page
+        assert "scripted/still" in page
+    finally:
+        broken.unlink()
+
+
+def test_ratings_from_milestones_stand_apart_from_peoples_answers(client):
+    page = client.get("/leaderboard/explore?board=paper-30").text
+    assert "scripted/careless" in page
+    assert "reached more milestones" in page
+    assert 'href="/leaderboard/explore"' in client.get("/leaderboard").text
+    assert "scripted/careless" not in client.get("/leaderboard").text
+
+
+def test_without_any_run_the_page_says_how_to_make_one_and_shows_the_tasks(tmp_path):
+    with TestClient(create_app(interplay.record.open(tmp_path), suites=[published.suite()])) as client:
+        page = client.get("/explore").text
+        assert "interplay explore run published --model" in page
+        assert page.count("Play it yourself") == len(published.names())
+        assert client.get("/leaderboard/explore").status_code == 200
+
+
+def test_the_graph_puts_each_task_to_the_right_of_all_that_it_needs_and_knows_what_proofs_say():
+    document = published.instances()["explore/hard_0000"].to_json()
+    instance = parse(document)
+    edge = instance.edges[0]
+    hops = {"edges": [{"first": edge.first, "then": edge.then, "enforced": False, "tick": 5}]}
+    document["proofs"] = [{"content_hash": instance.content_hash, "hops": hops}]
+    drawn = graph(parse(document))
+    at = {" ".join(node.lines): node.x for node in drawn.nodes}
+    assert len(at) == len(instance.nodes)
+    for arrow in drawn.arrows:
+        left, right = (next(x for lines, x in at.items() if task.startswith(lines)) for task in (arrow.first, arrow.then))
+        assert left < right
+    assert [arrow.enforced for arrow in drawn.arrows] == [False, *[None] * (len(drawn.arrows) - 1)]
+    assert f"{drawn.arrows[0].then} needs {drawn.arrows[0].first}" in drawn.words
