@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from interplay.errors import InterplayError
+from interplay.errors import InterplayError, MisuseError
 
 
 class StudyError(InterplayError):
     """Anything wrong with a study's settings, or with what a platform did with them."""
+
+
+class OptionError(StudyError, MisuseError):
+    """An option of a study's command that cannot be read, such as an address that is none."""
 
 
 class ArrivalError(StudyError):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 from xml.etree import ElementTree
 
-from interplay.study.errors import StudyError
+from interplay.study.errors import OptionError, StudyError
 from interplay.study.quiz_export import answer_key, question_form
 from interplay.tables import Table
 
@@ -115,7 +115,7 @@ class HitSettings:
             unique_token: 1 to 64 characters, the same when the same request is sent again: within 24 hours one HIT is made. As
                 the HIT's annotation, which only the requester sees, it lets the HIT be found later.
         Raises:
-            StudyError: If the address is not https, or the token is too long.
+            OptionError: If the address is not https, or the token is too long.
         """
         if not 1 <= len(unique_token) <= 64:
             raise StudyError(f"a request token has 1 to 64 characters, got {len(unique_token)}")
@@ -182,11 +182,11 @@ def external_question(address: str, *, frame_height_px: int = 0) -> str:
     """The `Question` of a HIT that shows a page of ours in a frame.
 
     Raises:
-        StudyError: If the address is not https: browsers refuse anything else inside Amazon's page.
+        OptionError: If the address is not https: browsers refuse anything else inside Amazon's page.
     """
     parts = urlsplit(address)
     if parts.scheme != "https" or not parts.hostname:
-        raise StudyError(
+        raise OptionError(
             f"Mechanical Turk shows pages by https only, got {address!r}\nPut the server behind a proxy with a certificate."
         )
     question = ElementTree.Element("ExternalQuestion", xmlns=QUESTION_NAMESPACE)

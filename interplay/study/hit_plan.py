@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
 from interplay.study.channels import MTurkChannel
-from interplay.study.errors import PaymentError, PaymentUnknownError, StudyError
+from interplay.study.errors import OptionError, PaymentError, PaymentUnknownError, StudyError
 from interplay.study.hit import HitSettings, qualification_request
 from interplay.study.pay import find_fee
 
@@ -164,11 +164,12 @@ def plan(
     Returns:
         The qualification type, if there is to be one, then the HITs; what was made before is among them.
     Raises:
-        StudyError: As `settings_of`, or if the address cannot be used.
+        StudyError: As `settings_of`.
+        OptionError: If the address cannot be used.
     """
     parts = urlsplit(address)
     if parts.query or parts.fragment:
-        raise StudyError(f"--address {address} has more than a server's name and path\nWrite such as https://lab.example")
+        raise OptionError(f"--address {address} has more than a server's name and path\nWrite such as https://lab.example")
     settings, orders, known = settings_of(study), [], list(events)
     if test is not None:
         assert study.quiz is not None  # the test is of its quiz

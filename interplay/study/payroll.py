@@ -17,7 +17,7 @@ from interplay.store import studies as store
 from interplay.store.judging import lock
 from interplay.study import ledger
 from interplay.study.definition import Study
-from interplay.study.errors import StudyError
+from interplay.study.errors import OptionError, StudyError
 from interplay.study.ledger import Event, Payer, Payment, Sent, State, Visit
 from interplay.study.studies import Studies
 
@@ -133,8 +133,13 @@ class Payroll:
             hint: What the error of an unknown study adds.
         Raises:
             NotFoundError: If no such study was opened here, with the nearest.
-            StudyError: If one names no payment whose end is unknown, or another end.
+            OptionError: If one is written otherwise.
+            StudyError: If one names no payment whose end is unknown.
         """
+        for one in endings:
+            request, _, state = one.rpartition("=")
+            if not request or state not in ("sent", "failed"):
+                raise OptionError(f"--settle {one}: write REQUEST=sent or REQUEST=failed")
         self._studies.get(study, hint=hint)
         with self._database.write() as session:
             lock(session)
@@ -142,7 +147,7 @@ class Payroll:
             unknown = {request: event for request, event in last.items() if event.state == "planned"}
             for one in endings:
                 request, _, state = one.rpartition("=")
-                if state not in ("sent", "failed") or request not in unknown:
+                if request not in unknown:
                     known = ", ".join(unknown) or "none"
                     raise StudyError(
                         f"--settle {one}: write REQUEST=sent or REQUEST=failed, for a payment whose end is unknown: {known}"

@@ -273,7 +273,8 @@ def test_a_torn_last_line_is_left_out_and_one_run_is_played_by_one_process(tmp_p
 @pytest.mark.parametrize(
     ("arguments", "status", "words"),
     [
-        (["--model", "scripted/ahed"], 1, "did you mean 'ahead'"),
+        (["--model", "scripted/ahed"], 2, "did you mean 'ahead'"),
+        (["--model", "scripted/unknown"], 2, "There are scripted/still, scripted/ahead, scripted/careless."),
         (["--model", "nobody/knows"], 1, "cannot be used"),
         (["--model", "scripted/ahead", "--protocol", "papr"], 2, "did you mean 'paper'"),
         (["--model", "scripted/ahead", "--goal", "hiden"], 2, "did you mean 'hidden'"),

@@ -236,8 +236,8 @@ def test_mistakes_are_told_before_anything_is_sent(run, opened, tmp_path, monkey
     assert "unknown study 'cavs'; did you mean 'caves'?" in said(f"hit cavs {lab}", 2)
     assert "there is no folder elsewhere" in said(f"hit caves {lab} --data elsewhere")
     for address in ("http://lab.example", "lab.example", "https://"):
-        assert "Mechanical Turk shows pages by https only" in said(f"hit caves --address {address}")
-    assert "has more than a server's name and path" in said("hit caves --address https://lab.example?a=1")
+        assert "Mechanical Turk shows pages by https only" in said(f"hit caves --address {address}", 2)
+    assert "has more than a server's name and path" in said("hit caves --address https://lab.example?a=1", 2)
     assert said(f"hit caves {lab} --send").startswith("error: no AWS access key in the environment\nSet AWS_ACCESS_KEY_ID")
     assert ledger(opened) == []
     for verb in ("check", "open"):

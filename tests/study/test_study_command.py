@@ -320,6 +320,9 @@ def test_a_bonus_of_prolific_whose_end_nobody_knows_is_never_sent_again_by_itsel
 
 def test_only_payments_whose_end_is_unknown_are_settled_by_hand(run, opened):
     finish(opened, "mturk", "A1ADA", "3A", 15)
+    for malformed in ("reward:x", "reward:x=paid", "=sent", "sent"):
+        status, _, err = run(f"pay caves --channel mturk --settle {malformed}")
+        assert (status, f"--settle {malformed}: write REQUEST=sent or REQUEST=failed" in err) == (2, True)
     status, _, err = run("pay caves --channel mturk --settle reward:x=sent")
     assert status == 1
     assert "--settle reward:x=sent: write REQUEST=sent or REQUEST=failed, for a payment whose end is unknown: none" in err

@@ -229,15 +229,23 @@ def milestones() -> Scorer:
 
 @modelapi(name="scripted")
 class ScriptedModel(ModelAPI):
-    """`scripted/NAME`: see `scripted.SCRIPTED`."""
+    """`scripted/NAME`: see `scripted.SCRIPTED`.
+
+    Raises:
+        NotFoundError: If there is none of this name.
+    """
+
+    def __init__(self, model_name: str, *args: Any, **options: Any) -> None:
+        if model_name not in scripted.SCRIPTED:
+            known = ", ".join(f"scripted/{name}" for name in scripted.SCRIPTED)
+            raise unknown_name("scripted model", model_name, scripted.SCRIPTED, hint=f"There are {known}.")
+        super().__init__(model_name, *args, **options)
 
     async def generate(
         self, input: list[ChatMessage], tools: list[ToolInfo], tool_choice: ToolChoice, config: GenerateConfig
     ) -> ModelOutput:
         """What the program replies; usage is set, for otherwise Inspect asks the network how many tokens there are."""
         name = self.model_name
-        if name not in scripted.SCRIPTED:
-            raise unknown_name("scripted model", name, scripted.SCRIPTED)
         texts = [message.text for message in input]
         if tools:
             output = ModelOutput.for_tool_call(
