@@ -82,11 +82,12 @@ def check(instance: Instance) -> Report:
 def _graph(instance: Instance) -> Iterator[Finding]:
     """Tasks, edges and their order."""
     nodes, ordered = instance.nodes, instance.atomic_tasks_ordered
-    for key, tasks in (("reasoning_graph.nodes", nodes), ("atomic_tasks_ordered", ordered)):
+    selected = instance.selected_tasks
+    for key, tasks in (("reasoning_graph.nodes", nodes), ("selected_tasks", selected), ("atomic_tasks_ordered", ordered)):
         for task, number in Counter(tasks).items():
             if number > 1:
                 yield Finding(key, f"{task!r} is there {number} times", "name each task once")
-    for key, tasks in (("selected_tasks", instance.selected_tasks), ("atomic_tasks_ordered", ordered)):
+    for key, tasks in (("selected_tasks", selected), ("atomic_tasks_ordered", ordered)):
         for task in sorted(set(tasks) - set(nodes)):
             yield Finding(
                 key, f"{task!r} is not a node of the graph", nearest(task, nodes) or "add it to the nodes, or take it out"

@@ -1,8 +1,10 @@
 """Models play instances: recorded, judged, resumed, and nothing of a key or a rule gets where it should not."""
 
+import itertools
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -15,12 +17,14 @@ from small_instance import FIRST_LOG
 
 import interplay.record
 from interplay.cli import main
+from interplay.explore import published
 from interplay.explore.evaluation import prompts, scripted
 from interplay.explore.evaluation.account import account
 from interplay.explore.evaluation.model_server import ModelServer
 from interplay.explore.evaluation.runs import FOLDER, RunError, RunFile, header, read, read_all
-from interplay.explore.evaluation.settings import PROTOCOLS, Settings
-from interplay.explore.instance import parse
+from interplay.explore.evaluation.settings import GOALS, PROTOCOLS, Settings
+from interplay.explore.instance import load, parse
+from interplay.explore.rules import OWN_PARAMS, PARAMS
 from interplay.record import verify
 
 SHORT = 5
@@ -246,6 +250,30 @@ def test_a_prompt_holds_no_coordinate_no_rule_and_in_hidden_mode_no_prerequisite
             assert ("trunk" in said) == (goal == "written")
             assert "log" not in said.lower() or goal == "written"
     assert "Craft oak planks." in prompts.instructions(made, Settings(goal="hidden"))
+
+
+def test_prompts_of_all_published_instances_hold_no_coordinate_no_rule_and_hidden_no_prerequisite():
+    around: dict[str, set[str]] = {}
+    files = published.files_of(["published"])
+    assert len(files) == 26
+    for made, protocol, mode in itertools.product(map(load, files), PROTOCOLS, GOALS):
+        told, goal = prompts.instructions(made, Settings(protocol, goal=mode)), prompts.goal(made, mode)
+        assert told.count(goal) == 1
+        around.setdefault(protocol, set()).add(told.replace(goal, ""))
+        assert re.search(r"~|(-?\d+[, ]+){2}-?\d|\b[xyz] ?[=:]", told) is None
+        assert not any(word in told for word in (*PARAMS, *OWN_PARAMS, "spawn_relative", "max_distance", "min_count", "facing"))
+        if mode == "hidden":
+            needed = {edge.first for edge in made.edges}
+            own = set(words(" ".join(task for task in made.nodes if task not in needed)))
+            assert set(words(goal)) <= own
+            for task in needed:
+                assert not (set(words(task)) - own) & set(words(goal)), (made.name, task)
+                assert task.replace("_", " ").lower() not in goal.lower(), (made.name, task)
+    assert all(len(texts) == 1 for texts in around.values()), "beside the goal nothing depends on the instance"
+
+
+def words(text: str) -> list[str]:
+    return re.findall("[a-z]+", text.lower())
 
 
 def test_a_torn_last_line_is_left_out_and_one_run_is_played_by_one_process(tmp_path):

@@ -1,4 +1,4 @@
-"""The protocol `assisted`: macros are carried out as keys, on what is seen and carried; bare keys do the same tasks."""
+"""Models that are lists of replies play: macros leave only keys, bare keys do the same tasks, hostile replies get no credit."""
 
 import asyncio
 import itertools
@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from inspect_ai.model import ChatMessage, ChatMessageTool, ModelOutput
+from test_model_replies import hostile
 from test_oracle import has, instance_of
 
 import interplay.record
@@ -19,8 +20,9 @@ from interplay.agents.scripted.blocks.player import as_keys
 from interplay.explore import facts
 from interplay.explore.evaluation import macros, prompts
 from interplay.explore.evaluation.game import Game
-from interplay.explore.evaluation.macros import MACROS
+from interplay.explore.evaluation.macros import ARGUMENTS, MACROS
 from interplay.explore.evaluation.playing import Player
+from interplay.explore.evaluation.replies import KINDS
 from interplay.explore.evaluation.settings import Settings
 from interplay.explore.instance import Instance
 from interplay.explore.oracle.proving import prove
@@ -338,3 +340,29 @@ def test_no_call_of_a_macro_crashes_whatever_is_there():
         if number % 3 == 0:
             world.player.yaw = rng.uniform(-60, 60)
     assert sum(map(bool, done.values())) >= 6, done
+
+
+def test_two_thousand_hostile_replies_get_no_credit_and_are_counted_by_kind(tmp_path):
+    rng = random.Random(13)
+    said = [hostile(rng).replace("ESC", "drop") for _ in range(2000)]
+    replies = (ModelOutput.from_content("scripted", text) for text in said)
+    end = ModelOutput.from_content("scripted", '{"action": {"ESC": 1}}')
+    came = play(tmp_path, instance_of([TRUNK], has("oak_log")), Settings("paper"), replies, end)
+    assert came["reached"] == {}
+    assert sum(came["replies"].values()) == 2001
+    assert came["replies"].keys() == KINDS.keys() - {"no_tool", "unknown_tool"}
+
+
+def test_hostile_calls_of_tools_get_no_credit_and_are_counted_by_kind(tmp_path):
+    rng = random.Random(17)
+    values = [None, True, -1, 10**400, float("nan"), [1e6, -1e6], [0.5], {}, "", "oak_log\ud800", "x" * 200_000, "diamond", 3]
+    names = ["act", "look", "inventory", *MACROS, "fly", "", "__class__", "give\ud800"]
+    keys = [*ARGUMENTS, "keys", "ticks", "milestones", ""]
+    calls = [
+        called(rng.choice(names), {rng.choice(keys): rng.choice(values) for _ in range(rng.randrange(4))}) for _ in range(300)
+    ]
+    came = play(tmp_path, instance_of([TRUNK], has("oak_log")), Settings("assisted"), calls, called(*END))
+    assert came["reached"] == {}
+    assert sum(came["replies"].values()) == 301
+    assert came["replies"].keys() <= {"action", "bad_value", "no_action", "unknown_tool"}
+    assert min(came["replies"].values()) > 10
