@@ -5,7 +5,6 @@ import json
 import os
 import random
 import re
-import signal
 import subprocess
 import sys
 import zipfile
@@ -14,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from small_instance import FIRST_LOG
+from warm_process import WarmProcess
 
 import interplay.record
 from interplay.cli import main
@@ -28,6 +28,15 @@ from interplay.explore.rules import OWN_PARAMS, PARAMS
 from interplay.record import verify
 
 SHORT = 5
+EVALUATION = (
+    "interplay.cli.explore",
+    "interplay.explore.evaluation.evaluate",
+    "openai",
+    "acp.schema",
+    "scipy.linalg.cython_blas",
+    "alembic.command",
+)
+"""What `interplay explore run` loads."""
 
 
 @pytest.fixture
@@ -180,22 +189,23 @@ def test_a_killed_evaluation_goes_on_to_the_same_summary_and_pays_no_answered_ca
     rng = random.Random(11)
     second = tmp_path / "second.json"
     second.write_text(json.dumps(FIRST_LOG | {"name": "second_log", "task_text": "Get another log."}))
-    victim: list[subprocess.Popen] = []
+    victim: list[WarmProcess] = []
     kill_at: list[int] = []
 
     def reply(model: str, texts: list[str]) -> str:
         if kill_at and len(server.prompts) >= kill_at[0]:
             kill_at.clear()
-            os.kill(victim[-1].pid, signal.SIGKILL)
+            victim[-1].kill()
         return scripted.reply("careless", texts)
 
     def play(server: ModelServer, data: Path) -> tuple[int, str]:
         options = ["--model", "m", "--address", server.address, "--steps", str(SHORT), "--data", str(data), "--json"]
-        command = [sys.executable, "-m", "interplay", "explore", "run", str(instance), str(second), *options]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
-            victim.append(process)
-            said, _ = process.communicate()
-        return process.returncode, said
+        command = ["-m", "interplay", "explore", "run", str(instance), str(second), *options]
+        process = WarmProcess(command, stderr=Path(os.devnull), loaded=EVALUATION)
+        victim.append(process)
+        with process.stdout:
+            said = process.stdout.read()
+        return process.wait(), said
 
     with ModelServer(reply) as server:
         assert play(server, tmp_path / "whole")[0] == 0
