@@ -141,7 +141,7 @@ def results(
     if not found:
         raise InterplayError(f"{data} holds no runs\nMake some with:  interplay explore run PATH --model scripted/ahead")
     with closing(open_archive(data, database)) as archive:
-        made = metrics.tables(found, _prices(prices), references.references(archive.database))
+        made = metrics.tables(found, _prices(prices), references.references(archive.database, data))
     if protocol is not None:
         if protocol not in (labels := sorted({one["label"] for one in made})):
             raise InterplayError(f"no runs of {protocol!r}; there are {', '.join(labels)}")
@@ -209,7 +209,7 @@ def _text(made: dict[str, Any]) -> Table | str:
                 row["runs"],
                 row["failed"],
                 row["false_done"],
-                *(_percent(row[name], by_proof=row in made["references"]) for name in ("tsr", "msr", "ordered_msr")),
+                *(_percent(row[name], by_proof=row["model"] == "oracle") for name in ("tsr", "msr", "ordered_msr")),
                 row["calls"],
                 row["refused_replies"],
                 row["input_tokens"] + row["output_tokens"],

@@ -13,7 +13,6 @@ from fastapi.responses import Response
 
 from interplay.explore.evaluation import metrics, pairs
 from interplay.explore.evaluation.metrics import Result
-from interplay.explore.evaluation.references import references
 from interplay.explore.evaluation.scripted import PREFIX as SCRIPTED
 from interplay.explore.evaluation.settings import GOALS, PROTOCOLS
 from interplay.rank import Comparison
@@ -103,7 +102,7 @@ def boards_of(request: Request) -> list[Board]:
     found, _ = request.app.state.explore_results.read()
     if not found:
         return []
-    made = metrics.tables(found, references=references(request.app.state.archive.database))
+    made = metrics.tables(found, references=request.app.state.explore_references.read())
     of_settings: dict[str, list[Result]] = {}
     for one in found:
         of_settings.setdefault(one.settings, []).append(one)

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -210,6 +211,22 @@ def test_without_any_run_the_page_says_how_to_make_one_and_shows_the_tasks(tmp_p
         assert "interplay explore run published --model" in page
         assert page.count("Play it yourself") == len(published.names())
         assert client.get("/leaderboard/explore").status_code == 200
+
+
+def test_people_stand_beside_models_with_their_first_attempts_unless_they_were_shown_the_task(data, monkeypatch):
+    from interplay.explore.evaluation import references
+
+    asked = []
+    monkeypatch.setattr(references, "first_attempts", lambda database, judgement_of, shown: asked.append(shown) or [])
+    Shown(data).add(7, f"explore/{NAME}", datetime(2026, 3, 1, tzinfo=UTC))
+    archive = interplay.record.open(data)
+    try:
+        made = references.references(archive.database, data)
+    finally:
+        archive.close()
+        (data / "explore" / "shown.jsonl").unlink()
+    assert list(made) == ["oracle", "people (first attempts)"]
+    assert asked == [{(7, f"explore/{NAME}"): datetime(2026, 3, 1, tzinfo=UTC)}]
 
 
 def test_the_graph_puts_each_task_to_the_right_of_all_that_it_needs_and_knows_what_proofs_say():

@@ -1,25 +1,55 @@
-"""What models are compared with, on the instances that they played: the oracle, by its recorded proofs."""
+"""What models are compared with, on the instances that they played: the oracle, by its recorded proofs, and people."""
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
+from interplay.explore import judgements
 from interplay.explore.evaluation.metrics import Reference, Result
+from interplay.explore.evaluation.people import PEOPLE, beside, first_attempts
+from interplay.explore.shown import Shown
 from interplay.record.listing import listed
 from interplay.store import Database
 from interplay.store.episodes import EpisodeQuery
 
+KEPT_S = 20.0
+"""People's games and new proofs are on the boards after so long."""
 ORACLE = "oracle"
 """Name of who records proofs."""
 _NOTHING: dict[str, Any] = {"calls": 0, "input_tokens": 0, "output_tokens": 0, "replies": {}, "cost": None}
 
 
-def references(database: Database) -> Mapping[str, Reference]:
-    """Name -> how its results on the instances of some runs are made, for `metrics.tables`."""
-    return {ORACLE: partial(proved, proofs=proofs(database))}
+def references(database: Database, data: Path) -> Mapping[str, Reference]:
+    """Name -> how its results on the instances of some runs are made, for `metrics.tables`.
+
+    Args:
+        database: Of the catalogue.
+        data: The data folder.
+    """
+    attempts = first_attempts(database, partial(judgements.kept, data), Shown(data).times())
+    return {ORACLE: partial(proved, proofs=proofs(database)), PEOPLE: partial(beside, attempts=attempts)}
+
+
+class KeptReferences:
+    """The same for pages, made again after `KEPT_S`; safe to share between threads."""
+
+    def __init__(self, database: Database, data: Path) -> None:
+        self._database, self._data = database, data
+        self._lock = threading.Lock()
+        self._made: tuple[float, Mapping[str, Reference]] | None = None
+
+    def read(self) -> Mapping[str, Reference]:
+        """As `references`, at most so old."""
+        with self._lock:
+            if self._made is None or time.monotonic() - self._made[0] > KEPT_S:
+                self._made = time.monotonic(), references(self._database, self._data)
+            return self._made[1]
 
 
 def proofs(database: Database) -> dict[str, str]:
