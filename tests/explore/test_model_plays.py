@@ -138,6 +138,14 @@ def test_macros_solve_a_task_and_leave_only_keys(name, tmp_path):
     assert came["replies"] == {"action": len(calls) + 1}
 
 
+def test_the_same_calls_come_to_the_same_so_a_run_that_was_killed_goes_on(tmp_path):
+    made, calls = TASKS["chest"]
+    runs = [
+        play(tmp_path / name, made, Settings("assisted"), (called(*one) for one in calls), called(*END)) for name in ("a", "b")
+    ]
+    assert runs[0] == runs[1]
+
+
 def held(actions: Iterable[Action]) -> Iterator[dict[str, Any]]:
     """Actions of the oracle as replies: equal ones after another are one that is held.
 
@@ -344,8 +352,7 @@ def test_no_call_of_a_macro_crashes_whatever_is_there():
 
 def test_two_thousand_hostile_replies_get_no_credit_and_are_counted_by_kind(tmp_path):
     rng = random.Random(13)
-    said = [hostile(rng).replace("ESC", "drop") for _ in range(2000)]
-    replies = (ModelOutput.from_content("scripted", text) for text in said)
+    replies = (ModelOutput.from_content("scripted", hostile(rng, end="drop")) for _ in range(2000))
     end = ModelOutput.from_content("scripted", '{"action": {"ESC": 1}}')
     came = play(tmp_path, instance_of([TRUNK], has("oak_log")), Settings("paper"), replies, end)
     assert came["reached"] == {}

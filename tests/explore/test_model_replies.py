@@ -96,9 +96,9 @@ def test_half_a_pair_of_surrogates_can_be_written_to_every_file():
     read('{"action": {}, "thought": "\\udfff\\u0000", "memory": "\\ud83d"}').thought.encode()
 
 
-def hostile(rng: random.Random) -> str:
-    """A reply as nobody wants it, made of good ones."""
-    keys = ["forward", "ESC", "camera", "hotbar.3", "milestones", "__class__", "", "sneak"]
+def hostile(rng: random.Random, *, end: str = "ESC") -> str:
+    """A reply as nobody wants it, made of good ones; `end` is a key that ends the game, or another where it is to go on."""
+    keys = ["forward", end, "camera", "hotbar.3", "milestones", "__class__", "", "sneak"]
     values = [
         "1",
         "0",
