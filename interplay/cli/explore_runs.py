@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from contextlib import closing
+from contextlib import closing, suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from interplay.explore.evaluation.metrics import Result
+    from interplay.explore.judgements import Judgement
+    from interplay.record import Archive
 
 
 def run(
@@ -141,7 +144,8 @@ def results(
     if not found:
         raise InterplayError(f"{data} holds no runs\nMake some with:  interplay explore run PATH --model scripted/ahead")
     with closing(open_archive(data, database)) as archive:
-        made = metrics.tables(found, _prices(prices), references.references(archive.database, data))
+        beside = references.references(archive.database, data, partial(_judged, archive))
+        made = metrics.tables(found, _prices(prices), beside)
     if protocol is not None:
         if protocol not in (labels := sorted({one["label"] for one in made})):
             raise InterplayError(f"no runs of {protocol!r}; there are {', '.join(labels)}")
@@ -167,6 +171,15 @@ def results(
     emit(document, as_json=as_json)
     if not as_json:
         _print(document, answers)
+
+
+def _judged(archive: Archive, episode: str) -> Judgement | None:
+    """What was reached in an episode; None where it cannot be judged."""
+    from interplay.explore import judging
+
+    with suppress(InterplayError):
+        return judging.known(archive, episode)
+    return None
 
 
 def _write(found: list[Result], answers: Path) -> int:

@@ -10,7 +10,7 @@ from fastapi.responses import JSONResponse
 from interplay.explore import judgements, published
 from interplay.explore.instance import Instance
 from interplay.explore.judgements import Judgement
-from interplay.play.beside.films import Films
+from interplay.play.beside.films import LATER, Films
 from interplay.record import Archive
 from interplay.record.listing import has_played
 from interplay.tasks import Task
@@ -32,6 +32,13 @@ class Milestones(Films):
     def is_made(self, episode_id: str) -> bool:
         """Whether it is known what was reached."""
         return judgements.kept(self._archive.root, episode_id) is not None
+
+    def reached(self, episode_id: str) -> Judgement | None:
+        """What was reached; None where it is not known yet, and then it soon is."""
+        judgement = judgements.kept(self._archive.root, episode_id)
+        if judgement is None:
+            self.wanted(episode_id, LATER)
+        return judgement
 
 
 def told(task: Task) -> dict[str, Any]:

@@ -11,8 +11,9 @@ import pytest
 
 import interplay.record
 from interplay.explore import judgements, published
-from interplay.explore.evaluation.metrics import msr, tsr
+from interplay.explore.evaluation.metrics import msr, tables, tsr
 from interplay.explore.evaluation.people import PEOPLE, beside, first_attempts
+from interplay.explore.evaluation.references import references
 from interplay.explore.evaluation.settings import Settings
 from interplay.explore.judgements import Judgement
 from interplay.store import EpisodeRow, entrants
@@ -60,7 +61,7 @@ def test_the_first_game_of_each_person_counts_and_no_later_one(archive):
     played(archive, 1, "ada-2", minute=9)
     played(archive, 1, "ada-1", minute=3)
     played(archive, 2, "bob-1", minute=5)
-    found = first_attempts(archive.database, KNOWN.get)
+    found = first_attempts(archive.database, KNOWN.get, {})
     assert [(one.episode, one.model, one.num_reached, one.at_start) for one in found] == [
         ("ada-1", PEOPLE, 1, (SLABS[0],)),
         ("bob-1", PEOPLE, 2, (SLABS[0],)),
@@ -76,7 +77,7 @@ def test_a_first_game_that_may_not_count_is_not_replaced_by_a_later_one(archive,
     played(archive, 1, "ada-1", minute=3, **changes)
     played(archive, 1, "ada-2", minute=9)
     played(archive, 2, "bob-1", minute=9)
-    assert [one.episode for one in first_attempts(archive.database, KNOWN.get)] == ["bob-1"]
+    assert [one.episode for one in first_attempts(archive.database, KNOWN.get, {})] == ["bob-1"]
 
 
 def test_a_no_afterwards_and_people_withdrawn_by_the_operator_take_the_row_away(archive):
@@ -84,10 +85,10 @@ def test_a_no_afterwards_and_people_withdrawn_by_the_operator_take_the_row_away(
     played(archive, 2, "bob-1", minute=5)
     with archive.database.write() as session:
         entrants.agree(session, episode_id="ada-1", participant_id=1, agreed=False, now=NOW)
-    assert [one.episode for one in first_attempts(archive.database, KNOWN.get)] == ["bob-1"]
+    assert [one.episode for one in first_attempts(archive.database, KNOWN.get, {})] == ["bob-1"]
     with archive.database.write() as session:
         entrants.withdraw(session, name="people", now=NOW, task=TASK)
-    assert first_attempts(archive.database, KNOWN.get) == []
+    assert first_attempts(archive.database, KNOWN.get, {}) == []
 
 
 def test_who_was_shown_the_task_before_makes_no_first_attempt(archive):
@@ -99,16 +100,26 @@ def test_who_was_shown_the_task_before_makes_no_first_attempt(archive):
 
 def test_an_attempt_that_is_not_judged_yet_is_left_out(archive):
     played(archive, 1, "ada-1", minute=3)
-    assert first_attempts(archive.database, {}.get) == []
+    assert first_attempts(archive.database, {}.get, {}) == []
 
 
 def test_beside_runs_only_their_instances_count_and_only_the_time_they_had(archive):
     played(archive, 2, "bob-1", minute=5)
-    attempts = first_attempts(archive.database, KNOWN.get)
+    attempts = first_attempts(archive.database, KNOWN.get, {})
     run = replace(attempts[0], model="m", settings=json.dumps(Settings(max_steps=300).to_json(), sort_keys=True))
     assert [one.num_reached for one in beside([run], attempts)] == [1]
     assert [one.num_reached for one in beside([replace(run, settings=json.dumps(Settings().to_json()))], attempts)] == [2]
     assert beside([replace(run, task="explore/0009")], attempts) == []
+    assert beside([replace(run, task_hash="0" * 16)], attempts) == []
+
+
+def test_people_are_a_row_beside_the_models_of_a_table(archive):
+    played(archive, 2, "bob-1", minute=5)
+    (attempt,) = first_attempts(archive.database, KNOWN.get, {})
+    run = replace(attempt, model="m", outcomes=tuple(replace(one, tick=None, in_order=False) for one in attempt.outcomes))
+    (table,) = tables([run], references=references(archive.database, archive.root, KNOWN.get))
+    assert [(row["model"], row["msr"]["value"]) for row in table["models"]] == [("m", 0)]
+    assert [(row["model"], row["msr"]["value"], row["runs"]) for row in table["references"]] == [(PEOPLE, 1, 1)]
 
 
 def test_what_was_reached_is_kept_until_the_instance_or_the_rules_change(tmp_path):

@@ -221,7 +221,7 @@ def test_people_stand_beside_models_with_their_first_attempts_unless_they_were_s
     Shown(data).add(7, f"explore/{NAME}", datetime(2026, 3, 1, tzinfo=UTC))
     archive = interplay.record.open(data)
     try:
-        made = references.references(archive.database, data)
+        made = references.references(archive.database, data, lambda episode: None)
     finally:
         archive.close()
         (data / "explore" / "shown.jsonl").unlink()

@@ -19,12 +19,14 @@ from interplay.store.participants import PEOPLE as ENTRANT
 
 PEOPLE = "people (first attempts)"
 """Their row."""
+JudgementOf = Callable[[str], Judgement | None]
+"""From the id of an episode to what was reached."""
 
 
 def first_attempts(
     database: Database,
-    judgement_of: Callable[[str], Judgement | None],
-    shown: Mapping[tuple[int, str], datetime] | None = None,
+    judgement_of: JudgementOf,
+    shown: Mapping[tuple[int, str], datetime],
 ) -> list[Result]:
     """What came of them. A first attempt counts if its player agreed that it may be compared, and played it to an end; one that
     does not count is not replaced by a later one.
@@ -36,7 +38,7 @@ def first_attempts(
     """
     made = []
     for task, instance in published.instances().items():
-        for epoch, row in enumerate(_first(database, task, shown or {}), 1):
+        for epoch, row in enumerate(_first(database, task, shown), 1):
             judgement = judgement_of(row.id)
             if judgement is not None:
                 made.append(_result(instance, judgement, row, epoch))
@@ -44,20 +46,20 @@ def first_attempts(
 
 
 def beside(results: Sequence[Result], attempts: Sequence[Result]) -> list[Result]:
-    """The attempts on the instances of some runs, in the time that these had.
+    """The attempts on the instances of some runs, in the version that was played, and in the time that these had.
 
     Args:
         results: Runs of one table.
         attempts: As `first_attempts`.
     """
-    tasks = {one.task for one in results}
+    versions = {(one.task, one.task_hash) for one in results}
     steps = min((json.loads(one.settings)["max_steps"] for one in results), default=0)
 
     def in_time(one: Result) -> Result:
         parts = [part if (part.tick or 0) <= steps else replace(part, tick=None, in_order=False) for part in one.outcomes]
         return replace(one, outcomes=tuple(parts))
 
-    return [in_time(one) for one in attempts if one.task in tasks]
+    return [in_time(one) for one in attempts if (one.task, one.task_hash) in versions]
 
 
 def _first(database: Database, task: str, shown: Mapping[tuple[int, str], datetime]) -> list[EpisodeRow]:

@@ -10,9 +10,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from interplay.explore import judgements
 from interplay.explore.evaluation.metrics import Reference, Result
-from interplay.explore.evaluation.people import PEOPLE, beside, first_attempts
+from interplay.explore.evaluation.people import PEOPLE, JudgementOf, beside, first_attempts
 from interplay.explore.shown import Shown
 from interplay.record.listing import listed
 from interplay.store import Database
@@ -25,22 +24,23 @@ ORACLE = "oracle"
 _NOTHING: dict[str, Any] = {"calls": 0, "input_tokens": 0, "output_tokens": 0, "replies": {}, "cost": None}
 
 
-def references(database: Database, data: Path) -> Mapping[str, Reference]:
+def references(database: Database, data: Path, judgement_of: JudgementOf) -> Mapping[str, Reference]:
     """Name -> how its results on the instances of some runs are made, for `metrics.tables`.
 
     Args:
         database: Of the catalogue.
         data: The data folder.
+        judgement_of: As `first_attempts`.
     """
-    attempts = first_attempts(database, partial(judgements.kept, data), Shown(data).times())
+    attempts = first_attempts(database, judgement_of, Shown(data).times())
     return {ORACLE: partial(proved, proofs=proofs(database)), PEOPLE: partial(beside, attempts=attempts)}
 
 
 class KeptReferences:
     """The same for pages, made again after `KEPT_S`; safe to share between threads."""
 
-    def __init__(self, database: Database, data: Path) -> None:
-        self._database, self._data = database, data
+    def __init__(self, database: Database, data: Path, judgement_of: JudgementOf) -> None:
+        self._database, self._data, self._judgement_of = database, data, judgement_of
         self._lock = threading.Lock()
         self._made: tuple[float, Mapping[str, Reference]] | None = None
 
@@ -48,7 +48,7 @@ class KeptReferences:
         """As `references`, at most so old."""
         with self._lock:
             if self._made is None or time.monotonic() - self._made[0] > KEPT_S:
-                self._made = time.monotonic(), references(self._database, self._data)
+                self._made = time.monotonic(), references(self._database, self._data, self._judgement_of)
             return self._made[1]
 
 
