@@ -135,6 +135,21 @@ def run(
         return subprocess.CompletedProcess(arguments, status, stdout.read_text(), stderr.read_text())
 
 
+def output_of(arguments: list[str], **options: Any) -> str:
+    """What such a process says until it ends; the options are those of `WarmProcess`.
+
+    Raises:
+        CalledProcessError: If it fails.
+    """
+    process = WarmProcess(arguments, **options)
+    assert process.stdout is not None
+    with process.stdout:
+        said = process.stdout.read()
+    if process.wait():
+        raise subprocess.CalledProcessError(process.wait(), arguments, said)
+    return said
+
+
 class _Forker:
     """The process that has the libraries, and the thread that hears from it."""
 

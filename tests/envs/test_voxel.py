@@ -12,6 +12,7 @@ import gymnasium
 import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
+from warm_process import output_of
 
 from interplay.envs import EnvError, make
 from interplay.envs.gymnasium_ids import IDS
@@ -131,9 +132,10 @@ def test_the_same_seed_and_actions_give_the_same_states_and_pictures_in_another_
     here = play(1800)
     assert len(here) == 18
     assert play(1800, restore_at=900) == here
-    code = "import json, sys; sys.path.insert(0, 'tests/envs'); from test_voxel import play; print(json.dumps(play(1800)))"
-    there = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=300).stdout
-    assert json.loads(there.splitlines()[-1]) == here
+    code = (
+        "import json, sys; sys.path[:0] = ['tests', 'tests/envs']; from test_voxel import play; print(json.dumps(play(1800)))"
+    )
+    assert json.loads(output_of(["-c", code]).splitlines()[-1]) == here
 
 
 def test_a_step_that_nobody_sees_changes_the_world_as_one_that_is_drawn():

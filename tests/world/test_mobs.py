@@ -2,13 +2,12 @@
 
 import hashlib
 import math
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 from mob_world import FLOOR, World
+from warm_process import output_of
 
 from interplay.errors import NotFoundError
 from interplay.world.entities import items_and_projectiles, mob_events, mob_kernel, mobs, spawning, trading
@@ -740,12 +739,10 @@ def test_another_process_gives_the_same_bytes() -> None:
     here = crowd()
     here.run(100)
     program = (
-        "import hashlib, test_mobs; w = test_mobs.crowd(); w.run(100); print(hashlib.sha256(w.entities.tobytes()).hexdigest())"
+        "import hashlib, sys; sys.path.append('..'); import test_mobs; w = test_mobs.crowd(); w.run(100); "
+        "print(hashlib.sha256(w.entities.tobytes()).hexdigest())"
     )
-    there = subprocess.run(
-        [sys.executable, "-c", program], cwd=Path(__file__).parent, capture_output=True, text=True, check=True
-    )
-    assert there.stdout.strip() == hashlib.sha256(here.entities.tobytes()).hexdigest()
+    assert output_of(["-c", program], cwd=Path(__file__).parent).strip() == hashlib.sha256(here.entities.tobytes()).hexdigest()
 
 
 def test_a_copy_of_the_rows_goes_on_equally() -> None:

@@ -23,7 +23,7 @@ def put(blocks, x, y, z, text):
 
 
 def test_a_falling_body_stops_on_the_floor(blocks):
-    x, y, z, hit_x, hit_y, hit_z = physics.move_box(blocks, 8.5, 5.0, 8.5, 0.0, -3.0, 0.0, HALF, TALL, STEP)
+    x, y, z, hit_x, hit_y, hit_z = physics.move_box(blocks, 8.5, 5.0, 8.5, 0.0, -3.0, 0.0, HALF, TALL, STEP, False)
     assert (x, y, z) == (8.5, 4.0, 8.5)
     assert (hit_x, hit_y, hit_z) == (False, True, False)
 
@@ -31,7 +31,7 @@ def test_a_falling_body_stops_on_the_floor(blocks):
 def test_a_wall_stops_only_the_way_into_it(blocks):
     put(blocks, 9, 4, 8, "stone")
     put(blocks, 9, 5, 8, "stone")
-    x, y, z, hit_x, _, hit_z = physics.move_box(blocks, 8.5, 4.0, 8.5, 0.5, -0.1, 0.1, HALF, TALL, STEP)
+    x, y, z, hit_x, _, hit_z = physics.move_box(blocks, 8.5, 4.0, 8.5, 0.5, -0.1, 0.1, HALF, TALL, STEP, False)
     assert x == pytest.approx(8.7)
     assert z == pytest.approx(8.6)
     assert y == 4.0
@@ -59,26 +59,26 @@ def test_who_is_in_the_air_climbs_nothing(blocks):
 def test_a_fence_is_one_and_a_half_high(blocks):
     put(blocks, 9, 4, 8, "oak_fence")
     for height, passes in ((1.49, False), (1.5, True)):
-        x, *_ = physics.move_box(blocks, 8.5, 4.0 + height, 8.5, 1.0, 0.0, 0.0, HALF, TALL, 0.0)
+        x, *_ = physics.move_box(blocks, 8.5, 4.0 + height, 8.5, 1.0, 0.0, 0.0, HALF, TALL, 0.0, False)
         assert (x == 9.5) is passes
 
 
 def test_nothing_leaves_the_world_sideways_or_below(blocks):
-    for dx, dz in ((-40, 0), (40, 0), (0, -40), (0, 40)):
-        x, _, z, hit_x, _, hit_z = physics.move_box(blocks, 8.5, 20.0, 8.5, dx, 0.0, dz, HALF, TALL, 0.0)
+    for dx, dz in ((-40.0, 0.0), (40.0, 0.0), (0.0, -40.0), (0.0, 40.0)):
+        x, _, z, hit_x, _, hit_z = physics.move_box(blocks, 8.5, 20.0, 8.5, dx, 0.0, dz, HALF, TALL, 0.0, False)
         assert 0.3 - 1e-9 <= x <= 15.7 + 1e-9
         assert 0.3 - 1e-9 <= z <= 15.7 + 1e-9
         assert hit_x or hit_z
     blocks[:] = 0
-    assert physics.move_box(blocks, 8.5, 2.0, 8.5, 0.0, -9.0, 0.0, HALF, TALL, 0.0)[1] == 0.0
-    assert physics.move_box(blocks, 8.5, 30.0, 8.5, 0.0, 9.0, 0.0, HALF, TALL, 0.0)[1] == 39.0
+    assert physics.move_box(blocks, 8.5, 2.0, 8.5, 0.0, -9.0, 0.0, HALF, TALL, 0.0, False)[1] == 0.0
+    assert physics.move_box(blocks, 8.5, 30.0, 8.5, 0.0, 9.0, 0.0, HALF, TALL, 0.0, False)[1] == 39.0
 
 
 def test_scaffolding_carries_who_is_above_and_lets_others_through(blocks):
     put(blocks, 8, 4, 8, "scaffolding")
-    assert physics.move_box(blocks, 8.5, 5.3, 8.5, 0.0, -1.0, 0.0, HALF, TALL, STEP)[1] == 5.0
-    assert physics.move_box(blocks, 8.5, 5.3, 8.5, 0.0, -1.0, 0.0, HALF, TALL, -1.0)[1] == pytest.approx(4.3)
-    assert physics.move_box(blocks, 8.5, 4.0, 8.5, 0.0, 2.0, 0.0, HALF, TALL, STEP)[1] == 6.0
+    assert physics.move_box(blocks, 8.5, 5.3, 8.5, 0.0, -1.0, 0.0, HALF, TALL, STEP, False)[1] == 5.0
+    assert physics.move_box(blocks, 8.5, 5.3, 8.5, 0.0, -1.0, 0.0, HALF, TALL, -1.0, False)[1] == pytest.approx(4.3)
+    assert physics.move_box(blocks, 8.5, 4.0, 8.5, 0.0, 2.0, 0.0, HALF, TALL, STEP, False)[1] == 6.0
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,12 @@
 """Land from a seed: the same bytes, ground one can start on, caves one can walk into, ore where it belongs."""
 
 import hashlib
-import subprocess
-import sys
 from collections import Counter
 from functools import cache
 
 import numpy as np
 import pytest
+from warm_process import output_of
 
 from interplay.errors import NotFoundError
 from interplay.world.errors import WorldError
@@ -52,11 +51,10 @@ def built(made: Land) -> np.ndarray:
 
 def test_the_same_seed_gives_the_same_bytes_in_another_process():
     code = (
-        "import sys; sys.path.insert(0, 'tests/world'); from test_terrain import *; "
+        "import sys; sys.path[:0] = ['tests', 'tests/world']; from test_terrain import *; "
         "print(digest(generate(14169, 'plains')), digest(generate(21212, 'village')))"
     )
-    other = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120)
-    assert other.stdout.split() == [digest(land(14169, "plains")), digest(generate(21212, "village"))]
+    assert output_of(["-c", code]).split() == [digest(land(14169, "plains")), digest(generate(21212, "village"))]
 
 
 def test_another_seed_or_kind_gives_another_land():

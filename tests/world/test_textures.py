@@ -1,11 +1,10 @@
 """Textures: one for every block, each its own, the same in every process."""
 
 import hashlib
-import subprocess
-import sys
 
 import numpy as np
 import pytest
+from warm_process import output_of
 
 from interplay.world.registry.blocks import BLOCKS
 from interplay.world.render.textures import DYES, WOODS, atlas, material, texture
@@ -99,8 +98,7 @@ def test_another_process_asking_in_another_order_paints_the_same():
         f"for name in {names[::-1]!r}:\n i = texture(name)\n digest = hashlib.sha256(atlas()[i].tobytes()).hexdigest()[:12]\n"
         " print(name, digest)\n"
     )
-    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert dict(line.split() for line in out.splitlines()) == digest(names)
+    assert dict(line.split() for line in output_of(["-c", code]).splitlines()) == digest(names)
 
 
 def test_unknown_names_get_speckles_of_their_own():
