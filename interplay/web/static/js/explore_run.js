@@ -207,7 +207,8 @@ class RunPage {
     const call = this.calls[this.call];
     const put = (/** @type {string} */ name, /** @type {string} */ text) => (need(this.root, `[data-${name}]`).textContent = text);
     if (!call) {
-      put("call-number", "No call was answered");
+      put("call-number", "No calls to show");
+      put("words", "No call was answered, or this run was recorded before its file said when calls were made.");
       return;
     }
     put("call-number", `Call ${(this.call + 1).toLocaleString("en")} of ${this.calls.length.toLocaleString("en")}`);
