@@ -228,7 +228,7 @@ def test_no_module_uses_pickle_or_eval(path):
     [
         ("import interplay.cli", ["numpy", "pyarrow", "sqlalchemy", "torch", "fastapi", "gymnasium"]),
         (
-            "import interplay.record, interplay.judge, interplay.web.app, interplay.play",
+            "import interplay.record, interplay.judge, interplay.web.app, interplay.play.server",
             ["torch", "matplotlib", "scipy", "cv2", "av"],
         ),
     ],

@@ -24,7 +24,15 @@ from functools import cache
 from pathlib import Path
 from typing import IO, Any
 
-SERVER = ("interplay.cli.serve", "interplay.play", "interplay.web.app", "interplay.judge", "uvloop", "alembic.command", "av")
+SERVER = (
+    "interplay.cli.serve",
+    "interplay.play.server",
+    "interplay.web.app",
+    "interplay.judge",
+    "uvloop",
+    "alembic.command",
+    "av",
+)
 """What `interplay serve` and its like load sooner or later."""
 LIBRARIES = (
     "numpy",

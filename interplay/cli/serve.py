@@ -220,11 +220,11 @@ def _serve(
     import uvicorn
     import uvloop
 
-    from interplay.play import PlayServer
     from interplay.play.connections.admission import GuardedHttpProtocol
     from interplay.play.connections.sockets import PlaySocketProtocol
     from interplay.play.connections.tokens import OPERATOR_FILE, operator_token, server_secret
     from interplay.play.limits import MAX_SEATS_OF_ADDRESS
+    from interplay.play.server import PlayServer
     from interplay.web.app import create_app
     from interplay.web.security import is_loopback
 

@@ -55,7 +55,7 @@ from interplay.web.pictures import Pictures
 from interplay.web.security import BodyLimitMiddleware, HostMiddleware, Hosts, NulMiddleware, SecurityMiddleware
 
 if TYPE_CHECKING:
-    from interplay.play import PlayServer
+    from interplay.play.server import PlayServer
     from interplay.record import Archive
 
 STATIC = Path(__file__).parent / "static"

@@ -14,7 +14,7 @@ from starlette.exceptions import HTTPException
 
 from interplay.errors import InterplayError, NotFoundError
 from interplay.files import is_disk_full
-from interplay.play import PlayError
+from interplay.play.limits import PlayError
 from interplay.tasks import Task
 from interplay.web.refusals import CODES, document
 from interplay.web.security import HEADERS

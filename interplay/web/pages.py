@@ -18,8 +18,8 @@ from interplay import starter
 from interplay.envs import backends
 from interplay.envs.people import end_button, has_score
 from interplay.explore import published
-from interplay.play import PlayServer
 from interplay.play.games import agreement
+from interplay.play.server import PlayServer
 from interplay.record import Archive, Episode
 from interplay.record.listing import episode_page, episodes_by_task
 from interplay.store import EpisodeRow

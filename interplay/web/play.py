@@ -8,12 +8,11 @@ from typing import Any, Literal, Self
 from fastapi import APIRouter, HTTPException, Request, WebSocket
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from interplay.play import PlayServer
 from interplay.play.beside.films import SOON
 from interplay.play.connections.sockets import client_of
 from interplay.play.connections.tokens import TokenError
 from interplay.play.games import agreement
-from interplay.play.server import COUNTDOWN_S
+from interplay.play.server import COUNTDOWN_S, PlayServer
 from interplay.web.identity import (
     GIVEN_NAME,
     current_participant,

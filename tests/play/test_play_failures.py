@@ -363,8 +363,8 @@ def test_a_player_who_does_not_come_back_has_left(tmp_path: Path) -> None:
     import uvicorn
     from trial_suite import suite_text
 
-    from interplay.play import PlayServer
     from interplay.play.connections.sockets import listen
+    from interplay.play.server import PlayServer
     from interplay.tasks import builtin_suites, parse_suite
     from interplay.web.app import create_app
 

@@ -24,11 +24,12 @@ from websockets.asyncio.client import connect
 
 import interplay.record
 from interplay.envs import Frame, make
-from interplay.play import PlayError, PlayServer
 from interplay.play.client import PlayClient
 from interplay.play.connections import wire
 from interplay.play.connections.codec import FrameDecoder, palette_from_text
 from interplay.play.games.game import State
+from interplay.play.limits import PlayError
+from interplay.play.server import PlayServer
 from interplay.play.workers import channel, pool
 from interplay.play.workers.channel import Unpacker
 from interplay.play.workers.live import LiveEpisode

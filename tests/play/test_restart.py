@@ -18,8 +18,8 @@ from play_watcher import Watcher
 
 import interplay.record
 from interplay.envs import make
-from interplay.play import PlayServer
 from interplay.play.client import PlayClient, PlayClientError
+from interplay.play.server import PlayServer
 from interplay.record import Archive, journal
 from interplay.record.journal import is_live
 from interplay.store import PlaySession, sessions

@@ -16,9 +16,9 @@ from play_server import RunningServer, running_server
 from trial_suite import suite_text
 
 import interplay.record
-from interplay.play import PlayServer
 from interplay.play.client import PlayClient, PlayClientError
 from interplay.play.games.game import State
+from interplay.play.server import PlayServer
 from interplay.tasks import parse_suite
 
 pytest.importorskip("pettingzoo")

@@ -17,8 +17,9 @@ from test_several_seats import PONG, Listener
 from trial_suite import suite_text
 
 import interplay.record
-from interplay.play import PlayError, PlayServer
 from interplay.play.games.game import Game, State
+from interplay.play.limits import PlayError
+from interplay.play.server import PlayServer
 from interplay.play.workers import channel
 from interplay.store import Participant, PlaySession, sessions
 from interplay.tasks import parse_suite

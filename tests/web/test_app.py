@@ -28,9 +28,9 @@ from interplay.envs import EnvError, Frame, make
 from interplay.envs.atari import AtariEnv
 from interplay.judge import Judging
 from interplay.judge.ratings.boards import COLUMNS
-from interplay.play import PlayServer
 from interplay.play.connections import wire
 from interplay.play.connections.codec import FrameDecoder, palette_from_text
+from interplay.play.server import PlayServer
 from interplay.rank.normal import Z95
 from interplay.store import EpisodeRow, EpisodeSeat, Participant
 from interplay.store.entrants import admit
