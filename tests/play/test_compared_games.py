@@ -57,7 +57,8 @@ def test_one_seed_in_four_is_held_out_and_the_others_never_are() -> None:
 
 
 @pytest.mark.parametrize(
-    ("of_task", "of_server", "share"), [(None, None, HELD_OUT_SHARE), (0.0, None, 0.0), (0.5, None, 0.5), (0.5, 0.0, 0.0)]
+    ("of_task", "of_server", "share"),
+    [(None, None, HELD_OUT_SHARE), (0.0, None, 0.0), (0.5, None, 0.5), (0.5, 0.0, 0.0), (1, 0.0, 1.0)],
 )
 def test_a_task_sets_its_share_and_the_operator_the_share_of_all(of_task, of_server, share) -> None:
     assert held_out_share(replace(BREAKOUT, held_out_share=of_task), of_server) == share
