@@ -35,6 +35,7 @@ from interplay.agents.scripted import has_player
 from interplay.cli.common import progress_bar
 from interplay.envs import Frame, make
 from interplay.envs.png import png
+from interplay.explore import published
 from interplay.files import write_bytes, write_json
 from interplay.parallel import process_pool
 from interplay.record.export import write_mp4
@@ -88,7 +89,7 @@ MOMENTS = {
     "together/cooperative_pong": Moment(7001, "random", 4),
     "together/build_shelter": Moment(7001, "noop", 0),
 }
-"""A moment of every task that shows what it is about."""
+"""A moment of every built-in task that shows what it is about."""
 
 
 @dataclass(frozen=True)
@@ -134,7 +135,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
     _in_processes(play, jobs_now, options.processes, "Episodes and films", done=keep)
     _remove_strangers(made.values())
-    draw = [name for name in MOMENTS if (not only or name in only) and (options.again or not _has_picture(name))]
+    tasks = [*map(find, MOMENTS), *published.suite().tasks]
+    draw = [task for task in tasks if (not only or task.id in only) and (options.again or shipped_picture(task.id) is None)]
     _in_processes(picture, draw, options.processes, "Pictures of the tasks")
     print(_summary())
     print("Look at some of it, then prove it:  python tools/make_starter.py --check")
@@ -213,12 +215,15 @@ def play(job: Job) -> dict:
     return entry.to_json()
 
 
-def picture(task_id: str) -> None:
-    """Draw the picture of a task at its moment."""
-    task, moment = find(task_id), MOMENTS[task_id]
+def picture(task: Task) -> None:
+    """Draw the picture of a task at its moment; those of explore, where it begins, at half the size: there are many."""
+    moment = MOMENTS.get(task.id, Moment(task.held_out_seeds[0], "noop", 0))
     frame = exposure(task, moment) if task.env.backend == "pettingzoo" else frame_at(task, moment)
     SHIPPED.mkdir(parents=True, exist_ok=True)
-    stem = task_id.replace("/", "-")
+    stem = task.id.replace("/", "-")
+    if task.suite == published.suite().id:
+        pixels = frame.pixels.reshape(frame.pixels.shape[0] // 2, 2, -1, 2, 3).mean((1, 3)).round().astype(np.uint8)
+        frame = Frame(pixels)
     if frame.palette is not None:
         write_bytes(SHIPPED / f"{stem}.png", png(frame))
     else:
@@ -298,10 +303,6 @@ def _remove_strangers(entries: Iterable[dict]) -> None:
     for path in (*starter.FOLDER.rglob("*.parquet"), *starter.FOLDER.rglob("*.mp4")):
         if path.stem not in wanted:
             path.unlink()
-
-
-def _has_picture(task_id: str) -> bool:
-    return shipped_picture(task_id) is not None
 
 
 def _digest(path: Path) -> str:

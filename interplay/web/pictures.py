@@ -30,7 +30,7 @@ PAINTER_IDLE_S = 20.0
 """The process that draws slow worlds ends after so long without a task."""
 
 SHIPPED = Path(__file__).parent / "static" / "tasks"
-"""Pictures of the built-in tasks, made by `tools/make_starter.py`."""
+"""Pictures of the tasks that come with the package, made by `tools/make_starter.py`."""
 
 PLACEHOLDER_SIZE = (333, 251)
 """Pixels of what stands in for a picture that is being made; `pictures.js` knows it by this size, which no world has."""
@@ -102,7 +102,7 @@ class Pictures:
 
 @cache
 def shipped_picture(task_id: str) -> Path | None:
-    """The picture of a built-in task that comes with the package; None of other tasks."""
+    """The picture of a task that comes with the package; None of other tasks."""
     stem = task_id.replace("/", "-")
     return next((path for path in (SHIPPED / f"{stem}.png", SHIPPED / f"{stem}.jpg") if path.is_file()), None)
 
