@@ -216,7 +216,6 @@ def exercise(then: Callable[[], object] = lambda: None) -> None:
     """
     from interplay.world.entities import items_and_projectiles, mobs
     from interplay.world.entities.explosions import explode
-    from interplay.world.grid import physics
     from interplay.world.registry.blocks import state_of
     from interplay.world.state import Action, Stack
     from interplay.world.terrain import caves
@@ -240,7 +239,6 @@ def exercise(then: Callable[[], object] = lambda: None) -> None:
         world.step(
             Action(forward=True, jump=step > 4, attack=step % 3 == 0, use=step % 3 == 1, camera_pitch=8.0, camera_yaw=20.0)
         )
-    physics.ray(world.grid.blocks, x + 0.5, y + 1.5, z + 0.5, 0.0, -1.0, 0.0, 5.0)  # as skills of agents look, past sources
     explode(world, x + 9.5, y + 1.0, z + 0.5, 2.0, True)
     then()
     _draw(world)

@@ -165,7 +165,7 @@ class Body:
         far = math.dist((ex, ey, ez), (x, y, z))
         if far < 1e-6:
             return True
-        return not physics.ray(self.world.grid.blocks, ex, ey, ez, x - ex, y - ey, z - ez, far - 0.05)[0]
+        return not physics.ray(self.world.grid.blocks, ex, ey, ez, x - ex, y - ey, z - ez, far - 0.05, sources=False)[0]
 
     # Walking
 
@@ -341,7 +341,7 @@ class Body:
                 place = [0.5 + 0.5 * n if n else point.pop() for n in (nx, ny, nz)]
                 px, py, pz = x + place[0], y + place[1], z + place[2]
                 way = px - eye[0], py - eye[1], pz - eye[2]
-                hit, bx, by, bz, side, *_ = physics.ray(blocks, *eye, *way, REACH - 0.05)
+                hit, bx, by, bz, side, *_ = physics.ray(blocks, *eye, *way, REACH - 0.05, sources=False)
                 good = hit and (((bx, by, bz) == cell and side == face) or (bx, by, bz) == into)
                 if good:
                     score = 1.0 - abs(u - 0.5) - abs(v - 0.5)
@@ -351,7 +351,8 @@ class Body:
                 return found
         if found is None and not NUM_BOXES[self.state(*cell)]:  # plants, torches: their outline is smaller than the cell
             px, py, pz = x + 0.5, y + 0.3, z + 0.5
-            hit, bx, by, bz, *_ = physics.ray(blocks, *eye, px - eye[0], py - eye[1], pz - eye[2], REACH - 0.05)
+            way = px - eye[0], py - eye[1], pz - eye[2]
+            hit, bx, by, bz, *_ = physics.ray(blocks, *eye, *way, REACH - 0.05, sources=False)
             return self._angles(eye, px, py, pz) if hit and (bx, by, bz) == cell else None
         return found
 

@@ -157,7 +157,9 @@ class Hands:
         if seen is None or seen.distance > FARTHEST_PLACED:
             return f"there is no block within {FARTHEST_PLACED:g} blocks"
         way = seen.point[0] - me.x, seen.point[1] - me.eye_y, seen.point[2] - me.z
-        hit, x, y, z, face, *_ = physics.ray(self.world.grid.blocks, me.x, me.eye_y, me.z, *way, FARTHEST_PLACED + 1)
+        hit, x, y, z, face, *_ = physics.ray(
+            self.world.grid.blocks, me.x, me.eye_y, me.z, *way, FARTHEST_PLACED + 1, sources=False
+        )
         if not hit:
             return "there is no block"
         cell = (x, y, z)

@@ -194,7 +194,7 @@ def _clear_to(body: Body, cell: Position) -> Acts:
         if body.aim(cell) is not None:
             return True
         way = cell[0] + 0.5 - me.x, cell[1] + 0.5 - me.eye_y, cell[2] + 0.5 - me.z
-        hit, *found = physics.ray(body.world.grid.blocks, me.x, me.eye_y, me.z, *way, 4.4)
+        hit, *found = physics.ray(body.world.grid.blocks, me.x, me.eye_y, me.z, *way, 4.4, sources=False)
         if not hit:
             return False
         there = (int(found[0]), int(found[1]), int(found[2]))
