@@ -161,7 +161,7 @@ def _hop_lines(name: str, hops: Hops) -> list[str]:
         if not one.enforced
     ]
     lines += [f"  {one} is reached at the start" for one in hops.reached_at_start]
-    lines += [f"  {one} is reached at step {tick} by who does nothing" for one, tick in hops.reached_by_noop.items()]
+    lines += [f"  {one} is reached at step {tick} by a player who does nothing" for one, tick in hops.reached_by_noop.items()]
     return lines + ([f"  the text names {', '.join(hops.named)}, which others need"] if hops.leaks else [])
 
 

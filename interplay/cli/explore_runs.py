@@ -147,9 +147,9 @@ def results(
         beside = references.references(archive.database, data, partial(_judged, archive))
         made = metrics.tables(found, _prices(prices), beside)
     if protocol is not None:
-        if protocol not in (labels := sorted({one["label"] for one in made})):
-            raise InterplayError(f"no runs of {protocol!r}; there are {', '.join(labels)}")
-        made = [one for one in made if one["label"] == protocol]
+        if protocol not in (names := sorted(one["name"] for one in made)):
+            raise InterplayError(f"no runs of {protocol!r}; there are {', '.join(names)}")
+        made = [one for one in made if one["name"] == protocol]
     shown = {one["key"] for one in made}
     found = [one for one in found if one.settings in shown]
     for one in made:
@@ -158,8 +158,8 @@ def results(
     written = None
     if answers is not None:
         if len(made) > 1:
-            labels = ", ".join(one["label"] for one in made)
-            raise InterplayError(f"--answers takes runs of one table, and there are {labels}\nName one with --protocol.")
+            names = ", ".join(one["name"] for one in made)
+            raise InterplayError(f"--answers takes runs of one table, and there are {names}\nName one with --protocol.")
         written = _write(found, answers)
     at_start = [{"task": one.task, "milestones": list(one.at_start)} for one in found if one.at_start]
     document = {
@@ -230,7 +230,7 @@ def _text(made: dict[str, Any]) -> Table | str:
             )
             for row in (*made["references"], *made["models"])
         ],
-        title=made["label"],
+        title=made["name"],
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import threading
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 
@@ -30,9 +31,11 @@ class Shown:
                 return
             self._path.parent.mkdir(parents=True, exist_ok=True)
             line = json.dumps({"participant": participant, "task": task, "at": now.isoformat()}).encode() + b"\n"
-            file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+            file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
             try:
-                os.write(file, line)
+                size = os.fstat(file).st_size
+                is_torn = size > 0 and os.pread(file, 1, size - 1) != b"\n"
+                os.write(file, b"\n" * is_torn + line)
             finally:
                 os.close(file)
 
@@ -43,11 +46,12 @@ class Shown:
 
     def _read(self) -> dict[tuple[int, str], datetime]:
         try:
-            lines = self._path.read_bytes().split(b"\n")[:-1]  # what was written last may be torn
+            lines = self._path.read_bytes().splitlines()
         except FileNotFoundError:
             return {}
         found: dict[tuple[int, str], datetime] = {}
         for line in lines:
-            one = json.loads(line)
-            found.setdefault((one["participant"], one["task"]), datetime.fromisoformat(one["at"]))
+            with suppress(ValueError, KeyError, TypeError):  # of a line that was torn when the machine stopped
+                one = json.loads(line)
+                found.setdefault((one["participant"], one["task"]), datetime.fromisoformat(one["at"]))
         return found

@@ -34,7 +34,6 @@ COLUMNS = (
     *NUMBERS,
 )
 """Of the CSV of a board."""
-ERROR_CHARS = 200
 
 
 @dataclass(frozen=True)
@@ -77,7 +76,7 @@ class Board:
                 "model": one.model,
                 "task": one.task,
                 "epoch": one.epoch,
-                "why": one.failed.partition("\n")[0][:ERROR_CHARS],
+                "why": one.why,
             }
             for one in self.results
             if one.failed is not None

@@ -82,7 +82,7 @@ def run_json(request: Request, run: str) -> JSONResponse:
         name: getattr(result, name) for name in ("run", "task", "model", "seed", "epoch", "num_steps", "ended", "said_done")
     }
     document = facts | {
-        "failed": result.failed,
+        "failed": result.why,
         "settings": found.header["settings"],
         "goal": None if instance is None else instance.task_text,
         "episode": result.episode,
@@ -118,9 +118,10 @@ def _oracle(request: Request, result: Result) -> Mapping[str, int]:
     episode = proofs(archive.database).get(result.task_hash)
     if episode is None:
         return {}
-    judgement = judgements.kept(archive.root, episode)
-    if judgement is None and result.task in published.instances():
-        request.app.state.milestones.wanted(episode)
+    if result.task in published.instances():
+        judgement = request.app.state.milestones.reached(episode)
+    else:
+        judgement = judgements.kept(archive.root, episode)
     return {} if judgement is None else judgement.reached
 
 

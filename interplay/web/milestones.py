@@ -84,7 +84,7 @@ def milestones(request: Request, episode_id: str) -> JSONResponse:
         queue.wanted(episode.id)
     progress = queue.wait(episode.id, WAIT_S)
     if progress.state == "failed":
-        raise refusal(409, progress.reason)
+        raise refusal(409, progress.reason.partition("\n")[0])
     judgement = judgements.kept(archive.root, episode.id)
     if judgement is None:
         how_far = {"episode": episode.id, "state": progress.state, "share": round(progress.share, 3)}

@@ -16,6 +16,8 @@ from interplay.explore.evaluation.people import PEOPLE, beside, first_attempts
 from interplay.explore.evaluation.references import references
 from interplay.explore.evaluation.settings import Settings
 from interplay.explore.judgements import Judgement
+from interplay.explore.shown import FILE as shown_file
+from interplay.explore.shown import Shown
 from interplay.store import EpisodeRow, entrants
 from interplay.store.models import Participant
 from interplay.testing import START, add_task, episode_values
@@ -45,7 +47,7 @@ def archive(tmp_path):
         yield archive
 
 
-def played(archive, person: int, episode: str, *, minute: int, agreed: bool | None = True, **changes) -> None:
+def played(archive, person: int, episode: str, *, minute: float, agreed: bool | None = True, **changes) -> None:
     """A game of a person; `minute` says when."""
     task = published.instances()[TASK].task()
     values = {"actor_kind": "human", "participant_id": person, "created_at": START + timedelta(minutes=minute), "id": episode}
@@ -133,3 +135,39 @@ def test_what_was_reached_is_kept_until_the_instance_or_the_rules_change(tmp_pat
     assert judgements.kept(tmp_path, "bob-1") is None
     (tmp_path / judgements.FOLDER / "bob-1.json").write_text(json.dumps(asdict(one))[:40])
     assert judgements.kept(tmp_path, "bob-1") is None
+
+
+def test_a_game_of_an_earlier_version_of_the_task_does_not_count(archive):
+    played(archive, 1, "ada-1", minute=3, task_hash="0" * 16)
+    played(archive, 1, "ada-2", minute=9)
+    played(archive, 2, "bob-1", minute=5)
+    assert [one.episode for one in first_attempts(archive.database, KNOWN.get, {})] == ["bob-1"]
+
+
+def test_who_was_shown_the_task_while_playing_makes_no_first_attempt(archive):
+    played(archive, 1, "ada-1", minute=3, duration_s=90.0)
+    shown = {(1, TASK): START + timedelta(minutes=4)}
+    assert first_attempts(archive.database, KNOWN.get, shown) == []
+
+
+def test_who_ended_another_game_of_the_task_meanwhile_makes_no_first_attempt(archive):
+    played(archive, 1, "ada-1", minute=3, duration_s=90.0)
+    played(archive, 1, "ada-2", minute=3.5, duration_s=20.0)
+    played(archive, 2, "bob-1", minute=5, duration_s=90.0)
+    assert [one.episode for one in first_attempts(archive.database, KNOWN.get, {})] == ["bob-1"]
+
+
+def test_nobody_is_said_to_have_been_wrong_about_being_done_where_the_game_may_have_ended_by_death(archive):
+    played(archive, 1, "ada-1", minute=3, outcome="terminated")
+    (attempt,) = first_attempts(archive.database, KNOWN.get, {})
+    assert (attempt.is_done, attempt.said_done) == (False, False)
+
+
+def test_who_was_shown_a_task_is_kept_beside_a_line_that_was_torn(tmp_path):
+    shown = Shown(tmp_path)
+    shown.add(1, TASK, START)
+    with (tmp_path / shown_file).open("ab") as file:
+        file.write(b'{"participant": 2, "ta')
+    assert set(shown.times()) == {(1, TASK)}
+    shown.add(3, TASK, NOW)
+    assert shown.times() == {(1, TASK): START, (3, TASK): NOW}

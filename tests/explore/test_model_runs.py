@@ -9,6 +9,7 @@ import subprocess
 import sys
 import zipfile
 from collections import Counter
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ from interplay.cli import main
 from interplay.explore import published
 from interplay.explore.evaluation import prompts, scripted
 from interplay.explore.evaluation.account import account
+from interplay.explore.evaluation.kept import KeptResults
 from interplay.explore.evaluation.model_server import ModelServer
 from interplay.explore.evaluation.runs import FOLDER, RunError, RunFile, header, read, read_all
 from interplay.explore.evaluation.settings import GOALS, PROTOCOLS, Settings
@@ -289,8 +291,6 @@ def words(text: str) -> list[str]:
 def test_a_torn_last_line_is_left_out_and_one_run_is_played_by_one_process(tmp_path):
     head = header(parse(FIRST_LOG), Settings(), "m", 1)
     path = tmp_path / FOLDER / "run.jsonl"
-    from datetime import UTC, datetime
-
     file = RunFile(path, head, datetime(2026, 3, 1, tzinfo=UTC))
     file.append({"call": {"prompt": "a", "output": {}, "latency_ms": 1.0}})
     with pytest.raises(RunError, match="another process plays this run"):
@@ -303,9 +303,29 @@ def test_a_torn_last_line_is_left_out_and_one_run_is_played_by_one_process(tmp_p
     file.append({"failed": {"error": "gone", "replies": {}}})
     file.close()
     assert read(path).failed == {"error": "gone", "replies": {}}
-    path.write_text("nonsense\n")
-    with pytest.raises(RunError, match="Move it away"):
-        read(path)
+    for words in ("nonsense\n", '{"header": []}\n'):
+        path.write_text(words)
+        with pytest.raises(RunError, match=r"Move it away|is not a run of schema"):
+            read(path)
+
+
+def test_a_run_that_is_played_is_in_no_table_until_its_process_has_gone(tmp_path):
+    head = header(parse(FIRST_LOG), Settings(), "m", 1)
+    file = RunFile(tmp_path / FOLDER / "run.jsonl", head, datetime(2026, 3, 1, tzinfo=UTC))
+    kept = KeptResults(tmp_path)
+    assert (list(read_all(tmp_path)), kept.read()) == ([], ([], []))
+    file.close()
+    assert [one.header["model"] for one in read_all(tmp_path)] == ["m"]
+    assert [one.why for one in kept.read()[0]] == ["it was interrupted; run the same command again"]
+
+
+@pytest.mark.parametrize("changes", [{"capabilities": None}, {"milestones": [{}]}, {"settings": {"speed": 9}}], ids=str)
+def test_a_run_that_lacks_something_is_named_and_left_out(tmp_path, changes):
+    head = header(parse(FIRST_LOG), Settings(), "m", 1) | changes
+    RunFile(tmp_path / FOLDER / "run.jsonl", head, datetime(2026, 3, 1, tzinfo=UTC)).close()
+    results, errors = KeptResults(tmp_path).read()
+    assert results == []
+    assert [str(one).startswith(f"run {head['run']} cannot be read") for one in errors] == [True]
 
 
 @pytest.mark.parametrize(

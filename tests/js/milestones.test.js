@@ -15,6 +15,6 @@ test("the summary counts what was reached", () => {
 
 test("each says when it was reached, or that it was missed", () => {
   assert.equal(whenOf(one(1250)), "reached at 1:02");
-  assert.equal(whenOf(one(0)), "so from the start");
+  assert.equal(whenOf(one(0)), "reached before you began");
   assert.equal(whenOf(one(null)), "missed");
 });

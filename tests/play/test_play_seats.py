@@ -345,7 +345,7 @@ def test_a_second_server_on_the_same_folder_is_refused_and_the_first_one_plays_o
         await watcher.client.start()
         playing = asyncio.create_task(watcher.play())
         async with asyncio.timeout(60):
-            while not watcher.steps:
+            while watcher.client.state != "playing":
                 await asyncio.sleep(0.05)
         command = serve_command(server.data, "--port", "0")
         second = await asyncio.to_thread(warm_process.run, command, env=environment())

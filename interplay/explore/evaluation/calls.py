@@ -50,8 +50,8 @@ class Calls:
             kept = self._file.run.calls[number]
             if kept["prompt"] != digest:
                 raise RunError(
-                    f"{self._file.path}: call {number} was made with another prompt, so the world or the program has changed\n"
-                    "Move the file away; the run is then played again from the start."
+                    f"call {number} was made with another prompt, so the world or the program has changed\n"
+                    f"Move {self._file.path} away; the run is then played again from the start."
                 )
             return ModelOutput.model_validate(kept["output"])
         begin = time.perf_counter()

@@ -1,4 +1,4 @@
-"""The results of all runs of a data folder, kept: a file is read again only when it has changed."""
+"""The results of all runs of a data folder that are not played now, kept: a file is read again only when it has changed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import threading
 from pathlib import Path
 
 from interplay.explore.evaluation.metrics import Result, result_of
-from interplay.explore.evaluation.runs import FOLDER, RunError, read
+from interplay.explore.evaluation.runs import FOLDER, RunError, is_played, read
 
 
 class KeptResults:
@@ -34,7 +34,7 @@ class KeptResults:
                 known = self._kept.get(path)
                 if known is not None and known[0] == stamp:
                     now[path] = known
-                elif facts.st_size:
+                elif facts.st_size and not is_played(path):
                     now[path] = (stamp, _read(path))
             self._kept = now
             found = [one for _, one in now.values()]

@@ -15,8 +15,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from interplay.errors import InterplayError
 from interplay.explore.evaluation.replies import KINDS
-from interplay.explore.evaluation.runs import Run
+from interplay.explore.evaluation.runs import Run, RunError
 from interplay.explore.evaluation.settings import Settings
 
 _PLAYED = ("action", "contradiction")
@@ -83,6 +84,11 @@ class Result:
     task_hash: str = ""
 
     @property
+    def why(self) -> str | None:
+        """Why it failed, for everybody who looks at pages: the first line, which names no folder; None if it did not."""
+        return None if self.failed is None else self.failed.partition("\n")[0][:200]
+
+    @property
     def num_reached(self) -> int:
         """Milestones reached."""
         return sum(one.tick is not None for one in self.outcomes)
@@ -104,7 +110,22 @@ class Result:
 
 
 def result_of(run: Run) -> Result:
-    """What a run's file comes to; one that has no end failed, whatever it had reached."""
+    """What a run's file comes to; one that has no end failed, whatever it had reached.
+
+    Raises:
+        RunError: If the file lacks something, or has it in another form.
+    """
+    try:
+        return _result_of(run)
+    except (KeyError, TypeError, ValueError, AttributeError, InterplayError) as error:
+        which = run.header.get("run", "without a name")
+        raise RunError(
+            f"run {which} cannot be read: {type(error).__name__}: {error}\n"
+            "Move its file away; the run is then played again. Or read it with the version that wrote it."
+        ) from None
+
+
+def _result_of(run: Run) -> Result:
     head, end, begin = run.header, run.end, run.begin or {}
     reached: Mapping[str, int] = end["reached"] if end else {}
     at_start = tuple(begin.get("at_start", ()))
@@ -117,7 +138,7 @@ def result_of(run: Run) -> Result:
     return Result(
         **{name: head[name] for name in ("run", "task", "model", "seed", "epoch", "hops")},
         capabilities=tuple(head["capabilities"]),
-        settings=json.dumps(head["settings"], sort_keys=True),
+        settings=json.dumps(Settings(**head["settings"]).to_json(), sort_keys=True),
         outcomes=tuple(
             Outcome(one["id"], one["verb"], reached.get(one["id"]), _in_order(one["id"], ticks, needs))
             for one in head["milestones"]

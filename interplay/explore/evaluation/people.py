@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from interplay.explore import published
 from interplay.explore.evaluation.metrics import Result, result_of
@@ -16,6 +16,7 @@ from interplay.explore.judgements import Judgement
 from interplay.store import Database, EpisodeRow, entrants
 from interplay.store.episodes import EpisodeQuery, find_episodes
 from interplay.store.participants import PEOPLE as ENTRANT
+from interplay.tasks import Task
 
 PEOPLE = "people (first attempts)"
 """Their row."""
@@ -33,12 +34,12 @@ def first_attempts(
 
     Args:
         judgement_of: Id of an episode -> what was reached; None where that is not known yet: the attempt is left out.
-        shown: Number of a participant and id of a task -> when they were shown what it is made of: games after that are no
-            first attempts.
+        shown: Number of a participant and id of a task -> when they were shown what it is made of: games that ended after
+            that are no first attempts, nor are games that ended after another of the same task.
     """
     made = []
-    for task, instance in published.instances().items():
-        for epoch, row in enumerate(_first(database, task, shown), 1):
+    for instance in published.instances().values():
+        for epoch, row in enumerate(_first(database, instance.task(), shown), 1):
             judgement = judgement_of(row.id)
             if judgement is not None:
                 made.append(_result(instance, judgement, row, epoch))
@@ -62,23 +63,33 @@ def beside(results: Sequence[Result], attempts: Sequence[Result]) -> list[Result
     return [in_time(one) for one in attempts if (one.task, one.task_hash) in versions]
 
 
-def _first(database: Database, task: str, shown: Mapping[tuple[int, str], datetime]) -> list[EpisodeRow]:
-    """First games of a task that count, oldest first."""
+def _first(database: Database, task: Task, shown: Mapping[tuple[int, str], datetime]) -> list[EpisodeRow]:
+    """First games of a task as it is now that count, oldest first."""
     with database.read() as session:
         rows: dict[int, EpisodeRow] = {}
-        for row in find_episodes(session, EpisodeQuery(task=task, actor="human")):
+        knew: dict[int, datetime] = {person: at for (person, name), at in shown.items() if name == task.id}
+        for row in find_episodes(session, EpisodeQuery(task=task.id, actor="human")):
             person = row.seats[0].participant_id
-            if person is not None:
-                rows.setdefault(person, row)
+            if person is None:
+                continue
+            if person in rows:  # the end of another game shows what there was to reach
+                knew[person] = min(_end(row), knew.get(person, _end(row)))
+            rows.setdefault(person, row)
         agreed = entrants.agreed_games(session, [row.id for row in rows.values()])
-        if any(entrants.state(one) == "withdrawn" for one in entrants.entrants(session, task, name=ENTRANT)):
+        if any(entrants.state(one) == "withdrawn" for one in entrants.entrants(session, task.id, name=ENTRANT)):
             return []
         return [
             row
             for person, row in rows.items()
-            if not entrants.not_comparable(row, entrants.held_out_seeds(session, row.task_hash), agreed=row.id in agreed)
-            and not ((person, task) in shown and shown[person, task] <= row.created_at)
+            if row.task_hash == task.content_hash
+            and not entrants.not_comparable(row, entrants.held_out_seeds(session, row.task_hash), agreed=row.id in agreed)
+            and not (person in knew and knew[person] <= _end(row))
         ]
+
+
+def _end(row: EpisodeRow) -> datetime:
+    """When a game was over, if it was never paused; the recording does not say it more exactly."""
+    return row.created_at + timedelta(seconds=row.duration_s)
 
 
 def _result(instance: Instance, judgement: Judgement, row: EpisodeRow, epoch: int) -> Result:
@@ -88,5 +99,12 @@ def _result(instance: Instance, judgement: Judgement, row: EpisodeRow, epoch: in
         "at_start": [name for name, tick in judgement.reached.items() if tick == 0],
         "not_judged": [one["id"] for one in head["milestones"] if one["id"] not in judgement.milestones],
     }
-    end = {"outcome": row.outcome, "num_steps": row.num_steps, "reached": judgement.reached, "replies": {}}
+    # The catalogue does not say whether a player died or was done, so nobody is said to have been wrong about being done.
+    end = {
+        "outcome": row.outcome,
+        "said_done": False,
+        "num_steps": row.num_steps,
+        "reached": judgement.reached,
+        "replies": {},
+    }
     return result_of(Run(head, begin=begin, end=end))

@@ -157,13 +157,23 @@ def read(path: Path) -> Run:
                 num_failed += kind == "failed"
     except (ValueError, AttributeError, OSError) as error:
         raise RunError(f"{path} cannot be read as a run: {error}\nMove it away; the run is then played again.") from None
-    if run is None or run.header.get("schema") != SCHEMA:
+    if run is None or not isinstance(run.header, dict) or run.header.get("schema") != SCHEMA:
         raise RunError(f"{path} is not a run of schema {SCHEMA}\nMove it away, or read it with the version that wrote it.")
     return Run(run.header, tuple(calls), num_failed=num_failed, **facts)
 
 
+def is_played(path: Path) -> bool:
+    """Whether a process plays a run now."""
+    with path.open("rb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
+
+
 def read_all(data: Path) -> Iterator[Run]:
-    """Every run of a data folder that has been begun."""
+    """Every run of a data folder that was begun and is not played now."""
     for path in sorted((data / FOLDER).glob("*.jsonl")):
-        if b"\n" in path.read_bytes():
+        if b"\n" in path.read_bytes() and not is_played(path):
             yield read(path)

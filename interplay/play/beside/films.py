@@ -300,7 +300,7 @@ class _Filmer:
 
     def _died(self) -> None:
         self.end()
-        raise _DeadError(f"the process that makes films ended with status {self._process.returncode}")
+        raise _DeadError(f"the process that works on recordings ended with status {self._process.returncode}")
 
     def end(self) -> None:
         """End it now."""

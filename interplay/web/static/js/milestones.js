@@ -23,7 +23,7 @@ export function summary(milestones) {
  */
 export function whenOf({ tick, second }) {
   if (tick === null || second === null) return "missed";
-  return tick === 0 ? "so from the start" : `reached at ${clock(second)}`;
+  return tick === 0 ? "reached before you began" : `reached at ${clock(second)}`;
 }
 
 /**
@@ -37,7 +37,7 @@ export async function showMilestones(section, episode) {
     for (;;) {
       const found = await api(`/api/episodes/${encodeURIComponent(episode)}/milestones`);
       if (found.milestones) return show(section, found.milestones);
-      if (found.state === "held") said.textContent = "Looking what was reached, as soon as fewer people play …";
+      if (found.state === "held") said.textContent = "Finding out what was reached, as soon as fewer people play …";
       await new Promise((resolve) => setTimeout(resolve, ASK_MS));
     }
   } catch (error) {
