@@ -3,55 +3,59 @@
 from __future__ import annotations
 
 import json
-import os
-import threading
+from collections.abc import Iterator
 from contextlib import suppress
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
+from interplay.store import Database
+from interplay.store.shown import ShownTo, keep_shown, shown_to, tasks_known_to
+
 FILE = Path("explore") / "shown.jsonl"
-"""Of a data folder."""
+"""Of a data folder; where it was kept before the database did."""
+IMPORTED = FILE.with_suffix(".jsonl.imported")
+"""What that file is called once its lines are in the database."""
 
 
 class Shown:
-    """Who asked to see which task from inside, kept in one file of JSON lines; safe to share between threads.
+    """Who was shown which task; safe to share between threads.
 
     Args:
-        data: The data folder.
+        database: Where it is kept.
+        data: The data folder; the file of an earlier release in it is taken over, once.
     """
 
-    def __init__(self, data: Path) -> None:
-        self._path = data / FILE
-        self._lock = threading.Lock()
+    def __init__(self, database: Database, data: Path) -> None:
+        self._database = database
+        with suppress(FileNotFoundError):
+            lines = (data / FILE).read_bytes().splitlines()
+            with database.write() as session:
+                keep_shown(session, _parsed(lines))
+            (data / FILE).rename(data / IMPORTED)
 
     def add(self, participant: int, task: str, now: datetime) -> None:
-        """Keep that a person was shown a task; once is enough."""
-        with self._lock:
-            if (participant, task) in self._read():
-                return
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            line = json.dumps({"participant": participant, "task": task, "at": now.isoformat()}).encode() + b"\n"
-            file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
-            try:
-                size = os.fstat(file).st_size
-                is_torn = size > 0 and os.pread(file, 1, size - 1) != b"\n"
-                os.write(file, b"\n" * is_torn + line)
-            finally:
-                os.close(file)
+        """Keep that a person was shown a task; the first time stays."""
+        if task in self.known_to(participant):
+            return
+        with self._database.write() as session:
+            keep_shown(session, [ShownTo(participant, task, now)])
 
     def times(self) -> dict[tuple[int, str], datetime]:
-        """Number of a participant and id of a task -> when they were shown it first."""
-        with self._lock:
-            return self._read()
+        """Number of a participant and id of a task -> when they were first shown it, or a pair of it to judge."""
+        first: dict[tuple[int, str], datetime] = {}
+        with self._database.read() as session:
+            for person, task, at in shown_to(session):
+                first[person, task] = min(at, first.get((person, task), at))
+        return first
 
-    def _read(self) -> dict[tuple[int, str], datetime]:
-        try:
-            lines = self._path.read_bytes().splitlines()
-        except FileNotFoundError:
-            return {}
-        found: dict[tuple[int, str], datetime] = {}
-        for line in lines:
-            with suppress(ValueError, KeyError, TypeError):  # of a line that was torn when the machine stopped
-                one = json.loads(line)
-                found.setdefault((one["participant"], one["task"]), datetime.fromisoformat(one["at"]))
-        return found
+    def known_to(self, participant: int) -> set[str]:
+        """Tasks that a person was shown, has judged or has played."""
+        with self._database.read() as session:
+            return tasks_known_to(session, participant)
+
+
+def _parsed(lines: list[bytes]) -> Iterator[ShownTo]:
+    for line in lines:
+        with suppress(ValueError, KeyError, TypeError):  # of a line that was torn when the machine stopped
+            one = json.loads(line)
+            yield ShownTo(int(one["participant"]), str(one["task"]), datetime.fromisoformat(one["at"]).astimezone(UTC))

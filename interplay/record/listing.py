@@ -57,10 +57,3 @@ def episode_page(database: Database, wanted: EpisodeQuery, page: int, rows_per_p
         actors = agent_names(session, with_waiting=wanted.with_waiting)
         tasks = sorted(count_by_task(session, with_waiting=wanted.with_waiting))
     return EpisodePage(rows, total, page, num_pages, actors, tasks)
-
-
-def has_played(database: Database, task: str, participant_id: int) -> bool:
-    """Whether a participant held a seat in an episode of a task."""
-    played = EpisodeQuery(task=task, kept_back=[task], own=participant_id, limit=1)
-    with database.read() as session:
-        return bool(find_episodes(session, played))

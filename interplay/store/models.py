@@ -445,3 +445,13 @@ class ApiToken(Base):
     """`agents` (may propose agents and upload their videos), `judge` (may judge under its name) or `read`."""
     created_at: Mapped[datetime]
     revoked_at: Mapped[datetime | None] = mapped_column(default=None)
+
+
+class ShownTask(Base):
+    """Somebody was shown what a task is made of, or how others played it: their later games of it are no first attempts."""
+
+    __tablename__ = "shown_tasks"
+    participant_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    """No foreign key: lines of an earlier release may name people of another database."""
+    task: Mapped[str] = mapped_column(primary_key=True)
+    shown_at: Mapped[datetime]

@@ -1,7 +1,8 @@
-"""Who may know of which agent, whose agents a token may change, and whose videos a visitor must not see yet."""
+"""Who may know of which agent, whose agents a token may change, and which episodes a visitor must not see yet."""
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Annotated
 
 from fastapi import Depends, Request
@@ -12,7 +13,7 @@ from interplay.record import Episode
 from interplay.store import Entrant
 from interplay.tasks import Task, lookup
 from interplay.web.enrolments import judging_here
-from interplay.web.identity import api_token, current_operator, known_participant
+from interplay.web.identity import api_token, current_operator, current_participant, is_operator, known_participant
 from interplay.web.refusals import refusal
 
 
@@ -71,15 +72,23 @@ def check_shown(request: Request, episode: Episode) -> None:
 
     Raises:
         HTTPException: 404, as if there were no such episode, for a video that waits for a moderator, unless they brought it
-            or decide about it. 403 while they have a pair of its task before them (`hidden_tasks`), unless they played it.
+            or decide about it. 403 for the episodes of others while they have a pair of its task before them, and of tasks
+            of `explore` that they may still play.
     """
+    check_not_judged(request, episode)
+    if _is_own(request, episode) or may_know(request, episode.task_id):
+        return
+    text = f"episodes of {episode.task_id} are shown to those who have played it: play it yourself first, or ask to see it"
+    raise refusal(403, f"{text} at /{episode.task_id.replace('/', '/tasks/')}", code="not_played_yet")
+
+
+def check_not_judged(request: Request, episode: Episode) -> None:
+    """Refuse an episode that waits for a moderator, or whose task the visitor is judging now: see `check_shown`."""
     if episode.is_video_only:
         rows = roster_of(request).rows(name=episode.actor, task=episode.task_id)
         if rows and not any(map(viewer_of(request).sees, rows)):
             raise refusal(404, f"unknown episode {episode.id!r}")
-    here = _here(request)
-    is_own = any(held.participant_id in here for held in episode.seats)
-    if not is_own and episode.task_id in hidden_tasks(request):
+    if not _is_own(request, episode) and episode.task_id in judged_now(request):
         raise refusal(
             403,
             "you have an open pair of this task, and judging is blind: you see its episodes again after you "
@@ -88,12 +97,55 @@ def check_shown(request: Request, episode: Episode) -> None:
         )
 
 
-def hidden_tasks(request: Request) -> set[str]:
-    """Tasks whose episodes and reasons are kept back from this visitor, who has a pair of them before them (docs/judging.md).
+def _is_own(request: Request, episode: Episode) -> bool:
+    """Whether who asks played it, or brought the video."""
+    here = _here(request)
+    if any(held.participant_id in here for held in episode.seats):
+        return True
+    token = viewer_of(request).token if episode.is_video_only else None
+    rows = roster_of(request).rows(name=episode.actor, task=episode.task_id) if token else []
+    return any(row.proposed_by == token for row in rows)
+
+
+def judged_now(request: Request) -> set[str]:
+    """Tasks of which this visitor has a pair before them (docs/judging.md).
 
     A judge who looks an agent or an episode up must not learn which of the two videos is whose.
     """
     return roster_of(request).watched_by(_here(request))
+
+
+def hidden_tasks(request: Request) -> set[str]:
+    """Tasks of which others' episodes and reasons are kept back from this visitor: `judged_now`, and tasks of `explore` that
+    they may still play."""
+    secret = set() if viewer_of(request).sees_all else _tasks_of_explore(request) - _known_tasks(request)
+    return judged_now(request) | secret
+
+
+def may_know(request: Request, task_id: str) -> bool:
+    """Whether who asks may know what a task is made of and how others play it.
+
+    Tasks of `explore` test people too. Those that are on offer are told to people who have played or judged them or asked to
+    see them; and to operators, of whom it is kept that they looked.
+    """
+    if task_id not in _tasks_of_explore(request):
+        return True
+    if current_operator(request):
+        # The token in a header is a program's, of whom nobody need be made.
+        person = known_participant(request) if is_operator(request) else current_participant(request)
+        if person is not None:
+            request.app.state.explore_shown.add(person, task_id, datetime.now(UTC))
+        return True
+    return viewer_of(request).sees_all or task_id in _known_tasks(request)
+
+
+def _tasks_of_explore(request: Request) -> set[str]:
+    suite = request.app.state.explore
+    return set() if suite is None else {task.id for task in suite.tasks}
+
+
+def _known_tasks(request: Request) -> set[str]:
+    return {task for number in _here(request) for task in request.app.state.explore_shown.known_to(number)}
 
 
 def _here(request: Request) -> set[int]:

@@ -70,9 +70,11 @@ class AgentInTask(BaseModel):
     title: str
     state: EntrantState = Field(description="Judges see only `approved` agents. A withdrawn agent keeps its answers.")
     declined_because: str = Field(description="The moderator's reason, if the state is `declined`.")
-    videos: list[Video] = Field(description="By seed. Empty while you have an open pair of this task (`hidden`).")
+    videos: list[Video] = Field(description="By seed. Empty while they are `hidden`.")
     missing_seeds: list[int] = Field(description="Held-out seeds without a video. Judges never see the agent on these seeds.")
-    hidden: bool = Field(description="True if you do not see the videos because you have an open pair of this task.")
+    hidden: bool = Field(
+        description="True if you do not see the videos now: you have an open pair of this task, or may still play it."
+    )
 
 
 class AgentDocument(BaseModel):

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from interplay.judge.ratings.boards import Boards
-from interplay.web.agent_access import hidden_tasks, roster_of, viewer_of
+from interplay.web.agent_access import hidden_tasks, judged_now, roster_of, viewer_of
 from interplay.web.agent_documents import document_of, documents
 from interplay.web.board import boards_of, hues_of
 from interplay.web.identity import current_operator
@@ -53,7 +53,7 @@ def agent_page(request: Request, name: str) -> Response:
     return render(
         request, "agent.html", "Leaderboard", pictures=pictures,
         agent=agent, standings=standings if len(tasks) > 1 else standings[:1], tally=said.tally, reasons=said.reasons,
-        hidden=hidden & set(tasks), titles=titles(request), hue=hues.get(agent.name, 0) % 10,
+        judged_now=judged_now(request), titles=titles(request), hue=hues.get(agent.name, 0) % 10,
         history=history({agent.name: track}, hues, num_answers=num_answers) if track else None,
         is_moderator=current_operator(request),
     )  # fmt: skip

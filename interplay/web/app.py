@@ -121,6 +121,7 @@ def create_app(
     app.state.play = play
     app.state.suites = tuple(builtin_suites() if suites is None else suites)
     app.state.tasks = index(app.state.suites)
+    app.state.explore = next((suite for suite in app.state.suites if suite.id == "explore"), None)  # offered, or not
     app.state.drawer = Drawer()
     app.state.pictures = Pictures(archive.root / "media" / "tasks")
     app.state.films = Films(archive) if play is None else play.films
@@ -136,7 +137,7 @@ def create_app(
     app.state.live_boards = Boards(app.state.judging) if app.state.boards.publish_every > 1 else app.state.boards
     app.state.explore_results = KeptResults(archive.root)
     app.state.explore_references = KeptReferences(archive.database, archive.root, app.state.milestones.reached)
-    app.state.explore_shown = Shown(archive.root)
+    app.state.explore_shown = Shown(archive.database, archive.root)
     app.state.logged_judges = LoggedJudges(archive, lambda task: getattr(app.state.tasks.get(task), "questions", ()))
     app.state.secret = server_secret(archive.root) if secret is None else secret
     app.state.studies = Studies(archive.database)

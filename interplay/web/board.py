@@ -18,7 +18,7 @@ from interplay.judge.ratings.boards import BOARD_METHODS, COLUMNS, BoardMethod, 
 from interplay.rank import DEFAULTS
 from interplay.rank.normal import Z95
 from interplay.web.identity import current_operator, is_operator
-from interplay.web.pages import find_task, offers_explore, render, titles
+from interplay.web.pages import find_task, render, titles
 from interplay.web.plots import history
 
 router = APIRouter(tags=["leaderboard"])
@@ -181,7 +181,7 @@ def leaderboard_page(request: Request, task: str = "", method: str = "trueskill"
         task=task, tasks=tasks, titles=titles(request), board=public_board(board), link=link, hues=hues,
         method=chosen, text=text, methods=METHOD_TEXTS, judges=kind, has_models=has_models,
         view=board_view(board["rows"], centre=text.centre, margin=text.margin),
-        history=history(boards.tracks(task or None, kind), hues), has_explore=offers_explore(request),
+        history=history(boards.tracks(task or None, kind), hues), has_explore=request.app.state.explore is not None,
     )  # fmt: skip
 
 

@@ -12,12 +12,12 @@ from interplay.explore.evaluation.metrics import Result
 from interplay.explore.evaluation.references import proofs
 from interplay.explore.instance import Instance
 from interplay.tasks import Suite
+from interplay.web.agent_access import may_know
 from interplay.web.explore_boards import board_of, boards_of
 from interplay.web.explore_runs import find_run
 from interplay.web.forms import see_other
 from interplay.web.graphs import graph
 from interplay.web.identity import current_participant
-from interplay.web.milestones import may_know
 from interplay.web.pages import render
 
 router = APIRouter(include_in_schema=False)
@@ -29,10 +29,10 @@ def suite_of(request: Request) -> Suite:
     Raises:
         HTTPException: 404 where this server offers none.
     """
-    for suite in request.app.state.suites:
-        if suite.id == "explore":
-            return suite
-    raise HTTPException(404, "This server does not offer the tasks of explore.")
+    suite = request.app.state.explore
+    if suite is None:
+        raise HTTPException(404, "This server does not offer the tasks of explore.")
+    return suite
 
 
 @router.get("/explore")

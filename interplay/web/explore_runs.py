@@ -19,9 +19,8 @@ from interplay.explore.evaluation.runs import FOLDER, Run, read
 from interplay.explore.evaluation.settings import Settings
 from interplay.explore.instance import Instance, Milestone
 from interplay.record import Archive, Episode
-from interplay.web.agent_access import check_shown
+from interplay.web.agent_access import check_not_judged, may_know
 from interplay.web.explore_boards import boards_of
-from interplay.web.milestones import may_know
 from interplay.web.pages import prepare, render
 
 router = APIRouter(tags=["explore"])
@@ -31,7 +30,7 @@ def find_run(request: Request, run: str) -> Run:
     """A run by its id.
 
     Raises:
-        HTTPException: 404 where there is none, or one that cannot be shown now (`check_shown`).
+        HTTPException: 404 where there is none, or one that cannot be shown now (`check_not_judged`).
         RunError: If its file cannot be read.
     """
     path = request.app.state.archive.root / FOLDER / f"{run}.jsonl"
@@ -40,7 +39,7 @@ def find_run(request: Request, run: str) -> Run:
     found = read(path)
     episode = _episode(request, found)
     if episode is not None:
-        check_shown(request, episode)
+        check_not_judged(request, episode)
     return found
 
 
@@ -65,14 +64,14 @@ def run_page(request: Request, run: str) -> Response:
         run=run, result=result, settings=settings, board=board, episode=episode, instance=instance, inside=inside,
         milestones=_milestones(found, result, instance if inside else None, _oracle(request, result) if inside else {}),
         is_on_offer=result.task in request.app.state.tasks,
-        background=None if episode is None else prepare(request, episode.path),
+        background=prepare(request, episode.path) if inside and episode is not None else None,
     )  # fmt: skip
 
 
 @router.get("/api/explore/runs/{run}")
 def run_json(request: Request, run: str) -> JSONResponse:
-    """One run: its calls with ticks, keys and words, its milestones, and where it went. The names of milestones and their
-    targets are null for those who may still play the task."""
+    """One run: its calls with ticks, keys and words, its milestones, and where it went. Calls, path, targets and the names of
+    milestones are null for those who may still play the task."""
     found = find_run(request, run)
     result, instance = result_of(found), found.instance
     inside = may_know(request, result.task)
@@ -88,8 +87,8 @@ def run_json(request: Request, run: str) -> JSONResponse:
         "episode": result.episode,
         "milestones": milestones,
         "opens_at": _opens_at(milestones),
-        "calls": [asdict(call) | {"is_refused": call.is_refused} for call in account(found)],
-        "path": ((found.end or found.failed or {}).get("path")),
+        "calls": [asdict(call) | {"is_refused": call.is_refused} for call in account(found)] if inside else None,
+        "path": (found.end or found.failed or {}).get("path") if inside else None,
         "targets": None if known is None else _targets(known, found),
     }
     return JSONResponse(document, headers={"Cache-Control": "no-store"})

@@ -26,9 +26,8 @@ from interplay.store import EpisodeRow
 from interplay.store.episodes import EpisodeQuery
 from interplay.store.participants import judge_name
 from interplay.tasks import Task, lookup
-from interplay.web.agent_access import check_shown, hidden_tasks, sees_waiting
+from interplay.web.agent_access import check_shown, hidden_tasks, judged_now, may_know, sees_waiting
 from interplay.web.identity import known_participant
-from interplay.web.milestones import may_know
 from interplay.web.pictures import placeholder, shipped_picture
 from interplay.web.videos import video_response
 
@@ -171,11 +170,6 @@ def find_task(request: Request, task_id: str) -> Task:
     return lookup(task_id, request.app.state.tasks)
 
 
-def offers_explore(request: Request) -> bool:
-    """Whether the tasks of explore are on offer."""
-    return any(suite.id == "explore" for suite in request.app.state.suites)
-
-
 def titles(request: Request) -> dict[str, str]:
     """Task id -> title, of the tasks on offer."""
     return {task_id: task.title for task_id, task in request.app.state.tasks.items()}
@@ -295,7 +289,7 @@ def key_rows(task: Task) -> list[tuple[str, str, list[str]]]:
 @router.get("/episodes")
 def episodes(request: Request, task: str = "", actor: str = "", page: Annotated[int, Query(ge=1, le=100_000)] = 1) -> Response:
     """The catalogue, newest first."""
-    kept_back = hidden_tasks(request)
+    kept_back, judged = hidden_tasks(request), judged_now(request)
     own = known_participant(request)
     wanted = EpisodeQuery(
         task=task or None,
@@ -312,7 +306,7 @@ def episodes(request: Request, task: str = "", actor: str = "", page: Annotated[
         request, "episodes.html", "Episodes",
         rows=shown.rows, total=shown.total, wanted=wanted, names=shown.actors, task_ids=shown.tasks, titles=titles(request),
         scoreless={task_id for task_id, one in request.app.state.tasks.items() if not has_score(one)},
-        page=shown.page, num_pages=shown.num_pages, link=link, kept_back=sorted(kept_back),
+        page=shown.page, num_pages=shown.num_pages, link=link, judged_now=sorted(judged), has_secrets=kept_back - judged,
         own_name=None if own is None else judge_name(own),
         lengths=game_lengths(shown.rows, request.app.state.tasks),
         background=None if rebuilt is None else prepare(request, request.app.state.archive.root / rebuilt.path),

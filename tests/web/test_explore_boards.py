@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import csv
+import html
 import io
 import json
 import re
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from fastapi.testclient import TestClient
+from hidden_parts import hidden_parts
+from sqlalchemy import delete
 
 import interplay.record
 from interplay.cli import main
@@ -19,6 +23,7 @@ from interplay.explore.evaluation.runs import FOLDER, read_all
 from interplay.explore.instance import parse
 from interplay.explore.shown import Shown
 from interplay.play.connections.tokens import operator_token
+from interplay.store import ShownTask
 from interplay.tasks import builtin_suites
 from interplay.web.app import create_app
 from interplay.web.graphs import graph
@@ -65,9 +70,17 @@ def client(data):
 
 @pytest.fixture
 def nobody_was_shown(data):
-    """The data folder in which nobody has asked to see a task from inside."""
+    """The data folder, in which nobody is said to have been shown a task when the test is over."""
     yield
-    (data / "explore" / "shown.jsonl").unlink(missing_ok=True)
+    with closing(interplay.record.open(data)) as archive, archive.database.write() as session:
+        session.execute(delete(ShownTask))
+
+
+@pytest.fixture
+def shown(data):
+    """Who was shown a task."""
+    with closing(interplay.record.open(data)) as archive:
+        yield Shown(archive.database, data)
 
 
 def run_id(data: Path, model: str, protocol: str = "paper") -> str:
@@ -141,7 +154,7 @@ def test_programs_get_the_usual_error(client):
     assert client.post("/explore/tasks/nothing/shown").status_code == 404
 
 
-def test_a_task_from_inside_is_for_who_asks_for_it_and_that_is_kept(client, data, nobody_was_shown):
+def test_a_task_from_inside_is_for_who_asks_for_it_and_that_is_kept(client, data, shown, nobody_was_shown):
     run = run_id(data, "scripted/careless")
     for address in (f"/explore/tasks/{NAME}", f"/explore/runs/{run}", f"/api/explore/runs/{run}"):
         text = client.get(address).text
@@ -151,9 +164,9 @@ def test_a_task_from_inside_is_for_who_asks_for_it_and_that_is_kept(client, data
     page = client.post(f"/explore/tasks/{NAME}/shown").text
     assert 'class="graph"' in page
     assert "find lapis block" in page
-    assert len(Shown(data).times()) == 1
+    assert len(shown.times()) == 1
     client.post(f"/explore/tasks/{NAME}/shown")
-    assert len(Shown(data).times()) == 1, "once is enough"
+    assert len(shown.times()) == 1, "once is enough"
     document = client.get(f"/api/explore/runs/{run}").json()
     assert [one["name"] for one in document["milestones"]] == ["find lapis block", "mine lime stained glass"]
     assert document["targets"][0]["low"] == [5, 5]
@@ -161,14 +174,63 @@ def test_a_task_from_inside_is_for_who_asks_for_it_and_that_is_kept(client, data
     assert client.get(f"/api/explore/runs/{run}").json()["targets"] is None, "somebody else"
 
 
-def test_the_operator_sees_it_without_asking(client, data, nobody_was_shown):
+def test_the_operator_sees_it_without_asking_and_it_is_kept_that_they_looked(client, data, shown, nobody_was_shown):
     headers = {"Authorization": f"Bearer {operator_token(data)}"}
     assert 'class="graph"' in client.get(f"/explore/tasks/{NAME}", headers=headers).text
-    assert Shown(data).times() == {}
+    assert shown.times() == {}, "a program, of which nobody knows who it is"
+    client.post("/operator", data={"token": operator_token(data)})
+    client.get("/explore")
+    client.get("/episodes")
+    assert shown.times() == {}, "neither says what a task is made of"
+    assert 'class="graph"' in client.get(f"/explore/tasks/{NAME}").text
+    ((number, task),) = shown.times()
+    assert task == f"explore/{NAME}"
+    (proof, *_) = of_oracle(data)
+    assert client.get(f"/api/episodes/{proof}").status_code == 200
+    client.post("/operator/leave")
+    assert client.get(f"/api/episodes/{proof}").status_code == 200, "they know it now"
+    assert set(shown.times()) == {(number, task)}
 
 
-def test_a_run_says_what_each_call_led_to_and_opens_where_all_was_still_well(client, data):
+def of_oracle(data: Path) -> list[str]:
+    with closing(interplay.record.open(data)) as archive:
+        return [one.id for one in archive.episodes(agent="oracle")]
+
+
+def test_nothing_that_gives_a_task_away_is_sent_to_who_may_still_play_it(client, data):
+    runs = [run.header["run"] for run in read_all(data)]
+    episodes = [run.begin["episode"] for run in read_all(data) if run.end] + of_oracle(data)
+    open_to_all = [f"/explore/tasks/{name.partition('/')[2]}" for name in published.names()]
+    open_to_all += [f"{begin}/explore/runs/{run}" for begin in ("", "/api") for run in runs]
+    open_to_all += [f"{begin}/explore/boards/{name}" for begin in ("", "/api") for name in ("paper-30", "hold-20")]
+    open_to_all += ["/explore", "/explore/boards/paper-30.csv", "/leaderboard/explore", "/episodes", "/agents", "/api/agents"]
+    texts = {address: client.get(address) for address in open_to_all}
+    assert {address for address, answer in texts.items() if answer.status_code != 200} == set()
+    for name in published.names():
+        for part in hidden_parts(name):
+            assert [page for page, answer in texts.items() if part in html.unescape(answer.text)] == [], (name, part)
+    for run in runs:
+        document = texts[f"/api/explore/runs/{run}"].json()
+        assert (document["calls"], document["path"], document["targets"]) == (None, None, None)
+        assert {one["name"] for one in document["milestones"]} <= {None}
+        assert "data-replay" not in texts[f"/explore/runs/{run}"].text
+    assert [one for one in episodes if one in texts["/episodes"].text] == []
+    assert "would give the tasks away" in texts["/episodes"].text
+    parts = ("", "/frames", "/drawing", "/video.mp4", "/milestones")
+    kept_back = [f"/api/episodes/{one}{part}" for one in episodes for part in parts]
+    for address in kept_back:
+        answer = client.get(address)
+        assert (answer.status_code, answer.json()["error"]) == (403, "not_played_yet"), address
+    for one in episodes:
+        assert client.get(f"/episodes/{one}").status_code == 403
+        assert client.post(f"/api/episodes/{one}/film").status_code == 403
+        assert client.delete(f"/api/episodes/{one}/film").status_code == 403
+    assert len(episodes) == 4
+
+
+def test_a_run_says_what_each_call_led_to_and_opens_where_all_was_still_well(client, data, nobody_was_shown):
     run = run_id(data, "scripted/careless")
+    client.post(f"/explore/tasks/{NAME}/shown")
     document = client.get(f"/api/explore/runs/{run}").json()
     assert sum(call["ticks"] for call in document["calls"]) == document["num_steps"] == 30
     assert len(document["path"]) == 31
@@ -213,18 +275,16 @@ def test_without_any_run_the_page_says_how_to_make_one_and_shows_the_tasks(tmp_p
         assert client.get("/leaderboard/explore").status_code == 200
 
 
-def test_people_stand_beside_models_with_their_first_attempts_unless_they_were_shown_the_task(data, monkeypatch):
+def test_people_stand_beside_models_with_their_first_attempts_unless_they_were_shown_the_task(
+    data, shown, nobody_was_shown, monkeypatch
+):
     from interplay.explore.evaluation import references
 
     asked = []
     monkeypatch.setattr(references, "first_attempts", lambda database, judgement_of, shown: asked.append(shown) or [])
-    Shown(data).add(7, f"explore/{NAME}", datetime(2026, 3, 1, tzinfo=UTC))
-    archive = interplay.record.open(data)
-    try:
+    shown.add(7, f"explore/{NAME}", datetime(2026, 3, 1, tzinfo=UTC))
+    with closing(interplay.record.open(data)) as archive:
         made = references.references(archive.database, data, lambda episode: None)
-    finally:
-        archive.close()
-        (data / "explore" / "shown.jsonl").unlink()
     assert list(made) == ["oracle", "people (first attempts)"]
     assert asked == [{(7, f"explore/{NAME}"): datetime(2026, 3, 1, tzinfo=UTC)}]
 

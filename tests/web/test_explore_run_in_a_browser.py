@@ -43,6 +43,9 @@ def run(data) -> dict:
 @every_look
 def test_a_run_is_read_call_by_call(page, run):  # noqa: F811
     page.goto(f"/explore/runs/{run['id']}")
+    page.get_by_role("link", name="see it", exact=True).click()
+    page.get_by_role("button", name="Show it now").click()
+    page.goto(f"/explore/runs/{run['id']}")
     page.locator("[data-replay][data-shown]").wait_for(timeout=LOAD_S * 1000)
     document = json.loads(page.request.get(f"/api/explore/runs/{run['id']}").body())
     calls = document["calls"]

@@ -32,7 +32,7 @@ def references(database: Database, data: Path, judgement_of: JudgementOf) -> Map
         data: The data folder.
         judgement_of: As `first_attempts`.
     """
-    attempts = first_attempts(database, judgement_of, Shown(data).times())
+    attempts = first_attempts(database, judgement_of, Shown(database, data).times())
     return {ORACLE: partial(proved, proofs=proofs(database)), PEOPLE: partial(beside, attempts=attempts)}
 
 

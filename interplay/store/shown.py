@@ -1,0 +1,52 @@
+"""Who was shown what a task is made of, or how others played it: a later game of theirs is no first attempt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import NamedTuple
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from interplay.store.judging import lock
+from interplay.store.models import EpisodeRow, EpisodeSeat, Match, ShownTask
+from interplay.store.participants import judge_name, participant_number
+
+
+class ShownTo(NamedTuple):
+    """That somebody was shown a task."""
+
+    participant_id: int
+    task: str
+    at: datetime
+
+
+def keep_shown(session: Session, shown: Iterable[ShownTo]) -> None:
+    """Keep that people were shown tasks; the first time of each stays."""
+    lock(session)  # or two pages of one person at once would both be entered
+    for one in shown:
+        if session.get(ShownTask, (one.participant_id, one.task)) is None:
+            session.add(ShownTask(participant_id=one.participant_id, task=one.task, shown_at=one.at))
+            session.flush()
+
+
+def shown_to(session: Session) -> list[ShownTo]:
+    """Everybody who was shown a task: who asked for it, and judges, who watch others play."""
+    asked = session.execute(select(ShownTask.participant_id, ShownTask.task, ShownTask.shown_at))
+    judged = session.execute(select(Match.judge, Match.task, func.min(Match.served_at)).group_by(Match.judge, Match.task))
+    people = [(participant_number(judge), task, at) for judge, task, at in judged]
+    return [ShownTo(*row) for row in asked] + [ShownTo(person, task, at) for person, task, at in people if person is not None]
+
+
+def tasks_known_to(session: Session, participant_id: int) -> set[str]:
+    """Tasks that a person has played, judged, or was shown."""
+    queries = (
+        select(ShownTask.task).where(ShownTask.participant_id == participant_id),
+        select(Match.task).where(Match.judge == judge_name(participant_id)).distinct(),
+        select(EpisodeRow.task)
+        .join(EpisodeSeat, EpisodeSeat.episode_id == EpisodeRow.id)
+        .where(EpisodeSeat.participant_id == participant_id)
+        .distinct(),
+    )
+    return {task for query in queries for task in session.scalars(query)}
