@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import itertools
 import logging
-import subprocess
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+from interplay.forking import Forked
 from interplay.play.workers import processes
 from interplay.play.workers.channel import Command
 from interplay.record import RecordingError
@@ -64,7 +64,7 @@ class AnsweringProcess(ABC, Generic[R]):
         """
         async with self._starting:
             if self._link is None:
-                process, ours = processes.start(self._module)
+                process, ours = await asyncio.to_thread(processes.start, self._module)
                 self._link = await processes.connect(_Link(process, self), ours)
 
     async def stop(self) -> None:
@@ -144,7 +144,7 @@ class AnsweringProcess(ABC, Generic[R]):
 class _Link(processes.ProcessLink):
     """Our end of the socket pair."""
 
-    def __init__(self, process: subprocess.Popen[bytes], owner: AnsweringProcess[Any]) -> None:
+    def __init__(self, process: Forked, owner: AnsweringProcess[Any]) -> None:
         super().__init__(process)
         self._owner = owner
 

@@ -1,7 +1,7 @@
 """The process that draws the pictures of recorded episodes again, for replays: worlds that keep no pictures are played again,
 which must hold up neither the web process nor the games.
 
-    python -m interplay.play.beside.drawing FD        (started by `drawer.Drawer`, FD is its end of a socket pair)
+`main` is started by `drawer.Drawer`.
 
 It works piece by piece (a picture, or some steps that nobody looks at) and listens in between: a request for few pictures
 comes before one for many, and what nobody wants any more is dropped. The worlds of the last episodes stay where they are, so
@@ -14,7 +14,6 @@ import logging
 import os
 import select
 import socket
-import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -179,7 +178,3 @@ def main(descriptor: int) -> None:
                 drawing.work()
     except ConnectionError:
         return
-
-
-if __name__ == "__main__":
-    main(int(sys.argv[1]))

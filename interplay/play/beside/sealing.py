@@ -1,14 +1,13 @@
 """The process that seals episodes beside the games, giving way to them: it takes one path after another, answers with the id or
 the error, and ends when the web process is gone.
 
-    python -m interplay.play.beside.sealing FD        (started by `sealer.Sealer`, FD is its end of a socket pair)
+`main` is started by `sealer.Sealer`.
 """
 
 from __future__ import annotations
 
 import logging
 import socket
-import sys
 import time
 from pathlib import Path
 
@@ -62,7 +61,3 @@ def _receive(channel: socket.socket) -> bytes:
         return channel.recv(1 << 16)
     except ConnectionError:
         return b""
-
-
-if __name__ == "__main__":
-    main(int(sys.argv[1]))

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
+from interplay.forking import Forked
 from interplay.play.workers import channel, processes
 from interplay.play.workers.channel import ToWeb, decode_event
 from interplay.tasks import Task
@@ -69,7 +69,7 @@ class WorkerLink(processes.ProcessLink):
         is_loaded: Whether it has the block world loaded, or is loading it.
     """
 
-    def __init__(self, process: subprocess.Popen[bytes], died: Callable[[WorkerLink], None], *, place: int | None) -> None:
+    def __init__(self, process: Forked, died: Callable[[WorkerLink], None], *, place: int | None) -> None:
         super().__init__(process)
         self.place = place
         self.games: dict[int, Played] = {}
@@ -264,7 +264,7 @@ class WorkerPool:
         self.links.clear()
 
     async def _spawn(self, place: int | None) -> WorkerLink:
-        process, ours = processes.start(WORKER_MODULE)
+        process, ours = await asyncio.to_thread(processes.start, WORKER_MODULE)
         link = await processes.connect(WorkerLink(process, self._died, place=place), ours)
         # Over the socket, not on the command line: an address may hold a password.
         place, num_workers = (0, 1) if place is None else (place, self._num_workers)

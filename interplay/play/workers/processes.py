@@ -1,4 +1,4 @@
-"""The processes that play needs: each is a module run on its end of a socket pair, and ends when the pair does."""
+"""The processes that play needs: each runs the `main` of a module on its end of a socket pair, and ends when the pair does."""
 
 from __future__ import annotations
 
@@ -8,16 +8,19 @@ import os
 import signal
 import socket
 import subprocess
-import sys
+import threading
 import time
 from pathlib import Path
 from typing import TypeVar, cast
 
+from interplay.forking import ONE_THREAD, Forked, Forker
 from interplay.play.workers.channel import Command, ToWorker, Unpacker, pack, pack_command
 
 L = TypeVar("L", bound="ProcessLink")
 
 _BUFFER_BYTES = 1 << 20
+_LOADED = ("interplay.play.workers.worker", "interplay.play.beside.sealing", "interplay.play.beside.drawing")
+"""What these processes run, loaded before they are forked."""
 
 
 class ProcessLink(asyncio.Protocol):
@@ -29,7 +32,7 @@ class ProcessLink(asyncio.Protocol):
         gone: Done when it has ended, or was killed.
     """
 
-    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+    def __init__(self, process: Forked) -> None:
         self.process = process
         self.born_at = time.monotonic()
         self.gone: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -87,11 +90,38 @@ class ProcessLink(asyncio.Protocol):
         return False
 
 
-def start(module: str) -> tuple[subprocess.Popen[bytes], socket.socket]:
-    """Run `python -m module FD`.
+class _Starting:
+    """The process that forks the others; one for all servers of this process."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._forker: Forker | None = None
+
+    def forker(self, *, from_here: bool = False) -> Forker:
+        """It, replaced if it is gone."""
+        with self._lock:
+            if self._forker is None or self._forker.is_gone:
+                self._forker = Forker(_LOADED, from_here=from_here)
+            return self._forker
+
+
+_starting = _Starting()
+
+
+def get_ready() -> None:
+    """Begin to load what the processes need, in a fork of this one: for a process that has one thread and no open files yet.
+
+    Raises:
+        OSError: If no process can be started.
+    """
+    _starting.forker(from_here=True)
+
+
+def start(module: str) -> tuple[Forked, socket.socket]:
+    """Run the `main` of a module; waits for what it needs to be loaded.
 
     Returns:
-        The child and our end of the pair, not yet connected to an event loop.
+        The process and our end of the pair, not yet connected to an event loop.
     Raises:
         OSError: If no process can be started.
     """
@@ -101,13 +131,7 @@ def start(module: str) -> tuple[subprocess.Popen[bytes], socket.socket]:
             end.setsockopt(socket.SOL_SOCKET, option, _BUFFER_BYTES)
     with theirs:
         try:
-            process = subprocess.Popen(
-                [sys.executable, "-m", module, str(theirs.fileno())],
-                pass_fds=[theirs.fileno()],
-                stdin=subprocess.DEVNULL,
-                # One thread each: they share the machine, and idle threads of number libraries would spin on it.
-                env=os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
-            )
+            process = _starting.forker().start(f"{module}:main", descriptors=[theirs.fileno()], env=os.environ | ONE_THREAD)
         except OSError:
             ours.close()
             raise

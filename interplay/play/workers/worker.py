@@ -5,7 +5,7 @@ arrives is in place before the step it is for. A second thread does what takes l
 tenth of a second), opens journals, and closes them, which waits for the disk. When the web process goes away, journals are
 flushed and the worker ends.
 
-    python -m interplay.play.workers.worker FD        (started by interplay.play.workers.pool, FD is its end of a socket pair)
+`main` is started by interplay.play.workers.pool.
 """
 
 from __future__ import annotations
@@ -521,7 +521,3 @@ def main(descriptor: int) -> None:
     Worker(socket.socket(fileno=descriptor)).run()
     logging.shutdown()
     os._exit(0)  # everything is on disk; taking hundreds of emulators apart one by one helps nobody
-
-
-if __name__ == "__main__":
-    main(int(sys.argv[1]))

@@ -1,0 +1,278 @@
+"""Processes that begin with their libraries loaded: forks of a process that has loaded them and does nothing else.
+
+Imports take a second of a core; a fork takes milliseconds, and shares its memory. The process that forks has one thread and
+uses none of its libraries, so that nothing which does not survive a fork (an emulator, a pool of threads) is in it.
+
+    python -m interplay.forking FD MODULE ...        (started by `Forker`, FD is its end of a socket pair)
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import importlib
+import json
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+"""One thread of arithmetic: processes beside each other share the machine, and idle threads of number libraries spin on it."""
+_MAX_BYTES = 1 << 20
+_POLL_S = 0.02
+
+
+class Forked:
+    """A process that a `Forker` made, with what is used of `subprocess.Popen`.
+
+    Attributes:
+        pid: Its number.
+        returncode: Its exit status, minus the signal that killed it; None while it runs.
+    """
+
+    def __init__(self) -> None:
+        self.pid = 0
+        self.returncode: int | None = None
+        self._over = threading.Event()
+
+    def poll(self) -> int | None:
+        """Its exit status, if it has ended."""
+        return self.returncode
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Its exit status, once it has ended.
+
+        Raises:
+            TimeoutExpired: If it takes more seconds.
+        """
+        if not self._over.wait(timeout):
+            raise subprocess.TimeoutExpired(f"process {self.pid}", timeout or 0.0)
+        assert self.returncode is not None
+        return self.returncode
+
+    def send_signal(self, number: int) -> None:
+        """Send it a signal, unless it has ended."""
+        if self.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.pid, number)
+
+    def terminate(self) -> None:
+        """Ask it to end."""
+        self.send_signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        """End it."""
+        self.send_signal(signal.SIGKILL)
+
+    def ended(self, status: int) -> None:
+        """The `Forker` heard of its end."""
+        self.returncode = status
+        self._over.set()
+
+
+class Forker:
+    """The process that has the libraries, and the thread that hears from it. It ends when this process does.
+
+    Args:
+        modules: What it loads.
+        from_here: It is a fork of this process, which must have one thread, and not a new interpreter.
+
+    Attributes:
+        is_gone: It has ended, or was killed; what it has made runs on.
+
+    Raises:
+        OSError: If no process can be started.
+    """
+
+    def __init__(self, modules: Sequence[str], *, from_here: bool = False) -> None:
+        self.is_gone = False
+        self._lock = threading.Lock()
+        self._answered = threading.Event()
+        self._asked: Forked | None = None
+        self._running: dict[int, Forked] = {}
+        self._ours, theirs = socket.socketpair()
+        with theirs:
+            if from_here:
+                pid = os.fork()
+                if pid == 0:
+                    self._ours.close()
+                    _end_with(lambda: _fork_on_request(theirs, modules)())
+            else:
+                pid = subprocess.Popen(
+                    [sys.executable, "-m", __name__, str(theirs.fileno()), *modules],
+                    pass_fds=[theirs.fileno()],
+                    stdin=subprocess.DEVNULL,
+                    env=os.environ | ONE_THREAD | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+                ).pid
+        threading.Thread(target=self._hear, args=(pid,), name="forked processes", daemon=True).start()
+
+    def start(
+        self,
+        function: str,
+        *arguments: Any,
+        descriptors: Sequence[int] = (),
+        stdout: int = 1,
+        stderr: int = 2,
+        env: Mapping[str, str] | None = None,
+        cwd: Path | None = None,
+    ) -> Forked:
+        """Call a function in a new process, which finds modules where this one does. The first waits for the libraries.
+
+        Args:
+            function: `module:name`.
+            arguments: For it; what JSON can hold.
+            descriptors: Open files that go along; their numbers there are its last arguments.
+            stdout: The descriptor of what takes its output.
+            stderr: The same of its errors.
+            env: Its environment; this process's if None.
+            cwd: Its folder; this process's if None.
+
+        Raises:
+            OSError: If it cannot be started.
+        """
+        request = {
+            "function": function,
+            "arguments": arguments,
+            "env": dict(os.environ if env is None else env),
+            "cwd": str(Path.cwd() if cwd is None else cwd),
+            "path": sys.path,
+        }
+        started = Forked()
+        with self._lock:
+            if self.is_gone:
+                raise ConnectionError("the process that starts others is gone")
+            self._answered.clear()
+            self._asked = started
+            socket.send_fds(self._ours, [json.dumps(request).encode() + b"\n"], [stdout, stderr, *descriptors])
+            self._answered.wait()
+            self._asked = None
+        if not started.pid:
+            raise ConnectionError("the process that starts others died over it")
+        return started
+
+    def _hear(self, pid: int) -> None:
+        with self._ours.makefile("rb") as answers, contextlib.suppress(ConnectionError):
+            for line in answers:
+                child, status = json.loads(line)
+                if status is not None:
+                    self._running.pop(child).ended(status)
+                elif self._asked is not None:
+                    self._asked.pid, self._running[child] = child, self._asked
+                    self._answered.set()
+        self.is_gone = True
+        self._answered.set()
+        self._ours.close()
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(pid, 0)
+        while self._running:  # nobody tells how these end
+            for child, process in list(self._running.items()):
+                try:
+                    os.kill(child, 0)
+                except ProcessLookupError:
+                    del self._running[child]
+                    process.ended(1)
+            time.sleep(_POLL_S)
+
+
+# The process that has the libraries
+
+
+def _fork_on_request(channel: socket.socket, modules: Sequence[str]) -> Callable[[], Any]:
+    """Read one request after another, fork, and say which process began, `[pid, null]`, and how each ended, `[pid, status]`.
+
+    Returns, in each fork: what it should do. In the process itself, when nobody is left to ask: what ends it.
+    """
+    for ours in (signal.SIGINT, signal.SIGTERM):  # who started this decides when it ends
+        signal.signal(ours, signal.SIG_IGN)
+    os.environ.update(ONE_THREAD)
+    for name in modules:
+        importlib.import_module(name)
+    assert threading.active_count() == 1, "a fork has no other thread"
+    gc.freeze()  # what is loaded is neither searched for garbage nor copied for it in each fork
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    woken, wake = os.pipe()
+    os.set_blocking(wake, False)
+    signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
+    while True:
+        ready, _, _ = select.select([channel, woken], [], [])
+        if woken in ready:
+            os.read(woken, 4096)
+            while (found := _reap()) is not None:
+                channel.sendall(json.dumps(found).encode() + b"\n")
+        if channel not in ready:
+            continue
+        try:
+            said, descriptors, _, _ = socket.recv_fds(channel, _MAX_BYTES, 16)
+            while said and not said.endswith(b"\n"):
+                said += channel.recv(_MAX_BYTES)
+        except ConnectionError:  # killed with an answer unread
+            said = b""
+        if not said:
+            return lambda: None
+        child = os.fork()
+        if child == 0:
+            signal.set_wakeup_fd(-1)
+            for number in (woken, wake):
+                os.close(number)
+            channel.close()
+            return lambda: _become(descriptors, **json.loads(said))
+        for number in descriptors:
+            os.close(number)
+        channel.sendall(json.dumps([child, None]).encode() + b"\n")
+
+
+def _become(
+    descriptors: Sequence[int], function: str, arguments: list[Any], env: dict[str, str], cwd: str, path: list[str]
+) -> None:
+    """What a fork does."""
+    for number in (signal.SIGTERM, signal.SIGCHLD):
+        signal.signal(number, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    stdout, stderr, *others = descriptors
+    for number, opened in ((0, os.open(os.devnull, os.O_RDONLY)), (1, stdout), (2, stderr)):
+        os.dup2(opened, number)
+        os.close(opened)
+    os.environ.clear()
+    os.environ.update(env)
+    sys.path[:] = path
+    os.chdir(cwd)
+    module, name = function.split(":")
+    getattr(importlib.import_module(module), name)(*arguments, *others)
+
+
+def _reap() -> tuple[int, int] | None:
+    try:
+        child, status = os.waitpid(-1, os.WNOHANG)
+    except ChildProcessError:
+        return None
+    return (child, os.waitstatus_to_exitcode(status)) if child else None
+
+
+def _end_with(function: Callable[[], Any]) -> NoReturn:
+    """Call a function and end this process, without the ends of what called us: they are those of another process."""
+    status = 1
+    try:
+        function()
+        status = 0
+    except SystemExit as ended:
+        status = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(Exception):
+                stream.flush()
+        os._exit(status)
+
+
+if __name__ == "__main__":
+    _fork_on_request(socket.socket(fileno=int(sys.argv[1])), sys.argv[2:])()

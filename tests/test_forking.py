@@ -1,0 +1,141 @@
+"""Processes that are forks of one that has their libraries."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import pytest
+
+from interplay.forking import Forker
+
+MODULE = """
+import json, os, sys, threading, time
+
+def tell(number, *descriptors):
+    found = {"env": os.environ.get("PLANTED"), "cwd": os.getcwd(), "libraries": "colorsys" in sys.modules,
+             "threads": threading.active_count(), "parent": os.getppid()}
+    os.write(descriptors[0], json.dumps(found).encode())
+    print("said"), print("warned", file=sys.stderr)
+    sys.exit(number)
+
+def fail():
+    raise ValueError("planted")
+
+def sleep():
+    time.sleep(600)
+"""
+
+
+@pytest.fixture(scope="module")
+def forker(tmp_path_factory: pytest.TempPathFactory):
+    folder = tmp_path_factory.mktemp("modules")
+    (folder / "forked_work.py").write_text(MODULE)
+    sys.path.append(str(folder))
+    yield Forker(["colorsys"])
+    sys.path.remove(str(folder))
+
+
+def test_a_fork_has_its_own_output_environment_folder_and_status_and_the_libraries(forker, tmp_path: Path) -> None:
+    out, err = tmp_path / "out", tmp_path / "err"
+    ours, theirs = os.pipe()
+    with out.open("w") as stdout, err.open("w") as stderr:
+        process = forker.start(
+            "forked_work:tell",
+            7,
+            descriptors=[theirs],
+            stdout=stdout.fileno(),
+            stderr=stderr.fileno(),
+            env={"PLANTED": "yes"},
+            cwd=tmp_path,
+        )
+    os.close(theirs)
+    with os.fdopen(ours) as pipe:
+        found = json.loads(pipe.read())  # to the end: nobody else keeps the other side open
+    assert (process.wait(60), process.poll()) == (7, 7)
+    parent = found.pop("parent")
+    assert parent not in {os.getpid(), process.pid}
+    assert found == {"env": "yes", "cwd": str(tmp_path), "libraries": True, "threads": 1}
+    assert (out.read_text(), err.read_text()) == ("said\n", "warned\n")
+
+
+def test_an_error_is_a_traceback_and_status_1(forker, tmp_path: Path) -> None:
+    with (tmp_path / "err").open("w") as stderr:
+        process = forker.start("forked_work:fail", stderr=stderr.fileno())
+    assert process.wait(60) == 1
+    assert (tmp_path / "err").read_text().endswith("ValueError: planted\n")
+
+
+def test_a_killed_fork_ends_with_its_signal_and_one_that_runs_is_waited_for_no_longer_than_asked(forker) -> None:
+    process = forker.start("forked_work:sleep")
+    assert process.poll() is None
+    with pytest.raises(subprocess.TimeoutExpired, match=f"process {process.pid}"):
+        process.wait(0.05)
+    process.kill()
+    assert process.wait(60) == -signal.SIGKILL
+    process.kill()  # its number may be another's by now
+
+
+def test_what_was_forked_outlives_who_forked_it_and_its_end_is_still_heard(forker, tmp_path: Path) -> None:
+    other = Forker([])
+    process = other.start("forked_work:sleep")
+    parent = int(Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[1])
+    os.kill(parent, signal.SIGKILL)
+    while not other.is_gone:
+        time.sleep(0.01)
+    assert process.poll() is None
+    with pytest.raises(ConnectionError, match="gone"):
+        other.start("forked_work:sleep")
+    process.terminate()
+    assert process.wait(60) == 1, "how it ended, nobody can tell"
+
+
+@pytest.mark.parametrize("from_here", [False, True])
+def test_it_ends_with_the_process_that_started_it(from_here: bool) -> None:
+    code = f"""
+        import os
+        from interplay.forking import Forker
+        forker = Forker([], from_here={from_here})
+        print(forker.start("os:write", 1).wait(60), flush=True)  # an argument too few
+        print(forker.start("os:getppid").wait(60), flush=True)
+        os._exit(0)
+    """
+    result = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, timeout=60)
+    # The pipes are at their end: neither the process nor its forks hold them any more.
+    assert result.stdout == "1\n0\n"
+    assert "TypeError" in result.stderr
+
+
+def test_it_ends_in_silence_when_who_started_it_was_killed_with_an_answer_unread() -> None:
+    code = """
+        import os, signal
+        from interplay.forking import Forker
+        forker = Forker([])
+        for _ in range(20):
+            forker.start("os:getppid")
+        os.kill(os.getpid(), signal.SIGKILL)
+    """
+    result = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, timeout=60)
+    assert (result.returncode, result.stderr) == (-signal.SIGKILL, "")
+
+
+def test_a_fork_of_this_process_does_not_go_back_to_what_called_it() -> None:
+    code = """
+        import contextlib
+        from interplay.forking import Forker
+        @contextlib.contextmanager
+        def place():
+            yield
+            print("left", flush=True)
+        with place():
+            forker = Forker([], from_here=True)
+            assert forker.start("os:getppid").wait(60) == 0
+    """
+    result = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, timeout=60)
+    assert (result.stdout, result.stderr) == ("left\n", "")
