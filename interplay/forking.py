@@ -3,7 +3,7 @@
 Imports take a second of a core; a fork takes milliseconds, and shares its memory. The process that forks has one thread and
 uses none of its libraries, so that nothing which does not survive a fork (an emulator, a pool of threads) is in it.
 
-    python -m interplay.forking FD MODULE ...        (started by `Forker`, FD is its end of a socket pair)
+    python -m interplay.forking FD LOADS ...         (started by `Forker`, FD is its end of a socket pair)
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class Forker:
     """The process that has the libraries, and the thread that hears from it. It ends when this process does.
 
     Args:
-        modules: What it loads.
+        loads: What it loads: `module`, or `module:function`, which is called.
         from_here: It is a fork of this process, which must have one thread, and not a new interpreter.
 
     Attributes:
@@ -93,7 +93,7 @@ class Forker:
         OSError: If no process can be started.
     """
 
-    def __init__(self, modules: Sequence[str], *, from_here: bool = False) -> None:
+    def __init__(self, loads: Sequence[str], *, from_here: bool = False) -> None:
         self.is_gone = False
         self._lock = threading.Lock()
         self._answered = threading.Event()
@@ -105,10 +105,10 @@ class Forker:
                 pid = os.fork()
                 if pid == 0:
                     self._ours.close()
-                    _end_with(lambda: _fork_on_request(theirs, modules)())
+                    _end_with(lambda: _fork_on_request(theirs, loads)())
             else:
                 pid = subprocess.Popen(
-                    [sys.executable, "-m", __name__, str(theirs.fileno()), *modules],
+                    [sys.executable, "-m", __name__, str(theirs.fileno()), *loads],
                     pass_fds=[theirs.fileno()],
                     stdin=subprocess.DEVNULL,
                     env=os.environ | ONE_THREAD | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
@@ -119,6 +119,7 @@ class Forker:
         self,
         function: str,
         *arguments: Any,
+        load: str | None = None,
         descriptors: Sequence[int] = (),
         stdout: int = 1,
         stderr: int = 2,
@@ -130,6 +131,7 @@ class Forker:
         Args:
             function: `module:name`.
             arguments: For it; what JSON can hold.
+            load: What is loaded before, for this one and all that come after it.
             descriptors: Open files that go along; their numbers there are its last arguments.
             stdout: The descriptor of what takes its output.
             stderr: The same of its errors.
@@ -142,6 +144,7 @@ class Forker:
         request = {
             "function": function,
             "arguments": arguments,
+            "load": load,
             "env": dict(os.environ if env is None else env),
             "cwd": str(Path.cwd() if cwd is None else cwd),
             "path": sys.path,
@@ -186,7 +189,7 @@ class Forker:
 # The process that has the libraries
 
 
-def _fork_on_request(channel: socket.socket, modules: Sequence[str]) -> Callable[[], Any]:
+def _fork_on_request(channel: socket.socket, loads: Sequence[str]) -> Callable[[], Any]:
     """Read one request after another, fork, and say which process began, `[pid, null]`, and how each ended, `[pid, status]`.
 
     Returns, in each fork: what it should do. In the process itself, when nobody is left to ask: what ends it.
@@ -194,10 +197,8 @@ def _fork_on_request(channel: socket.socket, modules: Sequence[str]) -> Callable
     for ours in (signal.SIGINT, signal.SIGTERM):  # who started this decides when it ends
         signal.signal(ours, signal.SIG_IGN)
     os.environ.update(ONE_THREAD)
-    for name in modules:
-        importlib.import_module(name)
-    assert threading.active_count() == 1, "a fork has no other thread"
-    gc.freeze()  # what is loaded is neither searched for garbage nor copied for it in each fork
+    for name in loads:
+        _load(name)
     signal.signal(signal.SIGCHLD, lambda *_: None)
     woken, wake = os.pipe()
     os.set_blocking(wake, False)
@@ -218,13 +219,19 @@ def _fork_on_request(channel: socket.socket, modules: Sequence[str]) -> Callable
             said = b""
         if not said:
             return lambda: None
+        request = json.loads(said)
+        if (load := request.pop("load")) is not None:
+            try:
+                _load(load)
+            except Exception:  # the fork does without
+                traceback.print_exc()
         child = os.fork()
         if child == 0:
             signal.set_wakeup_fd(-1)
             for number in (woken, wake):
                 os.close(number)
             channel.close()
-            return lambda: _become(descriptors, **json.loads(said))
+            return lambda: _become(descriptors, **request)
         for number in descriptors:
             os.close(number)
         channel.sendall(json.dumps([child, None]).encode() + b"\n")
@@ -245,8 +252,21 @@ def _become(
     os.environ.update(env)
     sys.path[:] = path
     os.chdir(cwd)
+    _named(function)(*arguments, *others)
+
+
+def _load(name: str) -> None:
+    if ":" in name:
+        _named(name)()
+    else:
+        importlib.import_module(name)
+    assert threading.active_count() == 1, "a fork has no other thread"
+    gc.freeze()  # what is loaded is neither searched for garbage nor copied for it in each fork
+
+
+def _named(function: str) -> Callable[..., Any]:
     module, name = function.split(":")
-    getattr(importlib.import_module(module), name)(*arguments, *others)
+    return getattr(importlib.import_module(module), name)
 
 
 def _reap() -> tuple[int, int] | None:

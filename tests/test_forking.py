@@ -25,6 +25,16 @@ def tell(number, *descriptors):
     print("said"), print("warned", file=sys.stderr)
     sys.exit(number)
 
+def load():
+    load.number = getattr(load, "number", 0) + 1
+
+def fail_to_load():
+    raise ValueError("planted in what is loaded")
+
+def tell_loaded():
+    from interplay.envs.backends import _load_kernels
+    print(getattr(load, "number", 0), _load_kernels.cache_info().currsize, "interplay.world.world" in sys.modules)
+
 def fail():
     raise ValueError("planted")
 
@@ -70,6 +80,31 @@ def test_an_error_is_a_traceback_and_status_1(forker, tmp_path: Path) -> None:
         process = forker.start("forked_work:fail", stderr=stderr.fileno())
     assert process.wait(60) == 1
     assert (tmp_path / "err").read_text().endswith("ValueError: planted\n")
+
+
+def test_what_is_loaded_for_one_is_there_for_all_later_ones(forker, tmp_path: Path) -> None:
+    said = tmp_path / "said"
+    with said.open("w") as stdout:
+        for load in ("forked_work:load", None, "forked_work:load", None):
+            assert forker.start("forked_work:tell_loaded", load=load, stdout=stdout.fileno()).wait(60) == 0
+    assert said.read_text() == "1 0 False\n1 0 False\n2 0 False\n2 0 False\n"
+
+
+def test_a_fork_does_without_what_could_not_be_loaded(forker) -> None:
+    process = forker.start("forked_work:tell", 0, descriptors=[2], load="forked_work:fail_to_load")
+    assert process.wait(60) == 0
+
+
+def test_the_block_world_is_loaded_once_for_all(forker, tmp_path: Path) -> None:
+    from interplay.world import compiling
+
+    compiling.ensure()
+    said = tmp_path / "said"
+    other = Forker(["forked_work"])
+    with said.open("w") as stdout:
+        for load in (None, "interplay.envs.backends:load_compiled", None):
+            assert other.start("forked_work:tell_loaded", load=load, stdout=stdout.fileno()).wait(120) == 0
+    assert said.read_text() == "0 0 False\n0 1 True\n0 1 True\n"
 
 
 def test_a_killed_fork_ends_with_its_signal_and_one_that_runs_is_waited_for_no_longer_than_asked(forker) -> None:

@@ -26,6 +26,7 @@ SERVER = (
     "uvloop",
     "alembic.command",
     "av",
+    "interplay.envs.backends:load_compiled",
 )
 """What `interplay serve` and its like load sooner or later."""
 LIBRARIES = (
@@ -54,7 +55,7 @@ class WarmProcess:
         stderr: The same of errors, which otherwise go where the test's go.
         env: The whole environment; `PYTHONPATH` counts.
         cwd: Its folder.
-        loaded: Modules that are loaded before the fork.
+        loaded: What is loaded before the fork, as a `Forker` has it.
 
     Attributes:
         pid, returncode, stdout, poll, wait, send_signal, terminate, kill: As `Popen` has them.

@@ -7,6 +7,8 @@ has a package to copy.
 from __future__ import annotations
 
 import importlib
+import os
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -16,6 +18,8 @@ from interplay.tasks import Task, backend_names
 
 Report = Callable[[float], None]
 """Called with the share that is done, 0 to 1."""
+LOADING_NICENESS = 10
+"""Of what loads or makes a world before anybody waits for it."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +68,33 @@ def _prepare_voxel(report: Report | None, load: bool) -> None:
 
     compiling.ensure(report)
     if load:
-        compiling.exercise()
+        _load_kernels()
+
+
+@cache
+def _load_kernels() -> None:
+    """Once in a process and its forks."""
+    from interplay.world import compiling
+
+    compiling.exercise()
+
+
+def load_compiled() -> None:
+    """Load into this process what the block world has compiled on this machine, if it has, in a thread of low priority: others
+    may need the cores for a game."""
+    try:
+        from interplay.world import compiling
+    except ModuleNotFoundError:  # not installed
+        return
+    if compiling.is_ready():
+        thread = threading.Thread(target=_load_kernels_behind)
+        thread.start()
+        thread.join()
+
+
+def _load_kernels_behind() -> None:
+    os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), LOADING_NICENESS)  # of this thread alone
+    _load_kernels()
 
 
 def _unless_option(task: Task) -> bool:

@@ -117,8 +117,11 @@ def get_ready() -> None:
     _starting.forker(from_here=True)
 
 
-def start(module: str) -> tuple[Forked, socket.socket]:
+def start(module: str, *, with_block_world: bool = False) -> tuple[Forked, socket.socket]:
     """Run the `main` of a module; waits for what it needs to be loaded.
+
+    Args:
+        with_block_world: Load the block world first, for this process and all later ones.
 
     Returns:
         The process and our end of the pair, not yet connected to an event loop.
@@ -131,7 +134,12 @@ def start(module: str) -> tuple[Forked, socket.socket]:
             end.setsockopt(socket.SOL_SOCKET, option, _BUFFER_BYTES)
     with theirs:
         try:
-            process = _starting.forker().start(f"{module}:main", descriptors=[theirs.fileno()], env=os.environ | ONE_THREAD)
+            process = _starting.forker().start(
+                f"{module}:main",
+                load="interplay.envs.backends:load_compiled" if with_block_world else None,
+                descriptors=[theirs.fileno()],
+                env=os.environ | ONE_THREAD,
+            )
         except OSError:
             ours.close()
             raise

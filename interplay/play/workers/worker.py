@@ -30,6 +30,7 @@ from typing import Any
 
 import interplay.record
 from interplay.envs import PlayableEnv, make, prepare
+from interplay.envs.backends import LOADING_NICENESS
 from interplay.errors import InterplayError
 from interplay.play.workers import channel, processes
 from interplay.play.workers.channel import ToWorker, Unpacker, decode_command, pack_event, unpack_input
@@ -53,7 +54,6 @@ _WRITE_TAKES_US = 1_500
 """... for so long. Later than `interplay.record.recorder.BATCH_US` they are written whatever is due."""
 _MAX_READY_WORLDS = 2
 """Worlds made before anybody asks for them, one per task: 20 MB each."""
-_PREPARING_NICENESS = 10
 _MAX_BACKLOG_BYTES = 1 << 20
 """When the web process has not read so much, frames are skipped."""
 
@@ -80,7 +80,6 @@ class Worker:
         self._opening: set[int] = set()
         self._ready_worlds: dict[str, tuple[int, PlayableEnv, tuple[Any, dict[str, Any]]]] = {}
         self._preparing = threading.Lock()
-        self._loaded: set[str] = set()
         self._archive: interplay.record.Archive | None = None
         self._offset = 0.0
         self._lateness = Lateness()
@@ -358,7 +357,7 @@ class Worker:
 
     def _make_ready(self, command: channel.Prepare) -> None:
         """Load what a game needs and make its world, in a thread of low priority, while its player reads the instructions."""
-        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _PREPARING_NICENESS)  # of this thread alone
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), LOADING_NICENESS)  # of this thread alone
         task, seed = Task.from_json(command.task), command.seed
         try:
             with self._preparing:
@@ -381,10 +380,8 @@ class Worker:
         prepare(
             task,
             lambda share: self._hand_over(lambda: self._say_preparing(share)),
-            load=load and task.env.backend not in self._loaded,
+            load=load,
         )
-        if load:
-            self._loaded.add(task.env.backend)
 
     def _say_preparing(self, share: float) -> None:
         for number in self._opening:
