@@ -216,7 +216,7 @@ def _fork_on_request(channel: socket.socket, loads: Sequence[str]) -> Callable[[
             while said and not said.endswith(b"\n"):
                 said += channel.recv(_MAX_BYTES)
         except ConnectionError:  # killed with an answer unread
-            said = b""
+            return lambda: None
         if not said:
             return lambda: None
         request = json.loads(said)

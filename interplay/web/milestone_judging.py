@@ -1,9 +1,11 @@
 """The process that finds out what was reached in episodes of `explore`, beside the games: each is played again.
 
-python -m interplay.web.milestone_judging        (started by `milestones.Milestones`; it is told what as `filming` is)
+`main` is started by `milestones.Milestones`; it is told what as `filming` is.
 """
 
 from __future__ import annotations
+
+from functools import partial
 
 from interplay.explore import judging
 from interplay.play.beside.filming import Pace, make_what_is_asked
@@ -15,5 +17,4 @@ def _judge(archive: Archive, episode_id: str, pace: Pace) -> None:
     judging.known(archive, episode_id, advance=pace.advance)
 
 
-if __name__ == "__main__":
-    make_what_is_asked(_judge)
+main = partial(make_what_is_asked, _judge)

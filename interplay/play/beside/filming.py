@@ -1,22 +1,24 @@
 """The process that makes films beside the games, in the background: one episode after the other, held whenever it is told to.
 
-    python -m interplay.play.beside.filming        (started by `films.Films`)
+`main` is started by `films.Films`, on its end of a socket pair.
 
-A line of JSON each way. On standard input first where the archive is (not on the command line, which others can read: the
-database's address may hold a password), then `{"film": ID}`, `{"hold": true}` and `{"hold": false}`; on standard output
+A line of JSON each way. It is sent first where the archive is (not on a command line, which others can read: the
+database's address may hold a password), then `{"film": ID}`, `{"hold": true}` and `{"hold": false}`; it answers
 `{"done": FRAMES, "of": FRAMES}` now and then, and at the end of each film `{"made": ID}` or `{"made": ID, "error": TEXT}`. The
 process ends when its input does.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import queue
-import sys
+import socket
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +35,8 @@ REPORT_EVERY_S = 0.25
 class Pace:
     """How far the work is: told now and then, and held where games need the core."""
 
-    def __init__(self) -> None:
+    def __init__(self, say: Callable[[dict[str, Any]], None]) -> None:
+        self._say = say
         self.may_go_on = threading.Event()
         self.may_go_on.set()
         self.begin(1)
@@ -47,18 +50,27 @@ class Pace:
         self.may_go_on.wait()
         self._done += num_steps
         if time.monotonic() >= self._next_report:
-            _say({"done": self._done, "of": self._of})
+            self._say({"done": self._done, "of": self._of})
             self._next_report = time.monotonic() + REPORT_EVERY_S
 
 
-def make_what_is_asked(make: Callable[[interplay.record.Archive, str, Pace], None]) -> None:
-    """Make it, for one episode after another, until the input ends."""
+def make_what_is_asked(make: Callable[[interplay.record.Archive, str, Pace], None], descriptor: int) -> None:
+    """Make it, for one episode after another, until who asks is gone."""
     shield_from_the_terminal()
     os.nice(NICENESS)
-    place = json.loads(sys.stdin.readline())
+    asked = socket.socket(fileno=descriptor)
+    orders = asked.makefile("rb")
+
+    def say(words: dict[str, Any]) -> None:
+        try:
+            asked.sendall(json.dumps(words).encode() + b"\n")
+        except ConnectionError:
+            os._exit(0)
+
+    place = json.loads(orders.readline())
     wanted: queue.SimpleQueue[str] = queue.SimpleQueue()
-    pace = Pace()
-    threading.Thread(target=_listen, args=(wanted, pace.may_go_on), daemon=True).start()
+    pace = Pace(say)
+    threading.Thread(target=_listen, args=(orders, wanted, pace.may_go_on), daemon=True).start()
     archive = interplay.record.open(Path(place["data"]), database=place["database"])
     while True:
         episode_id = wanted.get()
@@ -68,7 +80,7 @@ def make_what_is_asked(make: Callable[[interplay.record.Archive, str, Pace], Non
             make(archive, episode_id, pace)
         except Exception as error:  # told to who asked
             answer["error"] = str(error) or type(error).__name__
-        _say(answer)
+        say(answer)
 
 
 def _film(archive: interplay.record.Archive, episode_id: str, pace: Pace) -> None:
@@ -84,25 +96,18 @@ def _film(archive: interplay.record.Archive, episode_id: str, pace: Pace) -> Non
     episode.close()
 
 
-def _listen(wanted: queue.SimpleQueue[str], may_go_on: threading.Event) -> None:
+def _listen(orders: Iterable[bytes], wanted: queue.SimpleQueue[str], may_go_on: threading.Event) -> None:
     """Take orders; end the process with them."""
-    for line in sys.stdin:
-        order = json.loads(line)
-        if "film" in order:
-            wanted.put(order["film"])
-        elif order["hold"]:
-            may_go_on.clear()
-        else:
-            may_go_on.set()
+    with contextlib.suppress(ConnectionError):
+        for line in orders:
+            order = json.loads(line)
+            if "film" in order:
+                wanted.put(order["film"])
+            elif order["hold"]:
+                may_go_on.clear()
+            else:
+                may_go_on.set()
     os._exit(0)
 
 
-def _say(words: dict[str, Any]) -> None:
-    try:
-        print(json.dumps(words), flush=True)
-    except BrokenPipeError:
-        os._exit(0)
-
-
-if __name__ == "__main__":
-    make_what_is_asked(_film)
+main = partial(make_what_is_asked, _film)

@@ -5,13 +5,10 @@ Anybody may ask for one from any thread (`Films.wanted`) and how far it is (`Fil
 
 from __future__ import annotations
 
-import contextlib
 import json
 import logging
 import os
 import select
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -19,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from interplay.errors import InterplayError
+from interplay.play.workers import processes
 from interplay.record import Archive
 from interplay.record.sealed import no_video
 
@@ -252,15 +250,8 @@ class _Filmer:
     """The process."""
 
     def __init__(self, archive: Archive, module: str) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", module],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env=os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
-        )
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._orders, self._answers = self._process.stdin, self._process.stdout
+        self._process, self._socket = processes.start(module)
+        self._socket.setblocking(True)
         self._rest = b""
         self._is_held = False
         self.order(data=str(archive.root.resolve()), database=archive.database.address)
@@ -268,9 +259,8 @@ class _Filmer:
     def order(self, **words: Any) -> None:
         """Send a line."""
         try:
-            self._orders.write(json.dumps(words).encode() + b"\n")
-            self._orders.flush()
-        except BrokenPipeError:
+            self._socket.sendall(json.dumps(words).encode() + b"\n")
+        except ConnectionError:
             self._died()
 
     def hold(self, is_held: bool) -> None:
@@ -285,9 +275,12 @@ class _Filmer:
         Raises:
             _DeadError: If the process has died.
         """
-        if not select.select([self._answers], [], [], within_s)[0]:
+        if not select.select([self._socket], [], [], within_s)[0]:
             return []
-        data = os.read(self._answers.fileno(), 1 << 16)
+        try:
+            data = self._socket.recv(1 << 16)
+        except ConnectionError:
+            data = b""
         if not data:
             self._died()
         *lines, self._rest = (self._rest + data).split(b"\n")
@@ -306,6 +299,4 @@ class _Filmer:
         """End it now."""
         self._process.kill()
         self._process.wait()
-        self._answers.close()
-        with contextlib.suppress(BrokenPipeError):
-            self._orders.close()
+        self._socket.close()

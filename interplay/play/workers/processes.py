@@ -19,7 +19,12 @@ from interplay.play.workers.channel import Command, ToWorker, Unpacker, pack, pa
 L = TypeVar("L", bound="ProcessLink")
 
 _BUFFER_BYTES = 1 << 20
-_LOADED = ("interplay.play.workers.worker", "interplay.play.beside.sealing", "interplay.play.beside.drawing")
+_LOADED = (
+    "interplay.play.workers.worker",
+    "interplay.play.beside.sealing",
+    "interplay.play.beside.drawing",
+    "interplay.play.beside.filming",
+)
 """What these processes run, loaded before they are forked."""
 
 
