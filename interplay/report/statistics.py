@@ -6,6 +6,7 @@ Pure arithmetic over counts and lists of numbers; scipy is imported when a test 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from itertools import combinations
 from math import comb, isfinite, sqrt
 from typing import NamedTuple
@@ -130,28 +131,32 @@ def anova(groups: Mapping[str, Sequence[float]], *, level: float = SIGNIFICANCE)
     Raises:
         ValueError: If there are fewer than two groups with two values each, or no value differs from another of its group.
     """
-    from scipy.stats import f_oneway, tukey_hsd
+    from scipy.stats import f_oneway, studentized_range
 
     kept = {name: np.asarray(values, dtype=float) for name, values in groups.items() if len(values) > 1}
     if len(kept) < 2 or not any(values.std() > 0 for values in kept.values()):
         raise ValueError(f"ANOVA needs two groups with two differing values each, got {[len(v) for v in groups.values()]}")
-    names, samples = list(kept), list(kept.values())
+    samples = list(kept.values())
     statistic, p = f_oneway(*samples)
-    tukey = tukey_hsd(*samples)
-    interval = tukey.confidence_interval(1 - level)
-    differences = tuple(
-        Difference(
-            names[i],
-            names[j],
-            float(tukey.statistic[i, j]),
-            float(interval.low[i, j]),
-            float(interval.high[i, j]),
-            float(tukey.pvalue[i, j]),
-            bool(tukey.pvalue[i, j] < level),
-        )
-        for i, j in combinations(range(len(names)), 2)
-    )
-    return Anova(float(statistic), len(names) - 1, sum(map(len, samples)) - len(names), float(p), differences)
+    df = sum(map(len, samples)) - len(samples)
+    within = sum(len(sample) * sample.var() for sample in samples) / df
+    widest = _studentized_range(1 - level, len(samples), df)
+    differences = []
+    for (a, of_a), (b, of_b) in combinations(kept.items(), 2):
+        difference = float(of_a.mean() - of_b.mean())
+        error = sqrt(within / 2 * (1 / len(of_a) + 1 / len(of_b)))
+        pair_p = float(studentized_range.sf(abs(difference) / error, len(samples), df))
+        margin = widest * error
+        differences.append(Difference(a, b, difference, difference - margin, difference + margin, pair_p, pair_p < level))
+    return Anova(float(statistic), len(samples) - 1, df, float(p), tuple(differences))
+
+
+@lru_cache(maxsize=64)
+def _studentized_range(share: float, num_groups: int, df: int) -> float:
+    """The quantile, which scipy takes a tenth of a second to find: tables of words and of characters share it."""
+    from scipy.stats import studentized_range
+
+    return float(studentized_range.ppf(share, num_groups, df))
 
 
 def anova_from_summaries(groups: Mapping[str, tuple[int, float, float]]) -> tuple[float, float]:

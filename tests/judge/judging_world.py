@@ -39,26 +39,31 @@ def episode_id(task: str, agent: str, seed: int, copy: int = 0) -> str:
     return f"{task.rpartition('/')[2]}-{agent}-{seed}-{copy}"
 
 
-def add_episode(
-    archive, task_id: str, agent: str, seed: int, *, copy: int = 0, task_hash: str | None = None, outcome="terminated"
+def add_episode(archive, *args, **kwargs):
+    """One catalogue row, see `enter_episode`, in a transaction of its own."""
+    with archive.database.write() as session:
+        return enter_episode(session, archive, *args, **kwargs)
+
+
+def enter_episode(
+    session, archive, task_id: str, agent: str, seed: int, *, copy: int = 0, task_hash: str | None = None, outcome="terminated"
 ):
     """One catalogue row, and a file where its video would be."""
     task = find(task_id)
     name = episode_id(task_id, agent, seed, copy) + (f"-{task_hash}" if task_hash else "")
-    with archive.database.write() as session:
-        played = {"outcome": outcome, "duration_s": 1.7, "total_reward": 3.0}
-        testing.add_episode(session, task, agent, seed, id=name, task_hash=task_hash or task.content_hash, **played)
+    played = {"outcome": outcome, "duration_s": 1.7, "total_reward": 3.0}
+    testing.add_episode(session, task, agent, seed, id=name, task_hash=task_hash or task.content_hash, **played)
     archive.video_path(name).write_bytes(b"\0\0\0\x18ftypmp42" + name.encode() * 20)
     return name
 
 
 def fill(archive, *, tasks: Iterable[str] = TASKS[:1], agents: Iterable[str] = ("ada", "bob", "cyd"), num_seeds: int = 3):
     """Admit agents and give each one episode on the first held-out seeds of every task."""
-    for task_id in tasks:
-        for agent in agents:
-            for seed in find(task_id).held_out_seeds[:num_seeds]:
-                add_episode(archive, task_id, agent, seed)
-            with archive.database.write() as session:
+    with archive.database.write() as session:
+        for task_id in tasks:
+            for agent in agents:
+                for seed in find(task_id).held_out_seeds[:num_seeds]:
+                    enter_episode(session, archive, task_id, agent, seed)
                 admit(session, name=agent, task=task_id, kind="agent", now=START)
     return archive
 

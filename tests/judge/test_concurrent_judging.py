@@ -28,28 +28,29 @@ from interplay.store import judging as store
 from interplay.store.entrants import withdraw
 
 NUM_JUDGES = 20
+NUM_ANSWERS = 400
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def study(request, tmp_path):
-    """A full data folder on either database, and how many answers to collect on it."""
-    is_postgres = request.param == "postgresql"
-    url = request.getfixturevalue("postgres_url") if is_postgres else None
-    archive = interplay.record.open(tmp_path / "data", database=url)
+def archive(request, tmp_path, new_archive):
+    """A full data folder on either database."""
+    if request.param == "postgresql":
+        archive = interplay.record.open(tmp_path / "data", database=request.getfixturevalue("postgres_url"))
+    else:
+        archive = new_archive(tmp_path / "data")
     fill(archive, tasks=TASKS, agents=[f"agent-{number}" for number in range(6)], num_seeds=5)
-    yield archive, 400 if is_postgres else 2000
+    yield archive
     archive.database.close()
 
 
-def test_twenty_judges_at_once(study, clock):
-    archive, num_answers = study
+def test_twenty_judges_at_once(archive, clock):
     judging = Judging(archive, rng=np.random.default_rng(1), clock=clock, rules=AT_ONCE, release_after_s=600)
     outcomes = ("left", "right", "draw")
 
     def judge(number: int) -> int:
         rng = np.random.default_rng(number)
         answered = 0
-        while answered < num_answers // NUM_JUDGES:
+        while answered < NUM_ANSWERS // NUM_JUDGES:
             try:
                 match = judging.serve(f"judge-{number}")
             except NothingToJudgeError:
@@ -65,8 +66,8 @@ def test_twenty_judges_at_once(study, clock):
         return answered
 
     begin = time.perf_counter()
-    assert sum(in_threads(NUM_JUDGES, judge)) == num_answers
-    print(f"{num_answers} answers by {NUM_JUDGES} judges in {time.perf_counter() - begin:.1f} s")
+    assert sum(in_threads(NUM_JUDGES, judge)) == NUM_ANSWERS
+    print(f"{NUM_ANSWERS} answers by {NUM_JUDGES} judges in {time.perf_counter() - begin:.1f} s")
 
     with archive.database.read() as session:
         matches = session.scalars(sa.select(Match)).all()
@@ -74,8 +75,8 @@ def test_twenty_judges_at_once(study, clock):
         answers = list(store.answers(session))
         answered_matches = session.scalars(sa.select(Answer.match_id)).all()
 
-    assert len(answers) == num_answers
-    assert len(set(answered_matches)) == num_answers
+    assert len(answers) == NUM_ANSWERS
+    assert len(set(answered_matches)) == NUM_ANSWERS
     for match in matches:
         left, right = episodes[match.left_episode_id], episodes[match.right_episode_id]
         assert left.actor == match.left_agent != match.right_agent == right.actor
@@ -102,8 +103,7 @@ def test_twenty_judges_at_once(study, clock):
         assert fresh == found
 
 
-def test_a_pair_is_never_before_two_judges(study, clock):
-    archive, _ = study
+def test_a_pair_is_never_before_two_judges(archive, clock):
     # Four archives on one database share no lock in this process, just as four server processes would not.
     url = archive.database.engine.url.render_as_string(hide_password=False)
     archives = [interplay.record.open(archive.root, database=url) for _ in range(4)]
@@ -120,8 +120,7 @@ def test_a_pair_is_never_before_two_judges(study, clock):
         one.database.close()
 
 
-def test_when_pairs_are_scarce_each_is_given_once_and_comes_back(study, clock):
-    archive, _ = study
+def test_when_pairs_are_scarce_each_is_given_once_and_comes_back(archive, clock):
     judging = Judging(archive, rng=np.random.default_rng(1), clock=clock, rules=AT_ONCE, release_after_s=600)
     with archive.database.write() as session:  # two agents of one task and five seeds are left: five pairs
         for number in range(2, 6):
@@ -141,14 +140,12 @@ def test_when_pairs_are_scarce_each_is_given_once_and_comes_back(study, clock):
     assert not set(again) & set(served)
 
 
-def test_one_judge_in_many_windows_has_one_match(study, clock):
-    archive, _ = study
+def test_one_judge_in_many_windows_has_one_match(archive, clock):
     judging = Judging(archive, rng=np.random.default_rng(1), clock=clock, rules=AT_ONCE)
     assert len({match.id for match in in_threads(NUM_JUDGES, lambda _: judging.serve("ada", TASKS[1]))}) == 1
 
 
-def test_many_answers_to_one_match_leave_one(study, clock):
-    archive, _ = study
+def test_many_answers_to_one_match_leave_one(archive, clock):
     judging = Judging(archive, rng=np.random.default_rng(1), clock=clock, rules=AT_ONCE)
     match = judging.serve("ada", TASKS[0])
 
@@ -177,8 +174,7 @@ def both_at_once(judging: Judging, judge: str, matches, **options) -> list[str]:
     return sorted(in_threads(2, give))
 
 
-def test_two_answers_at_once_about_the_same_videos_leave_one(study, clock):
-    archive, _ = study
+def test_two_answers_at_once_about_the_same_videos_leave_one(archive, clock):
     fill(archive, tasks=["atari/riverraid"], agents=("ada", "bob"), num_seeds=1)
     judging = Judging(archive, rng=np.random.default_rng(1), clock=clock, rules=AT_ONCE, release_after_s=600)
     for number in range(10):
@@ -192,8 +188,7 @@ def test_two_answers_at_once_about_the_same_videos_leave_one(study, clock):
     assert num_answers(archive) == 10
 
 
-def test_two_answers_at_once_do_not_exceed_what_one_judge_may_give(study, clock):
-    archive, _ = study
+def test_two_answers_at_once_do_not_exceed_what_one_judge_may_give(archive, clock):
     open_study(archive, "lab", max_answers_per_judge=1)
     judging = Judging(archive, rng=np.random.default_rng(1), clock=clock, release_after_s=600)
     for number in range(10):
@@ -205,8 +200,7 @@ def test_two_answers_at_once_do_not_exceed_what_one_judge_may_give(study, clock)
     assert num_answers(archive) == 10
 
 
-def test_news_read_side_by_side_are_taken_once_and_in_order(study, clock):
-    archive, _ = study
+def test_news_read_side_by_side_are_taken_once_and_in_order(archive, clock):
     judging = Judging(archive, rng=np.random.default_rng(1), clock=clock, rules=AT_ONCE)
     carried = CarriedOn(list, lambda value, answer: value.append(answer.sequence))
 
@@ -248,8 +242,7 @@ def test_news_read_side_by_side_are_taken_once_and_in_order(study, clock):
     assert carried.take(last) == [second, fifth]
 
 
-def test_who_makes_the_value_anew_shows_nobody_half_of_it(study, clock, monkeypatch):
-    archive, _ = study
+def test_who_makes_the_value_anew_shows_nobody_half_of_it(archive, clock, monkeypatch):
     judging = Judging(archive, rng=np.random.default_rng(1), clock=clock, rules=AT_ONCE)
     stopped_at, meanwhile = [], []
 
@@ -275,8 +268,7 @@ def test_who_makes_the_value_anew_shows_nobody_half_of_it(study, clock, monkeypa
         assert carried.news(session) is None  # too much to be read by everybody at once
 
 
-def test_warming_up_leaves_no_trace(study, clock):
-    archive, _ = study
+def test_warming_up_leaves_no_trace(archive, clock):
     judging = Judging(archive, rng=np.random.default_rng(1), clock=clock, rules=AT_ONCE)
     judging.warm_up()
     with archive.database.read() as session:
@@ -301,9 +293,8 @@ def ban_judge(archive, judge: str, clock) -> None:
         bans.ban(session, judge=judge, reason="a test", now=clock())
 
 
-def test_what_happens_between_looking_at_an_answer_and_taking_it_is_seen(study, clock, monkeypatch):
+def test_what_happens_between_looking_at_an_answer_and_taking_it_is_seen(archive, clock, monkeypatch):
     """An answer is checked before its turn comes; what its judge did or what was done to them meanwhile still counts."""
-    archive, _ = study
     fill(archive, tasks=["atari/riverraid"], agents=("ada", "bob"), num_seeds=1)
     open_study(archive, "lab", max_answers_per_judge=1)
     judging = Judging(archive, rng=np.random.default_rng(1), clock=clock, rules=AT_ONCE, release_after_s=600)
@@ -334,8 +325,7 @@ def test_what_happens_between_looking_at_an_answer_and_taking_it_is_seen(study, 
     assert num_answers(archive) == 3
 
 
-def test_what_happens_between_planning_a_match_and_entering_it_is_seen(study, clock, monkeypatch):
-    archive, _ = study
+def test_what_happens_between_planning_a_match_and_entering_it_is_seen(archive, clock, monkeypatch):
     judging = Judging(archive, rng=np.random.default_rng(1), clock=clock, rules=AT_ONCE)
     beside: list[str] = []
     in_between(monkeypatch, judging.database, "write", lambda: beside.append(judging.serve("eve", TASKS[0]).id))
@@ -357,8 +347,7 @@ def test_what_happens_between_planning_a_match_and_entering_it_is_seen(study, cl
     assert len(set(agents)) == 10  # of fifteen pairs of agents none is asked about twice while others were not
 
 
-def test_warming_up_says_what_cannot_be_judged(study, clock, caplog):
-    archive, _ = study
+def test_warming_up_says_what_cannot_be_judged(archive, clock, caplog):
     judging = Judging(archive, rng=np.random.default_rng(1), clock=clock, rules=Rules(tasks=TASKS[:1]))
     judging.warm_up()
     assert {record.args[0] for record in caplog.records} == set(TASKS[1:])

@@ -14,7 +14,6 @@ import interplay.record
 from interplay.cli import _run
 from interplay.record import Episode, verify
 from interplay.record.replay import play_again
-from interplay.record.verify import verify_file
 
 DATA = Path(__file__).parent / "data" / "schema-1"
 EXPECTED = json.loads((DATA / "expected.json").read_text())["episodes"]
@@ -49,16 +48,8 @@ def test_a_sealed_file_of_the_older_release_opens_and_replays(name):
     assert sum(value or 0 for value in latencies.to_pylist()) == expected["sum_of_latencies"]
     assert len(episode.actions()) == len(episode.rewards()) == episode.num_steps
     assert episode.frames[episode.num_steps].rgb().any()
-    if episode.header.deterministic:
+    if episode.header.deterministic and name != "cave":  # 210 pictures of the block world: the test below replays it once
         assert play_again(episode) == episode.total_reward
-
-
-@pytest.mark.parametrize("name", EXPECTED)
-def test_a_sealed_file_of_the_older_release_verifies(name):
-    verdict = verify_file(DATA / f"{name}.parquet", name, EXPECTED[name]["sha256"])
-    assert verdict.equal, verdict.reason
-    assert verdict.intact
-    assert verdict.replayed == (name != "cartpole-video")
 
 
 def test_a_folder_of_the_older_release_is_repaired_and_stays_so(old_folder, capsys):
@@ -79,8 +70,12 @@ def test_a_folder_of_the_older_release_is_repaired_and_stays_so(old_folder, caps
     np.testing.assert_array_equal(episode.actions(), whole.column("action.player").to_numpy()[: episode.num_steps])
     hashes = episode.steps().column("frame_hash").to_pylist()
     assert hashes == whole.column("frame_hash").to_pylist()[: episode.num_steps + 1]
+    assert {name: archive.get(name).sha256 for name in EXPECTED} == {name: facts["sha256"] for name, facts in EXPECTED.items()}
     archive.close()
-    assert run("verify", "--all")["num_equal"] == len(EXPECTED) + 1
+    verified = run("verify", "--all")
+    assert verified["num_equal"] == len(EXPECTED) + 1
+    found = {one["episode"]: (one["equal"], one["intact"], one["replayed"]) for one in verified["episodes"]}
+    assert found == {name: (True, True, name != "cartpole-video") for name in (*EXPECTED, "torn")}
     again = run("repair")
     assert (again["sealed"], again["catalogued"]) == ([], [])
     assert {row["id"] for row in run("list", "--where", "actor_kind = human")} == {"invaders", "cave", "torn"}

@@ -55,7 +55,7 @@ def test_bonferroni_divides_the_level_by_the_number_of_pairs():
 
 
 def test_anova_matches_scipy_and_tukey_finds_the_group_that_differs():
-    from scipy.stats import f_oneway
+    from scipy.stats import f_oneway, tukey_hsd
 
     rng = np.random.default_rng(0)
     groups = {"a": rng.normal(0, 1, 60), "b": rng.normal(0, 1, 50), "c": rng.normal(3, 1, 40)}
@@ -63,6 +63,13 @@ def test_anova_matches_scipy_and_tukey_finds_the_group_that_differs():
     theirs = f_oneway(*groups.values())
     assert (result.statistic, result.p) == (pytest.approx(theirs.statistic), pytest.approx(theirs.pvalue))
     assert (result.df_between, result.df_within) == (2, 147)
+    tukey = tukey_hsd(*groups.values())
+    interval = tukey.confidence_interval(0.95)
+    for pair, (i, j) in zip(result.differences, ((0, 1), (0, 2), (1, 2)), strict=True):
+        assert (pair.a, pair.b) == ("abc"[i], "abc"[j])
+        expected = (tukey.statistic[i, j], interval.low[i, j], interval.high[i, j], tukey.pvalue[i, j])
+        assert (pair.difference, pair.low, pair.high, pair.p) == pytest.approx(expected)
+        assert pair.significant == (tukey.pvalue[i, j] < 0.05)
     by_pair = {(pair.a, pair.b): pair for pair in result.differences}
     assert by_pair["a", "c"].significant
     assert by_pair["b", "c"].significant
