@@ -188,9 +188,9 @@ class Routes:
     ) -> None:
         self._shape = grid.blocks.shape
         wanted = np.zeros(grid.blocks.size, np.bool_)
-        for cell in goals or ():
-            if grid.inside(*cell):
-                wanted[self._flat(cell)] = True
+        cells = np.array(list(goals or ()), np.int64).reshape(-1, 3)[:, [0, 2, 1]]
+        inside = ((cells >= 0) & (cells < self._shape)).all(axis=1)
+        wanted[np.ravel_multi_index(tuple(cells[inside].T), self._shape)] = True
         self.costs = _WALKING if costs is None else costs
         self._far, self._parent, found = _search(
             grid.blocks, self.costs, self._flat(start), wanted, most, around, grid.light, dark

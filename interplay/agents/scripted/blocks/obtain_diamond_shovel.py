@@ -232,13 +232,11 @@ def _dig_for(body: Body, block: str, item: str, number: int) -> Acts:
     for _ in range(4 * number + 8):
         if body.count(item) >= number:
             return True
-        me = body.world.player
-        cells = np.argwhere(world.grid.blocks == state_of(block))
-        near = np.abs(cells[:, :2] - (math.floor(me.x), math.floor(me.z))).max(axis=1) <= NEAR
+        cells = _around(body, block, 24 if block == "stone" else NEAR)
         if block == "stone":
-            near &= (cells[:, 2] < me.y + 1) & (np.abs(cells[:, :2] - (math.floor(me.x), math.floor(me.z))).max(axis=1) <= 24)
-        goals = {(x, y, z) for x, z, y in cells[near & ~_beside_cave(world, cells)].tolist()} - failed
-        goals = goals or {(x, y, z) for x, z, y in cells[near].tolist()} - failed
+            cells = cells[cells[:, 2] < world.player.y + 1]
+        goals = {(x, y, z) for x, z, y in cells[~_beside_cave(world, cells)].tolist()} - failed
+        goals = goals or {(x, y, z) for x, z, y in cells.tolist()} - failed
         lower = {(x, y - 1, z) for x, y, z in goals} if block != "stone" else set()
         before = body.count(item)
         costs = _costs(body)
@@ -264,6 +262,14 @@ def _dig_for(body: Body, block: str, item: str, number: int) -> Acts:
             yield from pick_up(body, 3.5)
             failed |= {goal, above}
     return body.count(item) >= number
+
+
+def _around(body: Body, block: str, reach: int) -> np.ndarray:
+    """int64, shape (N, 3): x, z, y of all blocks of a kind, at most so many columns away along each axis."""
+    me = body.world.player
+    x, z = (max(0, math.floor(at) - reach) for at in (me.x, me.z))
+    near = body.world.grid.blocks[x : math.floor(me.x) + reach + 1, z : math.floor(me.z) + reach + 1]
+    return np.argwhere(near == state_of(block)) + np.array((x, z, 0))
 
 
 def _beside_cave(world: World, cells: np.ndarray) -> np.ndarray:
