@@ -220,10 +220,12 @@ def judge(
     database: DatabaseOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Judge recorded episodes of instances again: those named, or else all. Exit 1 if one cannot be judged.
+    """Judge recorded episodes of instances again: those named, or else all. Exit 1 if one cannot be judged, or if the file of
+    a model's run says something else.
 
     Try:  interplay explore judge my.json --semantics published-prompt
     """
+    from interplay.explore.evaluation.kept import KeptResults
     from interplay.explore.judging import judge as judge_episode
     from interplay.explore.published import PREFIX, SET, files_of, names
     from interplay.explore.rules import SEMANTICS, VERSION
@@ -238,6 +240,7 @@ def judge(
     instances = _instances(files_of([*(thing for thing in things if thing not in named), *sorted(ours)]))
     if not named:
         episodes = [one for made in instances.values() for one in archive.episodes(task=made.task())]
+    runs = {one.episode: one for one in KeptResults(archive.root).read()[0] if one.failed is None and chosen == VERSION}
     judgements: list[dict[str, Any]] = []
     refused: list[dict[str, str]] = []
     with progress() as bar:
@@ -246,7 +249,10 @@ def judge(
                 if episode.task_id not in instances:
                     raise InterplayError(f"no instance of {episode.task_id} was named\nRemedy: name its file, too.")
                 found = judge_episode(episode, instances[episode.task_id], chosen)
-                judgements.append(asdict(found) | {"success": found.success})
+                run = runs.get(episode.id)
+                is_right = run is None or (run.reached, run.judged) == (found.reached, set(found.milestones))
+                wrong = None if run is None or is_right else {"run": run.run, "reached": run.reached}
+                judgements.append(asdict(found) | {"success": found.success, "wrong_run": wrong})
             except InterplayError as error:
                 refused.append({"episode": episode.id, "text": str(error)})
     document = {
@@ -257,7 +263,7 @@ def judge(
         "refused": refused,
     }
     emit(document, as_json=as_json, text="\n".join(_judged_lines(document)))
-    if refused:
+    if refused or any(one["wrong_run"] for one in judgements):
         raise typer.Exit(1)
 
 
@@ -275,6 +281,9 @@ def _judged_lines(document: Mapping[str, Any]) -> list[str]:
         when = [f"{name} at step {step}" + _whose(one["by_player"].get(name)) for name, step in one["reached"].items()]
         reached = f"{len(one['reached'])} of {len(one['milestones'])}"
         lines.append(f"{one['episode']}  {one['instance']}  {reached} reached{': ' * bool(when)}{', '.join(when)}")
+        if (wrong := one["wrong_run"]) is not None:
+            said = ", ".join(f"{name} at step {step}" for name, step in wrong["reached"].items()) or "nothing reached"
+            lines.append(f"  The file of its run {wrong['run']} says otherwise: {said}. Move it away, and play the run again.")
     lines += [f"{one['episode']}  not judged: {one['text']}" for one in document["refused"]]
     lines.append(
         f"{document['milestones_reached']} of {document['milestones']} milestones of {len(document['episodes'])} episodes, "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
@@ -75,6 +76,10 @@ def run(
 
     if key_env is not None and address is None:
         raise typer.BadParameter("--key-env goes with --address; other models have their own variables")
+    if address is not None and not re.match("https?://[^/]", address):
+        raise typer.BadParameter(f"--address is that of a server, such as http://127.0.0.1:8080/v1; got {address!r}")
+    if not model.strip():
+        raise typer.BadParameter("--model is empty; name one, such as openai/NAME or scripted/ahead")
     at = None if address is None else evaluate.At(address, _key(key_env))
     with closing(open_archive(data, database)) as archive, progress_bar(f"{model} plays") as report:
         log = evaluate.evaluate(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import json
+from contextlib import closing
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,8 @@ import interplay.record
 from interplay.cli import main
 from interplay.envs import make
 from interplay.envs.minerl_actions import CAMERA
+from interplay.explore.evaluation.runs import FOLDER, RunFile, header
+from interplay.explore.evaluation.settings import Settings
 from interplay.explore.instance import Instance, parse
 from interplay.explore.judging import JudgingError, judge
 from interplay.explore.rules import SEMANTICS, VERSION
@@ -110,6 +114,35 @@ def test_an_episode_of_another_instance_or_scene_is_refused(episode):
         judge(episode, parse(instance(commands=[])))
     with pytest.raises(JudgingError, match="kind, seed differ"):
         judge(episode, parse(instance(land="plains", seed=3)))
+
+
+@pytest.mark.parametrize(
+    ("change", "status"),
+    [({}, 0), ({"fly": 30}, 1), ({"walk": 5}, 1), ({"walk": None}, 1), ("fly", 1)],
+    ids=["right", "one too many", "earlier", "one too few", "one left out"],
+)
+def test_a_run_whose_file_says_something_else_than_its_episode_is_named(archive, episode, tmp_path, capsys, change, status):
+    made, found = parse(instance()), judge(episode, parse(instance()))
+    file = tmp_path / "dirt.json"
+    file.write_text(json.dumps(instance()))
+    head, begin = header(made, Settings(), "cheat", 1), {"episode": episode.id, "at_start": [], "not_judged": []}
+    reached = dict(found.reached)
+    if isinstance(change, str):
+        begin["not_judged"].append(change)
+    else:
+        reached = {name: tick for name, tick in (reached | change).items() if tick is not None}
+    begin["at_start"] = [name for name, tick in reached.items() if tick == 0]
+    place = archive.root / FOLDER / f"{head['run']}.jsonl"
+    with closing(RunFile(place, head, datetime(2026, 3, 1, tzinfo=UTC))) as run:
+        run.append({"begin": begin})
+        run.append({"end": {"outcome": "time_limit", "num_steps": 59, "reached": reached, "replies": {}}})
+    try:
+        with pytest.raises(SystemExit) as ended:
+            main(["explore", "judge", str(file), "--data", str(archive.root)])
+    finally:
+        place.unlink()
+    said = capsys.readouterr().out
+    assert (ended.value.code or 0, "says otherwise" in said, head["run"] in said) == (status, bool(status), bool(status))
 
 
 def test_the_command_judges_all_episodes_of_instances_or_those_named(archive, episode, tmp_path, capsys):

@@ -360,6 +360,13 @@ def test_two_thousand_hostile_replies_get_no_credit_and_are_counted_by_kind(tmp_
     assert came["replies"].keys() == KINDS.keys() - {"no_tool", "unknown_tool"}
 
 
+@pytest.mark.parametrize(("protocol", "kind"), [("paper", "empty"), ("tools", "no_tool")])
+def test_an_answer_that_holds_no_choice_is_a_refused_reply(protocol, kind, tmp_path):
+    end = ModelOutput.from_content("scripted", '{"action": {"ESC": 1}}') if protocol == "paper" else called(*END)
+    came = play(tmp_path, instance_of([TRUNK], has("oak_log")), Settings(protocol), [ModelOutput(choices=[])] * 4, end)
+    assert came["replies"] == {kind: 4, "action": 1}
+
+
 def test_hostile_calls_of_tools_get_no_credit_and_are_counted_by_kind(tmp_path):
     rng = random.Random(17)
     values = [None, True, -1, 10**400, float("nan"), [1e6, -1e6], [0.5], {}, "", "oak_log\ud800", "x" * 200_000, "diamond", 3]

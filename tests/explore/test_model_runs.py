@@ -1,5 +1,6 @@
 """Models play instances: recorded, judged, resumed, and nothing of a key or a rule gets where it should not."""
 
+import asyncio
 import itertools
 import json
 import os
@@ -9,18 +10,21 @@ import subprocess
 import sys
 import zipfile
 from collections import Counter
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from small_instance import FIRST_LOG
+from tenacity import Future, RetryError
 from warm_process import WarmProcess
 
 import interplay.record
 from interplay.cli import main
 from interplay.explore import published
-from interplay.explore.evaluation import prompts, scripted
+from interplay.explore.evaluation import evaluate, playing, prompts, scripted
 from interplay.explore.evaluation.account import account
+from interplay.explore.evaluation.calls import CallError, Calls
 from interplay.explore.evaluation.kept import KeptResults
 from interplay.explore.evaluation.model_server import ModelServer
 from interplay.explore.evaluation.runs import FOLDER, RunError, RunFile, header, read, read_all
@@ -130,6 +134,32 @@ def test_a_run_that_fails_counts_and_is_listed_and_no_key_is_written_anywhere(in
     with ModelServer(lambda model, texts: '{"action": {}}') as server:
         status, said = explore(capsys, *arguments, "--address", server.address)
     assert (status, said["failed"]) == (0, []), "played again, it is a run"
+
+
+def test_a_call_that_was_tried_several_times_says_what_went_wrong(tmp_path):
+    attempt = Future(5)
+    attempt.set_exception(ConnectionError("the server sent <html>"))
+
+    class Model:
+        async def generate(self, messages: list, tools: list) -> None:
+            raise RetryError(attempt)
+
+    with (
+        closing(
+            RunFile(tmp_path / "run.jsonl", header(parse(FIRST_LOG), Settings(), "m", 1), datetime(2026, 3, 1, tzinfo=UTC))
+        ) as file,
+        pytest.raises(CallError, match=r"^ConnectionError: the server sent <html>$"),
+    ):
+        asyncio.run(Calls(file, Model()).ask([]))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("protocol", ["tools", "assisted"])
+def test_no_tool_with_arguments_that_may_be_left_out_is_sent_as_strict(protocol):
+    api = evaluate._model("m", evaluate.At("http://127.0.0.1:1/v1")).api
+    for tool in api.tools_to_openai(playing._tools(Settings(protocol))):
+        schema = tool["function"]["parameters"]
+        is_loose = schema["additionalProperties"] or set(schema["required"]) != set(schema["properties"])
+        assert not (is_loose and tool["function"]["strict"]), tool
 
 
 def eval_text(path: Path) -> str:
@@ -334,13 +364,18 @@ def test_a_run_that_lacks_something_is_named_and_left_out(tmp_path, changes):
         (["--model", "scripted/ahed"], 2, "did you mean 'ahead'"),
         (["--model", "scripted/unknown"], 2, "There are scripted/still, scripted/ahead, scripted/careless."),
         (["--model", "nobody/knows"], 1, "cannot be used"),
+        (["--model", "openai/m"], 1, "OpenAI client No OPENAI_API_KEY, "),
         (["--model", "scripted/ahead", "--protocol", "papr"], 2, "did you mean 'paper'"),
         (["--model", "scripted/ahead", "--goal", "hiden"], 2, "did you mean 'hidden'"),
+        (["--model", "m", "--address", ""], 2, "--address is that of a server"),
+        (["--model", "m", "--address", "127.0.0.1:8080/v1"], 2, "--address is that of a server"),
+        (["--model", " ", "--address", "http://127.0.0.1:9/v1"], 2, "--model is empty"),
         (["--model", "m", "--key-env", "A_KEY"], 2, "--key-env goes with --address"),
         (["--model", "m", "--address", "http://127.0.0.1:9", "--key-env", "NOT_SET_ANYWHERE"], 1, "is not set"),
     ],
 )
-def test_what_cannot_be_run_says_what_to_do(arguments, status, words, instance, tmp_path, capsys):
+def test_what_cannot_be_run_says_what_to_do(arguments, status, words, instance, tmp_path, capsys, monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     with pytest.raises(SystemExit) as stop:
         main(["explore", "run", str(instance), "--steps", "2", "--data", str(tmp_path / "data"), *arguments])
     said = capsys.readouterr()

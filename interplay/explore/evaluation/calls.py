@@ -14,6 +14,7 @@ from inspect_ai.log import transcript
 from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageTool, Model, ModelOutput
 from inspect_ai.tool import ToolInfo
 from inspect_ai.util import LimitExceededError
+from tenacity import RetryError
 
 from interplay.errors import InterplayError
 from interplay.explore.evaluation.replies import clean
@@ -61,11 +62,18 @@ class Calls:
             raise
         except Exception as error:
             _take_keys_out_of_the_log()
-            raise CallError(f"{type(error).__name__}: {without_keys(str(error))}") from None
+            cause = _cause(error)
+            raise CallError(f"{type(cause).__name__}: {without_keys(str(cause))}") from None
         document = output.model_dump(mode="json", exclude_none=True, fallback=str)
         latency_ms = round(1000 * (time.perf_counter() - begin), 1)
         self._file.append({"call": {"prompt": digest, "output": document, "latency_ms": latency_ms}})
         return output
+
+
+def _cause(error: Exception) -> BaseException:
+    """What went wrong at the last attempt of a call that was tried several times."""
+    last = error.last_attempt.exception() if isinstance(error, RetryError) else None
+    return last or error
 
 
 def _take_keys_out_of_the_log() -> None:

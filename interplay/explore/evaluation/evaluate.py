@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -98,7 +99,7 @@ def evaluate(
             max_retries=MOST_RETRIES,
         )
     except PrerequisiteError as error:
-        raise EvaluationError(without_keys(str(error))) from None
+        raise EvaluationError(_plain(error)) from None
     finally:
         listeners.remove(count)
     return log
@@ -107,10 +108,18 @@ def evaluate(
 def _model(name: str, at: At | None) -> Model:
     try:
         if at is not None:
-            return get_model(AT_ADDRESS + name, base_url=at.address, api_key=at.key or "none", memoize=False)
+            # Tools have arguments that may be left out, which OpenAI's "strict" forbids.
+            return get_model(
+                AT_ADDRESS + name, base_url=at.address, api_key=at.key or "none", memoize=False, strict_tools=False
+            )
         return get_model(name)
     except (ValueError, PrerequisiteError) as error:
         raise EvaluationError(
-            f"the model {name!r} cannot be used: {without_keys(str(error))}\n"
+            f"the model {name!r} cannot be used: {_plain(error)}\n"
             "Name one as Inspect does, such as openai/NAME or scripted/ahead, or say where it is with --address."
         ) from None
+
+
+def _plain(error: Exception) -> str:
+    """What Inspect says of a model that cannot be used, without its colours and empty lines."""
+    return re.sub(r"\s*\n\s*", " ", re.sub(r"\[/?[a-z]+\]", "", without_keys(str(error))))

@@ -89,6 +89,16 @@ class Result:
         return None if self.failed is None else self.failed.partition("\n")[0][:200]
 
     @property
+    def reached(self) -> dict[str, int]:
+        """Milestone -> when it was reached, 0 if it was so at the start."""
+        return dict.fromkeys(self.at_start, 0) | {one.id: one.tick for one in self.outcomes if one.tick is not None}
+
+    @property
+    def judged(self) -> set[str]:
+        """Ids of all milestones that can be judged."""
+        return {*self.at_start, *(one.id for one in self.outcomes)}
+
+    @property
     def num_reached(self) -> int:
         """Milestones reached."""
         return sum(one.tick is not None for one in self.outcomes)

@@ -121,7 +121,7 @@ class Player:
                 output.completion,
                 most_ticks=self.settings.most_ticks,
                 memory_words=self.settings.memory_words,
-                withheld=output.stop_reason == "content_filter",
+                withheld=_is_withheld(output),
             )
             self._count(reply.kind)
             if not reply.is_refused:
@@ -144,7 +144,7 @@ class Player:
                 num_idle = 0
                 turns.append([output.message, *(self._answer(call, index) for index, call in enumerate(called))])
                 continue
-            self._count("refusal" if output.stop_reason == "content_filter" else "no_tool")
+            self._count("refusal" if _is_withheld(output) else "no_tool")
             num_idle += 1
             if num_idle % self.settings.attempts == 0:
                 self.game.hold({}, 1)
@@ -218,6 +218,11 @@ class Player:
         ticks = self.game.num_steps - begin
         said = f"{f'Not done: {why}' if why else 'Done'}. It took {ticks} tick{'s' if ticks > 1 else ''}."
         return [ContentText(text=said), *self._seen()]
+
+
+def _is_withheld(output: ModelOutput) -> bool:
+    """Whether a server says that it held its reply back; it may send none at all."""
+    return bool(output.choices) and output.stop_reason == "content_filter"
 
 
 def _shown(reply: Reply) -> str:
