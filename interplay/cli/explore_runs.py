@@ -6,6 +6,7 @@ import os
 import re
 from contextlib import closing, suppress
 from functools import partial
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -23,7 +24,7 @@ from interplay.cli.common import (
     progress_bar,
     table,
 )
-from interplay.errors import InterplayError
+from interplay.errors import InterplayError, unknown_name
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -150,7 +151,10 @@ def results(
         raise InterplayError(f"{data} holds no runs\nMake some with:  interplay explore run PATH --model scripted/ahead")
     with closing(open_archive(data, database)) as archive:
         beside = references.references(archive.database, data, partial(_judged, archive))
-        made = metrics.tables(found, _prices(prices), beside)
+        of_models = _prices(prices)
+        if unknown := of_models.keys() - (played := {one.model for one in found}):
+            raise unknown_name("model", min(unknown), sorted(played))
+        made = metrics.tables(found, of_models, beside)
     if protocol is not None:
         if protocol not in (names := sorted(one["name"] for one in made)):
             raise InterplayError(f"no runs of {protocol!r}; there are {', '.join(names)}")
@@ -202,6 +206,8 @@ def _prices(texts: list[str] | None) -> dict[str, tuple[float, float]]:
         model, _, price = text.rpartition("=")
         try:
             read, written = (float(part) for part in price.split(","))
+            if not (0 <= read < inf and 0 <= written < inf):
+                raise ValueError
         except ValueError:
             raise typer.BadParameter(f"--price takes MODEL=IN,OUT, such as openai/NAME=2.5,10; got {text!r}") from None
         found[model] = (read, written)

@@ -6,6 +6,7 @@ import json
 import os
 import random
 import re
+import resource
 import subprocess
 import sys
 import zipfile
@@ -339,6 +340,21 @@ def test_a_torn_last_line_is_left_out_and_one_run_is_played_by_one_process(tmp_p
             read(path)
 
 
+def test_a_line_for_which_there_is_no_room_leaves_nothing_behind(tmp_path):
+    path = tmp_path / "run.jsonl"
+    with closing(RunFile(path, header(parse(FIRST_LOG), Settings(), "m", 1), datetime(2026, 3, 1, tzinfo=UTC))) as file:
+        before, limit = path.read_bytes(), resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) + 9, limit[1]))
+        try:
+            with pytest.raises(RunError, match=r"cannot be written: .*\nMake room"):
+                file.append({"call": {"output": "x" * 99}})
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limit)
+        assert path.read_bytes() == before
+        file.append({"call": {"output": "y"}})
+    assert read(path).calls == ({"output": "y"},)
+
+
 def test_a_run_that_is_played_is_in_no_table_until_its_process_has_gone(tmp_path):
     head = header(parse(FIRST_LOG), Settings(), "m", 1)
     file = RunFile(tmp_path / FOLDER / "run.jsonl", head, datetime(2026, 3, 1, tzinfo=UTC))
@@ -381,6 +397,35 @@ def test_what_cannot_be_run_says_what_to_do(arguments, status, words, instance, 
     said = capsys.readouterr()
     assert stop.value.code == status
     assert words in said.out + said.err
+
+
+@pytest.mark.parametrize(
+    ("price", "words"),
+    [
+        ("m=1", "--price takes MODEL=IN,OUT"),
+        ("m=nan,1", "--price takes MODEL=IN,OUT"),
+        ("m=1,-1", "--price takes MODEL=IN,OUT"),
+        ("modle=1,2", "unknown model 'modle'"),
+    ],
+)
+def test_a_price_that_means_nothing_is_refused(price, words, tmp_path, capsys):
+    head = header(parse(FIRST_LOG), Settings(), "model", 1)
+    RunFile(tmp_path / FOLDER / "run.jsonl", head, datetime(2026, 3, 1, tzinfo=UTC)).close()
+    with pytest.raises(SystemExit) as stop:
+        main(["explore", "results", "--data", str(tmp_path), "--price", price])
+    assert stop.value.code == 2
+    assert words in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_a_run_that_another_process_plays_says_so(instance, tmp_path, capsys):
+    arguments = ("run", str(instance), "--model", "scripted/still", "--steps", "2", "--data", str(tmp_path))
+    head = header(load(instance), Settings(max_steps=2), "scripted/still", 1)
+    with closing(RunFile(tmp_path / FOLDER / f"{head['run']}.jsonl", head, datetime(2026, 3, 1, tzinfo=UTC))):
+        status, said = explore(capsys, *arguments)
+    assert status == 1
+    assert "another process plays this run" in said["failed"][0]["error"]
+    assert explore(capsys, *arguments)[0] == 0, "later it goes on"
 
 
 def test_results_of_no_runs_say_how_to_make_some(tmp_path, capsys):

@@ -28,7 +28,7 @@ from interplay.explore.evaluation import metrics, prompts, scripted
 from interplay.explore.evaluation.calls import Calls, without_keys
 from interplay.explore.evaluation.game import Game
 from interplay.explore.evaluation.playing import Player
-from interplay.explore.evaluation.runs import FOLDER, Run, RunFile, header, read
+from interplay.explore.evaluation.runs import FOLDER, Run, RunError, RunFile, header, read
 from interplay.explore.evaluation.settings import Settings
 from interplay.explore.instance import Instance, load_all, parse
 from interplay.explore.published import files_of
@@ -84,7 +84,12 @@ def plays(data: str, database: str | None = None) -> Solver:
         instance, settings = parse(state.metadata["instance"]), Settings(**state.metadata["settings"])
         head = header(instance, settings, name_of(state), state.epoch)
         path = Path(data) / FOLDER / f"{head['run']}.jsonl"
-        with closing(RunFile(path, head, datetime.now(UTC))) as file, closing(interplay.record.open(data, database)) as archive:
+        try:
+            run_file = RunFile(path, head, datetime.now(UTC))
+        except RunError as error:  # another process plays it, say
+            state.store.set("result", metrics.result_of(Run(head, failed={"error": str(error)})).to_json())
+            raise
+        with closing(run_file) as file, closing(interplay.record.open(data, database)) as archive:
             if file.run.end is None:
                 try:
                     await _attempt(file, archive, instance, settings, state)

@@ -6,6 +6,7 @@ answered call, whole), and at last `end` or `failed`. Frames are not in it: the 
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import hashlib
 import json
@@ -125,8 +126,21 @@ class RunFile:
         return f"{begun:%Y%m%dT%H%M%S}-{own}"
 
     def append(self, line: Mapping[str, Any]) -> None:
-        """Write one more line; when this returns it outlives the process."""
-        os.write(self._file, json.dumps(line).encode() + b"\n")
+        """Write one more line; when this returns it outlives the process.
+
+        Raises:
+            RunError: If there is no room for it; nothing of it is written then.
+        """
+        data = json.dumps(line).encode() + b"\n"
+        size = os.fstat(self._file).st_size
+        try:
+            if os.write(self._file, data) < len(data):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        except OSError as error:
+            os.ftruncate(self._file, size)
+            raise RunError(
+                f"{self.path} cannot be written: {error.strerror}\nMake room, and run the same command again."
+            ) from None
 
     def close(self) -> None:
         """Let others play it."""
