@@ -256,7 +256,6 @@ class _Result(NamedTuple):
 def _propagate(sites: _Sites, counts: Array, settings: Settings) -> _Result:
     """Expectation propagation for B logs; counts (B, K)."""
     num_logs, num_kinds = counts.shape
-    ends = np.stack([sites.first, sites.second])
     groups = _together(sites, counts)
     nothing = np.zeros((num_logs, sites.num_steps, sites.num_agents))
     belief = _chain(nothing, nothing, settings, sites.drift_variance)
@@ -268,17 +267,8 @@ def _propagate(sites: _Sites, counts: Array, settings: Settings) -> _Result:
     num_sweeps = 0
     while rows.size and num_sweeps < _MAX_SWEEPS:
         num_sweeps += 1
-        new = _answer(sites, belief, messages, settings)
-        is_counted = (counts > 0)[:, None]
-        precision = is_counted * (damping * messages.precision + (1 - damping) * new.precision)
-        shift = is_counted * (damping * messages.shift + (1 - damping) * new.shift)
-        node_precision, node_shift = sites.to_nodes(counts, precision), sites.to_nodes(counts, shift)
-        before, belief = belief, _chain(node_precision, node_shift, settings, sites.drift_variance)
-        # The gauge: agents who meet start out at `mu` on average.
-        lift = np.einsum("bij,bj->bi", groups, settings.mu - belief.mean[:, 0])
-        shift += precision * lift[:, ends % sites.num_agents]
-        belief = _chain(node_precision, node_shift + node_precision * lift[:, None, :], settings, sites.drift_variance)
-        messages = _Messages(precision, shift, new.between)
+        before = belief
+        belief, messages = _sweep(sites, counts, belief, messages, groups, damping, settings)
         change = belief.mean - before.mean
         # Two means may swing back and forth by a rounding error; that is no reason.
         is_swinging = (change * last).sum(axis=(1, 2)) < -0.5 * np.square(last).sum(axis=(1, 2)) - 1e-16
@@ -292,6 +282,23 @@ def _propagate(sites: _Sites, counts: Array, settings: Settings) -> _Result:
             belief = _Belief(belief.mean[is_moving], belief.variance[is_moving])
             damping, last = damping[is_moving], last[is_moving]
     return _Result(result, result_between, num_sweeps, not rows.size)
+
+
+def _sweep(
+    sites: _Sites, counts: Array, belief: _Belief, old: _Messages, groups: Array, damping: Array, settings: Settings
+) -> tuple[_Belief, _Messages]:
+    """Every answer weighed once more, in B logs: the new beliefs and messages; groups (B, n, n), damping (B, 1, 1)."""
+    new = _answer(sites, belief, old, settings)
+    is_counted = (counts > 0)[:, None]
+    precision = is_counted * (damping * old.precision + (1 - damping) * new.precision)
+    shift = is_counted * (damping * old.shift + (1 - damping) * new.shift)
+    node_precision, node_shift = sites.to_nodes(counts, precision), sites.to_nodes(counts, shift)
+    belief = _chain(node_precision, node_shift, settings, sites.drift_variance)
+    # The gauge: agents who meet start out at `mu` on average.
+    lift = np.einsum("bij,bj->bi", groups, settings.mu - belief.mean[:, 0])
+    shift += precision * lift[:, np.stack([sites.first, sites.second]) % sites.num_agents]
+    belief = _chain(node_precision, node_shift + node_precision * lift[:, None, :], settings, sites.drift_variance)
+    return belief, _Messages(precision, shift, new.between)
 
 
 def _answer(sites: _Sites, belief: _Belief, old: _Messages, settings: Settings) -> _Messages:

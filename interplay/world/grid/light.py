@@ -397,7 +397,7 @@ def _start(blocks, skip, x0, z0, x1, z1, most):
 
 
 @njit(cache=True)
-def _added(skip, x, z, y):
+def _added(skip: np.ndarray, x: int, z: int, y: int) -> None:
     """Bring distances down around a new block, shell by shell, each only beside what the one before brought down: distances of
     cells that touch differ by at most 1, so that nothing else can be too far."""
     sx, sz, sy = skip.shape
