@@ -12,7 +12,7 @@ from interplay.errors import InterplayError, unknown_name
 from interplay.explore import checking, facts, judgements, published
 from interplay.explore.instance import Instance, Milestone
 from interplay.explore.judgements import Judgement
-from interplay.explore.rules import SEMANTICS, VERSION, Progress
+from interplay.explore.rules import SEMANTICS, VERSION, Facts, Progress
 from interplay.world import World
 
 if TYPE_CHECKING:
@@ -37,12 +37,14 @@ class Watch:
     Attributes:
         spawn: `facts.feet` when the scene was ready.
         progress: What was reached.
+        facts: In which milestones were judged last.
     """
 
     def __init__(self, world: World, instance: Instance, semantics: str = VERSION) -> None:
         self._world = facts.ready(world)
         self.spawn = facts.feet(self._world)
         self.progress = Progress({one.id: one.rules for one in judged(instance)}, semantics)
+        self.facts: Facts = {}
         self.look(0)
         self._world = world
 
@@ -51,7 +53,8 @@ class Watch:
         progress = self.progress
         left = [rule for name, rules in progress.milestones.items() if name not in progress.reached for rule in rules]
         if left:
-            progress.update(facts.for_rules(self._world, self.spawn, left), tick)
+            self.facts = facts.for_rules(self._world, self.spawn, left)
+            progress.update(self.facts, tick)
 
     def fork(self, world: World) -> Watch:
         """A copy that goes its own way, in a copy of the world."""

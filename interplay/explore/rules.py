@@ -302,11 +302,16 @@ def turn_to(point: Sequence[float], target: Sequence[float], yaw: float) -> floa
     return abs((math.degrees(math.atan2(-dx, dz)) - yaw + 180.0) % 360.0 - 180.0)
 
 
-def _near(facts: Facts, params: Mapping[str, Any]) -> bool:
-    """Euclidean distance from the feet to the middle of the target's cell, and half the tolerance to either side."""
+def _far_and_turned(facts: Facts, params: Mapping[str, Any]) -> tuple[float, float]:
+    """Euclidean distance from the feet to the middle of the target's cell, and degrees to turn to face it."""
     target = [o + t + 0.5 for o, t in zip(cell(facts["spawn"]), params["target"], strict=True)]
-    near = math.dist(facts["feet"], target) <= params["max_distance"]
-    return near and turn_to(facts["feet"], target, facts["yaw"]) <= params["facing_tolerance"] / 2
+    return math.dist(facts["feet"], target), turn_to(facts["feet"], target, facts["yaw"])
+
+
+def _near(facts: Facts, params: Mapping[str, Any]) -> bool:
+    """As `_far_and_turned`, with half the tolerance to either side."""
+    far, turn = _far_and_turned(facts, params)
+    return far <= params["max_distance"] and turn <= params["facing_tolerance"] / 2
 
 
 def _published_target(facts: Facts, params: Mapping[str, Any]) -> Point:
@@ -383,11 +388,46 @@ def num_events(facts: Facts, event: str, name: str) -> int:
     return int(facts["events"].get(event, {}).get(name, 0))
 
 
-def _is_visible(facts: Facts, params: Mapping[str, Any]) -> bool:
+def _seen_at(facts: Facts, params: Mapping[str, Any]) -> float:
+    """Distance of the nearest that is visible; infinite if none is."""
     if facts["visible"] is None:
         raise FactError("the facts do not say what is visible\nCollect them with facts.for_rules, or with sees=True.")
     wanted = (params["kind"], params["object"])
-    return any((one["kind"], one["name"]) == wanted and one["distance"] <= params["max_distance"] for one in facts["visible"])
+    return min((one["distance"] for one in facts["visible"] if (one["kind"], one["name"]) == wanted), default=math.inf)
+
+
+def _carried(facts: Facts, item: str) -> int:
+    return sum(slot["count"] for slot in facts["slots"] if slot is not None and slot["item"] == item)
+
+
+def measured(rule: Rule, facts: Facts) -> tuple[float, ...]:
+    """The numbers of facts that a rule compares with its parameters, for people who ask why it holds or not.
+
+    Args:
+        rule: One that means something, see `problems`.
+        facts: In which it was judged.
+    Returns:
+        `inventory_has`, counts in boxes and `x.event_at_least`: how many. `position_near_with_facing`: distance in blocks, and
+        degrees to turn. `position_inside_box`: the feet's cell from the origin. `x.visible`: distance of the nearest in blocks,
+        infinite if none is seen.
+
+    >>> rule = Rule("x.event_at_least", {"event": "mined", "object": "sand", "min_count": 2})
+    >>> measured(rule, {"events": {"mined": {"sand": 1}}})
+    (1,)
+    """
+    params = rule.params
+    if rule.type == "inventory_has":
+        return (_carried(facts, params["item"]),)
+    if rule.type == "position_near_with_facing":
+        return _far_and_turned(facts, params)
+    if rule.type == "position_inside_box":
+        x, y, z = (at - o for at, o in zip(cell(facts["feet"]), cell(facts["spawn"]), strict=True))
+        return x, y, z
+    if rule.type == "x.event_at_least":
+        return (num_events(facts, params["event"], params["object"]),)
+    if rule.type == "x.visible":
+        return (_seen_at(facts, params),)
+    return (_count(facts, params),)
 
 
 def done_by_player(rule: Rule, start: Facts, now: Facts) -> bool:
@@ -421,8 +461,7 @@ def holds(rule: Rule, facts: Facts, semantics: str = VERSION) -> bool:
     check_facts(facts)
     params = rule.params
     if rule.type == "inventory_has":
-        total = sum(slot["count"] for slot in facts["slots"] if slot is not None and slot["item"] == params["item"])
-        return total >= params["min_count"]
+        return _carried(facts, params["item"]) >= params["min_count"]
     if rule.type == "position_near_with_facing":
         return near(facts, params)
     if rule.type == "position_inside_box":
@@ -433,7 +472,7 @@ def holds(rule: Rule, facts: Facts, semantics: str = VERSION) -> bool:
         return _count(facts, params) <= params["max_count"]
     if rule.type == "x.event_at_least":
         return num_events(facts, params["event"], params["object"]) >= params["min_count"]
-    return _is_visible(facts, params)
+    return _seen_at(facts, params) <= params["max_distance"]
 
 
 def all_hold(rules: Sequence[Rule], facts: Facts, semantics: str = VERSION) -> bool:

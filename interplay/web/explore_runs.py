@@ -63,6 +63,7 @@ def run_page(request: Request, run: str) -> Response:
         request, "explore_run.html", "Explore",
         run=run, result=result, settings=settings, board=board, episode=episode, instance=instance, inside=inside,
         milestones=_milestones(found, result, instance if inside else None, _oracle(request, result) if inside else {}),
+        proof=_proof(request, result) if inside else None, has_seen="seen" in (found.end or found.failed or {}),
         is_on_offer=result.task in request.app.state.tasks,
         background=prepare(request, episode.path) if inside and episode is not None else None,
     )  # fmt: skip
@@ -70,8 +71,8 @@ def run_page(request: Request, run: str) -> Response:
 
 @router.get("/api/explore/runs/{run}")
 def run_json(request: Request, run: str) -> JSONResponse:
-    """One run: its calls with ticks, keys and words, its milestones, and where it went. Calls, path, targets and the names of
-    milestones are null for those who may still play the task."""
+    """One run: its calls with ticks, keys and words, its milestones, where it went, what was carried and what rules compared.
+    All but the ticks of milestones is null for those who may still play the task."""
     found = find_run(request, run)
     result, instance = result_of(found), found.instance
     inside = may_know(request, result.task)
@@ -89,7 +90,10 @@ def run_json(request: Request, run: str) -> JSONResponse:
         "opens_at": _opens_at(milestones),
         "calls": [asdict(call) | {"is_refused": call.is_refused} for call in account(found)] if inside else None,
         "path": (found.end or found.failed or {}).get("path") if inside else None,
+        "seen": None if known is None else _seen(found),
+        "rules": None if known is None else _rules(known, found),
         "targets": None if known is None else _targets(known, found),
+        "proof": _proof(request, result) if inside else None,
     }
     return JSONResponse(document, headers={"Cache-Control": "no-store"})
 
@@ -111,10 +115,30 @@ def _milestones(run: Run, result: Result, instance: Instance | None, oracle: Map
     ]
 
 
+def _seen(run: Run) -> list[dict[str, Any]] | None:
+    """What changed at which tick, as `Game.seen` has it, with numbers of milestones; None of a run of an earlier release."""
+    seen = (run.end or run.failed or {}).get("seen")
+    if seen is None:
+        return None
+    numbers = _numbers(run)
+    return [one | {"facts": {numbers[name]: facts for name, facts in one.get("facts", {}).items()}} for one in seen]
+
+
+def _rules(known: Instance, run: Run) -> dict[int, list[dict[str, Any]]]:
+    """Number of a milestone -> its rules."""
+    numbers = _numbers(run)
+    return {numbers[one.id]: [asdict(rule) for rule in one.rules] for one in known.milestones if one.id in numbers}
+
+
+def _proof(request: Request, result: Result) -> str | None:
+    """The episode in which the oracle has solved what was played."""
+    return proofs(request.app.state.archive.database).get(result.task_hash)
+
+
 def _oracle(request: Request, result: Result) -> Mapping[str, int]:
     """Milestone -> tick at which the oracle reached it; nothing yet where its proof is still being played again."""
     archive: Archive = request.app.state.archive
-    episode = proofs(archive.database).get(result.task_hash)
+    episode = _proof(request, result)
     if episode is None:
         return {}
     if result.task in published.instances():

@@ -126,7 +126,13 @@ def play(tmp_path, made: Instance, settings: Settings, replies: Iterable[ModelOu
         (episode,) = archive.episodes()
         assert verify(episode).equal
         assert len(played) == episode.num_steps == game.num_steps
-        return {"reached": game.reached, "answers": calls.answers, "replies": dict(player.replies), "ticks": game.num_steps}
+        return {
+            "reached": game.reached,
+            "answers": calls.answers,
+            "replies": dict(player.notes.replies),
+            "whys": player.notes.whys,
+            "ticks": game.num_steps,
+        }
 
 
 @pytest.mark.parametrize("name", TASKS)
@@ -287,6 +293,8 @@ def test_a_macro_stops_at_its_end_at_the_budget_and_at_death_and_bad_calls_are_c
     came = play(tmp_path / "budget", wall, Settings("assisted", 60), (called(*one) for one in calls), called(*END))
     assert came["ticks"] == 60, "the budget"
     assert came["replies"] == {"bad_value": 2, "unknown_tool": 1, "action": 1}
+    assert "oak_lgo" in came["whys"].pop(0)
+    assert came["whys"] == {1: "at is a place in the picture: two numbers from 0 to 1, [across, down]"}
     assert came["reached"] == {}
 
     smelting = instance_of(["/setblock ~ ~ ~4 furnace", "/give @s chicken 4", "/give @s coal"], has("cooked_chicken", 4))

@@ -28,7 +28,8 @@ from interplay.explore.evaluation.account import account
 from interplay.explore.evaluation.calls import CallError, Calls
 from interplay.explore.evaluation.kept import KeptResults
 from interplay.explore.evaluation.model_server import ModelServer
-from interplay.explore.evaluation.runs import FOLDER, RunError, RunFile, header, read, read_all
+from interplay.explore.evaluation.replies import KINDS
+from interplay.explore.evaluation.runs import FOLDER, Run, RunError, RunFile, header, read, read_all
 from interplay.explore.evaluation.settings import GOALS, PROTOCOLS, Settings
 from interplay.explore.instance import load, parse
 from interplay.explore.rules import OWN_PARAMS, PARAMS
@@ -443,6 +444,22 @@ def test_without_inspect_the_command_says_how_to_install_it(instance, tmp_path):
     assert "pip install 'interplay[explore]'" in result.stderr
 
 
+def test_a_refused_reply_shows_no_keys_and_says_why():
+    """A server withheld what could be played; a macro was called with what means nothing; then a run of an older file."""
+    withheld = {"output": {"completion": '{"action": {"attack": 1, "camera": [0, 9]}}'}}
+    called = {"function": "mine", "arguments": {"target": "oak_lgo"}}
+    macro = {"output": {"choices": [{"message": {"tool_calls": [called]}}]}}
+    asked, whys = [[0, "refusal"], [0, "bad_value"]], {"1": "there is no block or mob 'oak_lgo'"}
+    head = {"settings": Settings("assisted").to_json()}
+    end = {"num_steps": 1, "asked": asked, "whys": whys}
+    first, second = account(Run(head, (withheld, macro), end=end))
+    assert (first.is_refused, first.keys, first.camera) == (True, (), None)
+    assert first.why == KINDS["refusal"]
+    assert (second.tool, second.is_refused, second.why) == ("mine", True, whys["1"])
+    older = account(Run(head, (withheld, macro), end={"num_steps": 1, "asked": asked}))
+    assert [call.why for call in older] == [KINDS["refusal"], KINDS["bad_value"]]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("protocol", ["paper", "hold", "tools", "assisted"])
 def test_a_run_file_alone_says_what_each_call_led_to(instance, tmp_path, capsys, protocol):
@@ -459,5 +476,13 @@ def test_a_run_file_alone_says_what_each_call_led_to(instance, tmp_path, capsys,
     assert any(call.camera for call in calls)
     assert len(run.end["path"]) == 41
     assert run.end["path"][0] == [0.5, 0.0, 0.5]
+    assert not any(call.keys or call.camera for call in calls if call.is_refused)
+    assert all(call.why for call in calls if call.is_refused)
+    first, *later = run.end["seen"]
+    assert first == {
+        **{"tick": 0, "slots": [], "hotbar": 0, "health": 20.0, "food": 20},
+        "facts": {"mine_oak_log": [[False, 0]]},
+    }
+    assert [one["tick"] for one in later] == sorted({one["tick"] for one in later})
     assert run.instance is not None
     assert run.instance.task_text == "Get a log of oak."

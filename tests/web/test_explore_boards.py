@@ -6,6 +6,7 @@ import csv
 import html
 import io
 import json
+import math
 import re
 from contextlib import closing
 from datetime import UTC, datetime
@@ -234,12 +235,47 @@ def test_a_run_says_what_each_call_led_to_and_opens_where_all_was_still_well(cli
     document = client.get(f"/api/explore/runs/{run}").json()
     assert sum(call["ticks"] for call in document["calls"]) == document["num_steps"] == 30
     assert len(document["path"]) == 31
-    ticks = [one["tick"] for one in document["milestones"]]
-    missed = ticks.index(None)
-    assert document["opens_at"] == max([0, *ticks[:missed]])
     page = client.get(f"/explore/runs/{run}").text
     assert f'href="/episodes/{document["episode"]}"' in page
     assert f'href="/explore/runs/{run}"' in client.get(f"/episodes/{document['episode']}").text
+
+
+@pytest.mark.parametrize(
+    ("reached", "opens_at"),
+    [({}, 0), ({"find_lapis_block": 7}, 7), ({"mine_lime_stained_glass": 9}, 0),
+     ({"find_lapis_block": 12, "mine_lime_stained_glass": 9}, 12)],
+)  # fmt: skip
+def test_a_run_opens_where_the_last_milestone_before_the_first_missed_one_was_reached(client, data, reached, opens_at):
+    *lines, end = (data / FOLDER / f"{run_id(data, 'scripted/careless')}.jsonl").read_text().splitlines()
+    changed = {"end": json.loads(end)["end"] | {"reached": reached}}
+    planted = data / FOLDER / "00000000000000aa.jsonl"
+    planted.write_text("\n".join([*lines, json.dumps(changed)]) + "\n")
+    try:
+        assert client.get("/api/explore/runs/00000000000000aa").json()["opens_at"] == opens_at
+    finally:
+        planted.unlink()
+
+
+def test_a_run_says_what_was_carried_and_to_who_may_know_what_was_judged_and_the_proof(client, data, nobody_was_shown):
+    address = f"/api/explore/runs/{run_id(data, 'scripted/careless')}"
+    hidden = client.get(address).json()
+    assert (hidden["seen"], hidden["rules"], hidden["proof"]) == (None, None, None)
+    assert "data-beside" not in client.get(address.removeprefix("/api")).text
+    headers = {"Authorization": f"Bearer {operator_token(data)}"}
+    told = client.get(address, headers=headers).json()
+    first = told["seen"][0]
+    assert (first["tick"], first["health"], first["food"], first["hotbar"]) == (0, 20.0, 20, 0)
+    assert [item for _, item, _ in first["slots"]] == ["iron_pickaxe"]
+    (find,), (mine,) = told["rules"]["1"], told["rules"]["2"]
+    assert find["type"] == "position_near_with_facing"
+    holds, far, turn = first["facts"]["1"][0]
+    target = [corner + 0.5 for corner in find["params"]["target"]]
+    assert far == pytest.approx(math.dist(told["path"][0], target), abs=0.1)
+    assert (holds, 0 <= turn <= 180) == (False, True)
+    assert (mine["type"], first["facts"]["2"]) == ("inventory_has", [[False, 0]])
+    (proof,) = of_oracle(data)
+    assert told["proof"] == proof
+    assert f'href="/episodes/{proof}"' in client.get(address.removeprefix("/api"), headers=headers).text
 
 
 def test_a_run_that_failed_has_a_page_that_says_so(client):

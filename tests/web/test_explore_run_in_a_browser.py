@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 
 import pytest
 from test_pages_in_a_browser import every_look, fits, look, page, until  # noqa: F401 (fixtures)
@@ -20,11 +21,15 @@ LOAD_S = 240
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory):
-    """One run of 40 ticks, with refused replies."""
+    """A run of 40 ticks with refused replies, and one of 60 that reaches its milestone, with a proof of that."""
     folder = tmp_path_factory.mktemp("run")
-    arguments = ("explore/0013", "--model", "scripted/careless", "--steps", "40", "--data", str(folder))
-    # In a process of its own: Playwright's event loop runs in this one.
-    subprocess.run([sys.executable, "-m", "interplay.cli", "explore", "run", *arguments], check=True, capture_output=True)
+    for arguments in (
+        ("run", "explore/0013", "--model", "scripted/careless", "--steps", "40"),
+        ("run", f"explore/{REACHED}", "--model", "scripted/ahead", "--steps", "60"),
+        ("prove", f"explore/{REACHED}"),
+    ):  # In processes of their own: Playwright's event loop runs in this one.
+        command = (sys.executable, "-m", "interplay.cli", "explore", *arguments, "--data", str(folder))
+        subprocess.run(command, check=True, capture_output=True)
     return folder
 
 
@@ -34,14 +39,23 @@ def server(data, tmp_path_factory):
         yield address
 
 
-@pytest.fixture
-def run(data) -> dict:
-    (found,) = read_all(data)
-    return {"id": found.header["run"], "asked": found.end["asked"], "num_steps": found.end["num_steps"]}
+REACHED = "0127"
+"""Who walks ahead and hits what is there mines its blackstone."""
+
+
+def run_of(data, task: str) -> dict:
+    (found,) = (run for run in read_all(data) if run.header["task"] == f"explore/{task}")
+    return {
+        "id": found.header["run"],
+        "asked": found.end["asked"],
+        "num_steps": found.end["num_steps"],
+        "reached": found.end["reached"],
+    }
 
 
 @every_look
-def test_a_run_is_read_call_by_call(page, run):  # noqa: F811
+def test_a_run_is_read_call_by_call(page, data):  # noqa: F811
+    run = run_of(data, "0013")
     page.goto(f"/explore/runs/{run['id']}")
     page.get_by_role("link", name="see it", exact=True).click()
     page.get_by_role("button", name="Show it now").click()
@@ -52,8 +66,9 @@ def test_a_run_is_read_call_by_call(page, run):  # noqa: F811
     at = lambda: int(page.locator("[data-replay]").get_attribute("data-shown"))  # noqa: E731
     number = lambda: int(page.locator("[data-call-number]").text_content().split()[1])  # noqa: E731
 
-    # It opens where all was still well.
-    assert at() == document["opens_at"]
+    # It opens where all was still well: at the first of the two milestones, which is reached by turning round.
+    assert list(run["reached"]) == ["find_lapis_block"]
+    assert at() == run["reached"]["find_lapis_block"]
 
     # Who scrubs sees the call of the tick, and what was taken until then.
     page.evaluate("""() => {
@@ -83,17 +98,70 @@ def test_a_run_is_read_call_by_call(page, run):  # noqa: F811
     assert number() == refused + 1
     assert "refused" in page.locator("[data-reply]").text_content()
 
-    # The next milestone, by its key; and the way that was walked.
-    reached = sorted(one["tick"] for one in document["milestones"] if one["tick"] is not None)
+    # The end, and the way that was walked.
     page.keyboard.press("End")
     until(page, f"document.querySelector('[data-replay]').dataset.shown === '{run['num_steps']}'")
-    page.keyboard.press("m")
-    if reached:
-        until(page, f"document.querySelector('[data-replay]').dataset.shown === '{reached[0]}'")
     assert page.locator("[data-marks] g").count() == len(document["milestones"])
     assert page.locator("[data-map] polyline.until").count() == 1
     assert fits(page)
     page.shoot("explore-run")
+
+
+@every_look
+def test_a_run_stands_beside_the_proof_and_shows_what_was_carried_and_judged(page, data):  # noqa: F811
+    run = run_of(data, REACHED)
+    (tick,) = run["reached"].values()
+    shown = lambda which, step: until(page, f"document.querySelector('[{which}]').dataset.shown === '{step}'")  # noqa: E731
+    page.goto(f"/explore/runs/{run['id']}")
+    page.get_by_role("link", name="see it", exact=True).wait_for()
+    assert page.locator("[data-show-proof]").count() == 0, "not to who may still play it"
+    assert page.locator("[data-rules]").count() == 0
+    page.goto(f"/explore/tasks/{REACHED}")
+    page.get_by_role("button", name="Show it now").click()
+    page.locator("svg.graph").wait_for()
+
+    # The proof is judged when somebody first asks for it.
+    oracle = lambda: json.loads(page.request.get(f"/api/explore/runs/{run['id']}").body())["milestones"][0]["oracle"]  # noqa: E731
+    deadline = time.monotonic() + LOAD_S
+    while (proved := oracle()) is None:
+        assert time.monotonic() < deadline, "the proof was not judged"
+        time.sleep(0.25)
+
+    # It opens at the milestone; what was judged then is said, and one tick before it.
+    page.goto(f"/explore/runs/{run['id']}")
+    page.locator("[data-replay][data-shown]").wait_for(timeout=LOAD_S * 1000)
+    shown("data-replay", tick)
+    rules = page.locator("[data-rules]")
+    assert rules.text_content() == "✓ carries blackstone: 1 of 1"
+    assert "blackstone" in page.locator("[data-carried]").text_content()
+    page.keyboard.press(",")
+    shown("data-replay", tick - 1)
+    assert rules.text_content() == "– carries blackstone: 0 of 1"
+    assert "blackstone" not in page.locator("[data-carried]").text_content()
+    page.keyboard.press("End")
+    shown("data-replay", run["num_steps"])
+    assert "as it was at tick" in rules.text_content()
+    page.keyboard.press("m")
+    shown("data-replay", tick)
+
+    # The proof goes along, from the beginning and from the milestone, and hears no keys itself.
+    page.locator("[data-show-proof]").click()
+    page.locator("[data-proof][data-shown]").wait_for(timeout=LOAD_S * 1000)
+    page.keyboard.press("Home")
+    shown("data-proof", 0)
+    page.keyboard.press(".")
+    shown("data-proof", 1)
+    page.locator("[data-align]").select_option("1")
+    shown("data-replay", tick)
+    shown("data-proof", proved)
+    assert f"Oracle: tick {proved} of" in page.locator("[data-proof-tick]").text_content()
+    pictures = page.evaluate("""() => ["[data-here]", "[data-replay] canvas"].map((which) => {
+      const canvas = document.querySelector(which);
+      return [...canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data].join();
+    })""")
+    assert pictures[0] == pictures[1], "the run's picture is beside it"
+    assert fits(page)
+    page.shoot("explore-run-beside")
 
 
 @every_look

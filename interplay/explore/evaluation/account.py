@@ -10,12 +10,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from interplay.explore.evaluation.replies import Reply, clean, read, read_action
+from interplay.explore.evaluation.replies import KINDS, Reply, clean, read, read_action
 from interplay.explore.evaluation.runs import Run
 from interplay.explore.evaluation.settings import Settings
 
 WORDS_CHARS = 4000
 """Of the words of a call that are shown."""
+_PLAYED = {"action", "contradiction"}
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class Call:
         tick: The tick at which it was asked.
         ticks: Ticks that passed by it; 0 of a reply that was refused, when the model was asked again.
         kinds: What its replies were: of `replies.KINDS`; several where a model called several tools.
-        keys: Names of the keys that were pressed.
+        keys: Names of the keys that were pressed; none of a reply that was refused.
         camera: Degrees down and to the right, or None.
         tool: What it called, where the protocol has tools.
         words: What the model said.
@@ -52,7 +53,7 @@ class Call:
     @property
     def is_refused(self) -> bool:
         """Whether nothing of it could be played."""
-        return not any(kind in ("action", "contradiction") for kind in self.kinds)
+        return not set(self.kinds) & _PLAYED
 
 
 def account(run: Run) -> list[Call]:
@@ -61,14 +62,14 @@ def account(run: Run) -> list[Call]:
     asked = said.get("asked", ())
     ticks = [tick for tick, *_ in asked]
     ends = [*ticks[1:], (run.end or {}).get("num_steps", ticks[-1])] if ticks else []
-    settings = Settings(**run.header["settings"])
+    settings, whys = Settings(**run.header["settings"]), said.get("whys", {})
     return [
-        _call(call, tick, end - tick, tuple(kinds), settings)
-        for call, (tick, *kinds), end in zip(run.calls, asked, ends, strict=False)
+        _call(call, tick, end - tick, tuple(kinds), whys.get(str(number), ""), settings)
+        for number, (call, (tick, *kinds), end) in enumerate(zip(run.calls, asked, ends, strict=False))
     ]
 
 
-def _call(call: Mapping[str, Any], tick: int, ticks: int, kinds: tuple[str, ...], settings: Settings) -> Call:
+def _call(call: Mapping[str, Any], tick: int, ticks: int, kinds: tuple[str, ...], why: str, settings: Settings) -> Call:
     output = call["output"]
     usage = output.get("usage") or {}
     text = output.get("completion")
@@ -79,6 +80,9 @@ def _call(call: Mapping[str, Any], tick: int, ticks: int, kinds: tuple[str, ...]
         text = text or f"{called.get('function')} {json.dumps(called.get('arguments'))}"
     else:
         reply = read(text, most_ticks=settings.most_ticks, memory_words=settings.memory_words)
+    if not set(kinds) & _PLAYED:  # also where the text alone could be played, as what a server withheld
+        why = why or reply.why or next((KINDS[kind] for kind in kinds if kind in KINDS), "")
+        reply = Reply("refused", thought=reply.thought)
     camera = reply.action.get("camera")
     return Call(
         tick,
@@ -89,7 +93,7 @@ def _call(call: Mapping[str, Any], tick: int, ticks: int, kinds: tuple[str, ...]
         None if called is None else clean(called.get("function"), 100),
         clean(reply.thought or text, WORDS_CHARS),
         reply.memory,
-        "" if "action" in kinds else reply.why,
+        "" if "action" in kinds else why or reply.why,
         usage.get("input_tokens", 0),
         usage.get("output_tokens", 0),
         call.get("latency_ms"),

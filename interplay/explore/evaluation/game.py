@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Generator, Mapping
 from datetime import datetime
 from typing import Any
@@ -15,7 +16,7 @@ from interplay.envs.voxel import VoxelEnv
 from interplay.explore import facts
 from interplay.explore.instance import Instance
 from interplay.explore.judging import Watch
-from interplay.explore.rules import cell
+from interplay.explore.rules import cell, holds, measured
 from interplay.record import Archive, Owner, RecordedEpisode
 from interplay.world import Action
 
@@ -33,6 +34,10 @@ class Game:
     Attributes:
         at_start: Ids of the milestones that are reached before anybody acts, and so by nobody.
         path: Where the player's feet were before the first tick and after each: x, y, z from the cell where they began.
+        seen: What is so before the first tick, then what changed by a later one, each with its `tick`: `slots`, what is
+            carried, as number of the slot, item and count; `hotbar`, the slot in hand; `health` and `food`, 0 to 20; `facts`,
+            id of a milestone that was not reached before -> for each of its rules whether it holds, and `rules.measured`,
+            where None is infinite.
     """
 
     def __init__(
@@ -57,7 +62,10 @@ class Game:
             raise
         self.at_start = list(self._watch.progress.reached)
         self._origin = cell(self._watch.spawn)
-        self.path = [self._place()]
+        self.path: list[list[float]] = []
+        self.seen: list[dict[str, Any]] = []
+        self._last: dict[str, Any] = {"facts": {}}
+        self._note()
 
     @property
     def reached(self) -> dict[str, int]:
@@ -79,8 +87,26 @@ class Game:
         """Whether the player ended it, and did not die."""
         return self.outcome == "terminated" and not self.env.world.player.dead
 
-    def _place(self) -> list[float]:
-        return [round(at - o, 1) for at, o in zip(facts.feet(self.env.world), self._origin, strict=True)]
+    def _note(self) -> None:
+        """Add to `path` and `seen`."""
+        self.path.append([round(at - o, 1) for at, o in zip(facts.feet(self.env.world), self._origin, strict=True)])
+        me = self.env.world.player
+        slots = [[number, slot.item, slot.count] for number, slot in enumerate(me.slots) if slot is not None]
+        now = {"slots": slots, "hotbar": me.hotbar, "health": round(me.health, 1), "food": me.food}
+        changed = {name: value for name, value in now.items() if self._last.get(name) != value}
+        judged = {name: rules for name, rules in self._judged().items() if self._last["facts"].get(name) != rules}
+        self._last |= now | {"facts": self._last["facts"] | judged}
+        if changed or judged:
+            self.seen.append({"tick": self.num_steps} | changed | ({"facts": judged} if judged else {}))
+
+    def _judged(self) -> dict[str, list[list[Any]]]:
+        """The facts of milestones that were open until now."""
+        progress, seen = self._watch.progress, self._watch.facts
+        return {
+            name: [[holds(rule, seen), *(_short(number) for number in measured(rule, seen))] for rule in rules]
+            for name, rules in progress.milestones.items()
+            if progress.reached.get(name, self.num_steps) == self.num_steps
+        }
 
     def hold(self, action: Mapping[str, Any], ticks: int) -> None:
         """Play an action: its keys for all the ticks, its turn at the first of them; less if the game ends."""
@@ -112,7 +138,7 @@ class Game:
         whole = {name: np.zeros(2, np.float32) if name == "camera" else 0 for name in space.spaces} | action  # type: ignore[attr-defined]
         self._info = self._episode.step({self._seat: whole}).info
         self._watch.look(self.num_steps)
-        self.path.append(self._place())
+        self._note()
 
     def picture(self, width: int) -> bytes:
         """What the player sees, as a PNG so wide or a little less; 32 shades of each colour make it three times smaller."""
@@ -144,3 +170,7 @@ class Game:
         """Stop where it is, as a crash would."""
         self._recorder.abandon()
         self.env.close()
+
+
+def _short(number: float) -> float | None:
+    return round(number, 2) if math.isfinite(number) else None

@@ -6,7 +6,6 @@ inspect view
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime
@@ -27,7 +26,7 @@ from interplay.explore import checking
 from interplay.explore.evaluation import metrics, prompts, scripted
 from interplay.explore.evaluation.calls import Calls, without_keys
 from interplay.explore.evaluation.game import Game
-from interplay.explore.evaluation.playing import Player
+from interplay.explore.evaluation.playing import Notes, Player
 from interplay.explore.evaluation.runs import FOLDER, Run, RunError, RunFile, header, read
 from interplay.explore.evaluation.settings import Settings
 from interplay.explore.instance import Instance, load_all, parse
@@ -127,8 +126,7 @@ async def _attempt(file: RunFile, archive: Archive, instance: Instance, settings
     """Play a run; it ends, or fails with an error that holds no key."""
     for torn in archive.journal_folder.glob(f"{file.episode}.*.arrows"):
         torn.unlink()  # the answers that are kept play it again, step by step
-    replies: Counter[str] = Counter()
-    asked: list[list[Any]] = []
+    notes = Notes()
     game: Game | None = None
     try:
         game = Game(
@@ -142,7 +140,7 @@ async def _attempt(file: RunFile, archive: Archive, instance: Instance, settings
         not_judged = [one.id for one in instance.milestones if not checking.is_judged(one)]
         file.append({"begin": {"episode": file.episode, "at_start": game.at_start, "not_judged": not_judged}})
         told = prompts.instructions(instance, settings)
-        await Player(game, Calls(file, get_model()), settings, told, state.messages, replies, asked).play()
+        await Player(game, Calls(file, get_model()), settings, told, state.messages, notes).play()
         ended = game.outcome
     except LimitExceededError:
         ended = "limit"
@@ -150,15 +148,7 @@ async def _attempt(file: RunFile, archive: Archive, instance: Instance, settings
         if game is not None:
             game.finish("interrupted")
             game.seal()
-        file.append(
-            {
-                "failed": {
-                    "error": f"{type(error).__name__}: {without_keys(str(error))}",
-                    "replies": dict(replies),
-                    "asked": asked,
-                }
-            }
-        )
+        file.append({"failed": {"error": f"{type(error).__name__}: {without_keys(str(error))}"} | _told(notes, game)})
         raise
     except BaseException:
         if game is not None:
@@ -166,9 +156,15 @@ async def _attempt(file: RunFile, archive: Archive, instance: Instance, settings
         raise
     if game is not None:
         game.finish("quit" if ended == "limit" else str(ended))
-        reached = {"reached": game.reached, "replies": dict(replies), "asked": asked, "path": game.path}
-        file.append({"end": {"outcome": ended, "said_done": game.said_done, "num_steps": game.num_steps} | reached})
+        end = {"outcome": ended, "said_done": game.said_done, "num_steps": game.num_steps, "reached": game.reached}
+        file.append({"end": end | _told(notes, game)})
         game.seal()
+
+
+def _told(notes: Notes, game: Game | None) -> dict[str, Any]:
+    """What a page of the run shows tick by tick."""
+    played = {} if game is None else {"path": game.path, "seen": game.seen}
+    return {"replies": dict(notes.replies), "asked": notes.asked, "whys": notes.whys} | played
 
 
 # Scores

@@ -44,6 +44,21 @@ class Moment:
 
 
 @dataclass
+class Notes:
+    """What a run's file keeps of the replies.
+
+    Attributes:
+        replies: Kind of reply -> how many.
+        asked: Of each answered call the tick at which it was asked, then the kinds of its replies.
+        whys: Number of a call, from 0 -> what was wrong with it.
+    """
+
+    replies: Counter[str] = field(default_factory=Counter)
+    asked: list[list[Any]] = field(default_factory=list)
+    whys: dict[int, str] = field(default_factory=dict)
+
+
+@dataclass
 class Player:
     """A model in a game.
 
@@ -53,8 +68,7 @@ class Player:
         settings: How it is asked.
         instructions: What it is told first.
         messages: A compact account for the log: hashes of frames, and replies.
-        replies: Kind of reply -> how many.
-        asked: Of each answered call the tick at which it was asked, then the kinds of its replies.
+        notes: What is kept of its replies.
     """
 
     game: Game
@@ -62,8 +76,7 @@ class Player:
     settings: Settings
     instructions: str
     messages: list[ChatMessage]
-    replies: Counter[str] = field(default_factory=Counter)
-    asked: list[list[Any]] = field(default_factory=list)
+    notes: Notes = field(default_factory=Notes)
 
     def __post_init__(self) -> None:
         self._tools = {tool.name: tool for tool in _tools(self.settings)}
@@ -83,14 +96,16 @@ class Player:
         return "data:image/png;base64," + base64.b64encode(data).decode()
 
     def _said(self, output: ModelOutput) -> None:
-        self.asked.append([self.game.num_steps])
+        self.notes.asked.append([self.game.num_steps])
         called = output.message.tool_calls if output.choices else None
         text = output.completion or " ".join(f"{call.function} {json.dumps(call.arguments)}" for call in called or [])
         self.messages.append(ChatMessageAssistant(content=clean(text, _LOG_CHARS)))
 
-    def _count(self, kind: str) -> None:
-        self.replies[kind] += 1
-        self.asked[-1].append(kind)
+    def _count(self, kind: str, why: str = "") -> None:
+        self.notes.replies[kind] += 1
+        self.notes.asked[-1].append(kind)
+        if why:
+            self.notes.whys.setdefault(len(self.notes.asked) - 1, why)
 
     # Frames in one message, a call for each action
 
@@ -123,7 +138,7 @@ class Player:
                 memory_words=self.settings.memory_words,
                 withheld=_is_withheld(output),
             )
-            self._count(reply.kind)
+            self._count(reply.kind, reply.why)
             if not reply.is_refused:
                 return reply
             content = [*content, ContentText(text=prompts.again_line(reply.why))]
@@ -196,7 +211,7 @@ class Player:
 
     def _acted(self, arguments: Mapping[str, Any]) -> str | list[Content]:
         reply = read_action(arguments.get("keys"), arguments.get("ticks", 1), most_ticks=self.settings.most_ticks)
-        self._count(reply.kind)
+        self._count(reply.kind, reply.why)
         self.game.hold(reply.action, 1 if reply.is_refused else reply.ticks)
         if reply.is_refused:
             return f"Nothing was pressed for one tick: {reply.why}."
@@ -207,7 +222,7 @@ class Player:
         try:
             values = macros.read(name, arguments)
         except macros.BadValueError as error:
-            self._count("bad_value")
+            self._count("bad_value", str(error))
             self.game.hold({}, 1)
             return f"Nothing was done for one tick: {error}."
         self._count("action")

@@ -39,8 +39,8 @@ class Run:
         calls: Answered calls, in order.
         begin: The last attempt: `episode`, `at_start`, the ids of milestones that are reached before anybody acts.
         end: How it ended, or None: `outcome`, `said_done`, `num_steps`, `reached` (id -> tick), `replies` (kind -> number), and
-            `path` and `asked`, as `Game.path` and `Player.asked`.
-        failed: Why the last attempt failed, or None.
+            `path` and `seen`, as `Game` has them, `asked` and `whys`, as `playing.Notes` has them.
+        failed: Why the last attempt failed (`error`), with what there is of the same, or None.
         num_failed: Attempts that failed.
     """
 

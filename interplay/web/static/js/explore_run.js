@@ -66,6 +66,70 @@ export function nextMilestone(milestones, tick) {
   return ticks.find((one) => one > tick) ?? ticks[0] ?? null;
 }
 
+/** @typedef {[boolean, ...(number | null)[]]} Fact whether a rule holds, and the numbers that it compares; null is infinite */
+
+/** @typedef {{tick: number, slots?: [number, string, number][], hotbar?: number, health?: number, food?: number, facts: Record<string, Fact[]>}} Seen */
+
+/**
+ * All that is so at a tick, from what changed at each.
+ * @param {Seen[]} seen
+ * @param {number} tick
+ * @returns {Required<Seen>}
+ */
+export function seenAt(seen, tick) {
+  /** @type {Required<Seen>} */
+  const now = { tick: 0, slots: [], hotbar: 0, health: 20, food: 20, facts: {} };
+  for (const one of seen) {
+    if (one.tick > tick) break;
+    Object.assign(now, one, { facts: { ...now.facts, ...one.facts } });
+  }
+  return now;
+}
+
+const plain = (/** @type {string} */ name) => name.replaceAll("_", " ");
+const point = (/** @type {(number | null)[]} */ at) => `(${at.join(", ")})`;
+
+/**
+ * What a rule compares, in words.
+ * @param {{type: string, params: any}} rule
+ * @param {(number | null)[]} numbers as `rules.measured` gives them
+ */
+export function comparison({ type, params }, numbers) {
+  const [first, second] = numbers;
+  const of = plain(params.item ?? params.object ?? "");
+  if (type === "inventory_has") return `carries ${of}: ${first} of ${params.min_count}`;
+  if (type === "position_near_with_facing") return `distance ${first} of at most ${params.max_distance}, to turn ${second}° of at most ${params.facing_tolerance / 2}°`;
+  if (type === "position_inside_box") return `stands in ${point(numbers)}, the box is ${point(params.min)} to ${point(params.max)}`;
+  if (type === "count_in_box_at_least") return `${of} in the box: ${first} of ${params.min_count}`;
+  if (type === "count_in_box_at_most") return `${of} in the box: ${first} of at most ${params.max_count}`;
+  if (type === "x.event_at_least") return `${plain(params.event)} ${of}: ${first} of ${params.min_count}`;
+  return first === null ? `${of} is not in sight` : `${of} in sight at ${first} of at most ${params.max_distance}`;
+}
+
+/**
+ * What is carried: one line for each kind of item, what is in the hand first.
+ * @param {[number, string, number][]} slots number of the slot, item and count
+ * @param {number} hotbar the slot in hand
+ * @returns {{name: string, count: number, isInHand: boolean}[]}
+ */
+export function carried(slots, hotbar) {
+  const hand = slots.find(([slot]) => slot === hotbar)?.[1];
+  /** @type {Map<string, number>} */
+  const counts = new Map(hand ? [[hand, 0]] : []);
+  for (const [, item, count] of slots) counts.set(item, (counts.get(item) ?? 0) + count);
+  return [...counts].map(([item, count]) => ({ name: plain(item), count, isInHand: item === hand }));
+}
+
+/**
+ * The tick of the proof that stands beside a tick of the run.
+ * @param {number} tick
+ * @param {number} last of the proof
+ * @param {Milestone | undefined} both where both stand at a milestone; at the beginning without one
+ */
+export function proofTick(tick, last, both) {
+  return Math.min(last, Math.max(0, tick + (both ? (both.oracle ?? 0) - (both.tick ?? 0) : 0)));
+}
+
 const SVG = "http://www.w3.org/2000/svg";
 
 /**
@@ -151,6 +215,10 @@ class RunPage {
       need(root, "[data-map-box]").hidden = false;
       this.way = new Way(need(root, "[data-map]"), run.path, run.targets);
     }
+    /** @type {Replay | null} */
+    this.proof = null;
+    this.isFollowing = false;
+    need(root, "[data-carried-box]").hidden = !run.seen;
     this.#marks();
     this.#listen();
     this.#show(run.opens_at);
@@ -199,6 +267,8 @@ class RunPage {
     if (this.calls[this.call]?.tick !== tick) this.call = callAt(this.calls, tick);
     this.#showCall();
     this.#showTotals();
+    this.#showSeen();
+    this.#follow();
     const at = this.way?.show(tick);
     if (at) need(this.root, "[data-map-text]").textContent = `Full line: until now. Dots: still to come. Circle: start. Square: end. Now at x ${at[0]}, y ${at[1]}, z ${at[2]}.`;
   }
@@ -234,6 +304,70 @@ class RunPage {
     /** @type {HTMLButtonElement} */ (need(this.root, "[data-next-call]")).disabled = this.call === this.calls.length - 1;
   }
 
+  #showSeen() {
+    if (!this.run.seen) return;
+    const now = seenAt(this.run.seen, this.tick);
+    need(this.root, "[data-body]").textContent = `health ${now.health} of 20, food ${now.food} of 20`;
+    const items = carried(now.slots, now.hotbar);
+    need(this.root, "[data-carried]").replaceChildren(
+      ...items.map(({ name, count, isInHand }) => listed(`${count} ${name}${isInHand ? ", in hand" : ""}`, isInHand ? "on" : "")),
+      ...(items.length ? [] : [listed("nothing", "soft")]),
+    );
+    const at = this.run.path?.[Math.min(this.tick, this.run.path.length - 1)];
+    need(this.root, "[data-place]").textContent = at ? `Stands at x ${at[0]}, y ${at[1]}, z ${at[2]} from the beginning.` : "";
+    for (const list of this.root.querySelectorAll("[data-rules]")) {
+      const number = list instanceof HTMLElement ? list.dataset.rules ?? "" : "";
+      const reached = this.milestones.find((one) => String(one.number) === number)?.tick ?? Infinity;
+      const facts = now.facts[number] ?? [];
+      const rules = this.run.rules?.[number] ?? [];
+      list.replaceChildren(
+        ...facts.map(([holds, ...numbers], place) => listed(`${holds ? "✓" : "–"} ${comparison(rules[place], numbers)}`, holds ? "on" : "")),
+        ...(reached < this.tick && facts.length ? [listed(`as it was at tick ${reached.toLocaleString("en")}`, "soft")] : []),
+      );
+    }
+  }
+
+  /** The milestone at which the run and the proof stand beside each other. */
+  get #aligned() {
+    const number = /** @type {HTMLSelectElement} */ (need(document, "[data-align]")).value;
+    return this.milestones.find((one) => String(one.number) === number);
+  }
+
+  async #showProof() {
+    need(document, "[data-show-proof]").hidden = true;
+    need(document, "[data-proof-box]").hidden = false;
+    const here = /** @type {HTMLCanvasElement} */ (need(document, "[data-here]"));
+    const shown = this.replay;
+    if (!shown) return;
+    const copy = () => {
+      const { canvas } = shown.screen;
+      here.width = canvas.width;
+      here.height = canvas.height;
+      here.getContext("2d")?.drawImage(canvas, 0, 0);
+    };
+    copy();
+    new MutationObserver(copy).observe(shown.root, { attributeFilter: ["data-shown"] });
+    const proof = new Replay(need(document, "[data-proof]"), { isDriven: true });
+    await proof.open(this.run.proof);
+    this.proof = proof;
+    this.#follow();
+  }
+
+  /** Keep the proof beside the run: one picture after the other, however fast the run is played. */
+  async #follow() {
+    const proof = this.proof;
+    if (!proof || this.isFollowing) return;
+    this.isFollowing = true;
+    const wanted = () => proofTick(this.tick, proof.numFrames - 1, this.#aligned);
+    let at;
+    do {
+      at = wanted();
+      await proof.go(at);
+    } while (at !== wanted());
+    this.isFollowing = false;
+    need(document, "[data-proof-tick]").textContent = `Run: tick ${this.tick.toLocaleString("en")}. Oracle: tick ${at.toLocaleString("en")} of ${(proof.numFrames - 1).toLocaleString("en")}.`;
+  }
+
   #showTotals() {
     const soFar = totals(this.calls, this.call);
     const whole = totals(this.calls, this.calls.length);
@@ -267,6 +401,12 @@ class RunPage {
     need(this.root, "[data-previous-call]").addEventListener("click", () => this.#goToCall(this.call - 1));
     need(this.root, "[data-next-call]").addEventListener("click", () => this.#goToCall(this.call + 1));
     need(this.root, "[data-next-milestone]").addEventListener("click", () => this.#goToMilestone());
+    document.querySelector("[data-show-proof]")?.addEventListener("click", () => this.#showProof());
+    document.querySelector("[data-align]")?.addEventListener("change", () => {
+      const tick = this.#aligned?.tick ?? 0;
+      this.#show(tick);
+      this.replay?.go(tick);
+    });
     for (const button of this.root.querySelectorAll("[data-go]")) {
       if (button instanceof HTMLElement) button.addEventListener("click", () => this.replay?.go(Number(button.dataset.go)));
     }
@@ -280,6 +420,18 @@ class RunPage {
       event.preventDefault();
     });
   }
+}
+
+/**
+ * An entry of a list.
+ * @param {string} text
+ * @param {string} name of its class
+ */
+function listed(text, name) {
+  const made = document.createElement("li");
+  made.textContent = text;
+  made.className = name;
+  return made;
 }
 
 /**

@@ -176,9 +176,14 @@ export function httpLoader(episode, width, height) {
 
 /** The replay with its controls, on the markup of templates/_replay.html. */
 export class Replay {
-  /** @param {HTMLElement} root */
-  constructor(root) {
+  /**
+   * @param {HTMLElement} root
+   * @param {object} [options]
+   * @param {boolean} [options.isDriven] whether another replay says where it is, so that it hears no keys
+   */
+  constructor(root, { isDriven = false } = {}) {
     this.root = root;
+    this.isDriven = isDriven;
     this.screen = new Screen(need(root, "canvas"));
     this.view = need(root, ".view");
     this.status = need(root, "[data-loading]");
@@ -274,13 +279,13 @@ export class Replay {
   }
 
   /**
-   * Show a frame, wherever it is. Each time the position changes, the root gets an event `position` with its number.
+   * Show a frame, wherever it is; done when it, or a later wanted one, is shown. Each time the position changes, the root gets an event `position` with its number.
    * @param {number} frame
    */
   go(frame) {
     this.timeline.seek(frame / this.rate);
     this.#controls();
-    this.#show(this.#frameNow());
+    return this.#show(this.#frameNow());
   }
 
   /** @param {number} now */
@@ -386,7 +391,7 @@ export class Replay {
     this.speed.addEventListener("change", () => (this.timeline.speed = Number(this.speed.value)));
     addEventListener("resize", () => this.fit());
     addEventListener("keydown", (event) => {
-      if (!this.store || this.root.closest("[hidden]") || isTyping(event.target) || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (this.isDriven || !this.store || this.root.closest("[hidden]") || isTyping(event.target) || event.ctrlKey || event.metaKey || event.altKey) return;
       const onButton = event.target instanceof HTMLButtonElement || event.target instanceof HTMLAnchorElement;
       const onRange = event.target === this.scrub;
       if (event.code === "Space" && !onButton) this.toggle();
