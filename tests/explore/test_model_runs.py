@@ -118,9 +118,9 @@ def test_any_address_is_a_model_and_hostile_replies_are_counted_and_earn_nothing
 
 @pytest.mark.slow
 def test_a_run_that_fails_counts_and_is_listed_and_no_key_is_written_anywhere(instance, tmp_path, capsys, monkeypatch):
-    monkeypatch.setenv("MY_SERVER_KEY", "sk-very-secret-9173")
+    monkeypatch.setenv("FOR_MY_SERVER", "sk-very-secret-9173")
     data = tmp_path / "data"
-    arguments = ("run", str(instance), "--model", "m", "--steps", "4", "--key-env", "MY_SERVER_KEY", "--data", str(data))
+    arguments = ("run", str(instance), "--model", "m", "--steps", "4", "--key-env", "FOR_MY_SERVER", "--data", str(data))
     with ModelServer(lambda model, texts: 401) as server:
         status, said = explore(capsys, *arguments, "--address", server.address)
     assert status == 1
@@ -128,14 +128,15 @@ def test_a_run_that_fails_counts_and_is_listed_and_no_key_is_written_anywhere(in
     assert "(key)" in failed["error"], "the server said the key back, and it was taken out"
     (row,) = said["table"]["models"]
     assert (row["failed"], row["tsr"]["value"], row["msr"]["num"]) == (1, 0.0, 1)
+    with ModelServer(lambda model, texts: '{"action": {}, "thought": "sk-very-secret-9173", "memory": "n"}') as server:
+        status, said = explore(capsys, *arguments, "--address", server.address)
+    assert (status, said["failed"]) == (0, []), "played again, it is a run"
+    assert b"(key)" in next((data / FOLDER).iterdir()).read_bytes(), "the server said it back as an answer"
     for path in data.rglob("*"):
         if path.is_file():
             assert b"very-secret" not in path.read_bytes(), path
             if path.suffix == ".eval":
                 assert "very-secret" not in eval_text(path)
-    with ModelServer(lambda model, texts: '{"action": {}}') as server:
-        status, said = explore(capsys, *arguments, "--address", server.address)
-    assert (status, said["failed"]) == (0, []), "played again, it is a run"
 
 
 def test_a_call_that_was_tried_several_times_says_what_went_wrong(tmp_path):

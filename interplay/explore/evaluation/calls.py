@@ -20,6 +20,11 @@ from interplay.errors import InterplayError
 from interplay.explore.evaluation.replies import clean
 from interplay.explore.evaluation.runs import RunError, RunFile
 
+keys: set[str] = set()
+"""Keys that users gave for models; nothing that is written holds one."""
+_SECRET = ("KEY", "TOKEN", "SECRET", "PASSWORD")
+"""How names of variables end whose values are secrets."""
+
 
 class CallError(InterplayError):
     """A call that was not answered; the text holds no key."""
@@ -65,6 +70,10 @@ class Calls:
             cause = _cause(error)
             raise CallError(f"{type(cause).__name__}: {without_keys(str(cause))}") from None
         document = output.model_dump(mode="json", exclude_none=True, fallback=str)
+        if (said := json.dumps(document, ensure_ascii=False)) != (without := _hidden(said)):
+            document = json.loads(without)
+            output = ModelOutput.model_validate(document)
+            _take_keys_out_of_the_log()
         latency_ms = round(1000 * (time.perf_counter() - begin), 1)
         self._file.append({"call": {"prompt": digest, "output": document, "latency_ms": latency_ms}})
         return output
@@ -77,11 +86,16 @@ def _cause(error: Exception) -> BaseException:
 
 
 def _take_keys_out_of_the_log() -> None:
-    """A server may say back in its refusal what it was sent; Inspect logs refusals whole."""
+    """A server may say back what it was sent, and Inspect logs refusals and answers whole."""
     for event in transcript().events:
-        if isinstance(event, ModelEvent) and event.error is not None:
+        if not isinstance(event, ModelEvent):
+            continue
+        if event.error is not None:
             event.error, event.call = without_keys(event.error), None
             event.traceback = event.traceback_ansi = None
+        said = event.output.model_dump_json()
+        if (without := _hidden(said)) != said:
+            event.output, event.call = ModelOutput.model_validate_json(without), None
 
 
 def prompt_hash(messages: Sequence[ChatMessage]) -> str:
@@ -97,8 +111,14 @@ def prompt_hash(messages: Sequence[ChatMessage]) -> str:
 
 
 def without_keys(text: str) -> str:
-    """A text of an error, short, without any secret that the environment holds."""
-    for name, value in os.environ.items():
-        if len(value) > 5 and name.upper().endswith(("KEY", "TOKEN", "SECRET", "PASSWORD")):
+    """A text of an error, short, without any key."""
+    return clean(_hidden(text), 2000)
+
+
+def _hidden(text: str) -> str:
+    """A text without the keys that were given and the secrets that the environment holds."""
+    of_environment = {value for name, value in os.environ.items() if name.upper().endswith(_SECRET)}
+    for value in keys | of_environment:
+        if len(value) > 5:
             text = text.replace(value, "(key)")
-    return clean(text, 2000)
+    return text

@@ -13,7 +13,7 @@ from inspect_ai.log import EvalLog
 from inspect_ai.model import Model, get_model
 
 from interplay.errors import InterplayError
-from interplay.explore.evaluation.calls import without_keys
+from interplay.explore.evaluation.calls import keys, without_keys
 from interplay.explore.evaluation.inspect_task import AT_ADDRESS, explore, listeners
 from interplay.explore.evaluation.settings import Settings
 from interplay.record import Archive
@@ -108,6 +108,7 @@ def evaluate(
 def _model(name: str, at: At | None) -> Model:
     try:
         if at is not None:
+            keys.update({at.key} - {None})
             # Tools have arguments that may be left out, which OpenAI's "strict" forbids.
             return get_model(
                 AT_ADDRESS + name, base_url=at.address, api_key=at.key or "none", memoize=False, strict_tools=False
