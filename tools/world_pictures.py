@@ -8,6 +8,8 @@ from pathlib import Path
 import numpy as np
 import simplejpeg
 
+from interplay.envs import Frame
+from interplay.envs.png import png
 from interplay.world import Action, Renderer, Stack, World, run
 from interplay.world.player import screens
 from interplay.world.registry.blocks import BLOCK_OF, BLOCKS, BY_NAME
@@ -20,11 +22,18 @@ def main() -> None:
     """Draw all of them."""
     OUT.mkdir(parents=True, exist_ok=True)
     for name, make in PICTURES.items():
-        renderer = Renderer(SIZE, gamma=2.0 if name.endswith("_gamma") else 0.0)
-        world = make()
-        jpeg = simplejpeg.encode_jpeg(np.ascontiguousarray(renderer.frame(world)), quality=90, colorsubsampling="444")
+        picture = Renderer(SIZE).frame(make())
+        jpeg = simplejpeg.encode_jpeg(np.ascontiguousarray(picture), quality=90, colorsubsampling="444")
         (OUT / f"{name}.jpg").write_bytes(jpeg)
         print(f"{name}.jpg  {len(jpeg) // 1000} kB")
+    whole = np.vstack([np.hstack(at_gammas(make())) for make in (cave, night)])
+    (OUT / "gamma.png").write_bytes(png(Frame(whole), level=9))
+    print(f"gamma.png  {(OUT / 'gamma.png').stat().st_size // 1000} kB")
+
+
+def at_gammas(world: World, size: tuple[int, int] = (288, 162)) -> list[np.ndarray]:
+    """The same view at gamma 0 and at gamma 2: two pictures, uint8, shape (height, width, 3)."""
+    return [Renderer(size, gamma=gamma).frame(world).copy() for gamma in (0.0, 2.0)]
 
 
 def stand(world: World, x: float, y: float, z: float, yaw: float, pitch: float) -> World:
@@ -105,8 +114,6 @@ PICTURES: dict[str, Callable[[], World]] = {
     "above": lambda: fly(World(9), 16.0, 20.0, 24.0),
     "crafting": crafting,
     "night": night,
-    "cave_gamma": cave,
-    "night_gamma": night,
     **{f"village_{style}": (lambda style=style: fly(World(5, f"village_{style}"), 9.0, 30.0, 20.0))
        for style in ("plains", "desert", "savanna", "taiga", "snowy")},
 }  # fmt: skip

@@ -10,7 +10,7 @@ from fastapi.responses import JSONResponse
 from interplay.explore import judgements, published
 from interplay.explore.instance import Instance
 from interplay.explore.judgements import Judgement
-from interplay.play.beside.films import LATER, Films
+from interplay.play.beside.films import LATER, NOW, Films
 from interplay.record import Archive
 from interplay.tasks import Task
 from interplay.web.agent_access import check_shown
@@ -64,8 +64,7 @@ def milestones(request: Request, episode_id: str) -> JSONResponse:
     if instance is None:
         raise refusal(404, f"{episode.task_id} has no milestones")
     queue: Milestones = request.app.state.milestones
-    if queue.progress(episode.id).state != "failed":
-        queue.wanted(episode.id)
+    queue.wanted(episode.id, LATER if queue.progress(episode.id).state == "failed" else NOW)
     progress = queue.wait(episode.id, WAIT_S)
     if progress.state == "failed":
         raise refusal(409, progress.reason.partition("\n")[0])

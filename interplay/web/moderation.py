@@ -45,8 +45,10 @@ def _own_address(address: str) -> str:
 
 @router.get("/operator")
 def operator(request: Request, next: str = "/moderation") -> Response:
-    """The door: takes the operator's token, or says who is in."""
-    context = {"signed_in": current_operator(request), "next": _own_address(next), "problem": ""}
+    """The door: takes the operator's token, or says who is in, and what the server could not make."""
+    context: dict[str, Any] = {"signed_in": current_operator(request), "next": _own_address(next), "problem": ""}
+    queues = {"video": request.app.state.films, "milestones": request.app.state.milestones}
+    context["failures"] = [(what, *one) for what, queue in queues.items() for one in queue.failures().items()]
     return render(request, "operator.html", "Moderation", **context)
 
 

@@ -115,8 +115,35 @@ def test_a_film_that_cannot_be_made_says_why_and_the_next_is_made(archive: Archi
     progress = films.progress(broken.id)
     assert progress.state == "failed"
     assert "Restore the file from a backup" in progress.reason
+    assert films.failures()[broken.id].num == 1
     assert not films.wanted(broken.id, LATER)
     assert films.wanted(broken.id, NOW)
+
+
+def test_what_failed_is_tried_again_after_a_while_and_each_time_after_a_longer_one(archive: Archive) -> None:
+    now_s = 0.0
+    films = Films(archive, clock=lambda: now_s)
+    try:
+        episode = recorded(archive)
+        whole = episode.path.read_bytes()
+        episode.path.write_bytes(b"no Parquet")
+        films.wanted(episode.id)
+        assert films.wait(episode.id, WITHIN_S).state == "failed"
+        now_s = 59.9
+        assert not films.wanted(episode.id, LATER), "a minute after the first failure"
+        now_s = 60.0
+        assert films.wanted(episode.id, LATER)
+        assert films.wait(episode.id, WITHIN_S).state == "failed"
+        assert films.failures()[episode.id].num == 2
+        now_s = 299.9
+        assert not films.wanted(episode.id, LATER), "four minutes after the second"
+        now_s = 300.0
+        episode.path.write_bytes(whole)
+        assert films.wanted(episode.id, LATER)
+        assert films.wait(episode.id, WITHIN_S).state == "made"
+        assert films.failures() == {}
+    finally:
+        films.close()
 
 
 def test_closing_ends_the_process_at_once(archive: Archive, films: Films) -> None:

@@ -61,7 +61,7 @@ def test_nothing_that_gives_an_instance_away_is_sent(client):
     assert one["env"] == {"id": "voxel:explore", "options": {}}
 
 
-def test_an_episode_that_cannot_be_judged_is_told_once_and_for_all(tmp_path):
+def test_an_episode_that_cannot_be_judged_is_told_at_once_and_to_the_operator(tmp_path):
     task = published.instances()["explore/0116"].task()
     other = replace(task, env=replace(task.env, options={**task.env.options, "commands": []}), max_steps=3)
     archive = interplay.record.open(tmp_path)
@@ -82,3 +82,8 @@ def test_an_episode_that_cannot_be_judged_is_told_once_and_for_all(tmp_path):
         assert answer.status_code == 409
         assert "was played in another scene of explore/0116: commands differ" in answer.text
         assert client.get(address, headers=headers).status_code == answer.status_code
+        page = client.get("/operator", headers=headers).text
+        assert "What could not be made" in page
+        assert f'href="/episodes/{episode.id}"' in page
+        assert "commands differ" in page
+        assert "commands differ" not in client.get("/operator").text

@@ -26,6 +26,7 @@ def data(tmp_path_factory):
     for arguments in (
         ("run", "explore/0013", "--model", "scripted/careless", "--steps", "40"),
         ("run", f"explore/{REACHED}", "--model", "scripted/ahead", "--steps", "60"),
+        ("run", f"explore/{REACHED}", "--model", "scripted/still", "--steps", "60"),
         ("prove", f"explore/{REACHED}"),
     ):  # In processes of their own: Playwright's event loop runs in this one.
         command = (sys.executable, "-m", "interplay.cli", "explore", *arguments, "--data", str(folder))
@@ -43,8 +44,8 @@ REACHED = "0127"
 """Who walks ahead and hits what is there mines its blackstone."""
 
 
-def run_of(data, task: str) -> dict:
-    (found,) = (run for run in read_all(data) if run.header["task"] == f"explore/{task}")
+def run_of(data, task: str, model: str) -> dict:
+    (found,) = (run for run in read_all(data) if (run.header["task"], run.header["model"]) == (f"explore/{task}", model))
     return {
         "id": found.header["run"],
         "asked": found.end["asked"],
@@ -55,7 +56,7 @@ def run_of(data, task: str) -> dict:
 
 @every_look
 def test_a_run_is_read_call_by_call(page, data):  # noqa: F811
-    run = run_of(data, "0013")
+    run = run_of(data, "0013", "scripted/careless")
     page.goto(f"/explore/runs/{run['id']}")
     page.get_by_role("link", name="see it", exact=True).click()
     page.get_by_role("button", name="Show it now").click()
@@ -109,7 +110,7 @@ def test_a_run_is_read_call_by_call(page, data):  # noqa: F811
 
 @every_look
 def test_a_run_stands_beside_the_proof_and_shows_what_was_carried_and_judged(page, data):  # noqa: F811
-    run = run_of(data, REACHED)
+    run = run_of(data, REACHED, "scripted/ahead")
     (tick,) = run["reached"].values()
     shown = lambda which, step: until(page, f"document.querySelector('[{which}]').dataset.shown === '{step}'")  # noqa: E731
     page.goto(f"/explore/runs/{run['id']}")
@@ -170,12 +171,14 @@ def test_boards_and_tasks_fit(page):  # noqa: F811
         "board": "/explore",
         "task": "/explore/tasks/0006",
         "hard-task": "/explore/tasks/hard_0000",
-        "ratings": "/leaderboard/explore",
+        "ratings": "/leaderboard/explore?board=paper-60",
     }
     for name, path in pages.items():
         page.goto(path)
         if name.endswith("task"):
             page.get_by_role("button", name="Show it now").click()
             page.locator("svg.graph").wait_for()
+        if name == "ratings":
+            assert page.locator("table tbody tr").count() == 2, "both models of this board are rated"
         assert fits(page), path
         page.shoot(f"explore-{name}")

@@ -26,7 +26,10 @@ IDLE_S = 20.0
 LOOK_EVERY_S = 0.25
 """How often it is asked whether games need the core."""
 MAX_TRIES = 2
-"""A film whose making ended the process so often is not tried again until somebody asks for it."""
+"""A film whose making ended the process so often has failed: it waits before it is tried again."""
+
+RETRY_S, MOST_RETRY_S = 60.0, 86_400.0
+"""What failed is tried again after so long, then after four times as long each time, and at most so long."""
 
 NOW, SOON, LATER = 0, 1, 2
 """Turns: somebody waits for it; a judge may be shown it next; nobody asked yet."""
@@ -59,6 +62,20 @@ class _Film:
     num_tries: int = 0
 
 
+class Failure(NamedTuple):
+    """What was not made, though it was tried.
+
+    Attributes:
+        reason: Why, the last time.
+        num: How often it was tried.
+        again_at: When it may be tried again, by the clock of the queue, in seconds.
+    """
+
+    reason: str
+    num: int
+    again_at: float
+
+
 class Films:
     """The queue, and the process as the web process sees it: started when there is something to do.
 
@@ -66,13 +83,19 @@ class Films:
         archive: Whose episodes are filmed.
         cores_needed: How many cores the games being played need now, the server's own work included.
         num_cores: Cores there are; those of this process by default.
+        clock: Seconds that pass.
     """
 
     module = FILMER_MODULE
     """What runs in the process."""
 
     def __init__(
-        self, archive: Archive, *, cores_needed: Callable[[], float] = lambda: 0.0, num_cores: int | None = None
+        self,
+        archive: Archive,
+        *,
+        cores_needed: Callable[[], float] = lambda: 0.0,
+        num_cores: int | None = None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._archive = archive
         self._cores_needed = cores_needed
@@ -82,7 +105,8 @@ class Films:
         self._making: _Film | None = None
         self._share = 0.0
         self._is_held = False
-        self._failed: dict[str, str] = {}
+        self._clock = clock
+        self._failed: dict[str, Failure] = {}
         self._numbers = 0
         self._is_closed = False
         self._thread: threading.Thread | None = None
@@ -97,7 +121,7 @@ class Films:
 
         Args:
             turn: `NOW`, `SOON` or `LATER`: films of an earlier turn are made first, in the order they were asked for. One that
-                failed is tried again for `NOW` only.
+                failed is tried again at once for `NOW`, and for the others after a while, each time a longer one.
         Returns:
             Whether it is waiting or being made.
         """
@@ -109,12 +133,11 @@ class Films:
             if self._making is not None and self._making.episode_id == episode_id:
                 self._making.turn = min(self._making.turn, turn)
                 return True
-            if episode_id in self._failed:
-                if turn != NOW:
-                    return False
-                del self._failed[episode_id]
             film = self._waiting.get(episode_id)
             if film is None:
+                failure = self._failed.get(episode_id)
+                if failure is not None and turn != NOW and self._clock() < failure.again_at:
+                    return False
                 self._numbers += 1
                 self._waiting[episode_id] = _Film(episode_id, turn, self._numbers)
             else:
@@ -141,7 +164,7 @@ class Films:
             if episode_id in self._waiting:
                 return FilmProgress("held" if self._is_held else "waiting")
             if episode_id in self._failed:
-                return FilmProgress("failed", reason=self._failed[episode_id])
+                return FilmProgress("failed", reason=self._failed[episode_id].reason)
         return FilmProgress("made", 1.0) if self.is_made(episode_id) else FilmProgress("missing")
 
     def wait(self, episode_id: str, within_s: float) -> FilmProgress:
@@ -151,6 +174,11 @@ class Films:
             while (left := deadline - time.monotonic()) > 0 and self._is_under_way(episode_id):
                 self._changed.wait(left)
         return self.progress(episode_id)
+
+    def failures(self) -> dict[str, Failure]:
+        """Episode -> why nothing was made of it, of those that were not made since."""
+        with self._changed:
+            return dict(self._failed)
 
     def close(self) -> None:
         """End the process; what is being made is not made. A second call does nothing."""
@@ -190,7 +218,11 @@ class Films:
                     self._waiting.setdefault(film.episode_id, film)
                 elif reason and not self._is_closed:
                     log.warning("%s: nothing was made of episode %s: %s", self.module, film.episode_id, reason)
-                    self._failed[film.episode_id] = reason
+                    num = 1 if film.episode_id not in self._failed else self._failed[film.episode_id].num + 1
+                    wait_s = min(MOST_RETRY_S, RETRY_S * 4.0 ** min(num - 1, 10))
+                    self._failed[film.episode_id] = Failure(reason, num, self._clock() + wait_s)
+                elif not again:
+                    self._failed.pop(film.episode_id, None)
                 self._changed.notify_all()
         self._end()
 
