@@ -108,7 +108,8 @@ def evaluate(
 def _model(name: str, at: At | None) -> Model:
     try:
         if at is not None:
-            keys.update({at.key} - {None})
+            if at.key is not None:
+                keys.add(at.key)
             # Tools have arguments that may be left out, which OpenAI's "strict" forbids.
             return get_model(
                 AT_ADDRESS + name, base_url=at.address, api_key=at.key or "none", memoize=False, strict_tools=False
