@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
-from sqlalchemy import make_url
+from sqlalchemy import Engine, make_url
 
 import interplay.record
 from interplay.record import Archive
-from interplay.store import Database
+from interplay.store import Database, database
 
 CHROMIUM = os.environ.get("INTERPLAY_CHROMIUM") or shutil.which("chromium") or "/usr/bin/chromium"
 CHROMIUM_ARGS = (
@@ -61,6 +61,23 @@ def pytest_runtest_protocol(item: pytest.Item):
             return (yield)
         finally:
             fcntl.flock(lock, fcntl.LOCK_UN)  # not by closing: a process forked meanwhile has the file open too
+
+
+@pytest.fixture(scope="session", autouse=True)
+def statements_compiled_once():
+    """What SQLAlchemy compiled for one database serves all of its kind: tests open hundreds, and each would compile anew."""
+    first: dict[str, Engine] = {}
+    migrate = database._migrate
+
+    def migrate_and_share(engine: Engine) -> None:
+        migrate(engine)
+        one = first.setdefault(engine.dialect.name, engine)
+        one._compiled_cache.capacity = 2000
+        engine.dialect, engine._compiled_cache = one.dialect, one._compiled_cache
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(database, "_migrate", migrate_and_share)
+        yield
 
 
 @pytest.fixture(scope="session")
