@@ -26,7 +26,7 @@ MAY_USE = {
     "envs": {"errors", "tasks", "world"},
     "record": {"errors", "files", "tasks", "envs", "store"},
     "agents": {"errors", "files", "parallel", "tasks", "envs", "store", "record", "world"},
-    "explore": {"errors", "files", "parallel", "tables", "tasks", "envs", "store", "record", "agents", "world"},
+    "explore": {"errors", "files", "parallel", "tables", "tasks", "rank", "envs", "store", "record", "agents", "world"},
     "starter": {"files", "tasks", "store", "record"},
     "play": {"errors", "files", "parallel", "forking", "tasks", "envs", "store", "record", "agents"},
     "learn": {"errors", "files", "tasks", "envs", "store", "record", "agents"},

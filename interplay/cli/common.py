@@ -96,6 +96,13 @@ def open_archive(data: Path, database: str | None = None, *, must_exist: bool = 
     return archive
 
 
+def has_database(data: Path) -> bool:
+    """Whether a data folder has a catalogue: one that has not gets none from a command that only looks."""
+    from interplay.record.archive import DATABASE
+
+    return (data / DATABASE).is_file()
+
+
 @contextmanager
 def misuse() -> Iterator[None]:
     """What a room refuses in here was given on the command line: it is misuse, exit 2."""

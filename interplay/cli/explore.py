@@ -225,7 +225,7 @@ def judge(
 
     Try:  interplay explore judge my.json --semantics published-prompt
     """
-    from interplay.explore.evaluation.kept import KeptResults
+    from interplay.explore.evaluation.kept import Kept
     from interplay.explore.judging import judge as judge_episode
     from interplay.explore.published import PREFIX, SET, files_of, names
     from interplay.explore.rules import SEMANTICS, VERSION
@@ -240,7 +240,11 @@ def judge(
     instances = _instances(files_of([*(thing for thing in things if thing not in named), *sorted(ours)]))
     if not named:
         episodes = [one for made in instances.values() for one in archive.episodes(task=made.task())]
-    runs = {one.episode: one for one in KeptResults(archive.root).read()[0] if one.failed is None and chosen == VERSION}
+    runs = {
+        one.episode: one
+        for one in Kept(archive.database, archive.root, lambda episode: None).results()[0]
+        if one.failed is None and chosen == VERSION
+    }
     judgements: list[dict[str, Any]] = []
     refused: list[dict[str, str]] = []
     with progress() as bar:

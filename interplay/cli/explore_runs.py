@@ -6,6 +6,7 @@ import os
 import re
 from contextlib import closing, suppress
 from functools import partial
+from itertools import count
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -19,14 +20,18 @@ from interplay.cli.common import (
     JsonOption,
     SeedOption,
     emit,
+    has_database,
     open_archive,
     place_options,
     progress_bar,
+    stage_bars,
     table,
 )
 from interplay.errors import InterplayError, unknown_name
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from rich.table import Table
 
     from interplay.explore.evaluation.metrics import Result
@@ -149,12 +154,14 @@ def results(
     found = [metrics.result_of(one) for one in runs.read_all(data)]
     if not found:
         raise InterplayError(f"{data} holds no runs\nMake some with:  interplay explore run PATH --model scripted/ahead")
-    with closing(open_archive(data, database)) as archive:
-        beside = references.references(archive.database, data, partial(_judged, archive))
-        of_models = _prices(prices)
-        if unknown := of_models.keys() - (played := {one.model for one in found}):
-            raise unknown_name("model", min(unknown), sorted(played))
-        made = metrics.tables(found, of_models, beside)
+    of_models = _prices(prices)
+    if unknown := of_models.keys() - (played := {one.model for one in found}):
+        raise unknown_name("model", min(unknown), sorted(played))
+    beside = references.References({}, (), ())
+    if database is not None or has_database(data):
+        with closing(open_archive(data, database)) as archive, stage_bars() as report:
+            beside = references.references(archive.database, data, partial(_judged, archive, report))
+    made = metrics.tables(found, of_models, beside.rows)
     if protocol is not None:
         if protocol not in (names := sorted(one["name"] for one in made)):
             raise InterplayError(f"no runs of {protocol!r}; there are {', '.join(names)}")
@@ -164,6 +171,7 @@ def results(
     for one in made:
         of_table = [result for result in found if result.settings == one["key"]]
         one["pairs"] = pairs.paired_tests(of_table, np.random.default_rng(seed or 0))
+        one["attempts_not_judged"] = beside.num_waiting(of_table)
     written = None
     if answers is not None:
         if len(made) > 1:
@@ -182,12 +190,16 @@ def results(
         _print(document, answers)
 
 
-def _judged(archive: Archive, episode: str) -> Judgement | None:
-    """What was reached in an episode; None where it cannot be judged."""
-    from interplay.explore import judging
+def _judged(archive: Archive, report: Callable[[str, float, float], None], episode: str) -> Judgement | None:
+    """What was reached in an episode, which may be played again for that; None where it cannot be judged."""
+    from interplay.explore import judgements, judging
 
+    known = judgements.kept(archive.root, episode)
+    if known is not None:
+        return known
     with suppress(InterplayError):
-        return judging.known(archive, episode)
+        steps, total = count(1), archive.get(episode).num_steps
+        return judging.known(archive, episode, advance=lambda _: report(f"judging {episode}", next(steps), total))
     return None
 
 
@@ -225,6 +237,8 @@ def _failed(found: list[Result]) -> list[dict[str, Any]]:
 
 def _text(made: dict[str, Any]) -> Table | str:
     """One table, for people."""
+    from interplay.explore.evaluation.references import ORACLE
+
     return table(
         ["model", "#runs", "#failed", "#false done", "#TSR", "#MSR", "#ordered MSR", "#calls", "#refused", "#tokens", "#cost"],
         [
@@ -233,7 +247,7 @@ def _text(made: dict[str, Any]) -> Table | str:
                 row["runs"],
                 row["failed"],
                 row["false_done"],
-                *(_percent(row[name], by_proof=row["model"] == "oracle") for name in ("tsr", "msr", "ordered_msr")),
+                *(_percent(row[name], by_proof=row["model"] == ORACLE) for name in ("tsr", "msr", "ordered_msr")),
                 row["calls"],
                 row["refused_replies"],
                 row["input_tokens"] + row["output_tokens"],
@@ -256,6 +270,9 @@ def _percent(rate: dict[str, Any], *, by_proof: bool = False) -> str:
 def _print(document: dict[str, Any], answers: Path | None) -> None:
     for made in document["tables"]:
         emit(None, as_json=False, text=_text(made))
+        if made["attempts_not_judged"]:
+            text = f"first attempts of people that cannot be judged, and are left out: {made['attempts_not_judged']}"
+            emit(None, as_json=False, text=text)
         for pair in made["pairs"]:
             line = (
                 f"{pair['first']} and {pair['second']}: {pair['runs']} pairs of {pair['instances']} instances, "

@@ -118,6 +118,14 @@ class Instance:
         """How many tasks it is made of."""
         return len(self.nodes)
 
+    @property
+    def numbers(self) -> dict[str, int]:
+        """Task -> its number on pages, from 1: in the author's order, and after them what that leaves out."""
+        order = {task: place for place, task in enumerate(self.atomic_tasks_ordered)}
+        tasks = dict.fromkeys([*self.nodes, *(one.task for one in self.milestones)])
+        ordered = sorted(tasks, key=lambda task: order.get(task, len(order)))
+        return {task: number for number, task in enumerate(ordered, 1)}
+
     def to_json(self) -> dict[str, Any]:
         """The document; `parse` is its inverse."""
         document = asdict(self)

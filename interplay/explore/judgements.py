@@ -43,16 +43,19 @@ class Judgement:
         return len(self.reached) == len(self.milestones) > 0
 
 
-def kept(root: Path, episode_id: str) -> Judgement | None:
+def kept(root: Path, episode_id: str, task_hash: str | None = None) -> Judgement | None:
     """What was reached in an episode, by the instance as it is today; None where that is not known yet.
 
     Args:
         root: The data folder.
+        task_hash: Of the version of the task by whose instance it may be, too: of one that does not come with the package.
     """
     try:
         document = json.loads((root / FOLDER / f"{episode_id}.json").read_bytes())
-        instance = published.instances()[published.PREFIX + document["instance"]]
-        if (document.pop("content_hash"), document["semantics"]) != (instance.content_hash, VERSION):
+        instance = published.instances().get(published.PREFIX + document["instance"])
+        is_of_today = document.pop("content_hash") == (instance and instance.content_hash)
+        is_of_version = document.pop("task_hash", None) == (task_hash or "")
+        if not (is_of_today or is_of_version) or document["semantics"] != VERSION:
             return None
         return Judgement(**document | {"milestones": tuple(document["milestones"])})
     except (OSError, ValueError, KeyError, TypeError):  # it is not there, or cannot be read: it is made again
@@ -67,4 +70,5 @@ def keep(root: Path, judgement: Judgement, instance: Instance) -> None:
     """
     path = root / FOLDER / f"{judgement.episode}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_bytes(path, json.dumps(asdict(judgement) | {"content_hash": instance.content_hash}).encode())
+    versions = {"content_hash": instance.content_hash, "task_hash": instance.task().content_hash}
+    write_bytes(path, json.dumps(asdict(judgement) | versions).encode())

@@ -117,6 +117,19 @@ def known(archive: Archive, episode_id: str, *, advance: Callable[[int], None] =
     return made
 
 
+def of_instance(archive: Archive, episode: Episode, instance: Instance) -> Judgement:
+    """What was reached in an episode of an instance in the version of its task; judged and kept if that is not known yet.
+
+    Raises:
+        JudgingError: As `judge`.
+    """
+    there = judgements.kept(archive.root, episode.id, instance.task().content_hash)
+    if there is None:
+        there = judge(episode, instance)
+        judgements.keep(archive.root, there, instance)
+    return there
+
+
 def _check(episode: Episode, instance: Instance) -> None:
     """Refuse what is no episode of the instance."""
     today = instance.task()

@@ -27,6 +27,8 @@ from interplay.tasks import Task
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
+DATABASE = "interplay.db"
+"""The catalogue in a data folder, unless another database is named."""
 MAX_COMPARED = 200
 """Ids an unknown one is compared with, at most: strangers may ask for any."""
 
@@ -50,7 +52,7 @@ def open(data: str | Path = "interplay-data", database: str | None = None) -> Ar
         raise RecordingError(
             f"cannot use {root} as a data folder: {error.strerror or error}.\nChoose another one with --data."
         ) from error
-    return Archive(root, Database.open(database or f"sqlite:///{(root / 'interplay.db').resolve()}"))
+    return Archive(root, Database.open(database or f"sqlite:///{(root / DATABASE).resolve()}"))
 
 
 @dataclass(frozen=True)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from sqlalchemy import func, select
+from sqlalchemy import Integer, cast, func, select
 from sqlalchemy.orm import Session
 
 from interplay.store.judging import lock
-from interplay.store.models import EpisodeRow, EpisodeSeat, Match, ShownTask
+from interplay.store.models import Entrant, EpisodeRow, EpisodeSeat, JudgingAgreement, Match, ShownTask
 from interplay.store.participants import judge_name, participant_number
 
 
@@ -50,3 +50,21 @@ def tasks_known_to(session: Session, participant_id: int) -> set[str]:
         .distinct(),
     )
     return {task for query in queries for task in session.scalars(query)}
+
+
+def attempts_state(session: Session, prefix: str) -> tuple[Any, ...]:
+    """What changes when the first attempts of people at some tasks may have, or what programs recorded of them.
+
+    Args:
+        prefix: Of the ids of the tasks.
+    """
+    ours = EpisodeRow.task.startswith(prefix, autoescape=True)
+    agreed = JudgingAgreement.created_at
+    queries = (
+        select(func.count(), func.max(EpisodeRow.created_at)).where(ours),
+        select(func.count(), func.max(agreed), func.sum(cast(JudgingAgreement.agreed, Integer))),
+        select(func.count(Entrant.id), func.count(Entrant.withdrawn_at)),
+        select(func.count()).select_from(ShownTask),
+        select(func.count()).select_from(Match).where(Match.task.startswith(prefix, autoescape=True)),
+    )
+    return tuple(part for query in queries for part in session.execute(query).one())

@@ -14,8 +14,7 @@ from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
 
 from interplay import __version__
-from interplay.explore.evaluation.kept import KeptResults
-from interplay.explore.evaluation.references import KeptReferences
+from interplay.explore.evaluation.kept import Kept
 from interplay.explore.shown import Shown
 from interplay.judge import Judging, Rules
 from interplay.judge.banning import Bans
@@ -135,8 +134,7 @@ def create_app(
     )
     app.state.boards = Boards(app.state.judging, app.state.judging.rules.publish_every)
     app.state.live_boards = Boards(app.state.judging) if app.state.boards.publish_every > 1 else app.state.boards
-    app.state.explore_results = KeptResults(archive.root)
-    app.state.explore_references = KeptReferences(archive.database, archive.root, app.state.milestones.reached)
+    app.state.explore_kept = Kept(archive.database, archive.root, app.state.milestones.reached)
     app.state.explore_shown = Shown(archive.database, archive.root)
     app.state.logged_judges = LoggedJudges(archive, lambda task: getattr(app.state.tasks.get(task), "questions", ()))
     app.state.secret = server_secret(archive.root) if secret is None else secret

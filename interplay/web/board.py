@@ -16,7 +16,6 @@ from fastapi.responses import Response
 from interplay.judge.ratings.answered import has_answers_of_models
 from interplay.judge.ratings.boards import BOARD_METHODS, COLUMNS, BoardMethod, Boards, Judges
 from interplay.rank import DEFAULTS
-from interplay.rank.normal import Z95
 from interplay.web.identity import current_operator, is_operator
 from interplay.web.pages import find_task, render, titles
 from interplay.web.plots import history
@@ -72,13 +71,12 @@ METHOD_TEXTS: Mapping[BoardMethod, MethodText] = {
 class Bar:
     """One row's picture: interval from `start` to `start + width`, its middle at `middle`; all per cent of the axis.
 
-    `won`, `drew` and `lost` are the per cent of its answers; `half_width` is the interval's half in units of mu.
+    `won`, `drew` and `lost` are the per cent of its answers. An interval that nobody knows has no width.
     """
 
     start: float
     width: float
     middle: float
-    half_width: float
     won: float
     drew: float
     lost: float
@@ -104,9 +102,9 @@ def board_view(rows: Sequence[Mapping[str, Any]], *, centre: float = PRIOR_MEAN,
     """Place the bars of all rows on one axis that holds every interval, and `margin` on both sides of the centre.
 
     Args:
-        rows: Each with `mu`, `sigma`, `won`, `drew`, `lost`.
+        rows: Each with `mu`, `low` and `high` (None where unknown), `won`, `drew`, `lost`.
     """
-    ends = [row["mu"] + sign * Z95 * row["sigma"] for row in rows for sign in (-1, 1)]
+    ends = [row[end] for row in rows for end in ("low", "mu", "high") if row[end] is not None]
     low = math.floor(min([*ends, centre - margin]))
     high = math.ceil(max([*ends, centre + margin]))
 
@@ -114,13 +112,12 @@ def board_view(rows: Sequence[Mapping[str, Any]], *, centre: float = PRIOR_MEAN,
         return round(100 * (value - low) / (high - low), 3)
 
     def bar(row: Mapping[str, Any]) -> Bar:
-        half = Z95 * row["sigma"]
+        start, stop = (row["mu"], row["mu"]) if row["low"] is None else (row["low"], row["high"])
         answers = max(1, row["won"] + row["drew"] + row["lost"])
         return Bar(
-            start=place(row["mu"] - half),
-            width=round(100 * 2 * half / (high - low), 3),
+            start=place(start),
+            width=round(100 * (stop - start) / (high - low), 3),
             middle=place(row["mu"]),
-            half_width=half,
             won=round(100 * row["won"] / answers, 3),
             drew=round(100 * row["drew"] / answers, 3),
             lost=round(100 * row["lost"] / answers, 3),

@@ -4,35 +4,22 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from fastapi import APIRouter, HTTPException, Request
+from fastapi import APIRouter, Depends, HTTPException, Request
 from fastapi.responses import Response
 
 from interplay.explore import published
 from interplay.explore.evaluation.metrics import Result
-from interplay.explore.evaluation.references import proofs
+from interplay.explore.evaluation.references import ORACLE
 from interplay.explore.instance import Instance
-from interplay.tasks import Suite
 from interplay.web.agent_access import may_know
-from interplay.web.explore_boards import board_of, boards_of
+from interplay.web.explore_boards import board_of
 from interplay.web.explore_runs import find_run
 from interplay.web.forms import see_other
 from interplay.web.graphs import graph
 from interplay.web.identity import current_participant
-from interplay.web.pages import render
+from interplay.web.pages import explore_suite, render
 
-router = APIRouter(include_in_schema=False)
-
-
-def suite_of(request: Request) -> Suite:
-    """The instances on offer, as tasks.
-
-    Raises:
-        HTTPException: 404 where this server offers none.
-    """
-    suite = request.app.state.explore
-    if suite is None:
-        raise HTTPException(404, "This server does not offer the tasks of explore.")
-    return suite
+router = APIRouter(include_in_schema=False, dependencies=[Depends(explore_suite)])
 
 
 @router.get("/explore")
@@ -56,7 +43,7 @@ def explore_task(request: Request, name: str) -> Response:
     return render(
         request, "explore_task.html", "Explore",
         task=task, num_hops=instance.num_hops, graph=graph(instance) if inside else None, runs=runs,
-        proof=proofs(request.app.state.archive.database).get(task.content_hash),
+        proof=request.app.state.explore_kept.references().proofs.get(task.content_hash),
         is_on_offer=task.id in request.app.state.tasks,
     )  # fmt: skip
 
@@ -75,7 +62,7 @@ def _find(request: Request, name: str) -> tuple[Instance, list[Result]]:
     Raises:
         HTTPException: 404 where there is none.
     """
-    results, _ = request.app.state.explore_results.read()
+    results, _ = request.app.state.explore_kept.results()
     runs = [one for one in results if one.task == f"explore/{name}"]
     runs.sort(key=lambda one: (one.model, one.settings, one.epoch))
     found = published.instances().get(f"explore/{name}") or next(
@@ -87,7 +74,10 @@ def _find(request: Request, name: str) -> tuple[Instance, list[Result]]:
 
 
 def _page(request: Request, name: str | None) -> Response:
-    suite, boards = suite_of(request), boards_of(request)
+    suite, boards = explore_suite(request), request.app.state.explore_kept.boards()
     board = next((one for one in boards if name in (None, one.name)), None)
-    _, unreadable = request.app.state.explore_results.read()
-    return render(request, "explore.html", "Explore", suite=suite, boards=boards, board=board, unreadable=unreadable)
+    _, unreadable = request.app.state.explore_kept.results()
+    return render(
+        request, "explore.html", "Explore", suite=suite, boards=boards, board=board, unreadable=unreadable,
+        oracle=ORACLE,
+    )  # fmt: skip

@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from fastapi import APIRouter, HTTPException, Request
+from fastapi import APIRouter, Depends, HTTPException, Request
 from fastapi.responses import JSONResponse, Response
 
 from interplay.errors import NotFoundError
-from interplay.explore import judgements, published
+from interplay.explore import judgements
 from interplay.explore.evaluation.account import account
 from interplay.explore.evaluation.metrics import Result, result_of
-from interplay.explore.evaluation.references import proofs
-from interplay.explore.evaluation.runs import FOLDER, Run, read
+from interplay.explore.evaluation.runs import Run
 from interplay.explore.evaluation.settings import Settings
 from interplay.explore.instance import Instance, Milestone
 from interplay.record import Archive, Episode
 from interplay.web.agent_access import check_not_judged, may_know
-from interplay.web.explore_boards import boards_of
-from interplay.web.pages import prepare, render
+from interplay.web.pages import explore_suite, prepare, render
 
-router = APIRouter(tags=["explore"])
+router = APIRouter(tags=["explore"], dependencies=[Depends(explore_suite)])
 
 
 def find_run(request: Request, run: str) -> Run:
@@ -33,10 +30,9 @@ def find_run(request: Request, run: str) -> Run:
         HTTPException: 404 where there is none, or one that cannot be shown now (`check_not_judged`).
         RunError: If its file cannot be read.
     """
-    path = request.app.state.archive.root / FOLDER / f"{run}.jsonl"
-    if not re.fullmatch(r"[0-9a-f]{16}", run) or not path.is_file():
+    found = request.app.state.explore_kept.run(run)
+    if found is None:
         raise HTTPException(404, f"There is no run {run[:40]!r}. The boards on the page Explore link to all runs.")
-    found = read(path)
     episode = _episode(request, found)
     if episode is not None:
         check_not_judged(request, episode)
@@ -58,7 +54,9 @@ def run_page(request: Request, run: str) -> Response:
     result, episode, instance = result_of(found), _episode(request, found), found.instance
     inside = may_know(request, result.task)
     settings = Settings(**found.header["settings"])
-    board = next((one.name for one in boards_of(request) if one.table["key"] == result.settings), settings.label)
+    board = next(
+        (one.name for one in request.app.state.explore_kept.boards() if one.table["key"] == result.settings), settings.label
+    )
     return render(
         request, "explore_run.html", "Explore",
         run=run, result=result, settings=settings, board=board, episode=episode, instance=instance, inside=inside,
@@ -99,8 +97,12 @@ def run_json(request: Request, run: str) -> JSONResponse:
 
 
 def _numbers(run: Run) -> dict[str, int]:
-    """Id of a milestone -> its number, from 1, in the author's order."""
-    return {one["id"]: number for number, one in enumerate(run.header["milestones"], 1)}
+    """Id of a milestone -> its number, the lowest first; by its place where the file of the run does not say the instance."""
+    ids, instance = [one["id"] for one in run.header["milestones"]], run.instance
+    if instance is None:
+        return {name: number for number, name in enumerate(ids, 1)}
+    numbers = {one.id: instance.numbers[one.task] for one in instance.milestones if one.id in ids}
+    return dict(sorted(numbers.items(), key=lambda item: item[1]))
 
 
 def _milestones(run: Run, result: Result, instance: Instance | None, oracle: Mapping[str, int]) -> list[dict[str, Any]]:
@@ -132,19 +134,14 @@ def _rules(known: Instance, run: Run) -> dict[int, list[dict[str, Any]]]:
 
 def _proof(request: Request, result: Result) -> str | None:
     """The episode in which the oracle has solved what was played."""
-    return proofs(request.app.state.archive.database).get(result.task_hash)
+    return request.app.state.explore_kept.references().proofs.get(result.task_hash)
 
 
 def _oracle(request: Request, result: Result) -> Mapping[str, int]:
-    """Milestone -> tick at which the oracle reached it; nothing yet where its proof is still being played again."""
+    """Milestone -> tick at which the oracle reached it; nothing where there is no proof."""
     archive: Archive = request.app.state.archive
     episode = _proof(request, result)
-    if episode is None:
-        return {}
-    if result.task in published.instances():
-        judgement = request.app.state.milestones.reached(episode)
-    else:
-        judgement = judgements.kept(archive.root, episode)
+    judgement = None if episode is None else judgements.kept(archive.root, episode, result.task_hash)
     return {} if judgement is None else judgement.reached
 
 

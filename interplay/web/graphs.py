@@ -51,8 +51,8 @@ class Graph:
 
 def graph(instance: Instance) -> Graph:
     """Place the tasks of an instance: each to the right of all that it needs."""
-    order = {task: place for place, task in enumerate(instance.atomic_tasks_ordered)}
-    tasks = sorted(instance.nodes, key=lambda task: order.get(task, len(order)))
+    numbers = instance.numbers
+    tasks = sorted(instance.nodes, key=numbers.__getitem__)
     edges = [edge for edge in instance.edges if edge.first in instance.nodes and edge.then in instance.nodes]
     needs = {task: [edge.first for edge in edges if edge.then == task] for task in tasks}
     column: dict[str, int] = dict.fromkeys(tasks, 0)
@@ -70,8 +70,8 @@ def graph(instance: Instance) -> Graph:
             places[task] = (place * (_WIDTH + _ACROSS) + _EDGE, y)
     needed = {edge.first for edge in edges}
     nodes = tuple(
-        Node(x, y, number, tuple(textwrap.wrap(task.replace("_", " "), _CHARS)[:2]), task not in needed)
-        for number, (task, (x, y)) in enumerate(((task, places[task]) for task in tasks), 1)
+        Node(x, y, numbers[task], tuple(textwrap.wrap(task.replace("_", " "), _CHARS)[:2]), task not in needed)
+        for task, (x, y) in ((task, places[task]) for task in tasks)
     )
     enforced = _enforced(instance)
     arrows = tuple(

@@ -79,10 +79,10 @@ def milestones(request: Request, episode_id: str) -> JSONResponse:
 
 def in_order(instance: Instance, judgement: Judgement, frame_rate_hz: float) -> list[dict[str, Any]]:
     """The milestones that are judged, in the author's order."""
-    order = {task: place for place, task in enumerate(instance.atomic_tasks_ordered)}
+    numbers = instance.numbers
     judged = [one for one in instance.milestones if one.id in judgement.milestones]
     rows = []
-    for one in sorted(judged, key=lambda one: order.get(one.task, len(order))):
+    for one in sorted(judged, key=lambda one: numbers[one.task]):
         tick = judgement.reached.get(one.id)
         text = one.task.replace("_", " ")
         second = None if tick is None else tick / frame_rate_hz

@@ -25,7 +25,7 @@ from interplay.record.listing import episode_page, episodes_by_task
 from interplay.store import EpisodeRow
 from interplay.store.episodes import EpisodeQuery
 from interplay.store.participants import judge_name
-from interplay.tasks import Task, lookup
+from interplay.tasks import Suite, Task, lookup
 from interplay.web.agent_access import check_shown, hidden_tasks, judged_now, may_know, sees_waiting
 from interplay.web.identity import known_participant
 from interplay.web.pictures import placeholder, shipped_picture
@@ -168,6 +168,18 @@ def find_task(request: Request, task_id: str) -> Task:
         NotFoundError: With the nearest id.
     """
     return lookup(task_id, request.app.state.tasks)
+
+
+def explore_suite(request: Request) -> Suite:
+    """The tasks of explore.
+
+    Raises:
+        HTTPException: 404 where this server does not offer them.
+    """
+    suite: Suite | None = request.app.state.explore
+    if suite is None:
+        raise HTTPException(404, "This server does not offer the tasks of explore.")
+    return suite
 
 
 def titles(request: Request) -> dict[str, str]:
@@ -329,7 +341,7 @@ def episode(request: Request, episode_id: str) -> Response:
         check=found.outcome_check,
         has_score=has_score(found.task),
         has_milestones=found.task_id in published.instances() and may_know(request, found.task_id),
-        run=request.app.state.explore_results.of_episode(found.id) if found.task.suite == "explore" else None,
+        run=request.app.state.explore_kept.of_episode(found.id) if found.task.suite == "explore" else None,
         said=agreement.said(archive.database, episode_id=found.id, participant_id=known_participant(request)),
     )
 

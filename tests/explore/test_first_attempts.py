@@ -63,7 +63,7 @@ def test_the_first_game_of_each_person_counts_and_no_later_one(archive):
     played(archive, 1, "ada-2", minute=9)
     played(archive, 1, "ada-1", minute=3)
     played(archive, 2, "bob-1", minute=5)
-    found = first_attempts(archive.database, KNOWN.get, {})
+    found = first_attempts(archive.database, KNOWN.get, {}).results
     assert [(one.episode, one.model, one.num_reached, one.at_start) for one in found] == [
         ("ada-1", PEOPLE, 1, (SLABS[0],)),
         ("bob-1", PEOPLE, 2, (SLABS[0],)),
@@ -79,7 +79,7 @@ def test_a_first_game_that_may_not_count_is_not_replaced_by_a_later_one(archive,
     played(archive, 1, "ada-1", minute=3, **changes)
     played(archive, 1, "ada-2", minute=9)
     played(archive, 2, "bob-1", minute=9)
-    assert [one.episode for one in first_attempts(archive.database, KNOWN.get, {})] == ["bob-1"]
+    assert [one.episode for one in first_attempts(archive.database, KNOWN.get, {}).results] == ["bob-1"]
 
 
 def test_a_no_afterwards_and_people_withdrawn_by_the_operator_take_the_row_away(archive):
@@ -87,27 +87,33 @@ def test_a_no_afterwards_and_people_withdrawn_by_the_operator_take_the_row_away(
     played(archive, 2, "bob-1", minute=5)
     with archive.database.write() as session:
         entrants.agree(session, episode_id="ada-1", participant_id=1, agreed=False, now=NOW)
-    assert [one.episode for one in first_attempts(archive.database, KNOWN.get, {})] == ["bob-1"]
+    assert [one.episode for one in first_attempts(archive.database, KNOWN.get, {}).results] == ["bob-1"]
     with archive.database.write() as session:
         entrants.withdraw(session, name="people", now=NOW, task=TASK)
-    assert first_attempts(archive.database, KNOWN.get, {}) == []
+    assert first_attempts(archive.database, KNOWN.get, {}).results == []
 
 
 def test_who_was_shown_the_task_before_makes_no_first_attempt(archive):
     played(archive, 1, "ada-1", minute=3)
     played(archive, 2, "bob-1", minute=5)
     shown = {(1, TASK): START, (2, TASK): START + timedelta(minutes=8)}
-    assert [one.episode for one in first_attempts(archive.database, KNOWN.get, shown)] == ["bob-1"]
+    assert [one.episode for one in first_attempts(archive.database, KNOWN.get, shown).results] == ["bob-1"]
 
 
-def test_an_attempt_that_is_not_judged_yet_is_left_out(archive):
+def test_an_attempt_that_is_not_judged_yet_is_left_out_and_counted(archive):
     played(archive, 1, "ada-1", minute=3)
-    assert first_attempts(archive.database, {}.get, {}) == []
+    played(archive, 2, "bob-1", minute=5, agreed=False)
+    task = published.instances()[TASK].task()
+    assert first_attempts(archive.database, {}.get, {}) == ([], [(TASK, task.content_hash)])
+    beside = references(archive.database, archive.root, {}.get)
+    played(archive, 1, "ada-2", minute=9)
+    (attempt,) = first_attempts(archive.database, KNOWN.get, {}).results
+    assert (beside.num_waiting([attempt]), beside.num_waiting([replace(attempt, task_hash="0" * 16)])) == (1, 0)
 
 
 def test_beside_runs_only_their_instances_count_and_only_the_time_they_had(archive):
     played(archive, 2, "bob-1", minute=5)
-    attempts = first_attempts(archive.database, KNOWN.get, {})
+    attempts = first_attempts(archive.database, KNOWN.get, {}).results
     run = replace(attempts[0], model="m", settings=json.dumps(Settings(max_steps=300).to_json(), sort_keys=True))
     assert [one.num_reached for one in beside([run], attempts)] == [1]
     assert [one.num_reached for one in beside([replace(run, settings=json.dumps(Settings().to_json()))], attempts)] == [2]
@@ -117,9 +123,9 @@ def test_beside_runs_only_their_instances_count_and_only_the_time_they_had(archi
 
 def test_people_are_a_row_beside_the_models_of_a_table(archive):
     played(archive, 2, "bob-1", minute=5)
-    (attempt,) = first_attempts(archive.database, KNOWN.get, {})
+    (attempt,) = first_attempts(archive.database, KNOWN.get, {}).results
     run = replace(attempt, model="m", outcomes=tuple(replace(one, tick=None, in_order=False) for one in attempt.outcomes))
-    (table,) = tables([run], references=references(archive.database, archive.root, KNOWN.get))
+    (table,) = tables([run], references=references(archive.database, archive.root, KNOWN.get).rows)
     assert [(row["model"], row["msr"]["value"]) for row in table["models"]] == [("m", 0)]
     assert [(row["model"], row["msr"]["value"], row["runs"]) for row in table["references"]] == [(PEOPLE, 1, 1)]
 
@@ -141,25 +147,25 @@ def test_a_game_of_an_earlier_version_of_the_task_does_not_count(archive):
     played(archive, 1, "ada-1", minute=3, task_hash="0" * 16)
     played(archive, 1, "ada-2", minute=9)
     played(archive, 2, "bob-1", minute=5)
-    assert [one.episode for one in first_attempts(archive.database, KNOWN.get, {})] == ["bob-1"]
+    assert [one.episode for one in first_attempts(archive.database, KNOWN.get, {}).results] == ["bob-1"]
 
 
 def test_who_was_shown_the_task_while_playing_makes_no_first_attempt(archive):
     played(archive, 1, "ada-1", minute=3, duration_s=90.0)
     shown = {(1, TASK): START + timedelta(minutes=4)}
-    assert first_attempts(archive.database, KNOWN.get, shown) == []
+    assert first_attempts(archive.database, KNOWN.get, shown).results == []
 
 
 def test_who_ended_another_game_of_the_task_meanwhile_makes_no_first_attempt(archive):
     played(archive, 1, "ada-1", minute=3, duration_s=90.0)
     played(archive, 1, "ada-2", minute=3.5, duration_s=20.0)
     played(archive, 2, "bob-1", minute=5, duration_s=90.0)
-    assert [one.episode for one in first_attempts(archive.database, KNOWN.get, {})] == ["bob-1"]
+    assert [one.episode for one in first_attempts(archive.database, KNOWN.get, {}).results] == ["bob-1"]
 
 
 def test_nobody_is_said_to_have_been_wrong_about_being_done_where_the_game_may_have_ended_by_death(archive):
     played(archive, 1, "ada-1", minute=3, outcome="terminated")
-    (attempt,) = first_attempts(archive.database, KNOWN.get, {})
+    (attempt,) = first_attempts(archive.database, KNOWN.get, {}).results
     assert (attempt.is_done, attempt.said_done) == (False, False)
 
 
@@ -195,6 +201,6 @@ def test_who_judged_a_pair_of_the_task_has_seen_others_play_it(archive):
     played(archive, 2, "bob-1", minute=30)
     shown = Shown(archive.database, archive.root)
     assert (shown.times(), shown.known_to(2)) == ({(2, TASK): at}, {TASK})
-    assert [one.episode for one in first_attempts(archive.database, KNOWN.get, shown.times())] == ["ada-1"]
+    assert [one.episode for one in first_attempts(archive.database, KNOWN.get, shown.times()).results] == ["ada-1"]
     shown.add(2, TASK, NOW)
     assert shown.times() == {(2, TASK): at}, "the first time"

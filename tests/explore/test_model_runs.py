@@ -26,7 +26,7 @@ from interplay.explore import published
 from interplay.explore.evaluation import evaluate, playing, prompts, scripted
 from interplay.explore.evaluation.account import account
 from interplay.explore.evaluation.calls import CallError, Calls
-from interplay.explore.evaluation.kept import KeptResults
+from interplay.explore.evaluation.kept import Kept
 from interplay.explore.evaluation.model_server import ModelServer
 from interplay.explore.evaluation.replies import KINDS
 from interplay.explore.evaluation.runs import FOLDER, Run, RunError, RunFile, header, read, read_all
@@ -34,6 +34,7 @@ from interplay.explore.evaluation.settings import GOALS, PROTOCOLS, Settings
 from interplay.explore.instance import load, parse
 from interplay.explore.rules import OWN_PARAMS, PARAMS
 from interplay.record import verify
+from interplay.store import Database
 
 SHORT = 5
 EVALUATION = (
@@ -357,21 +358,25 @@ def test_a_line_for_which_there_is_no_room_leaves_nothing_behind(tmp_path):
     assert read(path).calls == ({"output": "y"},)
 
 
+def kept_of(data: Path) -> Kept:
+    return Kept(Database.open(f"sqlite:///{data}/interplay.db"), data, lambda episode: None)
+
+
 def test_a_run_that_is_played_is_in_no_table_until_its_process_has_gone(tmp_path):
     head = header(parse(FIRST_LOG), Settings(), "m", 1)
     file = RunFile(tmp_path / FOLDER / "run.jsonl", head, datetime(2026, 3, 1, tzinfo=UTC))
-    kept = KeptResults(tmp_path)
-    assert (list(read_all(tmp_path)), kept.read()) == ([], ([], []))
+    kept = kept_of(tmp_path)
+    assert (list(read_all(tmp_path)), kept.results()) == ([], ([], []))
     file.close()
     assert [one.header["model"] for one in read_all(tmp_path)] == ["m"]
-    assert [one.why for one in kept.read()[0]] == ["it was interrupted; run the same command again"]
+    assert [one.why for one in kept.results()[0]] == ["it was interrupted; run the same command again"]
 
 
 @pytest.mark.parametrize("changes", [{"capabilities": None}, {"milestones": [{}]}, {"settings": {"speed": 9}}], ids=str)
 def test_a_run_that_lacks_something_is_named_and_left_out(tmp_path, changes):
     head = header(parse(FIRST_LOG), Settings(), "m", 1) | changes
     RunFile(tmp_path / FOLDER / "run.jsonl", head, datetime(2026, 3, 1, tzinfo=UTC)).close()
-    results, errors = KeptResults(tmp_path).read()
+    results, errors = kept_of(tmp_path).results()
     assert results == []
     assert [str(one).startswith(f"run {head['run']} cannot be read") for one in errors] == [True]
 

@@ -574,14 +574,16 @@ def test_the_process_that_draws_ends_with_the_application(tmp_path):
 
 def test_leaderboard_bars_share_one_axis():
     rows = [
-        {"mu": 30.0, "sigma": 2.0, "won": 3, "drew": 1, "lost": 0},
-        {"mu": 20.0, "sigma": 1.0, "won": 0, "drew": 1, "lost": 3},
+        {"mu": 30.0, "low": 30 - 2 * Z95, "high": 30 + 2 * Z95, "won": 3, "drew": 1, "lost": 0},
+        {"mu": 20.0, "low": 20 - Z95, "high": 20 + Z95, "won": 0, "drew": 1, "lost": 3},
+        {"mu": 20.0, "low": None, "high": None, "won": 0, "drew": 0, "lost": 0},
     ]
     view = board_view(rows)
     # 30 + 1.96 * 2 = 33.92 -> 34; 20 - 1.96 = 18.04 -> 18: an axis of 16 points
     assert (view.low, view.high) == (18, 34)
     assert view.prior == pytest.approx(100 * (25 - 18) / 16)
-    first, second = (bar for _, bar in view.rows)
+    first, second, unknown = (bar for _, bar in view.rows)
+    assert (unknown.start, unknown.width) == (unknown.middle, 0)
     assert first.middle == pytest.approx(75)
     assert first.start + first.width == pytest.approx(100 * (30 + 2 * Z95 - 18) / 16, abs=1e-2)
     assert second.start >= 0

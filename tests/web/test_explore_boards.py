@@ -108,6 +108,8 @@ def test_the_oracle_stands_on_top_by_proof_and_failed_runs_are_listed_with_why(c
     assert [row.strip() for row in rows][:1] == ["oracle"]
     assert page.count("by proof") == 2
     assert "CallError: the server is gone" in page
+    assert "Two models at a time" in page
+    assert "at the end of a game whether it may be compared" in page
     assert "second line" not in page
     assert "openai/&lt;b&gt;big" in page
     assert "<b>big" not in page
@@ -120,6 +122,8 @@ def test_csv_and_json_are_the_rows_that_the_command_prints(client, data, capsys)
     board = client.get("/api/explore/boards/paper-30").json()
     assert board["models"] == printed["models"]
     assert board["references"] == printed["references"]
+    assert board["pairs"] == printed["pairs"] != []
+    assert board["attempts_not_judged"] == printed["attempts_not_judged"] == 0
     assert [one["why"] for one in board["failed"]] == ["CallError: the server is gone"]
     rows = list(csv.DictReader(io.StringIO(client.get("/explore/boards/paper-30.csv").text)))
     assert [(row["kind"], row["model"], row["tsr"]) for row in rows if row["model"] == "oracle"] == [
@@ -299,6 +303,9 @@ def test_ratings_from_milestones_stand_apart_from_peoples_answers(client):
     page = client.get("/leaderboard/explore?board=paper-30").text
     assert "scripted/careless" in page
     assert "reached more milestones" in page
+    assert "One task says nothing of others" in page
+    assert "Bradley-Terry" in page
+    assert client.get("/leaderboard/explore?method=trueskill").status_code == 422, "the order of runs means nothing"
     assert 'href="/leaderboard/explore"' in client.get("/leaderboard").text
     assert "scripted/careless" not in client.get("/leaderboard").text
 
@@ -317,11 +324,11 @@ def test_people_stand_beside_models_with_their_first_attempts_unless_they_were_s
     from interplay.explore.evaluation import references
 
     asked = []
-    monkeypatch.setattr(references, "first_attempts", lambda database, judgement_of, shown: asked.append(shown) or [])
+    monkeypatch.setattr(references, "first_attempts", lambda database, judgement_of, shown: asked.append(shown) or ([], []))
     shown.add(7, f"explore/{NAME}", datetime(2026, 3, 1, tzinfo=UTC))
     with closing(interplay.record.open(data)) as archive:
         made = references.references(archive.database, data, lambda episode: None)
-    assert list(made) == ["oracle", "people (first attempts)"]
+    assert list(made.rows) == ["oracle", "people (first attempts)"]
     assert asked == [{(7, f"explore/{NAME}"): datetime(2026, 3, 1, tzinfo=UTC)}]
 
 

@@ -17,9 +17,14 @@ import interplay.record
 from interplay.agents import find as find_agent
 from interplay.agents import rollout
 from interplay.explore import published
+from interplay.explore.evaluation.metrics import result_of
+from interplay.explore.evaluation.runs import Run, header
+from interplay.explore.evaluation.settings import Settings
 from interplay.play.connections.tokens import operator_token
 from interplay.tasks import builtin_suites, find
 from interplay.web.app import create_app
+from interplay.web.explore_runs import _milestones
+from interplay.web.graphs import graph
 
 
 @pytest.fixture
@@ -39,7 +44,18 @@ def test_the_library_has_one_card_for_all_instances(client):
 def test_a_server_without_instances_has_no_card_and_no_page(tmp_path):
     with TestClient(create_app(interplay.record.open(tmp_path), suites=builtin_suites())) as client:
         assert "/explore" not in client.get("/").text
-        assert client.get("/explore").status_code == 404
+        pages = [
+            "/explore",
+            "/explore/boards/paper",
+            "/explore/boards/paper.csv",
+            "/explore/tasks/0116",
+            "/leaderboard/explore",
+        ]
+        for page in [*pages, "/explore/runs/" + "a" * 16, "/api/explore/runs/" + "a" * 16, "/api/explore/boards/paper"]:
+            answer = client.get(page)
+            assert answer.status_code == 404, page
+            assert "does not offer the tasks of explore" in answer.text, page
+        assert client.post("/explore/tasks/0116/shown").status_code == 404
 
 
 def test_the_server_needs_no_inspect():
@@ -48,6 +64,17 @@ def test_the_server_needs_no_inspect():
 
 
 PAGES = ["/", "/explore", "/api/tasks", "/api/openapi.json", "/episodes", "/judge", "/leaderboard", "/agents", "/api/docs"]
+
+
+def test_a_task_of_an_instance_has_one_number_on_all_pages():
+    for instance in published.instances().values():
+        drawn = {" ".join(node.lines): node.number for node in graph(instance).nodes}
+        assert sorted(drawn.values()) == list(range(1, len(instance.nodes) + 1))
+        run = Run(header(instance, Settings(), "m", 1))
+        found = _milestones(run, result_of(run), instance, {})
+        assert [one["number"] for one in found] == sorted(one["number"] for one in found)
+        for one in found:
+            assert [number for lines, number in drawn.items() if one["name"].startswith(lines)][:1] == [one["number"]]
 
 
 def test_nothing_that_gives_an_instance_away_is_sent(client):

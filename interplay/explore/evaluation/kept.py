@@ -1,49 +1,116 @@
-"""The results of all runs of a data folder that are not played now, kept: a file is read again only when it has changed."""
+"""What pages of `explore` show, kept until what it is made of changes: files of runs, the catalogue, what was judged."""
 
 from __future__ import annotations
 
+import re
 import threading
+from collections.abc import Callable, Hashable
 from pathlib import Path
+from typing import TypeVar
 
+from interplay.explore import judgements, published
+from interplay.explore.evaluation.boards import Board, boards
 from interplay.explore.evaluation.metrics import Result, result_of
-from interplay.explore.evaluation.runs import FOLDER, RunError, is_played, read
+from interplay.explore.evaluation.people import JudgementOf
+from interplay.explore.evaluation.ratings import Ratings, rate
+from interplay.explore.evaluation.references import References, references
+from interplay.explore.evaluation.runs import FOLDER, Run, RunError, is_played, read
+from interplay.rank.ranking import Method
+from interplay.store import Database
+from interplay.store.shown import attempts_state
+
+_Made = TypeVar("_Made")
+_RUNS_KEPT = 16
+"""Whole runs, with all that was said."""
 
 
-class KeptResults:
-    """Results of the runs of a data folder; safe to share between threads.
+class Kept:
+    """Results, boards and ratings of a data folder; safe to share between threads.
 
     Args:
+        database: Of the catalogue.
         data: The data folder.
+        judgement_of: As `references`.
     """
 
-    def __init__(self, data: Path) -> None:
-        self._folder = data / FOLDER
-        self._lock = threading.Lock()
-        self._kept: dict[Path, tuple[tuple[int, int], Result | RunError]] = {}
+    def __init__(self, database: Database, data: Path, judgement_of: JudgementOf) -> None:
+        self._database, self._data, self._judgement_of = database, data, judgement_of
+        self._lock = threading.RLock()
+        self._results: dict[Path, tuple[tuple[int, int], Result | RunError]] = {}
+        self._runs: dict[Path, tuple[tuple[int, int], Run]] = {}
+        self._made: dict[str, tuple[Hashable, object]] = {}
 
-    def read(self) -> tuple[list[Result], list[RunError]]:
-        """The results as the files are now, and what is wrong with those that cannot be read."""
+    def results(self) -> tuple[list[Result], list[RunError]]:
+        """The results of runs that are not played now, as the files are, and what is wrong with those that cannot be read."""
         with self._lock:
             now: dict[Path, tuple[tuple[int, int], Result | RunError]] = {}
-            for path in sorted(self._folder.glob("*.jsonl")):
-                try:
-                    facts = path.stat()
-                except FileNotFoundError:
-                    continue
-                stamp = (facts.st_mtime_ns, facts.st_size)
-                known = self._kept.get(path)
+            for path in sorted((self._data / FOLDER).glob("*.jsonl")):
+                stamp = _stamp(path)
+                known = self._results.get(path)
                 if known is not None and known[0] == stamp:
                     now[path] = known
-                elif facts.st_size and not is_played(path):
+                elif stamp is not None and stamp[1] and not is_played(path):
                     now[path] = (stamp, _read(path))
-            self._kept = now
+            self._results = now
             found = [one for _, one in now.values()]
         return [one for one in found if isinstance(one, Result)], [one for one in found if isinstance(one, RunError)]
 
     def of_episode(self, episode: str) -> str | None:
         """Id of the run that an episode is the recording of."""
-        results, _ = self.read()
+        results, _ = self.results()
         return next((one.run for one in results if one.episode == episode), None)
+
+    def run(self, run: str) -> Run | None:
+        """A whole run by its id; None where there is none.
+
+        Raises:
+            RunError: If its file cannot be read.
+        """
+        path = self._data / FOLDER / f"{run}.jsonl"
+        stamp = _stamp(path) if re.fullmatch(r"[0-9a-f]{16}", run) else None
+        if stamp is None:
+            return None
+        with self._lock:
+            known = self._runs.pop(path, None)
+            if known is None or known[0] != stamp:
+                known = (stamp, read(path))
+            self._runs[path] = known  # the last one asked for stands last
+            while len(self._runs) > _RUNS_KEPT:
+                del self._runs[next(iter(self._runs))]
+        return known[1]
+
+    def references(self) -> References:
+        """As `references.references`."""
+        with self._database.read() as session:
+            state = (*attempts_state(session, published.PREFIX), _stamp(self._data / judgements.FOLDER))
+        return self._keep("references", state, lambda: references(self._database, self._data, self._judgement_of))
+
+    def boards(self) -> list[Board]:
+        """As `boards.boards`."""
+        with self._lock:
+            found, _ = self.results()
+            stamps = tuple((path, stamp) for path, (stamp, _) in self._results.items())
+            beside = self.references() if found else References({}, (), ())
+            return self._keep("boards", (stamps, id(beside)), lambda: boards(found, beside))
+
+    def ratings(self, board: Board, method: Method) -> Ratings:
+        """As `ratings.rate`."""
+        key = tuple((one.run, one.num_reached, len(one.outcomes)) for one in board.results)
+        return self._keep(f"ratings {board.name} {method}", key, lambda: rate(board.results, method))
+
+    def _keep(self, name: str, key: Hashable, make: Callable[[], _Made]) -> _Made:
+        with self._lock:
+            if name not in self._made or self._made[name][0] != key:
+                self._made[name] = (key, make())
+            return self._made[name][1]  # type: ignore[return-value]
+
+
+def _stamp(path: Path) -> tuple[int, int] | None:
+    try:
+        facts = path.stat()
+    except OSError:
+        return None
+    return facts.st_mtime_ns, facts.st_size
 
 
 def _read(path: Path) -> Result | RunError:

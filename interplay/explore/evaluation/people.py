@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from interplay.explore import published
 from interplay.explore.evaluation.metrics import Result, result_of
@@ -24,25 +25,34 @@ JudgementOf = Callable[[str], Judgement | None]
 """From the id of an episode to what was reached."""
 
 
+class Attempts(NamedTuple):
+    """First attempts that count, as results; and of those that are not judged yet, the task and the hash of its version."""
+
+    results: list[Result]
+    waiting: list[tuple[str, str]]
+
+
 def first_attempts(
     database: Database,
     judgement_of: JudgementOf,
     shown: Mapping[tuple[int, str], datetime],
-) -> list[Result]:
+) -> Attempts:
     """What came of them. A first attempt counts if its player agreed that it may be compared, and played it to an end; one that
     does not count is not replaced by a later one.
 
     Args:
-        judgement_of: Id of an episode -> what was reached; None where that is not known yet: the attempt is left out.
+        judgement_of: Id of an episode -> what was reached; None where that is not known yet: the attempt waits.
         shown: Number of a participant and id of a task -> when they were shown what it is made of: games that ended after
             that are no first attempts, nor are games that ended after another of the same task.
     """
-    made = []
+    made = Attempts([], [])
     for instance in published.instances().values():
         for epoch, row in enumerate(_first(database, instance.task(), shown), 1):
             judgement = judgement_of(row.id)
-            if judgement is not None:
-                made.append(_result(instance, judgement, row, epoch))
+            if judgement is None:
+                made.waiting.append((row.task, row.task_hash))
+            else:
+                made.results.append(_result(instance, judgement, row, epoch))
     return made
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import threading
-import time
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from interplay.explore import judgements, published
 from interplay.explore.evaluation.metrics import Reference, Result
 from interplay.explore.evaluation.people import PEOPLE, JudgementOf, beside, first_attempts
 from interplay.explore.shown import Shown
@@ -17,45 +16,64 @@ from interplay.record.listing import listed
 from interplay.store import Database
 from interplay.store.episodes import EpisodeQuery
 
-KEPT_S = 20.0
-"""People's games and new proofs are on the boards after so long."""
 ORACLE = "oracle"
 """Name of who records proofs."""
 _NOTHING: dict[str, Any] = {"calls": 0, "input_tokens": 0, "output_tokens": 0, "replies": {}, "cost": None}
 
 
-def references(database: Database, data: Path, judgement_of: JudgementOf) -> Mapping[str, Reference]:
-    """Name -> how its results on the instances of some runs are made, for `metrics.tables`.
+@dataclass(frozen=True, eq=False)
+class References:
+    """What models are compared with.
+
+    Attributes:
+        proofs: As `proofs`.
+        attempts: First attempts of people.
+        waiting: Task, and hash of its version, of each first attempt that would count and is not judged yet.
+    """
+
+    proofs: Mapping[str, str]
+    attempts: Sequence[Result]
+    waiting: Sequence[tuple[str, str]]
+
+    @property
+    def rows(self) -> Mapping[str, Reference]:
+        """Name -> how its results on the instances of some runs are made, for `metrics.tables`."""
+        return {ORACLE: partial(proved, proofs=self.proofs), PEOPLE: partial(beside, attempts=self.attempts)}
+
+    def num_waiting(self, results: Sequence[Result]) -> int:
+        """How many first attempts at the tasks of these runs are not judged yet."""
+        versions = {(one.task, one.task_hash) for one in results}
+        return sum(one in versions for one in self.waiting)
+
+
+def references(database: Database, data: Path, judgement_of: JudgementOf) -> References:
+    """All that models are compared with.
 
     Args:
         database: Of the catalogue.
         data: The data folder.
         judgement_of: As `first_attempts`.
     """
-    attempts = first_attempts(database, judgement_of, Shown(database, data).times())
-    return {ORACLE: partial(proved, proofs=proofs(database)), PEOPLE: partial(beside, attempts=attempts)}
+    attempts, waiting = first_attempts(database, judgement_of, Shown(database, data).times())
+    return References(proofs(database, data, judgement_of), attempts, waiting)
 
 
-class KeptReferences:
-    """The same for pages, made again after `KEPT_S`; safe to share between threads."""
+def proofs(database: Database, data: Path, judgement_of: JudgementOf) -> dict[str, str]:
+    """Hash of a version of a task -> the episode in which the oracle has solved it: one in which all was reached, as judged.
 
-    def __init__(self, database: Database, data: Path, judgement_of: JudgementOf) -> None:
-        self._database, self._data, self._judgement_of = database, data, judgement_of
-        self._lock = threading.Lock()
-        self._made: tuple[float, Mapping[str, Reference]] | None = None
-
-    def read(self) -> Mapping[str, Reference]:
-        """As `references`, at most so old."""
-        with self._lock:
-            if self._made is None or time.monotonic() - self._made[0] > KEPT_S:
-                self._made = time.monotonic(), references(self._database, self._data, self._judgement_of)
-            return self._made[1]
-
-
-def proofs(database: Database) -> dict[str, str]:
-    """Hash of a version of a task -> the episode in which the oracle has solved it."""
-    rows = listed(database, EpisodeQuery(agent=ORACLE, outcome="terminated"))
-    return {row.task_hash: row.id for row in rows if row.task.startswith("explore/")}
+    Args:
+        judgement_of: As `first_attempts`, for tasks that come with the package as they are now; of others the judgement counts
+            that was kept when the proof was recorded.
+    """
+    today = {one.task().content_hash for one in published.instances().values()}
+    found: dict[str, str] = {}
+    for row in listed(database, EpisodeQuery(agent=ORACLE, outcome="terminated")):
+        if not row.task.startswith(published.PREFIX) or row.task_hash in found:
+            continue
+        judgement = judgement_of(row.id) if row.task_hash in today else judgements.kept(data, row.id, row.task_hash)
+        if judgement is not None and judgement.success:
+            found[row.task_hash] = row.id
+    return found
 
 
 def proved(results: Sequence[Result], proofs: Collection[str]) -> list[Result]:

@@ -13,14 +13,16 @@ from interplay.envs import PlayableEnv
 from interplay.envs.voxel import VoxelEnv
 from interplay.errors import InterplayError
 from interplay.explore import rules
+from interplay.explore.evaluation.references import ORACLE
 from interplay.explore.instance import Instance
-from interplay.explore.judging import Watch
+from interplay.explore.judgements import Judgement, keep
+from interplay.explore.judging import Watch, of_instance
 from interplay.explore.oracle.proving import Verdict
 from interplay.tasks import Task
 from interplay.world import VERSION, Action
 
 if TYPE_CHECKING:
-    from interplay.record import Archive
+    from interplay.record import Archive, Episode
 
 
 @dataclass(frozen=True)
@@ -53,14 +55,14 @@ class Proof:
 
 
 class Repeated:
-    """Plays a list of actions, and judges the milestones before each: an agent of its own, named `oracle`.
+    """Plays a list of actions, and judges the milestones before each: an agent of its own.
 
     Args:
         instance: Whose task it plays.
         actions: One a step.
     """
 
-    name = "oracle"
+    name = ORACLE
     observation = "pixels"
 
     def __init__(self, instance: Instance, actions: tuple[Action, ...]) -> None:
@@ -87,6 +89,13 @@ class Repeated:
         """Id -> tick of the milestones that were reached."""
         return {} if self._watch is None else self._watch.progress.reached
 
+    def judgement(self, episode: Episode) -> Judgement:
+        """What was reached in the episode that it has just played."""
+        assert self._watch is not None
+        progress = self._watch.progress
+        done = tuple(progress.milestones), progress.reached, progress.by_player
+        return Judgement(episode.id, self._instance.name, rules.VERSION, episode.num_steps, *done)
+
     def act(self, observation: np.ndarray) -> dict[str, Any]:
         """The next action; nothing when all are done."""
         assert self._watch is not None
@@ -98,7 +107,8 @@ class Repeated:
 
 
 def record(archive: Archive, instance: Instance, verdict: Verdict) -> Proof:
-    """Record the episode of a solved instance; one that is there already, of the same length, is taken for it.
+    """Record the episode of a solved instance, and keep that everything is reached in it; a proof that is there already, of the
+    same length, is taken for it.
 
     Raises:
         InterplayError: If the recorded world does not reach what the planned one did.
@@ -106,7 +116,8 @@ def record(archive: Archive, instance: Instance, verdict: Verdict) -> Proof:
     task = instance.task()
     planned = {one.milestone: one.tick for one in verdict.milestones if one.tick is not None}
     there = archive.episodes(task=task, task_hash=task.content_hash, agent=Repeated.name, seeds=[instance.seed])
-    episode = next((one for one in there if one.terminated and one.num_steps == len(verdict.actions)), None)
+    alike = (one for one in there if one.terminated and one.num_steps == len(verdict.actions))
+    episode = next((one for one in alike if of_instance(archive, one, instance).success), None)
     if episode is None:
         player = Repeated(instance, verdict.actions)
         episode = rollout(archive, task, player, instance.seed, rng=np.random.default_rng(0))
@@ -115,6 +126,7 @@ def record(archive: Archive, instance: Instance, verdict: Verdict) -> Proof:
                 f"{instance.name}: the recording reached {player.reached}, and the plan {planned}\n"
                 "The world did not repeat itself; please report this with the instance."
             )
+        keep(archive.root, player.judgement(episode), instance)
     return Proof(
         instance.name, instance.content_hash, episode.id, task.content_hash, verdict.ticks, planned, rules.VERSION, VERSION
     )

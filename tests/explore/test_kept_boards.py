@@ -1,0 +1,207 @@
+"""Boards and ratings of models: made again only when something has changed, and with tasks as what is drawn at random."""
+
+from __future__ import annotations
+
+import json
+from contextlib import closing
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+import interplay.record
+from interplay.cli import main
+from interplay.explore import judgements, published
+from interplay.explore.evaluation import kept as kept_module
+from interplay.explore.evaluation.kept import Kept
+from interplay.explore.evaluation.metrics import Outcome, Result
+from interplay.explore.evaluation.ratings import rate
+from interplay.explore.evaluation.references import ORACLE, proofs
+from interplay.explore.evaluation.runs import FOLDER as RUNS
+from interplay.explore.evaluation.runs import RunFile, header
+from interplay.explore.evaluation.settings import Settings
+from interplay.explore.judgements import Judgement
+from interplay.explore.shown import Shown
+from interplay.store import EpisodeRow, entrants
+from interplay.store.models import Participant
+from interplay.testing import START, add_task, episode_values
+
+TASK = "explore/0116"
+INSTANCE = published.instances()[TASK]
+IDS = tuple(one.id for one in INSTANCE.milestones)
+
+
+@pytest.fixture
+def archive(tmp_path):
+    with closing(interplay.record.open(tmp_path)) as archive:
+        with archive.database.write() as session:
+            session.add(Participant(key="ada", created_at=START))
+            add_task(session, INSTANCE.task())
+        yield archive
+
+
+def play(archive, episode: str, *, actor: str, task=None, **changes) -> None:
+    with archive.database.write() as session:
+        session.add(EpisodeRow(**episode_values(task or INSTANCE.task(), actor, 0, id=episode, **changes)))
+
+
+def judged(episode: str, num_reached: int) -> Judgement:
+    return Judgement(episode, INSTANCE.name, "interplay-1", 100, IDS, dict.fromkeys(IDS[:num_reached], 5), {})
+
+
+def run(archive, model: str, epoch: int = 1) -> None:
+    head = header(INSTANCE, Settings(), model, epoch)
+    file = RunFile(archive.root / RUNS / f"{head['run']}.jsonl", head, START)
+    file.append({"begin": {"episode": f"{model}-{epoch}", "at_start": [], "not_judged": []}})
+    file.append({"end": {"outcome": "terminated", "said_done": True, "num_steps": 9, "reached": {IDS[0]: 3}, "replies": {}}})
+    file.close()
+
+
+def test_a_proof_is_an_episode_of_the_oracle_in_which_all_was_reached(archive):
+    today = INSTANCE.task()
+    earlier = replace(today, tags=(*today.tags, "an earlier version"))
+    play(archive, "half", actor=ORACLE, created_at=START)
+    play(archive, "whole", actor=ORACLE, created_at=START + timedelta(minutes=1))
+    play(archive, "unknown", actor=ORACLE, created_at=START + timedelta(minutes=2))
+    with archive.database.write() as session:
+        add_task(session, earlier)
+    play(archive, "old", actor=ORACLE, task=earlier)
+    known = {"half": judged("half", len(IDS) - 1), "whole": judged("whole", len(IDS))}
+    assert proofs(archive.database, archive.root, known.get) == {today.content_hash: "whole"}
+    assert proofs(archive.database, archive.root, {"half": known["half"]}.get) == {}
+    # Of a version that does not come with the package counts what was kept when it was recorded.
+    kept = archive.root / judgements.FOLDER / "old.json"
+    judgements.keep(archive.root, judged("old", len(IDS)), replace(INSTANCE, task_text="Another."))
+    document = json.loads(kept.read_text())
+    assert proofs(archive.database, archive.root, {}.get) == {}
+    kept.write_text(json.dumps(document | {"task_hash": earlier.content_hash}))
+    assert proofs(archive.database, archive.root, {}.get) == {earlier.content_hash: "old"}
+
+
+def test_boards_are_made_again_only_when_something_has_changed(archive, monkeypatch):
+    made = []
+    for name in ("boards", "references"):
+        original = getattr(kept_module, name)
+        monkeypatch.setattr(
+            kept_module, name, lambda *given, name=name, original=original: made.append(name) or original(*given)
+        )
+    known: dict[str, Judgement] = {}
+    kept = Kept(archive.database, archive.root, known.get)
+    assert (kept.boards(), made) == ([], ["boards"])
+    run(archive, "m")
+
+    def rows() -> list[tuple[str, int]]:
+        """Asked twice; the second time nothing may be made."""
+        (board,) = kept.boards()
+        made.clear()
+        assert kept.boards() == [board]
+        assert made == []
+        return [*((row["model"], row["runs"]) for row in board.table["references"]), ("waiting", board.num_waiting)]
+
+    assert rows() == [("waiting", 0)]
+    play(archive, "ada-1", actor="participant-1", actor_kind="human", participant_id=1)
+    assert rows() == [("waiting", 0)]
+    with archive.database.write() as session:
+        entrants.agree(session, episode_id="ada-1", participant_id=1, agreed=True, now=START)
+    assert rows() == [("waiting", 1)]
+    known["ada-1"] = judged("ada-1", 1)
+    judgements.keep(archive.root, known["ada-1"], INSTANCE)
+    assert rows() == [("people (first attempts)", 1), ("waiting", 0)]
+    Shown(archive.database, archive.root).add(1, "explore/0009", START)
+    assert rows() == [("people (first attempts)", 1), ("waiting", 0)]
+    with archive.database.write() as session:
+        entrants.agree(session, episode_id="ada-1", participant_id=1, agreed=False, now=START)
+    assert rows() == [("waiting", 0)]
+    run(archive, "n")
+    assert {row["model"] for row in kept.boards()[0].table["models"]} == {"m", "n"}
+    (pair,) = kept.boards()[0].pairs
+    assert (pair["first"], pair["second"], pair["msr_difference"], pair["msr_holm"]) == ("m", "n", 0, 1)
+
+
+def test_a_whole_run_is_read_again_only_when_its_file_has_changed(archive, monkeypatch):
+    run(archive, "m")
+    (path,) = (archive.root / RUNS).glob("*.jsonl")
+    kept, first = Kept(archive.database, archive.root, {}.get), None
+    first = kept.run(path.stem)
+    assert first is not None
+    assert kept.run(path.stem) is first
+    with path.open("a") as file:
+        file.write('{"failed": {"error": "gone", "replies": {}}}\n')
+    assert kept.run(path.stem).num_failed == 1
+    assert (kept.run("f" * 16), kept.run("../" + path.stem)) == (None, None)
+
+
+def test_results_of_a_folder_without_a_catalogue_make_none(tmp_path, capsys):
+    head = header(INSTANCE, Settings(), "m", 1)
+    RunFile(tmp_path / RUNS / f"{head['run']}.jsonl", head, START).close()
+    with pytest.raises(SystemExit) as stop:
+        main(["explore", "results", "--data", str(tmp_path), "--json"])
+    assert not stop.value.code
+    (table,) = json.loads(capsys.readouterr().out)["tables"]
+    assert (table["references"], [row["model"] for row in table["models"]]) == ([], ["m"])
+    assert [path.name for path in tmp_path.iterdir()] == ["explore"]
+
+
+def test_results_say_how_many_first_attempts_cannot_be_judged(archive, capsys):
+    run(archive, "m")
+    play(archive, "ada-1", actor="participant-1", actor_kind="human", participant_id=1)
+    with archive.database.write() as session:
+        entrants.agree(session, episode_id="ada-1", participant_id=1, agreed=True, now=START)
+    with pytest.raises(SystemExit):
+        main(["explore", "results", "--data", str(archive.root)])
+    assert "first attempts of people that cannot be judged, and are left out: 1" in capsys.readouterr().out  # it has no file
+
+
+def result(model: str, task: int, epoch: int, num_reached: int) -> Result:
+    parts = tuple(Outcome(str(number), "find", 1 if number < num_reached else None, True) for number in range(3))
+    about = {"seed": 0, "hops": 1, "capabilities": (), "settings": "{}", "at_start": (), "num_steps": 1, "episode": None}
+    ended = {
+        "failed": None,
+        "ended": "terminated",
+        "calls": 1,
+        "input_tokens": 1,
+        "output_tokens": 1,
+        "replies": {},
+        "cost": None,
+    }
+    which = {"run": f"{model}{task}{epoch}", "task": f"explore/t{task}", "model": model, "epoch": epoch}
+    return Result(outcomes=parts, **which, **about, **ended)
+
+
+BEST = (3, 3, 2, 0, 3, 1)
+"""Milestones that `good` reaches in six tasks; `bad` reaches one in each."""
+
+
+def runs(num_epochs: int) -> list[Result]:
+    return [
+        result(model, task, epoch, reached if model == "good" else 1)
+        for epoch in range(num_epochs)
+        for task, reached in enumerate(BEST)
+        for model in ("good", "bad")
+    ]
+
+
+def test_more_runs_of_the_same_tasks_do_not_make_a_rating_look_surer():
+    once, often = (rate(runs(number)) for number in (1, 25))
+    assert (once.num_answers, often.num_answers, often.num_tasks) == (6, 150, 6)
+    for ours in (once, often):
+        assert [row.agent for row in ours.rows] == ["good", "bad"]
+    widths = [ours.rows[0].high - ours.rows[0].low for ours in (once, often)]
+    assert widths[1] > 0.6 * widths[0], "with 150 pairs taken for independent, it were a fifth"
+    # The worse model is the better one in a resample that has t3, where it wins, more often than the four tasks it loses.
+    assert 0.8 < often.rows[0].above_next < 0.99
+    assert often.rows[1].above_next is None
+
+
+def test_the_order_of_runs_does_not_change_a_rating():
+    for method in ("bradley-terry", "davidson"):
+        assert rate(runs(3), method).rows == rate(runs(3)[::-1], method).rows
+
+
+def test_a_single_task_gives_no_interval():
+    ratings = rate([one for one in runs(4) if one.task == "explore/t0"])
+    assert [(row.agent, row.low, row.high, row.above_next) for row in ratings.rows] == [
+        ("good", None, None, None),
+        ("bad", None, None, None),
+    ]
+    assert rate([]).rows == ()
