@@ -273,6 +273,7 @@ async def _one_game(
 def _roll_out(archive: interplay.record.Archive, task: Task, settings: DemoSettings, report: Reporter) -> dict[str, float]:
     """Every agent plays the same held-out seeds; returns the mean returns."""
     seeds = task.held_out_seeds[: settings.num_seeds]
+    is_short = len(seeds) * settings.rollout_s < 60  # processes begin in seconds; so little is played sooner without them
     means = {}
     for place, name in enumerate(AGENTS):
         episodes = evaluate(
@@ -282,7 +283,7 @@ def _roll_out(archive: interplay.record.Archive, task: Task, settings: DemoSetti
             seeds,
             seed=settings.seed,
             max_steps=round(settings.rollout_s * task.frame_rate_hz),
-            processes=len(os.sched_getaffinity(0)),
+            processes=1 if is_short else len(os.sched_getaffinity(0)),
             report=lambda done, _, place=place: report("roll out", place * len(seeds) + done, len(AGENTS) * len(seeds)),
         )
         means[name] = float(np.mean([episode.total_reward for episode in episodes]))

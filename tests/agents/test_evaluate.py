@@ -20,11 +20,21 @@ def archive(new_archive, tmp_path):
     archive.close()
 
 
-def test_two_processes_play_what_one_would(archive, new_archive, tmp_path):
+def test_two_processes_play_what_one_would_with_a_trained_policy(archive, new_archive, tmp_path):
+    import torch
+
+    from interplay.agents.networks import NatureCNN
+    from interplay.agents.policy import save_policy
+
+    torch.manual_seed(0)
+    network = NatureCNN(18)
+    details = {"architecture": {"name": "nature_cnn", "num_actions": 18, "in_channels": 4}, "temperature": 1.0}
     other = new_archive(tmp_path / "other")
+    for one in (archive, other):
+        save_policy(one.root / "models" / "fresh", network, task=TASK, algorithm="bc", observation="dqn", details=details)
     seeds = [1, 2, 3]
-    alone = evaluate(archive, TASK, "random", seeds, seed=5, max_steps=90, video=False)
-    together = evaluate(other, TASK, "random", seeds, seed=5, max_steps=90, video=False, processes=2)
+    alone = evaluate(archive, TASK, "fresh", seeds, seed=5, max_steps=90, video=False)
+    together = evaluate(other, TASK, "fresh", seeds, seed=5, max_steps=90, video=False, processes=2)
     assert [episode.seed for episode in together] == seeds
     for one, two in zip(alone, together, strict=True):
         np.testing.assert_array_equal(one.actions(), two.actions())
