@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import spearmanr
 
 from interplay.cli import main
 from interplay.cli.judge.simulate import PolicyName, ProfileName, RatingName
@@ -82,6 +81,8 @@ def test_judges_draw_as_often_as_is_asked_for(draws):
 
 
 def test_rank_correlation_equals_scipy_ties_included():
+    from scipy.stats import spearmanr
+
     rng = np.random.default_rng(0)
     for _ in range(20):
         a, b = rng.normal(size=12), rng.integers(5, size=12).astype(float)

@@ -4,26 +4,33 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
 
 from interplay.rank.bias import binomial_p, judges, kruskal_wallis, length_bias, share, side_bias
 from interplay.rank.judgements import Judgement
 
 
+@pytest.fixture(scope="module")
+def stats():
+    """Loaded when a test wants it: every process collects these tests."""
+    from scipy import stats
+
+    return stats
+
+
 @given(st.integers(1, 3000), st.floats(0, 1))
-def test_the_binomial_test_equals_scipy(num, part):
+def test_the_binomial_test_equals_scipy(stats, num, part):
     count = round(part * num)
     # Far out scipy says 0.
     assert binomial_p(count, num) == pytest.approx(stats.binomtest(count, num).pvalue, rel=1e-8, abs=1e-200)
 
 
-def test_the_binomial_test_of_a_large_log_equals_scipy():
+def test_the_binomial_test_of_a_large_log_equals_scipy(stats):
     assert binomial_p(99_500, 200_000) == pytest.approx(stats.binomtest(99_500, 200_000).pvalue, rel=1e-7)
     assert binomial_p(0, 0) == 1
 
 
 @given(st.integers(0, 50), st.integers(1, 50))
-def test_shares_have_wilsons_interval(part, more):
+def test_shares_have_wilsons_interval(stats, part, more):
     num = part + more
     ours, theirs = share(part, num), stats.binomtest(part, num).proportion_ci(method="wilson")
     assert (ours.low, ours.high) == pytest.approx((theirs.low, theirs.high), abs=1e-9)
@@ -40,14 +47,14 @@ def test_side_bias_leaves_draws_out_of_the_share():
 
 
 @given(st.lists(st.lists(st.integers(0, 9), min_size=1, max_size=12), min_size=2, max_size=3))
-def test_the_rank_statistic_equals_scipy(groups):
+def test_the_rank_statistic_equals_scipy(stats, groups):
     if len({value for group in groups for value in group}) == 1:
         assert kruskal_wallis(groups) == 0
     else:
         assert kruskal_wallis(groups) == pytest.approx(stats.kruskal(*groups).statistic, abs=1e-9)
 
 
-def test_length_bias_equals_scipy_for_two_and_three_outcomes():
+def test_length_bias_equals_scipy_for_two_and_three_outcomes(stats):
     rng = np.random.default_rng(0)
     lengths = {"left": rng.integers(100, 400, 30), "right": rng.integers(80, 300, 25), "draw": rng.integers(100, 200, 9)}
     log = [Judgement("eve", "a", "b", o, num_reason_chars=int(n)) for o, some in lengths.items() for n in some]

@@ -2,7 +2,6 @@
 
 import math
 
-import evalica
 import numpy as np
 import pytest
 from hypothesis import given
@@ -29,8 +28,10 @@ def random_counts(seed: int, num_agents: int = 17, num_answers: int = 3049, num_
     return wins, ties
 
 
-def as_log(wins, ties) -> tuple[list[str], list[str], list[evalica.Winner]]:
+def as_log(wins, ties) -> tuple[list[str], list[str], list]:
     """The answers behind the counts, as evalica takes them."""
+    import evalica  # it loads scipy and pandas, and every process collects these tests
+
     xs, ys, winners = [], [], []
     for a, b in np.ndindex(wins.shape):
         for count, winner in ((wins[a, b], evalica.Winner.X), (ties[a, b] if a < b else 0, evalica.Winner.Draw)):
@@ -42,6 +43,8 @@ def as_log(wins, ties) -> tuple[list[str], list[str], list[evalica.Winner]]:
 
 @pytest.mark.parametrize(("seed", "tie_weight"), [(0, 0.5), (1, 0.5), (2, 0.5), (3, 0.0), (4, 1.0)])
 def test_strengths_equal_evalica(seed, tie_weight):
+    import evalica
+
     wins, ties = random_counts(seed)
     scores = evalica.bradley_terry(*as_log(wins, ties), tie_weight=tie_weight, tolerance=1e-14, limit=100_000).scores
     ours = fit(wins, ties, tie_weight=tie_weight)
