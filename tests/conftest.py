@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import fcntl
 import gc
 import os
@@ -20,6 +21,8 @@ from interplay.record import Archive
 from interplay.store import Database, database
 
 CHROMIUM = os.environ.get("INTERPLAY_CHROMIUM") or shutil.which("chromium") or "/usr/bin/chromium"
+CHROMIUM_SHELL = os.environ.get("INTERPLAY_CHROMIUM") or shutil.which("chromium-headless-shell") or CHROMIUM
+"""The same engine without the browser's own windows and services, which cost a second for each page. It locks no pointer."""
 CHROMIUM_ARGS = (
     "--no-sandbox",
     "--disable-gpu",
@@ -129,14 +132,49 @@ def postgres_url(new_postgres_url, migrated_postgres) -> str:
     return new_postgres_url(migrated_postgres)
 
 
-@pytest.fixture(scope="module")
-def chromium():
-    """A headless browser; for one module only, because Playwright keeps an event loop running while it has one open."""
-    if not Path(CHROMIUM).exists():
-        pytest.skip("no Chromium: install it (apt-get install chromium) or name it in INTERPLAY_CHROMIUM")
-    from playwright.sync_api import sync_playwright
+@pytest.fixture(scope="session")
+def launch_browser():
+    """`launch_browser(program)`: a headless browser, which is started once; its event loop runs from then on."""
+    from playwright.sync_api import Browser, sync_playwright
 
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(CHROMIUM_ARGS))
-        yield browser
-        browser.close()
+        loop = asyncio.get_running_loop()
+        browsers: dict[str, Browser] = {}
+
+        def launch(program: str):
+            asyncio._set_running_loop(loop)
+            if program not in browsers:
+                browsers[program] = playwright.chromium.launch(executable_path=program, args=list(CHROMIUM_ARGS))
+            return browsers[program]
+
+        asyncio._set_running_loop(None)
+        yield launch
+        asyncio._set_running_loop(loop)
+        for browser in browsers.values():
+            browser.close()
+
+
+@pytest.fixture(scope="module")
+def chromium(request, launch_browser):
+    """A headless browser. Playwright's event loop counts as running only while a module has it, so that others run theirs.
+
+    Tests that lock the pointer ask for the whole browser, by `parametrize("chromium", ["whole"], indirect=True)`.
+    """
+    program = CHROMIUM if getattr(request, "param", "shell") == "whole" else CHROMIUM_SHELL
+    if not Path(program).exists():
+        pytest.skip("no Chromium: install it (apt-get install chromium) or name it in INTERPLAY_CHROMIUM")
+    yield launch_browser(program)
+    asyncio._set_running_loop(None)
+
+
+@pytest.fixture(scope="session")
+def picture():
+    """`picture(page, "name")` puts a picture of a page into the folder that INTERPLAY_SCREENSHOTS names; without one it does
+    nothing: pictures are for people to look at, and cost seconds."""
+    folder = os.environ.get("INTERPLAY_SCREENSHOTS")
+
+    def take(page, name: str, *, full_page: bool = True) -> None:
+        if folder:
+            page.screenshot(path=Path(folder) / f"{name}.png", full_page=full_page)
+
+    return take

@@ -1,8 +1,5 @@
 """The page in a real Chromium: light, dark, and as wide as a phone."""
 
-import os
-from pathlib import Path
-
 import pytest
 
 from interplay.report import bedd_report, write_report
@@ -17,7 +14,7 @@ def address(answers, forms, tmp_path_factory):
 
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 1280), ("light", 360), ("dark", 360)])
-def test_the_page_is_readable(chromium, address, scheme, width):
+def test_the_page_is_readable(chromium, address, picture, scheme, width):
     page = chromium.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
     faults = []
     page.on("pageerror", lambda error: faults.append(str(error)))
@@ -33,9 +30,8 @@ def test_the_page_is_readable(chromium, address, scheme, width):
     last = page.locator("nav a").last if width > 640 else page.locator("nav > details > ol > li > a").last
     last.click()
     assert page.locator("#inconsistencies").evaluate("element => element.getBoundingClientRect().top") < 900
-    if folder := os.environ.get("INTERPLAY_SCREENSHOTS"):
-        page.evaluate("window.scrollTo(0, 0)")
-        page.screenshot(path=Path(folder) / f"report-{scheme}-{width}.png", full_page=True)
+    page.evaluate("window.scrollTo(0, 0)")
+    picture(page, f"report-{scheme}-{width}")
     assert faults == []
     page.close()
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from datetime import UTC, datetime
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -139,12 +137,3 @@ def windows(chromium, server):
 def serve():
     """`serving`, for tests that need a server of their own."""
     return serving
-
-
-@pytest.fixture(scope="session")
-def screenshots(tmp_path_factory):
-    """Where pictures of pages go."""
-    named = os.environ.get("INTERPLAY_SCREENSHOTS")
-    folder = Path(named) if named else tmp_path_factory.mktemp("screenshots")
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder

@@ -32,7 +32,7 @@ def served(tmp_path_factory):
     archive.close()
 
 
-def test_a_person_walks_the_corridor_and_sees_all_milestones_reached(served, chromium, screenshots):
+def test_a_person_walks_the_corridor_and_sees_all_milestones_reached(served, chromium, picture):
     address, archive = served
     sent: list[str] = []
     context = chromium.new_context(base_url=address, viewport={"width": 1240, "height": 900})
@@ -42,11 +42,11 @@ def test_a_person_walks_the_corridor_and_sees_all_milestones_reached(served, chr
     try:
         page.goto("/")
         page.get_by_role("link", name="Explore: choose a task").focus()
-        page.screenshot(path=screenshots / "explore-library.png", full_page=True)
+        picture(page, "explore-library")
         page.keyboard.press("Enter")
         page.wait_for_url("**/explore")
         page.goto(f"/play/{CORRIDOR}")
-        page.screenshot(path=screenshots / "explore-play.png", full_page=True)
+        picture(page, "explore-play")
         sent.append(page.content())
         page.locator("[data-start]:not([disabled])").press("Enter")
         page.locator("#player[data-state=playing]").wait_for()
@@ -64,10 +64,10 @@ def test_a_person_walks_the_corridor_and_sees_all_milestones_reached(served, chr
         rows = page.locator("[data-milestones] li")
         assert rows.nth(0).inner_text().split("\n") == ["Find cut red sandstone slab", "reached before you began"]
         assert [row.startswith("Find ") and "reached at 0:0" in row for row in rows.all_inner_texts()[1:]] == [True, True]
-        page.screenshot(path=screenshots / "explore-end.png", full_page=True)
+        picture(page, "explore-end")
         page.emulate_media(color_scheme="dark")
         page.set_viewport_size({"width": 375, "height": 800})
-        page.screenshot(path=screenshots / "explore-end-dark-phone.png", full_page=True)
+        picture(page, "explore-end-dark-phone")
         assert page.evaluate("document.documentElement.scrollWidth") <= 375
 
         (episode,) = archive.episodes(task=CORRIDOR)
@@ -79,10 +79,10 @@ def test_a_person_walks_the_corridor_and_sees_all_milestones_reached(served, chr
         assert (attempt.episode, attempt.is_done) == (episode.id, True)
         page.goto(f"/episodes/{episode.id}")
         page.locator("[data-milestones] ol").wait_for()
-        page.screenshot(path=screenshots / "explore-episode-dark-phone.png", full_page=True)
+        picture(page, "explore-episode-dark-phone")
         for path in ("/", f"/play/{CORRIDOR}"):
             page.goto(path)
-            page.screenshot(path=screenshots / f"explore{path.replace('/', '-')}-dark-phone.png", full_page=True)
+            picture(page, f"explore{path.replace('/', '-')}-dark-phone")
             assert page.evaluate("document.documentElement.scrollWidth") <= 375, path
         stranger = httpx.get(f"{address}/api/episodes/{episode.id}/milestones")
         assert (stranger.status_code, stranger.json()["error"]) == (403, "not_played_yet")

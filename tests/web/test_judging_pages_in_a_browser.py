@@ -66,7 +66,7 @@ every_look = pytest.mark.parametrize("look", LOOKS, indirect=True)
 
 
 @pytest.fixture
-def page(chromium, server, look, screenshots):
+def page(chromium, server, look, picture):
     """A page that fails its test on any script error or foreign address, and that can `shoot` itself."""
     context = chromium.new_context(base_url=server, **LOOKS[look])
     page = context.new_page()
@@ -86,7 +86,7 @@ def page(chromium, server, look, screenshots):
         """Pictures of the page as it is, in dark and in light."""
         for colours in ("dark", "light"):
             page.emulate_media(color_scheme=colours)
-            page.screenshot(path=screenshots / f"{name}-{look}-{colours}.png", full_page=True)
+            picture(page, f"{name}-{look}-{colours}")
 
     page.shoot = shoot
     yield page

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from test_pages_in_a_browser import LOOKS, every_look, fits, look, page, quit_game, until  # noqa: F401 (fixtures)
+from test_pages_in_a_browser import LOOKS, every_look, fits, locks_pointer, look, page, quit_game, until  # noqa: F401 (fixtures)
 
 pytestmark = pytest.mark.browser
 
@@ -98,6 +98,7 @@ def test_dragging_turns_where_the_browser_refuses_the_lock(page, recorded):  # n
     assert not any(action["attack"] for action in actions[-2:])
 
 
+@locks_pointer
 def test_the_locked_pointer_turns_and_escape_gives_it_back_and_pauses(page, recorded):  # noqa: F811
     open_task(page)
     box = page.locator("[data-start]").bounding_box()

@@ -32,7 +32,7 @@ def address(tmp_path_factory):
 
 
 @pytest.mark.parametrize("width", [375, 620, 800, 970, 1000, 1030, 1280])
-def test_nothing_in_a_table_is_cut_off(address, chromium, screenshots, width):
+def test_nothing_in_a_table_is_cut_off(address, chromium, picture, width):
     served, token = address
     context = chromium.new_context(viewport={"width": width, "height": 800})
     page = context.new_page()
@@ -42,7 +42,7 @@ def test_nothing_in_a_table_is_cut_off(address, chromium, screenshots, width):
             page.goto(served + path)
             assert page.url == served + path
             page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
-            page.screenshot(path=screenshots / f"narrow-{path.strip('/').replace('/', '-')}-{width}.png", full_page=True)
+            picture(page, f"narrow-{path.strip('/').replace('/', '-')}-{width}")
             assert page.evaluate("document.documentElement.scrollWidth") <= width, path
             assert page.evaluate(CUT) == [], path
             assert page.locator("td:visible").count() > 3, path

@@ -33,10 +33,11 @@ def look(request):
 
 
 every_look = pytest.mark.parametrize("look", LOOKS, indirect=True)
+locks_pointer = pytest.mark.parametrize("chromium", ["whole"], indirect=True)
 
 
 @pytest.fixture
-def page(chromium, server, look, screenshots):
+def page(chromium, server, look, picture):
     """A page that fails its test on any script error, and that can `shoot` itself."""
     context = chromium.new_context(base_url=server, **LOOKS[look])
     page = context.new_page()
@@ -55,7 +56,7 @@ def page(chromium, server, look, screenshots):
         """Pictures of the page as it is, in light and in dark."""
         for colours in ("dark", "light"):
             page.emulate_media(color_scheme=colours)
-            page.screenshot(path=screenshots / f"{name}-{look}-{colours}.png", full_page=True)
+            picture(page, f"{name}-{look}-{colours}")
 
     page.shoot = shoot
     yield page
@@ -201,9 +202,9 @@ def test_a_match_is_watched_and_answered_and_the_next_one_comes(page, recorded):
     page.goto("/judge?task=atari/breakout")
     page.locator("#judge[data-state=match]").wait_for()
     until(page, "[...document.querySelectorAll('video')].every(v => v.readyState >= 3)")
-    page.shoot("judge-start")
+    until(page, "document.querySelector('[data-submit]').textContent.startsWith('Watch ')")
     assert page.locator("[data-submit]").is_disabled()
-    assert page.locator("[data-submit]").inner_text().startswith("Watch ")
+    page.shoot("judge-start")
     page.keyboard.press("Space")
     until(page, "Number(document.querySelector('[data-scrub]').value) > 0.5")
     page.keyboard.press("Space")
@@ -340,7 +341,7 @@ def check_that_all_controls_are_on_the_screen(page) -> None:
     page.set_viewport_size(before)
 
 
-def test_fingers_press_the_buttons_of_a_phone(chromium, server, recorded, screenshots):
+def test_fingers_press_the_buttons_of_a_phone(chromium, server, recorded, picture):
     context = chromium.new_context(base_url=server, **LOOKS["phone"])
     page = context.new_page()
     page.goto("/play/atari/breakout")
@@ -353,7 +354,7 @@ def test_fingers_press_the_buttons_of_a_phone(chromium, server, recorded, screen
         point = {"x": box["x"] + box["width"] * dx, "y": box["y"] + box["height"] / 2}
         touch.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [point]})
         page.wait_for_timeout(300)
-        page.screenshot(path=screenshots / "play-touch-phone.png", full_page=True)
+        picture(page, "play-touch-phone")
         touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
 
     check_that_all_controls_are_on_the_screen(page)

@@ -41,7 +41,7 @@ def server(archive, tmp_path):
         yield address
 
 
-def test_a_person_who_agrees_is_judged_against_an_agent_and_found_on_the_leaderboard(windows, archive, screenshots):
+def test_a_person_who_agrees_is_judged_against_an_agent_and_found_on_the_leaderboard(windows, archive, picture):
     player, judge = windows
     player.goto(f"/play/{TASK.id}")
     player.locator("[data-start]:not([disabled])").press("Enter")
@@ -49,7 +49,7 @@ def test_a_person_who_agrees_is_judged_against_an_agent_and_found_on_the_leaderb
     player.keyboard.press("Space")
     question = player.locator("[data-compare]")
     question.wait_for()
-    player.screenshot(path=screenshots / "may-we-compare.png", full_page=True)
+    picture(player, "may-we-compare")
     (episode,) = archive.episodes(actor="human")
     assert episode.seed in TASK.held_out_seeds
     judge.goto(f"/judge?task={TASK.id}")
@@ -96,4 +96,4 @@ def test_a_person_who_agrees_is_judged_against_an_agent_and_found_on_the_leaderb
     judge.goto(f"/leaderboard?task={TASK.id}")
     for name in ("people", "random"):
         judge.locator("table.board tbody tr", has_text=name).wait_for()
-    judge.screenshot(path=screenshots / "people-on-the-leaderboard.png", full_page=True)
+    picture(judge, "people-on-the-leaderboard")

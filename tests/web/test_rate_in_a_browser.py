@@ -70,7 +70,7 @@ def hog(core: int) -> Iterator[subprocess.Popen[bytes]]:
 
 def test_a_busy_core_makes_the_picture_smaller_and_not_the_game_slower(page, archive):  # noqa: F811
     page.goto(f"/play/{TASK}")
-    page.locator("[data-start]:not([disabled])").click()
+    page.locator("[data-start]:not([disabled])").press("Enter")
     page.locator("#player[data-state=playing]").wait_for(timeout=FIRST_START_S * 1000)
     core = max(os.sched_getaffinity(0))
     for pid in workers_of(archive.root):

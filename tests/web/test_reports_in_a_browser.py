@@ -42,7 +42,7 @@ def page(chromium, tmp_path):
     assert errors == []
 
 
-def test_a_judge_is_told_whom_to_watch_and_thanked_for_a_report_by_keyboard_alone(page, screenshots):
+def test_a_judge_is_told_whom_to_watch_and_thanked_for_a_report_by_keyboard_alone(page, picture):
     page.goto(f"/judge?task={TASK.id}")
     page.locator("#judge[data-state=match]").wait_for()
     assert "Watch the left player in both videos" in page.locator("[data-seat]").inner_text()
@@ -60,4 +60,4 @@ def test_a_judge_is_told_whom_to_watch_and_thanked_for_a_report_by_keyboard_alon
     assert "the people who run the server read it" in thanks.inner_text()
     assert "Here is another pair." in thanks.inner_text()
     until(page, "document.activeElement === document.querySelector('[data-headline]')")
-    page.screenshot(path=screenshots / "thanks-for-a-report.png", full_page=True)
+    picture(page, "thanks-for-a-report")

@@ -293,7 +293,7 @@ def test_somebody_who_does_not_pass_tries_again_and_then_goes_home(chromium, hos
 
 
 @pytest.mark.parametrize("look", LOOKS)
-def test_every_page_fits_and_is_pictured_in_light_and_dark(chromium, host, archive, study, platform, screenshots, look):
+def test_every_page_fits_and_is_pictured_in_light_and_dark(chromium, host, archive, study, platform, picture, look):
     worker, taken = f"60{'aa' if look == 'phone' else 'bb'}", f"3TAKEN{look.upper()}"
     with browsing(chromium) as page:
         page.goto(mturk_link(host, platform, workerId=f"A8{look.upper()}", assignmentId=taken))
@@ -306,7 +306,7 @@ def test_every_page_fits_and_is_pictured_in_light_and_dark(chromium, host, archi
             assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), f"{name} sticks out on a {look}"
             for colours in ("dark", "light"):
                 page.emulate_media(color_scheme=colours)
-                page.screenshot(path=screenshots / f"study-{name}-{look}-{colours}.png", full_page=True)
+                picture(page, f"study-{name}-{look}-{colours}")
 
         page.goto(f"{host}/studies")
         shoot("list")

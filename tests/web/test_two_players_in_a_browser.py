@@ -86,13 +86,13 @@ def worker_of_the_game(server, data) -> int:
     return pid
 
 
-def test_two_windows_play_one_game_through_a_pause_and_a_killed_worker(windows, server, data, screenshots):
+def test_two_windows_play_one_game_through_a_pause_and_a_killed_worker(windows, server, data, picture):
     first, second = windows
     start(first)
     cover = "[data-cover]"
     first.locator(cover, has_text="Waiting for another player to join.").wait_for()
     assert first.get_by_role("button", name="Stop waiting").is_visible()
-    first.screenshot(path=screenshots / "two-players-waiting.png")
+    picture(first, "two-players-waiting", full_page=False)
     start(second, BLUR_IN_COUNTDOWN)
     first.locator(cover, has_text="Waiting for right paddle to be ready.").wait_for()
     second.locator(cover, has_text="The game has not begun yet. Click here or press any key when you are ready.").wait_for()
@@ -112,8 +112,8 @@ def test_two_windows_play_one_game_through_a_pause_and_a_killed_worker(windows, 
     first.locator(cover, has_text="The others keep playing without you.").wait_for()
     second.locator("[data-seats]", has_text="left paddle is away.").wait_for()
     sees_steps(second, 10)
-    first.screenshot(path=screenshots / "two-players-paused.png")
-    second.screenshot(path=screenshots / "two-players-alone.png")
+    picture(first, "two-players-paused", full_page=False)
+    picture(second, "two-players-alone", full_page=False)
     first.locator("[data-pause]").click()
     playing(first)
     os.kill(worker_of_the_game(server, data), signal.SIGKILL)
@@ -140,7 +140,7 @@ def test_two_windows_play_one_game_through_a_pause_and_a_killed_worker(windows, 
     archive.close()
 
 
-def test_a_player_who_is_done_watches_until_the_other_is(windows, data, screenshots):
+def test_a_player_who_is_done_watches_until_the_other_is(windows, data, picture):
     for page in windows:
         start(page, task="together/build_shelter")
     for page in windows:
@@ -151,7 +151,7 @@ def test_a_player_who_is_done_watches_until_the_other_is(windows, data, screensh
     first.get_by_role("button", name="Yes, done").click()
     done = "You are done. You can watch until the others are done."
     first.locator("[data-hint]", has_text=done).wait_for()
-    first.screenshot(path=screenshots / "two-players-one-done.png")
+    picture(first, "two-players-one-done", full_page=False)
     for page in windows:
         sees_steps(page, 10)
     assert second.locator("[data-hint]", has_text=done).count() == 0
