@@ -36,8 +36,13 @@ STANDSTILL_S = 120.0
 LATENESS = 60, 25, 8
 """Steps by which a key may be let go too late without harm: as many as the way allows, for the page of a busy machine lags."""
 SMALL = [16, 16]
-"""Size of the shadow's pictures, which nobody looks at."""
+"""Size of pictures that nobody looks at."""
 _NO_WHIMS = np.random.default_rng(0)
+
+
+def with_small_pictures(task: Task) -> Task:
+    """The task, for a world that is played where nobody looks at its pictures."""
+    return replace(task, env=EnvSpec(task.env.id, {**task.env.options, "size": SMALL}))
 
 
 class Shadow:
@@ -53,8 +58,7 @@ class Shadow:
     """
 
     def __init__(self, root: Path, task: Task, seed: int) -> None:
-        options = {**task.env.options, "size": SMALL}
-        self._env = make(replace(task, env=EnvSpec(task.env.id, options)))
+        self._env = make(with_small_pictures(task))
         self._env.reset(seed=seed)
         self._root, self._session = root / "journal", ""
         self._paths: list[Path] = []

@@ -35,10 +35,11 @@ def walk(step: int, rng: np.random.Generator, pitch: float) -> dict:
     return keys | {CAMERA: np.array([rng.normal(0, 1) - pitch / 20, rng.normal(1, 4)], np.float32)}
 
 
-def record_long_episode(archive: Archive, *, snapshots: bool = True) -> Episode:
+def record_long_episode(archive: Archive, *, num_steps: int = NUM_STEPS, snapshots: bool = True) -> Episode:
     """Play and seal one.
 
     Args:
+        num_steps: How long it is; three minutes by default.
         snapshots: Whether snapshots are kept, as today; else there are none.
     """
     task = find("basalt/find_cave")
@@ -51,7 +52,7 @@ def record_long_episode(archive: Archive, *, snapshots: bool = True) -> Episode:
     observation, info = env.reset(seed=14169)
     recorder.start(observation, info)
     rng = np.random.default_rng(0)
-    for step in range(NUM_STEPS):
+    for step in range(num_steps):
         action = walk(step, rng, env.world.player.pitch)
         result = env.step(action)
         recorder.step(action, result, clock_us=step * 55_000)  # of a machine that was a tenth too slow

@@ -7,8 +7,8 @@ import time
 
 import httpx
 import pytest
-from block_player import Hands, Shadow, deep_inside, next_leg
-from test_pages_in_a_browser import LOOKS, check_that_all_controls_are_on_the_screen, look, page  # noqa: F401 (fixtures)
+from block_player import Hands, Shadow, deep_inside, next_leg, with_small_pictures
+from test_pages_in_a_browser import LOOKS, check_that_all_controls_are_on_the_screen, locks_pointer, look, page  # noqa: F401 (fixtures)
 from web_server import serving
 
 import interplay.record
@@ -149,7 +149,7 @@ def test_the_world_made_while_one_reads_is_there_at_start(page, archive, server)
     print(f"countdown {took_s:.2f} s after Start")
 
 
-def test_on_a_phone_every_control_of_the_block_world_is_on_the_screen(chromium, server, archive, screenshots):
+def test_on_a_phone_every_control_of_the_block_world_is_on_the_screen(chromium, server, archive, picture):
     context = chromium.new_context(base_url=server, **LOOKS["phone"])
     phone = context.new_page()
     phone.set_default_timeout(60_000)
@@ -161,7 +161,7 @@ def test_on_a_phone_every_control_of_the_block_world_is_on_the_screen(chromium, 
     assert phone.locator(".actions [data-button]").count() == 3
     phone.locator("[data-act=more]").tap()
     check_that_all_controls_are_on_the_screen(phone)
-    phone.screenshot(path=screenshots / "blocks-phone.png")
+    picture(phone, "blocks-phone", full_page=False)
     phone.locator(".more [data-act=end]").tap()
     phone.locator("[data-end-yes]").tap()
     assert ended(phone, archive).outcome == "terminated"
@@ -181,6 +181,7 @@ def ended(page, archive: Archive) -> Episode:  # noqa: F811
     return archive.get(page.locator("[data-end-link]").get_attribute("href").rsplit("/", 1)[-1])
 
 
+@locks_pointer
 def test_a_cave_is_found_by_keyboard_and_mouse(page, archive, sit_down):  # noqa: F811
     hands = sit_down(find("basalt/find_cave", builtin_suites()), CAVE_SEED)
     world = hands.shadow.world
@@ -210,6 +211,7 @@ def test_a_cave_is_found_by_keyboard_and_mouse(page, archive, sit_down):  # noqa
     assert verdict.replayed
 
 
+@locks_pointer
 def test_planks_a_table_and_a_pickaxe_are_made_with_the_mouse(page, archive, sit_down):  # noqa: F811
     task = parse_suite(CRAFT_SUITE).tasks[0]
     hands = sit_down(task, 5)
@@ -262,7 +264,7 @@ def test_planks_a_table_and_a_pickaxe_are_made_with_the_mouse(page, archive, sit
     say_done(page, hands)
 
     episode = ended(page, archive)
-    env = make(episode.task)
+    env = make(with_small_pictures(episode.task))
     _, info = env.reset(seed=episode.seed)
     for action in episode.actions():
         info = env.step(action)[-1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from typing import Any
 
@@ -20,6 +21,8 @@ from interplay.record.schema import frame_hash
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 JUMP_S = 1.0
+LONG_WITHOUT_SNAPSHOTS = 1200
+"""Steps that are all played again for the last picture."""
 LOAD_S = 120
 """A machine that has never run the block world compiles it first."""
 
@@ -91,8 +94,8 @@ def test_a_jump_to_any_step_of_three_minutes_shows_its_picture_within_a_second(p
     open_replay(page, episode)
     rng = np.random.default_rng(0)
     rounds = []
-    # The machine may be busy with other tests: of three rounds the best counts, and of each round the jump in the middle.
-    for _ in range(3):
+    # The machine may be busy with other tests: the best of up to three rounds counts, and of each round the jump in the middle.
+    while len(rounds) < 3 and min(rounds, default=math.inf) >= 4 * JUMP_S:
         seconds = []
         for step in (rng.integers(1, NUM_STEPS // DRAWN_EVERY, size=5) * DRAWN_EVERY).tolist():
             jump = page.evaluate(JUMP, step)
@@ -105,7 +108,7 @@ def test_a_jump_to_any_step_of_three_minutes_shows_its_picture_within_a_second(p
             shown = canvas(page).astype(int)
             assert np.abs(shown - picture).mean() < 2  # browsers decode a JPEG a little differently
         rounds.append(statistics.median(seconds))
-    print("seconds of a jump, median of five, three times:", rounds)
+    print("seconds of a jump, median of five:", rounds)
     assert min(rounds) < 4 * JUMP_S  # a slow machine may take longer
 
 
@@ -155,11 +158,11 @@ def test_on_a_phone_no_column_of_the_episodes_is_cut_off(page, episode):  # noqa
 
 
 def test_an_episode_of_before_without_snapshots_loads_too_and_says_how_far_it_is(page, archive, episode):  # noqa: F811
-    before = record_long_episode(archive, snapshots=False)
+    before = record_long_episode(archive, num_steps=LONG_WITHOUT_SNAPSHOTS, snapshots=False)
     assert before.snapshots() == {}
     open_replay(page, before)
-    first = page.evaluate(JUMP, NUM_STEPS - 1)
-    assert first["text"] == f"Loading step {NUM_STEPS - 1:,} …"
-    again = page.evaluate(JUMP, NUM_STEPS - 10)  # by the snapshots taken on the way
+    first = page.evaluate(JUMP, LONG_WITHOUT_SNAPSHOTS - 1)
+    assert first["text"] == f"Loading step {LONG_WITHOUT_SNAPSHOTS - 1:,} …"
+    again = page.evaluate(JUMP, LONG_WITHOUT_SNAPSHOTS - 10)  # by the snapshots taken on the way
     print("seconds without a snapshot:", first["seconds"], "again:", again["seconds"])
     assert first["seconds"] < 30

@@ -203,6 +203,8 @@ export class Replay {
     this.lastTick = 0;
     /** When the frame that is being waited for was asked for; 0 while none is. */
     this.waitingSince = 0;
+    /** What the controls show. */
+    this.told = "";
     this.#listen();
   }
 
@@ -367,6 +369,9 @@ export class Replay {
   #controls() {
     const { playing, position, duration } = this.timeline;
     const frame = this.#frameNow();
+    const told = `${playing} ${frame} ${this.numFrames}`;
+    if (told === this.told) return; // the screen is drawn more often than the episode has frames
+    this.told = told;
     this.playButton.textContent = playing ? "❚❚" : "▶";
     this.playButton.setAttribute("aria-label", playing ? "Pause" : "Play");
     this.scrub.value = String(frame);
