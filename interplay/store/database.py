@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
+from functools import cache
 from pathlib import Path
 
 from sqlalchemy import Engine, create_engine, event, text
@@ -181,14 +182,12 @@ def _migrate(engine: Engine) -> None:
     from alembic import command  # imported here: 0.1 s that read-only commands on a current database could not avoid anyway
     from alembic.config import Config
     from alembic.runtime.migration import MigrationContext
-    from alembic.script import ScriptDirectory
 
+    with engine.connect() as connection:
+        if MigrationContext.configure(connection).get_current_revision() == _newest_revision():
+            return
     config = Config()
     config.set_main_option("script_location", str(_MIGRATIONS))
-    with engine.connect() as connection:
-        newest = ScriptDirectory.from_config(config).get_current_head()
-        if MigrationContext.configure(connection).get_current_revision() == newest:
-            return
     # One transaction, begun here: Alembic would commit after each revision on SQLite, and two processes that open a new file
     # would take turns between revisions, each with a plan of its own.
     with engine.connect().execution_options(interplay_write=True) as connection, connection.begin():
@@ -197,3 +196,11 @@ def _migrate(engine: Engine) -> None:
         # Whoever had to wait here finds it done.
         config.attributes["connection"] = connection
         command.upgrade(config, "head")
+
+
+@cache
+def _newest_revision() -> str | None:
+    """Read from the migrations once, however many databases a process opens."""
+    from alembic.script import ScriptDirectory
+
+    return ScriptDirectory(str(_MIGRATIONS)).get_current_head()
