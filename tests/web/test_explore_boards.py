@@ -204,7 +204,7 @@ def of_oracle(data: Path) -> list[str]:
 
 def test_nothing_that_gives_a_task_away_is_sent_to_who_may_still_play_it(client, data):
     runs = [run.header["run"] for run in read_all(data)]
-    episodes = [run.begin["episode"] for run in read_all(data) if run.end] + of_oracle(data)
+    episodes = [run.begin["episode"] for run in read_all(data) if run.end and run.begin] + of_oracle(data)
     open_to_all = [f"/explore/tasks/{name.partition('/')[2]}" for name in published.names()]
     open_to_all += [f"{begin}/explore/runs/{run}" for begin in ("", "/api") for run in runs]
     open_to_all += [f"{begin}/explore/boards/{name}" for begin in ("", "/api") for name in ("paper-30", "hold-20")]
