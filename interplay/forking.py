@@ -252,6 +252,8 @@ def _become(
     os.environ.update(env)
     sys.path[:] = path
     os.chdir(cwd)
+    with contextlib.suppress(OSError):  # what `top` shows, where there is such a file
+        Path("/proc/self/comm").write_text(function.partition(":")[0].rpartition(".")[2])
     _named(function)(*arguments, *others)
 
 

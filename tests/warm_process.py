@@ -26,9 +26,9 @@ SERVER = (
     "uvloop",
     "alembic.command",
     "av",
-    "interplay.envs.backends:load_compiled",
 )
 """What `interplay serve` and its like load sooner or later."""
+WITH_BLOCK_WORLD = (*SERVER, "interplay.envs.backends:load_compiled")
 LIBRARIES = (
     "numpy",
     "pandas",
@@ -69,7 +69,7 @@ class WarmProcess:
         stderr: Path | None = None,
         env: dict[str, str] | None = None,
         cwd: Path | None = None,
-        loaded: tuple[str, ...] = SERVER,
+        loaded: tuple[str, ...] = WITH_BLOCK_WORLD,
     ) -> None:
         said, takes = (None, stdout.open("a")) if stdout is not None else map(os.fdopen, os.pipe(), "rw")
         self.stdout: IO[str] | None = said

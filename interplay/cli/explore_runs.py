@@ -23,7 +23,7 @@ from interplay.cli.common import (
     has_database,
     open_archive,
     place_options,
-    progress_bar,
+    progress,
     stage_bars,
     table,
 )
@@ -49,7 +49,9 @@ def run(
     protocol: Annotated[
         str, typer.Option(help="paper, hold, tools or assisted: docs/explore.md says what they are.")
     ] = "paper",
-    steps: Annotated[int, typer.Option("--steps", min=1, help="Ticks of a run at most: 1800 as the paper, or 300.")] = 1800,
+    steps: Annotated[
+        int, typer.Option("--steps", min=1, max=100_000, help="Ticks of a run at most: 1800 as the paper, or 300.")
+    ] = 1800,
     goal: Annotated[str, typer.Option(help="'written', the text as it is, or 'hidden', the last tasks alone.")] = "written",
     epochs: Annotated[int, typer.Option(min=1, help="Runs of each instance.")] = 1,
     address: Annotated[
@@ -59,6 +61,9 @@ def run(
     key_env: Annotated[
         str | None, typer.Option("--key-env", help="Environment variable with the key for --address; it is never stored.")
     ] = None,
+    timeout: Annotated[
+        int, typer.Option("--timeout", min=1, help="Seconds that an answer may take; then the call is sent again, four times.")
+    ] = 300,
     at_once: Annotated[int, typer.Option("--at-once", min=1, help="Runs at once.")] = 4,
     data: DataOption = DEFAULT_DATA,
     database: DatabaseOption = None,
@@ -87,7 +92,13 @@ def run(
     if not model.strip():
         raise typer.BadParameter("--model is empty; name one, such as openai/NAME or scripted/ahead")
     at = None if address is None else evaluate.At(address, _key(key_env))
-    with closing(open_archive(data, database)) as archive, progress_bar(f"{model} plays") as report:
+    with closing(open_archive(data, database)) as archive, progress() as bar:
+        line = bar.add_task(f"{model} plays", total=None)
+
+        def report(far: evaluate.Far) -> None:
+            said = f"{model} plays, {far.answers:,} answers, {far.tokens:,} tokens"
+            bar.update(line, description=said, completed=far.done, total=far.total)
+
         log = evaluate.evaluate(
             archive,
             paths,
@@ -96,6 +107,7 @@ def run(
             at=at,
             epochs=epochs,
             num_at_once=at_once,
+            timeout_s=timeout,
             report=report,
         )
     if log.status != "success":
@@ -263,7 +275,7 @@ def _percent(rate: dict[str, Any], *, by_proof: bool = False) -> str:
     if rate["value"] is None:
         return "-"
     if by_proof:
-        return f"{100 * rate['value']:.1f} % (by proof)"
+        return f"{'at least ' if rate['value'] < 1 else ''}{100 * rate['value']:.1f} % (by proof)"
     return f"{100 * rate['value']:.1f} % ({100 * rate['low']:.1f} to {100 * rate['high']:.1f})"
 
 

@@ -9,9 +9,11 @@ import re
 import resource
 import subprocess
 import sys
+import threading
 import zipfile
 from collections import Counter
 from contextlib import closing
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -138,6 +140,40 @@ def test_a_run_that_fails_counts_and_is_listed_and_no_key_is_written_anywhere(in
             assert b"very-secret" not in path.read_bytes(), path
             if path.suffix == ".eval":
                 assert "very-secret" not in eval_text(path)
+
+
+def test_an_evaluation_says_how_far_it_is_at_each_answer(instance, tmp_path):
+    far = []
+    with interplay_archive(str(tmp_path / "data")) as archive:
+        evaluate.evaluate(
+            archive, [str(instance)], "scripted/ahead", Settings("paper", SHORT), report=lambda now: far.append(replace(now))
+        )
+    assert [(one.done, one.total, one.answers) for one in far] == [
+        *((0, 1, answers) for answers in range(SHORT + 1)),
+        (1, 1, SHORT),
+    ]
+    tokens = [one.tokens for one in far]
+    assert tokens[0] == 0 < tokens[1]
+    assert tokens == sorted(tokens)
+
+
+def test_a_server_that_never_answers_is_given_up_and_the_run_goes_on_later(instance, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(evaluate, "MOST_RETRIES", 1)
+    may_answer = threading.Event()
+
+    def hang(model: str, texts: list[str]) -> str:
+        may_answer.wait(60)
+        return '{"action": {}, "thought": "t", "memory": "n"}'
+
+    data = str(tmp_path / "data")
+    with ModelServer(hang) as server:
+        run = ("run", str(instance), "--model", "slow", "--address", server.address, "--steps", str(SHORT), "--data", data)
+        status, said = explore(capsys, *run, "--timeout", "1")
+        may_answer.set()
+        assert (status, len(server.prompts)) == (1, 2)
+        assert "Timeout" in said["failed"][0]["error"]
+        status, said = explore(capsys, *run)
+        assert (status, said["runs"][0]["calls"]) == (0, SHORT)
 
 
 def test_a_call_that_was_tried_several_times_says_what_went_wrong(tmp_path):

@@ -8,6 +8,7 @@ import itertools
 import json
 import random
 import re
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from urllib.parse import urlsplit
 
@@ -363,4 +364,8 @@ def check_health(server: RunningServer, answers: dict[str, bytes]) -> None:
     log = (server.data / "server.log").read_text()
     assert "Traceback" not in log, log
     assert "Exception" not in log, log
-    assert httpx.get(f"{server.address}/healthz").json() == {"status": "ok"}
+    deadline = time.monotonic() + 60
+    # Where others have the cores a worker may be late with its report, and the server says so.
+    while (health := httpx.get(f"{server.address}/healthz").json()) != {"status": "ok"}:
+        assert time.monotonic() < deadline, health
+        time.sleep(0.2)

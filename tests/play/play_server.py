@@ -12,7 +12,7 @@ from typing import Any
 
 import httpx
 from trial_suite import suite_text
-from warm_process import WarmProcess
+from warm_process import WITH_BLOCK_WORLD, WarmProcess
 
 from interplay.play.client import PlayClient
 from interplay.play.connections.tokens import operator_token
@@ -53,7 +53,9 @@ def environment() -> dict[str, str]:
 
 
 @contextlib.contextmanager
-def running_server(data: Path, *options: str, expect_exit: int | None = 0) -> Iterator[RunningServer]:
+def running_server(
+    data: Path, *options: str, expect_exit: int | None = 0, loaded: tuple[str, ...] = WITH_BLOCK_WORLD
+) -> Iterator[RunningServer]:
     """Start `interplay serve`; stop it at the end and check how it ended."""
     data.mkdir(parents=True, exist_ok=True)
     suite = data / "trial.toml"
@@ -61,7 +63,7 @@ def running_server(data: Path, *options: str, expect_exit: int | None = 0) -> It
     errors = data / "server.log"
     errors.touch()
     arguments = serve_command(data, "--port", "0", "--suite", str(suite), *options)
-    process = WarmProcess(arguments, stderr=errors, env=environment(), cwd=data)
+    process = WarmProcess(arguments, stderr=errors, env=environment(), cwd=data, loaded=loaded)
     try:
         words = process.stdout.readline()
         assert "http" in words, errors.read_text()

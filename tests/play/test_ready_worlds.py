@@ -12,6 +12,7 @@ import pytest
 from numba.core.caching import InTreeCacheLocator
 from play_server import running_server
 from play_watcher import Watcher
+from warm_process import SERVER
 
 import interplay.record
 from interplay.store import PlaySession
@@ -34,7 +35,10 @@ def test_a_player_who_waits_for_the_compile_reads_how_far_it_is(tmp_path: Path, 
     stamp = compiling._stamp()
 
     async def scenario() -> None:
-        with running_server(tmp_path / "data", "--workers", "1") as server, stamp.with_suffix(".lock").open("w") as lock:
+        with (
+            running_server(tmp_path / "data", "--workers", "1", loaded=SERVER) as server,
+            stamp.with_suffix(".lock").open("w") as lock,
+        ):
             fcntl.flock(lock, fcntl.LOCK_EX)  # this is the process that compiles
             client = await server.open(CAVE.id, connect=False, seed=3)
             coming = asyncio.create_task(client.connect())

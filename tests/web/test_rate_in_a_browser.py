@@ -10,11 +10,13 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+import httpx
 import pytest
 from test_pages_in_a_browser import look, page  # noqa: F401 (fixtures)
 from web_server import serving
 
 import interplay.record
+from interplay.play.connections.tokens import operator_token
 from interplay.record import Archive
 
 pytestmark = [pytest.mark.alone, pytest.mark.browser, pytest.mark.slow]
@@ -40,20 +42,10 @@ def server(archive, tmp_path_factory):
         yield address
 
 
-def workers_of(data: Path) -> list[int]:
-    """Process ids of the workers of the server of this folder."""
-
-    def words(pid: str) -> list[str]:
-        try:
-            return (Path("/proc") / pid / "cmdline").read_text().split("\0")
-        except OSError:
-            return []
-
-    def parent(pid: str) -> str:
-        return (Path("/proc") / pid / "stat").read_text().rpartition(")")[2].split()[1]
-
-    pids = [pid for pid in os.listdir("/proc") if pid.isdigit() and "interplay.play.workers.worker" in words(pid)]
-    return [int(pid) for pid in pids if str(data) in words(parent(pid))]
+def workers_of(address: str, data: Path) -> list[int]:
+    """Process ids of the workers of a server, as it tells its operator."""
+    key = {"Authorization": f"Bearer {operator_token(data)}"}
+    return [one["pid"] for one in httpx.get(f"{address}/api/play/statistics", headers=key).json()["workers"]]
 
 
 @contextmanager
@@ -73,7 +65,7 @@ def test_a_busy_core_makes_the_picture_smaller_and_not_the_game_slower(page, arc
     page.locator("[data-start]:not([disabled])").press("Enter")
     page.locator("#player[data-state=playing]").wait_for(timeout=FIRST_START_S * 1000)
     core = max(os.sched_getaffinity(0))
-    for pid in workers_of(archive.root):
+    for pid in workers_of(page.evaluate("location.origin"), archive.root):
         for thread in (Path("/proc") / str(pid) / "task").iterdir():
             os.sched_setaffinity(int(thread.name), {core})
 

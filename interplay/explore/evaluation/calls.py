@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from inspect_ai.event import ModelEvent
@@ -22,6 +22,8 @@ from interplay.explore.evaluation.runs import RunError, RunFile
 
 keys: set[str] = set()
 """Keys that users gave for models; nothing that is written holds one."""
+listeners: list[Callable[[ModelOutput | None], None]] = []
+"""Called with each answer of a model, and with None when a run is done: for progress bars."""
 _SECRET = ("KEY", "TOKEN", "SECRET", "PASSWORD")
 """How names of variables end whose values are secrets."""
 
@@ -76,6 +78,8 @@ class Calls:
             _take_keys_out_of_the_log()
         latency_ms = round(1000 * (time.perf_counter() - begin), 1)
         self._file.append({"call": {"prompt": digest, "output": document, "latency_ms": latency_ms}})
+        for listener in listeners:
+            listener(output)
         return output
 
 

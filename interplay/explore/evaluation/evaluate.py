@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 import inspect_ai
 from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.log import EvalLog
-from inspect_ai.model import Model, get_model
+from inspect_ai.model import Model, ModelOutput, get_model
 
 from interplay.errors import InterplayError
-from interplay.explore.evaluation.calls import keys, without_keys
-from interplay.explore.evaluation.inspect_task import AT_ADDRESS, explore, listeners
+from interplay.explore.evaluation.calls import keys, listeners, without_keys
+from interplay.explore.evaluation.inspect_task import AT_ADDRESS, explore
 from interplay.explore.evaluation.settings import Settings
 from interplay.record import Archive
 
@@ -40,6 +41,22 @@ class At(NamedTuple):
     key: str | None = None
 
 
+@dataclass
+class Far:
+    """How far an evaluation is.
+
+    Attributes:
+        done, total: Runs.
+        answers: Of the model, in this process.
+        tokens: Of those calls, in and out.
+    """
+
+    done: int
+    total: int
+    answers: int = 0
+    tokens: int = 0
+
+
 def evaluate(
     archive: Archive,
     paths: Sequence[str],
@@ -49,7 +66,8 @@ def evaluate(
     at: At | None = None,
     epochs: int = 1,
     num_at_once: int = 4,
-    report: Callable[[int, int], None] = lambda done, total: None,
+    timeout_s: int = 300,
+    report: Callable[[Far], None] = lambda far: None,
 ) -> EvalLog:
     """Play each instance `epochs` times; runs that were played before are read, those that were begun go on.
 
@@ -61,7 +79,8 @@ def evaluate(
         at: Where it is, if Inspect does not know.
         epochs: Runs of each instance.
         num_at_once: Runs at once.
-        report: Called with runs done and wanted.
+        timeout_s: A call that is not answered within so many seconds is made again, `MOST_RETRIES` times.
+        report: Called when a run is done, and at each answer.
     Raises:
         InstanceError: If an instance cannot be read.
         EvaluationError: If the model cannot be used.
@@ -74,14 +93,17 @@ def evaluate(
         str(archive.root),
         archive.database.address,
     )
-    total, done = len(task.dataset) * epochs, 0
+    far = Far(0, len(task.dataset) * epochs)
 
-    def count() -> None:
-        nonlocal done
-        done += 1
-        report(done, total)
+    def count(answer: ModelOutput | None) -> None:
+        if answer is None:
+            far.done += 1
+        else:
+            far.answers += 1
+            far.tokens += 0 if answer.usage is None else answer.usage.total_tokens
+        report(far)
 
-    report(0, total)
+    report(far)
     listeners.append(count)
     try:
         (log,) = inspect_ai.eval(
@@ -97,6 +119,7 @@ def evaluate(
             max_samples=num_at_once,
             max_connections=num_at_once,
             max_retries=MOST_RETRIES,
+            attempt_timeout=timeout_s,
         )
     except PrerequisiteError as error:
         raise EvaluationError(_plain(error)) from None

@@ -6,7 +6,6 @@ inspect view
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,7 +23,7 @@ import interplay.record
 from interplay.errors import unknown_name
 from interplay.explore import checking
 from interplay.explore.evaluation import metrics, prompts, scripted
-from interplay.explore.evaluation.calls import Calls, without_keys
+from interplay.explore.evaluation.calls import Calls, listeners, without_keys
 from interplay.explore.evaluation.game import Game
 from interplay.explore.evaluation.playing import Notes, Player
 from interplay.explore.evaluation.runs import FOLDER, Run, RunError, RunFile, header, read
@@ -37,8 +36,6 @@ AT_ADDRESS = "openai-api/interplay/"
 """Before the names of models at an address of the user's."""
 _SAMPLING = ("temperature", "top_p", "top_k", "seed", "max_tokens", "effort", "reasoning_effort", "reasoning_tokens")
 """Options of Inspect with which a model is another player."""
-listeners: list[Callable[[], None]] = []
-"""Called when a run is done, for progress bars."""
 
 
 @task
@@ -107,7 +104,7 @@ def plays(data: str, database: str | None = None) -> Solver:
 
 def _tell() -> None:
     for listener in listeners:
-        listener()
+        listener(None)
 
 
 def name_of(state: TaskState) -> str:

@@ -84,6 +84,11 @@ class Result:
     task_hash: str = ""
 
     @property
+    def label(self) -> str:
+        """What its settings are called."""
+        return Settings(**json.loads(self.settings)).label
+
+    @property
     def why(self) -> str | None:
         """Why it failed, for everybody who looks at pages: the first line, which names no folder; None if it did not."""
         return None if self.failed is None else self.failed.partition("\n")[0][:200]
