@@ -1,7 +1,7 @@
 """Processes that begin with their libraries loaded: forks of a process that has loaded them and does nothing else.
 
-Imports take a second of a core; a fork takes milliseconds, and shares its memory. The process that forks has one thread and
-uses none of its libraries, so that nothing which does not survive a fork (an emulator, a pool of threads) is in it.
+Imports take a second of a core; a fork takes milliseconds, and shares its memory. The process that forks runs nothing, so that
+nothing which does not survive a fork (an emulator, a pool of threads) is in it.
 
     python -m interplay.forking FD LOADS ...         (started by `Forker`, FD is its end of a socket pair)
 """
@@ -84,7 +84,9 @@ class Forker:
 
     Args:
         loads: What it loads: `module`, or `module:function`, which is called.
-        from_here: It is a fork of this process, which must have one thread, and not a new interpreter.
+        of: Who makes it. By default it is a fork of this process if nothing but the main thread runs here and `from_here` says
+            so, otherwise a new interpreter.
+        from_here: This process has opened nothing yet that a fork should not hold.
 
     Attributes:
         is_gone: It has ended, or was killed; what it has made runs on.
@@ -93,7 +95,7 @@ class Forker:
         OSError: If no process can be started.
     """
 
-    def __init__(self, loads: Sequence[str], *, from_here: bool = False) -> None:
+    def __init__(self, loads: Sequence[str], *, of: Forker | None = None, from_here: bool = False) -> None:
         self.is_gone = False
         self._lock = threading.Lock()
         self._answered = threading.Event()
@@ -101,11 +103,13 @@ class Forker:
         self._running: dict[int, Forked] = {}
         self._ours, theirs = socket.socketpair()
         with theirs:
-            if from_here:
+            if of is not None:
+                pid = of.start(f"{__name__}:fork_on_request", list(loads), descriptors=[theirs.fileno()]).pid
+            elif from_here and not _threads():
                 pid = os.fork()
                 if pid == 0:
                     self._ours.close()
-                    _end_with(lambda: _fork_on_request(theirs, loads)())
+                    _end_with(lambda: fork_on_request(loads, theirs.detach()))
             else:
                 pid = subprocess.Popen(
                     [sys.executable, "-m", __name__, str(theirs.fileno()), *loads],
@@ -178,15 +182,48 @@ class Forker:
             os.waitpid(pid, 0)
         while self._running:  # nobody tells how these end
             for child, process in list(self._running.items()):
-                try:
-                    os.kill(child, 0)
-                except ProcessLookupError:
+                if _is_gone(child):
                     del self._running[child]
                     process.ended(1)
             time.sleep(_POLL_S)
 
 
+def _is_gone(pid: int) -> bool:
+    """Whether a process that was a child's child has ended."""
+    try:
+        return os.waitpid(pid, os.WNOHANG)[0] == pid  # the first process of a container becomes its parent
+    except ChildProcessError:
+        pass
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:  # its number is another's by now
+        return True
+    return False
+
+
+def _threads() -> list[str]:
+    """Names of the threads here that a fork would not have, and would miss: all but this one, and the one that gives memory
+    back for Arrow's jemalloc, which knows of forks."""
+    own = str(threading.get_native_id())
+    try:
+        found = [path.read_text().strip() for path in Path("/proc/self/task").glob("*/comm") if path.parent.name != own]
+    except OSError:  # one has just ended
+        return _threads()
+    if not Path("/proc/self/task").exists():
+        found = [one.name for one in threading.enumerate() if one is not threading.current_thread()]
+    return [name for name in found if name != "jemalloc_bg_thd"]
+
+
 # The process that has the libraries
+
+
+def fork_on_request(loads: Sequence[str], descriptor: int) -> None:
+    """What a `Forker` runs: load, fork on request, until nobody is left to ask. Returns in each fork too, when it is done."""
+    with socket.socket(fileno=descriptor) as channel:
+        work = _fork_on_request(channel, loads)
+    work()
 
 
 def _fork_on_request(channel: socket.socket, loads: Sequence[str]) -> Callable[[], Any]:
@@ -230,7 +267,6 @@ def _fork_on_request(channel: socket.socket, loads: Sequence[str]) -> Callable[[
             signal.set_wakeup_fd(-1)
             for number in (woken, wake):
                 os.close(number)
-            channel.close()
             return lambda: _become(descriptors, **request)
         for number in descriptors:
             os.close(number)
@@ -262,7 +298,8 @@ def _load(name: str) -> None:
         _named(name)()
     else:
         importlib.import_module(name)
-    assert threading.active_count() == 1, "a fork has no other thread"
+    if started := _threads():
+        print(f"{name} has started threads that processes of this one lack: {', '.join(started)}", file=sys.stderr, flush=True)
     gc.freeze()  # what is loaded is neither searched for garbage nor copied for it in each fork
 
 
@@ -297,4 +334,4 @@ def _end_with(function: Callable[[], Any]) -> NoReturn:
 
 
 if __name__ == "__main__":
-    _fork_on_request(socket.socket(fileno=int(sys.argv[1])), sys.argv[2:])()
+    fork_on_request(sys.argv[2:], int(sys.argv[1]))

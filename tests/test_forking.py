@@ -16,11 +16,12 @@ import pytest
 from interplay.forking import Forker
 
 MODULE = """
-import json, os, sys, threading, time
+import json, os, sys, time
 
 def tell(number, *descriptors):
     found = {"env": os.environ.get("PLANTED"), "cwd": os.getcwd(), "libraries": "colorsys" in sys.modules,
-             "threads": threading.active_count(), "parent": os.getppid()}
+             "threads": len(os.listdir("/proc/self/task")), "parent": os.getppid(),
+             "name": open("/proc/self/comm").read().strip()}
     os.write(descriptors[0], json.dumps(found).encode())
     print("said"), print("warned", file=sys.stderr)
     sys.exit(number)
@@ -71,7 +72,7 @@ def test_a_fork_has_its_own_output_environment_folder_and_status_and_the_librari
     assert (process.wait(60), process.poll()) == (7, 7)
     parent = found.pop("parent")
     assert parent not in {os.getpid(), process.pid}
-    assert found == {"env": "yes", "cwd": str(tmp_path), "libraries": True, "threads": 1}
+    assert found == {"env": "yes", "cwd": str(tmp_path), "libraries": True, "threads": 1, "name": "forked_work"}
     assert (out.read_text(), err.read_text()) == ("said\n", "warned\n")
 
 
@@ -158,6 +159,48 @@ def test_it_ends_in_silence_when_who_started_it_was_killed_with_an_answer_unread
     """
     result = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, timeout=60)
     assert (result.returncode, result.stderr) == (-signal.SIGKILL, "")
+
+
+def test_a_fork_of_a_fork_has_what_both_loaded_and_outlives_neither_wait(forker, tmp_path: Path) -> None:
+    said = tmp_path / "said"
+    second = Forker(["forked_work:load"], of=forker)
+    with said.open("w") as stdout:
+        for one in (second, forker):
+            assert one.start("forked_work:tell_loaded", stdout=stdout.fileno()).wait(60) == 0
+    loaded = [line.split()[0] for line in said.read_text().splitlines()]
+    assert int(loaded[0]) == int(loaded[1]) + 1, "what the second loaded, the first has not"
+
+
+def test_threads_that_a_library_starts_are_told(tmp_path: Path) -> None:
+    (tmp_path / "with_thread.py").write_text(
+        "import threading\nthreading.Thread(target=threading.Event().wait, daemon=True).start()\n"
+    )
+    code = """
+        from interplay.forking import Forker
+        assert Forker(["with_thread"]).start("os:getppid").wait(60) == 0
+    """
+    environment = os.environ | {"PYTHONPATH": str(tmp_path)}
+    result = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, timeout=60, env=environment
+    )
+    assert result.returncode == 0
+    assert result.stderr.startswith("with_thread has started threads that processes of this one lack: ")
+
+
+def test_processes_of_the_server_are_forked_before_anything_has_threads() -> None:
+    code = """
+        import os, sys
+        from interplay.play.workers import starting
+        assert not {"numpy", "pyarrow", "sqlalchemy"} & sys.modules.keys()
+        starting.get_ready()
+        process, ours = starting.start("interplay.play.beside.sealing")
+        num_threads = len(os.listdir(f"/proc/{process.pid}/task"))
+        ours.close()
+        print(num_threads, process.wait(60))
+    """
+    result = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, timeout=120)
+    assert result.stderr == ""
+    assert result.stdout == "1 0\n", "one thread of arithmetic"
 
 
 def test_a_fork_of_this_process_does_not_go_back_to_what_called_it() -> None:

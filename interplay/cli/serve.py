@@ -86,8 +86,11 @@ def serve(
 
     Try:  interplay serve --port 8000 --data interplay-data
     """
+    from interplay.play.workers import starting
+
+    starting.get_ready()  # first of all: later a fork would hold open files, a port and threads
+
     from interplay.play.connections.sockets import listen
-    from interplay.play.workers import processes
     from interplay.web.agent_uploads import remove_unfinished
     from interplay.web.security import Hosts
 
@@ -101,8 +104,7 @@ def serve(
         )
     suites = suites_with(suite)
     rules = None if open_room is None else _open_room(open_room)
-    processes.get_ready()  # before there is a file or a port that its forks would hold as well
-    listener = listen(host, port)  # first of all: a taken port must be told at once
+    listener = listen(host, port)  # before the data folder: a taken port must be told at once
     logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s", level=logging.INFO if verbose else logging.WARNING)
     archive = open_archive(data, database)
     with _only_server(archive.root, port=listener.getsockname()[1]):

@@ -80,21 +80,25 @@ def _load_kernels() -> None:
 
 
 def load_compiled() -> None:
-    """Load into this process what the block world has compiled on this machine, if it has, in a thread of low priority: others
-    may need the cores for a game."""
+    """Load into this process, for its forks, what the block world has compiled on this machine, if it has."""
     try:
         from interplay.world import compiling
     except ModuleNotFoundError:  # not installed
         return
     if compiling.is_ready():
-        thread = threading.Thread(target=_load_kernels_behind)
-        thread.start()
-        thread.join()
+        _load_kernels()
 
 
-def _load_kernels_behind() -> None:
-    os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), LOADING_NICENESS)  # of this thread alone
-    _load_kernels()
+def load_compiled_behind() -> None:
+    """The same in a thread of low priority: others may need the cores for a game."""
+
+    def load() -> None:
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), LOADING_NICENESS)  # of this thread alone
+        load_compiled()
+
+    thread = threading.Thread(target=load)
+    thread.start()
+    thread.join()
 
 
 def _unless_option(task: Task) -> bool:

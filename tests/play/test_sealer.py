@@ -15,7 +15,7 @@ from interplay.envs import make
 from interplay.play.beside import sealer
 from interplay.play.beside.answering import MAX_TRIES
 from interplay.play.beside.sealer import Sealer
-from interplay.play.workers import processes
+from interplay.play.workers import starting
 from interplay.record import Archive, RecordingError
 from interplay.record.journal import episode_of
 from interplay.tasks import find
@@ -164,7 +164,7 @@ def test_no_process_can_be_started(archive: Archive, monkeypatch: pytest.MonkeyP
 
     async def scenario() -> None:
         path = finished_journal(archive)
-        monkeypatch.setattr(processes, "start", refuse)
+        monkeypatch.setattr(starting, "start", refuse)
         async with running(archive) as one:
             with pytest.raises(RecordingError, match=r"could be started.*no more processes"):
                 await one.seal(path)

@@ -15,7 +15,7 @@ import pytest
 
 import interplay.envs
 import interplay.record
-from interplay.play.workers import processes
+from interplay.play.workers import processes, starting
 from interplay.play.workers.channel import Configure, Unpacker, pack_command
 from interplay.play.workers.clock import SLOTS
 from interplay.play.workers.live import LiveEpisode
@@ -92,7 +92,7 @@ def test_a_worker_for_each_core_runs_on_its_core(tmp_path: Path) -> None:
     archive = interplay.record.open(tmp_path)
     archive.close()
     for num_workers, expected in ((len(cores), {cores[1]}), (len(cores) + 1, set(cores))):
-        process, ours = processes.start("interplay.play.workers.worker")
+        process, ours = starting.start("interplay.play.workers.worker")
         with ours:
             command = Configure(str(tmp_path), archive.database.address, place=1, num_workers=num_workers)
             ours.sendall(pack_command(0, command))

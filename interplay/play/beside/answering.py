@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from interplay.forking import Forked
-from interplay.play.workers import processes
+from interplay.play.workers import processes, starting
 from interplay.play.workers.channel import Command
 from interplay.record import RecordingError
 
@@ -64,12 +64,13 @@ class AnsweringProcess(ABC, Generic[R]):
         """
         async with self._starting:
             if self._link is None:
-                process, ours = await asyncio.to_thread(processes.start, self._module)
+                process, ours = await asyncio.to_thread(starting.start, self._module)
                 self._link = await processes.connect(_Link(process, self), ours)
 
     async def stop(self) -> None:
         """End the process. What is still waiting fails."""
-        link, self._link = self._link, None
+        async with self._starting:  # one that is being started is ended too
+            link, self._link = self._link, None
         if link is not None and await link.end(self._stop_timeout_s):
             log.warning("the process %d did not end in %g s and was killed", link.process.pid, self._stop_timeout_s)
         for request in self._requests.values():

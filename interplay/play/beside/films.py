@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from interplay.errors import InterplayError
-from interplay.play.workers import processes
+from interplay.play.workers import starting
 from interplay.record import Archive
 from interplay.record.sealed import no_video
 
@@ -282,7 +282,7 @@ class _Filmer:
     """The process."""
 
     def __init__(self, archive: Archive, module: str) -> None:
-        self._process, self._socket = processes.start(module)
+        self._process, self._socket = starting.start(module)
         self._socket.setblocking(True)
         self._rest = b""
         self._is_held = False

@@ -8,10 +8,10 @@ import os
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Protocol
+from typing import Literal, Protocol
 
 from interplay.forking import Forked
-from interplay.play.workers import channel, processes
+from interplay.play.workers import channel, processes, starting
 from interplay.play.workers.channel import ToWeb, decode_event
 from interplay.tasks import Task
 
@@ -180,7 +180,7 @@ class WorkerPool:
         if alone:
             link, self._spare = (self._spare, None) if loaded else (None, self._spare)
             if link is None:
-                link = await self._spawn(None, with_block_world=loaded)
+                link = await self._spawn(None, world="now" if loaded else None)
             link.is_loaded = loaded
             link.ready.clear()
             return link
@@ -215,7 +215,7 @@ class WorkerPool:
         if self.stopping or num_games >= len(os.sched_getaffinity(0)):
             return
         async with self._spare_lock:
-            spare = self._spare or await self._spawn(None, with_block_world=True)
+            spare = self._spare or await self._spawn(None, world="behind")
             self._keep_spare(spare)
         spare.is_loaded = True
         if task.content_hash not in spare.ready:
@@ -263,8 +263,11 @@ class WorkerPool:
                 link.process.kill()
         self.links.clear()
 
-    async def _spawn(self, place: int | None, *, with_block_world: bool = False) -> WorkerLink:
-        process, ours = await asyncio.to_thread(processes.start, WORKER_MODULE, with_block_world=with_block_world)
+    async def _spawn(self, place: int | None, *, world: Literal["now", "behind"] | None = None) -> WorkerLink:
+        process, ours = await asyncio.to_thread(starting.start, WORKER_MODULE, world=world)
+        if self.stopping:
+            ours.close()
+            raise ConnectionError("the pool stops")
         link = await processes.connect(WorkerLink(process, self._died, place=place), ours)
         # Over the socket, not on the command line: an address may hold a password.
         place, num_workers = (0, 1) if place is None else (place, self._num_workers)

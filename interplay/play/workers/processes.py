@@ -8,24 +8,14 @@ import os
 import signal
 import socket
 import subprocess
-import threading
 import time
 from pathlib import Path
 from typing import TypeVar, cast
 
-from interplay.forking import ONE_THREAD, Forked, Forker
+from interplay.forking import Forked
 from interplay.play.workers.channel import Command, ToWorker, Unpacker, pack, pack_command
 
 L = TypeVar("L", bound="ProcessLink")
-
-_BUFFER_BYTES = 1 << 20
-_LOADED = (
-    "interplay.play.workers.worker",
-    "interplay.play.beside.sealing",
-    "interplay.play.beside.drawing",
-    "interplay.play.beside.filming",
-)
-"""What these processes run, loaded before they are forked."""
 
 
 class ProcessLink(asyncio.Protocol):
@@ -93,63 +83,6 @@ class ProcessLink(asyncio.Protocol):
             self.process.kill()
             return True
         return False
-
-
-class _Starting:
-    """The process that forks the others; one for all servers of this process."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._forker: Forker | None = None
-
-    def forker(self, *, from_here: bool = False) -> Forker:
-        """It, replaced if it is gone."""
-        with self._lock:
-            if self._forker is None or self._forker.is_gone:
-                self._forker = Forker(_LOADED, from_here=from_here)
-            return self._forker
-
-
-_starting = _Starting()
-
-
-def get_ready() -> None:
-    """Begin to load what the processes need, in a fork of this one: for a process that has one thread and no open files yet.
-
-    Raises:
-        OSError: If no process can be started.
-    """
-    _starting.forker(from_here=True)
-
-
-def start(module: str, *, with_block_world: bool = False) -> tuple[Forked, socket.socket]:
-    """Run the `main` of a module; waits for what it needs to be loaded.
-
-    Args:
-        with_block_world: Load the block world first, for this process and all later ones.
-
-    Returns:
-        The process and our end of the pair, not yet connected to an event loop.
-    Raises:
-        OSError: If no process can be started.
-    """
-    ours, theirs = socket.socketpair()
-    for end in (ours, theirs):
-        for option in (socket.SO_SNDBUF, socket.SO_RCVBUF):
-            end.setsockopt(socket.SOL_SOCKET, option, _BUFFER_BYTES)
-    with theirs:
-        try:
-            process = _starting.forker().start(
-                f"{module}:main",
-                load="interplay.envs.backends:load_compiled" if with_block_world else None,
-                descriptors=[theirs.fileno()],
-                env=os.environ | ONE_THREAD,
-            )
-        except OSError:
-            ours.close()
-            raise
-    ours.setblocking(False)
-    return process, ours
 
 
 async def connect(link: L, ours: socket.socket) -> L:

@@ -1,0 +1,90 @@
+"""Starts the processes beside the web process: forks of one that has their libraries. Imports none of these itself."""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+from collections.abc import Callable
+from typing import Literal
+
+from interplay.forking import ONE_THREAD, Forked, Forker
+
+_BUFFER_BYTES = 1 << 20
+_LOADED = (
+    "interplay.play.workers.worker",
+    "interplay.play.beside.sealing",
+    "interplay.play.beside.drawing",
+    "interplay.play.beside.filming",
+)
+"""What these processes run, loaded before they are forked."""
+_LOAD = {None: None, "now": "interplay.envs.backends:load_compiled", "behind": "interplay.envs.backends:load_compiled_behind"}
+
+
+class _Starting:
+    """The processes that fork the others, for all servers of this process: one with their libraries, and a fork of it that has
+    the block world as well, so that nobody waits for that who does not need it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._forkers: dict[str, Forker] = {}
+
+    def libraries(self, *, from_here: bool = False) -> Forker:
+        """It, replaced if it is gone."""
+        with self._lock:
+            return self._kept("libraries", lambda: Forker(_LOADED, from_here=from_here))
+
+    def block_world(self) -> Forker:
+        """It, replaced if it is gone."""
+        libraries = self.libraries()
+        with self._lock:
+            return self._kept("block world", lambda: Forker([], of=libraries))
+
+    def _kept(self, name: str, make: Callable[[], Forker]) -> Forker:
+        if name not in self._forkers or self._forkers[name].is_gone:
+            self._forkers[name] = make()
+        return self._forkers[name]
+
+
+_starting = _Starting()
+
+
+def get_ready() -> None:
+    """Begin to load what the processes need: for a process that has opened nothing yet.
+
+    Raises:
+        OSError: If no process can be started.
+    """
+    _starting.libraries(from_here=True)
+
+
+def start(module: str, *, world: Literal["now", "behind"] | None = None) -> tuple[Forked, socket.socket]:
+    """Run the `main` of a module; waits for what it needs to be loaded.
+
+    Args:
+        world: Whether it needs the block world, which is loaded for the first one that does: somebody waits for it, or nobody
+            yet, so games come before it.
+
+    Returns:
+        The process and our end of the pair, not yet connected to an event loop.
+    Raises:
+        OSError: If no process can be started.
+    """
+    ours, theirs = socket.socketpair()
+    for end in (ours, theirs):
+        for option in (socket.SO_SNDBUF, socket.SO_RCVBUF):
+            end.setsockopt(socket.SOL_SOCKET, option, _BUFFER_BYTES)
+    with theirs:
+        try:
+            forker = _starting.libraries() if world is None else _starting.block_world()
+            process = forker.start(
+                f"{module}:main",
+                load=_LOAD[world],
+                descriptors=[theirs.fileno()],
+                env=os.environ | ONE_THREAD,
+            )
+        except OSError:
+            ours.close()
+            raise
+    ours.setblocking(False)
+    return process, ours
