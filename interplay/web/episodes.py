@@ -11,7 +11,7 @@ from fastapi.responses import FileResponse, JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
 from interplay.play.beside.drawer import Drawer, DrawerBusyError
-from interplay.play.beside.films import FilmProgress, Films
+from interplay.play.beside.films import LATER, NOW, FilmProgress, Films
 from interplay.play.connections.frame_list import FrameList
 from interplay.record import Archive, Episode, RecordingError
 from interplay.web.agent_access import check_shown
@@ -157,8 +157,7 @@ def film(request: Request, episode_id: str) -> JSONResponse:
     play) or `failed`. The answer comes at once; ask again for news."""
     episode = _episode(request, episode_id)
     films: Films = request.app.state.films
-    if films.progress(episode.id).state not in ("made", "failed"):
-        films.wanted(episode.id)
+    films.wanted(episode.id, LATER if films.progress(episode.id).state == "failed" else NOW)
     return JSONResponse(_film(episode, films.progress(episode.id)), headers={"Cache-Control": "no-store"})
 
 

@@ -146,6 +146,29 @@ def test_what_failed_is_tried_again_after_a_while_and_each_time_after_a_longer_o
         films.close()
 
 
+def test_what_failed_is_made_once_it_can_be_though_nobody_asks_again(archive: Archive, films: Films, monkeypatch) -> None:
+    monkeypatch.setattr("interplay.play.beside.films.RETRY_S", 0.05)
+    episode = recorded(archive)
+    whole = episode.path.read_bytes()
+    episode.path.write_bytes(b"no Parquet")
+    films.wanted(episode.id)
+    until(lambda: episode.id in films.failures() and films.failures()[episode.id].num >= 2)
+    episode.path.write_bytes(whole)
+    until(lambda: films.progress(episode.id).state == "made" and not films.failures())
+    assert probe(archive.video_path(episode.id)).num_frames == 61
+
+
+def test_what_waits_for_its_next_try_keeps_no_process(archive: Archive, films: Films, monkeypatch) -> None:
+    monkeypatch.setattr("interplay.play.beside.films.IDLE_S", 0.2)
+    broken, whole = recorded(archive), recorded(archive, seed=2)
+    broken.path.write_bytes(b"no Parquet")
+    films.wanted(broken.id)
+    films.wanted(whole.id)
+    assert films.wait(whole.id, WITHIN_S).state == "made"
+    until(lambda: films._filmer is None)
+    assert films.failures()[broken.id].num == 1
+
+
 def test_closing_ends_the_process_at_once(archive: Archive, films: Films) -> None:
     episode = recorded(archive, num_steps=3000)
     films.wanted(episode.id)

@@ -408,6 +408,29 @@ def test_a_film_that_is_not_there_yet_is_said_to_be_under_way_and_downloaded_onc
     assert answer.content[4:8] == b"ftyp"
 
 
+def test_a_film_that_failed_is_tried_again_for_who_asks_once_its_time_has_come(archive):
+    agent, rng = find_agent("random", archive), np.random.default_rng(0)
+    played = rollout(archive, find("atari/breakout"), agent, 4, rng=rng, max_steps=30)
+    whole = played.path.read_bytes()
+    played.path.write_bytes(b"no Parquet")
+    with TestClient(create_app(archive)) as client:
+        films = client.app.state.films
+
+        def state_once_tried():
+            deadline = time.monotonic() + 60
+            while (state := client.post(f"/api/episodes/{played.id}/film").json()["state"]) in ("waiting", "making"):
+                assert time.monotonic() < deadline, "it was never tried"
+                time.sleep(0.01)
+            return state
+
+        assert state_once_tried() == "failed"
+        played.path.write_bytes(whole)
+        assert client.post(f"/api/episodes/{played.id}/film").json()["state"] == "failed"
+        assert films.failures()[played.id].num == 1, "asking often is no reason to try often"
+        films._clock = lambda: time.monotonic() + 61
+        assert state_once_tried() == "made"
+
+
 def test_the_catalogue_is_paged_and_filtered(tmp_path):
     archive = interplay.record.open(tmp_path)
     with archive.database.write() as session:

@@ -29,7 +29,7 @@ MAX_TRIES = 2
 """A film whose making ended the process so often has failed: it waits before it is tried again."""
 
 RETRY_S, MOST_RETRY_S = 60.0, 86_400.0
-"""What failed is tried again after so long, then after four times as long each time, and at most so long."""
+"""What failed is tried again by itself after so long, then after four times as long each time, and at most so long."""
 
 NOW, SOON, LATER = 0, 1, 2
 """Turns: somebody waits for it; a judge may be shown it next; nobody asked yet."""
@@ -68,7 +68,7 @@ class Failure(NamedTuple):
     Attributes:
         reason: Why, the last time.
         num: How often it was tried.
-        again_at: When it may be tried again, by the clock of the queue, in seconds.
+        again_at: When it is tried again, by the clock of the queue, in seconds.
     """
 
     reason: str
@@ -229,15 +229,30 @@ class Films:
     def _next(self) -> _Film | None:
         """The next film to make, after waiting for one; None once closed."""
         with self._changed:
-            while not self._waiting and not self._is_closed:
-                if not self._changed.wait(IDLE_S if self._filmer is not None else None):
-                    self._end()  # idle for long
-            if self._is_closed:
-                return None
-            film = min(self._waiting.values(), key=lambda one: (one.turn, one.number))
-            del self._waiting[film.episode_id]
-            self._making, self._share = film, 0.0
-            return film
+            idle_until = time.monotonic() + IDLE_S
+            while not self._is_closed:
+                again_s = self._queue_again()
+                if self._waiting:
+                    film = min(self._waiting.values(), key=lambda one: (one.turn, one.number))
+                    del self._waiting[film.episode_id]
+                    self._making, self._share = film, 0.0
+                    return film
+                if time.monotonic() >= idle_until:
+                    self._end()
+                idle_s = idle_until - time.monotonic() if self._filmer is not None else threading.TIMEOUT_MAX
+                self._changed.wait(min(again_s, idle_s))
+            return None
+
+    def _queue_again(self) -> float:
+        """Queue what failed and is to be tried again now; how long until the next is, in seconds."""
+        now, wait_s = self._clock(), threading.TIMEOUT_MAX
+        for episode_id, failure in self._failed.items():
+            if failure.again_at > now:
+                wait_s = min(wait_s, failure.again_at - now)
+            elif episode_id not in self._waiting:
+                self._numbers += 1
+                self._waiting[episode_id] = _Film(episode_id, LATER, self._numbers)
+        return wait_s
 
     def _end(self) -> None:
         """End the process, if there is one."""
