@@ -123,13 +123,15 @@ def test_what_was_forked_outlives_who_forked_it_and_its_end_is_still_heard(forke
     process = other.start("forked_work:sleep")
     parent = int(Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[1])
     os.kill(parent, signal.SIGKILL)
+    deadline = time.monotonic() + 60
     while not other.is_gone:
+        assert time.monotonic() < deadline, "its end is not heard"
         time.sleep(0.01)
     assert process.poll() is None
     with pytest.raises(ConnectionError, match="gone"):
         other.start("forked_work:sleep")
     process.terminate()
-    assert process.wait(60) == 1, "how it ended, nobody can tell"
+    assert process.wait(60) == 1, "nobody can tell how it ended"
 
 
 @pytest.mark.parametrize("from_here", [False, True])

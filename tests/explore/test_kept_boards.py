@@ -147,8 +147,9 @@ def test_results_say_how_many_first_attempts_cannot_be_judged(archive, capsys):
     play(archive, "ada-1", actor="participant-1", actor_kind="human", participant_id=1)
     with archive.database.write() as session:
         entrants.agree(session, episode_id="ada-1", participant_id=1, agreed=True, now=START)
-    with pytest.raises(SystemExit):
+    with pytest.raises(SystemExit) as stop:
         main(["explore", "results", "--data", str(archive.root)])
+    assert not stop.value.code
     assert "first attempts of people that cannot be judged, and are left out: 1" in capsys.readouterr().out  # it has no file
 
 
