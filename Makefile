@@ -6,7 +6,7 @@ PYTHON ?= python3
 DATA ?= interplay-data
 PORT ?= 8000
 PYTEST ?=
-JOBS ?= 3
+JOBS ?= 4
 VENV := .venv
 BIN := $(VENV)/bin
 
@@ -25,7 +25,7 @@ suite: $(VENV)/installed-test
 	$(RUN_TESTS) --numprocesses $(JOBS) $(PYTEST)
 
 # Whole files go to each process, because the tests of a file share servers and data. Compiled tests are kept for the next run.
-# Many tests wait for clocks and browsers, so there is one process more than the usual two cores.
+# Many tests wait for clocks and browsers, so there are two processes more than the usual two cores.
 RUN_TESTS := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest --dist loadfile --no-loadscope-reorder
 
 # What one changes most, in 90 seconds: lint, the house, the browser modules, rules and arithmetic; more with PYTEST="tests/judge".

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from interplay.store import Answer
 from interplay.web.pictures import PLACEHOLDER_SIZE
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 LOOKS = {
     "desktop": {"color_scheme": "light", "reduced_motion": "reduce", "viewport": {"width": 1240, "height": 860}},
