@@ -63,7 +63,7 @@ def attempts_state(session: Session, prefix: str) -> tuple[Any, ...]:
     queries = (
         select(func.count(), func.max(EpisodeRow.created_at)).where(ours),
         select(func.count(), func.max(agreed), func.sum(cast(JudgingAgreement.agreed, Integer))),
-        select(func.count(Entrant.id), func.count(Entrant.withdrawn_at)),
+        select(func.count(Entrant.id), func.count(Entrant.withdrawn_at), func.max(Entrant.withdrawn_at)),
         select(func.count()).select_from(ShownTask),
         select(func.count()).select_from(Match).where(Match.task.startswith(prefix, autoescape=True)),
     )

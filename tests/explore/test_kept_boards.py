@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import json
+import threading
+import weakref
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
 from datetime import timedelta
@@ -16,7 +20,7 @@ from interplay.explore.evaluation import kept as kept_module
 from interplay.explore.evaluation.kept import Kept
 from interplay.explore.evaluation.metrics import Outcome, Result
 from interplay.explore.evaluation.ratings import rate
-from interplay.explore.evaluation.references import ORACLE, proofs
+from interplay.explore.evaluation.references import ORACLE, References, proofs
 from interplay.explore.evaluation.runs import FOLDER as RUNS
 from interplay.explore.evaluation.runs import RunFile, header
 from interplay.explore.evaluation.settings import Settings
@@ -24,6 +28,7 @@ from interplay.explore.judgements import Judgement
 from interplay.explore.shown import Shown
 from interplay.store import EpisodeRow, entrants
 from interplay.store.models import Participant
+from interplay.store.shown import attempts_state
 from interplay.testing import START, add_task, episode_values
 
 TASK = "explore/0116"
@@ -116,6 +121,63 @@ def test_boards_are_made_again_only_when_something_has_changed(archive, monkeypa
     assert {row["model"] for row in kept.boards()[0].table["models"]} == {"m", "n"}
     (pair,) = kept.boards()[0].pairs
     assert (pair["first"], pair["second"], pair["msr_difference"], pair["msr_holm"]) == ("m", "n", 0, 1)
+
+
+def test_boards_keep_what_they_stand_beside_so_another_never_takes_its_place(archive, monkeypatch):
+    """What is freed leaves its address to what is made next, so an address says nothing of what changed."""
+    run(archive, "m")
+    kept = Kept(archive.database, archive.root, {}.get)
+    monkeypatch.setattr(kept_module, "references", lambda *given: References({}, (), ()))
+    kept.boards()
+    first = weakref.ref(kept.references())
+    play(archive, "ada-1", actor="participant-1", actor_kind="human", participant_id=1)
+    kept.references()
+    gc.collect()
+    assert first() is not None
+    kept.boards()
+    gc.collect()
+    assert first() is None, "only the last one is kept"
+
+
+def test_what_takes_long_to_make_holds_up_nothing_else(archive, monkeypatch):
+    run(archive, "m")
+    kept = Kept(archive.database, archive.root, {}.get)
+    (board,) = kept.boards()
+    begun, go_on = threading.Event(), threading.Event()
+
+    def slow(*given):
+        begun.set()
+        assert go_on.wait(60)
+        return rate(*given)
+
+    monkeypatch.setattr(kept_module, "rate", slow)
+    with ThreadPoolExecutor(2) as pool:
+        try:
+            ratings = pool.submit(kept.ratings, board, "bradley-terry")
+            assert begun.wait(60)
+            others = pool.submit(lambda: (kept.boards(), kept.run(board.results[0].run)))
+            boards, whole = others.result(timeout=30)
+            assert (boards, whole is None, ratings.done()) == ([board], False, False)
+        finally:
+            go_on.set()
+        assert ratings.result(60).rows == rate(board.results, "bradley-terry").rows
+
+
+def test_an_entrant_withdrawn_while_another_comes_back_is_a_change(archive):
+    def state():
+        with archive.database.read() as session:
+            return attempts_state(session, published.PREFIX)
+
+    with archive.database.write() as session:
+        add_task(session, INSTANCE.task())
+        for name in ("ada", "bob"):
+            entrants.admit(session, name=name, task=TASK, kind="agent", now=START)
+        entrants.withdraw(session, name="ada", now=START)
+    before = state()
+    with archive.database.write() as session:
+        entrants.restore(session, name="ada")
+        entrants.withdraw(session, name="bob", now=START + timedelta(minutes=1))
+    assert state() != before
 
 
 def test_a_whole_run_is_read_again_only_when_its_file_has_changed(archive, monkeypatch):

@@ -22,6 +22,9 @@ from interplay.store.shown import attempts_state
 _Made = TypeVar("_Made")
 _RUNS_KEPT = 16
 """Whole runs, with all that was said."""
+_Stamp = tuple[int, int]
+"""When a file was changed, and its size."""
+_NONE = References({}, (), ())
 
 
 class Kept:
@@ -35,15 +38,22 @@ class Kept:
 
     def __init__(self, database: Database, data: Path, judgement_of: JudgementOf) -> None:
         self._database, self._data, self._judgement_of = database, data, judgement_of
-        self._lock = threading.RLock()
-        self._results: dict[Path, tuple[tuple[int, int], Result | RunError]] = {}
-        self._runs: dict[Path, tuple[tuple[int, int], Run]] = {}
+        self._lock = threading.Lock()
+        """Of `_locks`; whoever makes something holds the lock of its name alone, so others read meanwhile."""
+        self._locks: dict[str, threading.Lock] = {}
+        self._results: dict[Path, tuple[_Stamp, Result | RunError]] = {}
+        self._runs: dict[Path, tuple[_Stamp, Run]] = {}
         self._made: dict[str, tuple[Hashable, object]] = {}
 
     def results(self) -> tuple[list[Result], list[RunError]]:
         """The results of runs that are not played now, as the files are, and what is wrong with those that cannot be read."""
-        with self._lock:
-            now: dict[Path, tuple[tuple[int, int], Result | RunError]] = {}
+        found = [one for _, one in self._files().values()]
+        return [one for one in found if isinstance(one, Result)], [one for one in found if isinstance(one, RunError)]
+
+    def _files(self) -> dict[Path, tuple[_Stamp, Result | RunError]]:
+        """Each file of a run that is not played now: when it was changed, and its result."""
+        with self._lock_of("results"):
+            now: dict[Path, tuple[_Stamp, Result | RunError]] = {}
             for path in sorted((self._data / FOLDER).glob("*.jsonl")):
                 stamp = _stamp(path)
                 known = self._results.get(path)
@@ -52,8 +62,7 @@ class Kept:
                 elif stamp is not None and stamp[1] and not is_played(path):
                     now[path] = (stamp, _read(path))
             self._results = now
-            found = [one for _, one in now.values()]
-        return [one for one in found if isinstance(one, Result)], [one for one in found if isinstance(one, RunError)]
+            return now
 
     def of_episode(self, episode: str) -> str | None:
         """Id of the run that an episode is the recording of."""
@@ -70,7 +79,7 @@ class Kept:
         stamp = _stamp(path) if re.fullmatch(r"[0-9a-f]{16}", run) else None
         if stamp is None:
             return None
-        with self._lock:
+        with self._lock_of("runs"):
             known = self._runs.pop(path, None)
             if known is None or known[0] != stamp:
                 known = (stamp, read(path))
@@ -87,11 +96,11 @@ class Kept:
 
     def boards(self) -> list[Board]:
         """As `boards.boards`."""
-        with self._lock:
-            found, _ = self.results()
-            stamps = tuple((path, stamp) for path, (stamp, _) in self._results.items())
-            beside = self.references() if found else References({}, (), ())
-            return self._keep("boards", (stamps, id(beside)), lambda: boards(found, beside))
+        files = self._files()
+        stamps = tuple((path, stamp) for path, (stamp, _) in files.items())
+        found = [one for _, one in files.values() if isinstance(one, Result)]
+        beside = self.references() if found else _NONE
+        return self._keep("boards", (stamps, beside), lambda: boards(found, beside))
 
     def ratings(self, board: Board, method: Method) -> Ratings:
         """As `ratings.rate`."""
@@ -99,13 +108,18 @@ class Kept:
         return self._keep(f"ratings {board.name} {method}", key, lambda: rate(board.results, method))
 
     def _keep(self, name: str, key: Hashable, make: Callable[[], _Made]) -> _Made:
+        with self._lock_of(name):
+            known = self._made.get(name)
+            if known is None or known[0] != key:
+                known = self._made[name] = (key, make())
+            return known[1]  # type: ignore[return-value]
+
+    def _lock_of(self, name: str) -> threading.Lock:
         with self._lock:
-            if name not in self._made or self._made[name][0] != key:
-                self._made[name] = (key, make())
-            return self._made[name][1]  # type: ignore[return-value]
+            return self._locks.setdefault(name, threading.Lock())
 
 
-def _stamp(path: Path) -> tuple[int, int] | None:
+def _stamp(path: Path) -> _Stamp | None:
     try:
         facts = path.stat()
     except OSError:
