@@ -18,6 +18,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from inspect_ai.model import ModelOutput
 from small_instance import FIRST_LOG
 from tenacity import Future, RetryError
 from warm_process import WarmProcess
@@ -191,6 +192,28 @@ def test_a_call_that_was_tried_several_times_says_what_went_wrong(tmp_path):
         pytest.raises(CallError, match=r"^ConnectionError: the server sent <html>$"),
     ):
         asyncio.run(Calls(file, Model()).ask([]))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "secret", ['quo"ted-key', "back\\slash-key", "message", "assistant", "content"], ids=["quote", "backslash", *["word"] * 3]
+)
+def test_a_secret_is_taken_out_of_texts_as_it_is_and_changes_no_field(tmp_path, monkeypatch, secret):
+    monkeypatch.setenv("MY_TOKEN", secret)
+
+    class Model:
+        async def generate(self, messages: list, tools: list) -> ModelOutput:
+            said = ModelOutput.for_tool_call("m", "act", {secret: [f"it is {secret}!"], "rest": 1}, content=f"say {secret}")
+            said.metadata = {"sent": {"with": secret}}
+            return said
+
+    head = header(parse(FIRST_LOG), Settings(), "m", 1)
+    with closing(RunFile(tmp_path / "run.jsonl", head, datetime(2026, 3, 1, tzinfo=UTC))) as file:
+        output = asyncio.run(Calls(file, Model()).ask([]))  # type: ignore[arg-type]
+    (call,) = read(tmp_path / "run.jsonl").calls
+    for answer in (output, ModelOutput.model_validate(call["output"])):
+        assert (answer.message.role, answer.message.content) == ("assistant", "say (key)")
+        assert answer.message.tool_calls[0].arguments == {"(key)": ["it is (key)!"], "rest": 1}
+        assert answer.metadata == {"sent": {"with": "(key)"}}
 
 
 @pytest.mark.parametrize("protocol", ["tools", "assisted"])

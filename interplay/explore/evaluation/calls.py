@@ -20,12 +20,16 @@ from interplay.errors import InterplayError
 from interplay.explore.evaluation.replies import clean
 from interplay.explore.evaluation.runs import RunError, RunFile
 
-keys: set[str] = set()
-"""Keys that users gave for models; nothing that is written holds one."""
+given_keys: set[str] = set()
+"""Keys that users gave for models in this process. They are taken out of everything that is written."""
 listeners: list[Callable[[ModelOutput | None], None]] = []
 """Called with each answer of a model, and with None when a run is done: for progress bars."""
 _SECRET = ("KEY", "TOKEN", "SECRET", "PASSWORD")
 """How names of variables end whose values are secrets."""
+_FIXED = ("role", "source", "stop_reason", "type")
+"""Fields of an answer that have one of a few words, which Inspect writes."""
+_FREE = ("arguments", "data", "internal", "metadata")
+"""Fields of an answer in which names of fields are from the server, too."""
 
 
 class CallError(InterplayError):
@@ -72,9 +76,8 @@ class Calls:
             cause = _cause(error)
             raise CallError(f"{type(cause).__name__}: {without_keys(str(cause))}") from None
         document = output.model_dump(mode="json", exclude_none=True, fallback=str)
-        if (said := json.dumps(document, ensure_ascii=False)) != (without := _hidden(said)):
-            document = json.loads(without)
-            output = ModelOutput.model_validate(document)
+        if (without := _without_keys_in(document)) != document:
+            document, output = without, ModelOutput.model_validate(without)
             _take_keys_out_of_the_log()
         latency_ms = round(1000 * (time.perf_counter() - begin), 1)
         self._file.append({"call": {"prompt": digest, "output": document, "latency_ms": latency_ms}})
@@ -97,9 +100,9 @@ def _take_keys_out_of_the_log() -> None:
         if event.error is not None:
             event.error, event.call = without_keys(event.error), None
             event.traceback = event.traceback_ansi = None
-        said = event.output.model_dump_json()
-        if (without := _hidden(said)) != said:
-            event.output, event.call = ModelOutput.model_validate_json(without), None
+        said = event.output.model_dump(mode="json", fallback=str)
+        if (without := _without_keys_in(said)) != said:
+            event.output, event.call = ModelOutput.model_validate(without), None
 
 
 def prompt_hash(messages: Sequence[ChatMessage]) -> str:
@@ -122,7 +125,27 @@ def without_keys(text: str) -> str:
 def _hidden(text: str) -> str:
     """A text without the keys that were given and the secrets that the environment holds."""
     of_environment = {value for name, value in os.environ.items() if name.upper().endswith(_SECRET)}
-    for value in keys | of_environment:
+    for value in given_keys | of_environment:
         if len(value) > 5:
             text = text.replace(value, "(key)")
     return text
+
+
+def _without_keys_in(value: Any, *, is_free: bool = False) -> Any:
+    """A JSON value of an answer whose texts hold no keys.
+
+    Args:
+        is_free: Whether names of fields are the server's, too.
+    """
+    if isinstance(value, str):
+        return _hidden(value)
+    if isinstance(value, list):
+        return [_without_keys_in(one, is_free=is_free) for one in value]
+    if isinstance(value, dict):
+        return {
+            _hidden(name) if is_free else name: one
+            if name in _FIXED and not is_free
+            else _without_keys_in(one, is_free=is_free or name in _FREE)
+            for name, one in value.items()
+        }
+    return value

@@ -14,7 +14,7 @@ from inspect_ai.log import EvalLog
 from inspect_ai.model import Model, ModelOutput, get_model
 
 from interplay.errors import InterplayError
-from interplay.explore.evaluation.calls import keys, listeners, without_keys
+from interplay.explore.evaluation.calls import given_keys, listeners, without_keys
 from interplay.explore.evaluation.inspect_task import AT_ADDRESS, explore
 from interplay.explore.evaluation.settings import Settings
 from interplay.record import Archive
@@ -132,7 +132,7 @@ def _model(name: str, at: At | None) -> Model:
     try:
         if at is not None:
             if at.key is not None:
-                keys.add(at.key)
+                given_keys.add(at.key)
             # Tools have arguments that may be left out, which OpenAI's "strict" forbids.
             return get_model(
                 AT_ADDRESS + name, base_url=at.address, api_key=at.key or "none", memoize=False, strict_tools=False
