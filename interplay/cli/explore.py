@@ -29,6 +29,7 @@ from interplay.errors import InterplayError
 
 if TYPE_CHECKING:
     from interplay.explore.instance import Instance
+    from interplay.explore.judgements import Judgement
     from interplay.explore.oracle.hops import Hops
 
 _WHICH = "Instances: files, folders, explore/NAME, or 'published' for all that come with the package."
@@ -221,11 +222,11 @@ def judge(
     as_json: JsonOption = False,
 ) -> None:
     """Judge recorded episodes of instances again: those named, or else all. Exit 1 if one cannot be judged, or if the file of
-    a model's run says something else.
+    a model's run says something else, or has no episode.
 
     Try:  interplay explore judge my.json --semantics published-prompt
     """
-    from interplay.explore.evaluation.kept import Kept
+    from interplay.explore.evaluation.verifying import WrongRun, wrong_runs
     from interplay.explore.judging import judge as judge_episode
     from interplay.explore.published import PREFIX, SET, files_of, names
     from interplay.explore.rules import SEMANTICS, VERSION
@@ -240,34 +241,30 @@ def judge(
     instances = _instances(files_of([*(thing for thing in things if thing not in named), *sorted(ours)]))
     if not named:
         episodes = [one for made in instances.values() for one in archive.episodes(task=made.task())]
-    runs = {
-        one.episode: one
-        for one in Kept(archive.database, archive.root, lambda episode: None).results()[0]
-        if one.failed is None and chosen == VERSION
-    }
-    judgements: list[dict[str, Any]] = []
+    judgements: dict[str, Judgement] = {}
     refused: list[dict[str, str]] = []
     with progress() as bar:
         for episode in bar.track(episodes, description="judging"):
             try:
                 if episode.task_id not in instances:
                     raise InterplayError(f"no instance of {episode.task_id} was named\nRemedy: name its file, too.")
-                found = judge_episode(episode, instances[episode.task_id], chosen)
-                run = runs.get(episode.id)
-                is_right = run is None or (run.reached, run.judged) == (found.reached, set(found.milestones))
-                wrong = None if run is None or is_right else {"run": run.run, "reached": run.reached}
-                judgements.append(asdict(found) | {"success": found.success, "wrong_run": wrong})
+                judgements[episode.id] = judge_episode(episode, instances[episode.task_id], chosen)
             except InterplayError as error:
                 refused.append({"episode": episode.id, "text": str(error)})
+    wrong: list[WrongRun] = []
+    if chosen == VERSION:
+        tasks = {episode.id: episode.task_id for episode in episodes}
+        wrong = list(wrong_runs(archive.root, tasks, judgements, () if named else instances))
     document = {
         "semantics": chosen,
-        "milestones": sum(len(one["milestones"]) for one in judgements),
-        "milestones_reached": sum(len(one["reached"]) for one in judgements),
-        "episodes": judgements,
+        "milestones": sum(len(one.milestones) for one in judgements.values()),
+        "milestones_reached": sum(len(one.reached) for one in judgements.values()),
+        "episodes": [asdict(one) | {"success": one.success} for one in judgements.values()],
         "refused": refused,
+        "wrong_runs": [one._asdict() for one in wrong],
     }
     emit(document, as_json=as_json, text="\n".join(_judged_lines(document)))
-    if refused or any(one["wrong_run"] for one in judgements):
+    if refused or wrong:
         raise typer.Exit(1)
 
 
@@ -285,10 +282,8 @@ def _judged_lines(document: Mapping[str, Any]) -> list[str]:
         when = [f"{name} at step {step}" + _whose(one["by_player"].get(name)) for name, step in one["reached"].items()]
         reached = f"{len(one['reached'])} of {len(one['milestones'])}"
         lines.append(f"{one['episode']}  {one['instance']}  {reached} reached{': ' * bool(when)}{', '.join(when)}")
-        if (wrong := one["wrong_run"]) is not None:
-            said = ", ".join(f"{name} at step {step}" for name, step in wrong["reached"].items()) or "nothing reached"
-            lines.append(f"  The file of its run {wrong['run']} says otherwise: {said}. Move it away, and play the run again.")
     lines += [f"{one['episode']}  not judged: {one['text']}" for one in document["refused"]]
+    lines += [f"{one['file']}  wrong run: {one['text']}" for one in document["wrong_runs"]]
     lines.append(
         f"{document['milestones_reached']} of {document['milestones']} milestones of {len(document['episodes'])} episodes, "
         f"by {document['semantics']}."

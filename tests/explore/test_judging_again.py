@@ -145,6 +145,59 @@ def test_a_run_whose_file_says_something_else_than_its_episode_is_named(archive,
     assert (ended.value.code or 0, "says otherwise" in said, head["run"] in said) == (status, bool(status), bool(status))
 
 
+def test_runs_without_an_episode_or_with_that_of_another_and_files_that_cannot_be_read_are_named(
+    archive, episode, tmp_path, capsys
+):
+    made, found = parse(instance()), judge(episode, parse(instance()))
+    file = tmp_path / "dirt.json"
+    file.write_text(json.dumps(instance()))
+    folder = archive.root / FOLDER
+
+    def write(model: str, of: Any, made: Instance = made, **changes: int) -> str:
+        """A run; its milestones are reached as in the episode, aside from changes."""
+        head, reached = header(made, Settings(), model, 1), dict(found.reached) | changes
+        with closing(RunFile(folder / f"{model}.jsonl", head, datetime(2026, 3, 1, tzinfo=UTC))) as run:
+            begin = {"episode": of, "at_start": [name for name, tick in reached.items() if tick == 0], "not_judged": []}
+            run.append({"begin": begin})
+            run.append({"end": {"outcome": "time_limit", "num_steps": 59, "reached": reached, "replies": {}}})
+        return model
+
+    def wrong(*named: str) -> tuple[int, dict[str, list[str]]]:
+        """The status, and what is said of each run."""
+        said: dict[str, list[str]] = {}
+        with pytest.raises(SystemExit) as ended:
+            main(["explore", "judge", str(file), *named, "--data", str(archive.root), "--json"])
+        for one in json.loads(capsys.readouterr().out)["wrong_runs"]:
+            said.setdefault(one["file"].removeprefix(f"{folder}/").removesuffix(".jsonl"), []).append(one["text"])
+        return int(ended.value.code or 0), said
+
+    try:
+        write("honest", episode.id)
+        write("elsewhere", "20260301T000000-00000002", parse(instance(name="other")))
+        assert wrong() == (0, {}), "runs of instances that are not named do not matter"
+        write("invented", "20260301T000000-00000001", fly=3)
+        (folder / "torn.jsonl").write_text("no run\n")
+        write("strange", [episode.id])
+        assert wrong(episode.id) == (0, {}), "only the runs of that episode"
+        status, said = wrong()
+        assert (status, sorted(said)) == (1, ["invented", "strange", "torn"])
+        assert "there is no episode 20260301T000000-00000001 of explore/dirt" in said["invented"][0]
+        assert "cannot be read" in said["torn"][0]
+        assert "are texts" in said["strange"][0]
+        write("a_forgery", episode.id, fly=3)
+        status, said = wrong(episode.id)
+        assert (status, {name: len(texts) for name, texts in said.items()}) == (1, {"a_forgery": 2, "honest": 1})
+        assert f"2 runs say that they are episode {episode.id}" in said["honest"][0]
+        assert "says otherwise" in said["a_forgery"][1]
+        (folder / "a_forgery.jsonl").unlink()
+        (folder / "honest.jsonl").unlink()
+        write("another_task", episode.id, parse(instance(name="other")))
+        assert "says otherwise" in wrong(episode.id)[1]["another_task"][0]
+    finally:
+        for path in folder.glob("*.jsonl"):
+            path.unlink()
+
+
 def test_the_command_judges_all_episodes_of_instances_or_those_named(archive, episode, tmp_path, capsys):
     file = tmp_path / "dirt.json"
     file.write_text(json.dumps(instance()))

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from interplay.explore import judgements, published
 from interplay.explore.evaluation.boards import Board, boards
-from interplay.explore.evaluation.metrics import Result, result_of
+from interplay.explore.evaluation.metrics import Result, result_at
 from interplay.explore.evaluation.people import JudgementOf
 from interplay.explore.evaluation.ratings import Ratings, rate
 from interplay.explore.evaluation.references import References, references
@@ -60,7 +60,7 @@ class Kept:
                 if known is not None and known[0] == stamp:
                     now[path] = known
                 elif stamp is not None and stamp[1] and not is_played(path):
-                    now[path] = (stamp, _read(path))
+                    now[path] = (stamp, result_at(path))
             self._results = now
             return now
 
@@ -125,10 +125,3 @@ def _stamp(path: Path) -> _Stamp | None:
     except OSError:
         return None
     return facts.st_mtime_ns, facts.st_size
-
-
-def _read(path: Path) -> Result | RunError:
-    try:
-        return result_of(read(path))
-    except RunError as error:
-        return error

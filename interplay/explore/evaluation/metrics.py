@@ -13,11 +13,12 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 from interplay.errors import InterplayError
 from interplay.explore.evaluation.replies import KINDS
-from interplay.explore.evaluation.runs import Run, RunError
+from interplay.explore.evaluation.runs import Run, RunError, read
 from interplay.explore.evaluation.settings import Settings
 
 _PLAYED = ("action", "contradiction")
@@ -140,8 +141,18 @@ def result_of(run: Run) -> Result:
         ) from None
 
 
+def result_at(path: Path) -> Result | RunError:
+    """The result of a run's file, or what is wrong with it."""
+    try:
+        return result_of(read(path))
+    except RunError as error:
+        return error
+
+
 def _result_of(run: Run) -> Result:
     head, end, begin = run.header, run.end, run.begin or {}
+    if not all(isinstance(name, str) for name in (head["run"], head["task"], head["model"], begin.get("episode", ""))):
+        raise TypeError("run, task, model and episode are texts")
     reached: Mapping[str, int] = end["reached"] if end else {}
     at_start = tuple(begin.get("at_start", ()))
     ticks = {**dict.fromkeys(at_start, 0), **reached}

@@ -186,8 +186,11 @@ def is_played(path: Path) -> bool:
     return False
 
 
+def files(data: Path) -> list[Path]:
+    """Files of the runs of a data folder that were begun and are not played now."""
+    return [path for path in sorted((data / FOLDER).glob("*.jsonl")) if b"\n" in path.read_bytes() and not is_played(path)]
+
+
 def read_all(data: Path) -> Iterator[Run]:
     """Every run of a data folder that was begun and is not played now."""
-    for path in sorted((data / FOLDER).glob("*.jsonl")):
-        if b"\n" in path.read_bytes() and not is_played(path):
-            yield read(path)
+    return map(read, files(data))
