@@ -267,7 +267,7 @@ class WorkerPool:
         process, ours = await asyncio.to_thread(starting.start, WORKER_MODULE, world=world)
         if self.stopping:
             ours.close()
-            raise ConnectionError("the pool stops")
+            raise ConnectionError("the server stops")
         link = await processes.connect(WorkerLink(process, self._died, place=place), ours)
         # Over the socket, not on the command line: an address may hold a password.
         place, num_workers = (0, 1) if place is None else (place, self._num_workers)
