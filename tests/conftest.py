@@ -66,15 +66,21 @@ def pytest_runtest_protocol(item: pytest.Item):
             fcntl.flock(lock, fcntl.LOCK_UN)  # not by closing: a process forked meanwhile has the file open too
 
 
-@pytest.fixture(scope="session", autouse=True)
-def statements_compiled_once():
-    """What SQLAlchemy compiled for one database serves all of its kind: tests open hundreds, and each would compile anew."""
-    first: dict[str, Engine] = {}
+@pytest.fixture(scope="session")
+def first_engines() -> dict[str, Engine]:
+    """The first database of each kind, whose compiled statements serve the others."""
+    return {}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def statements_compiled_once(first_engines):
+    """What SQLAlchemy compiled for one database serves all of its kind: tests open hundreds, and each would compile anew.
+    `tests/store` does without: its tests open databases exactly as users do."""
     migrate = database._migrate
 
     def migrate_and_share(engine: Engine) -> None:
         migrate(engine)
-        one = first.setdefault(engine.dialect.name, engine)
+        one = first_engines.setdefault(engine.dialect.name, engine)
         one._compiled_cache.capacity = 2000
         engine.dialect, engine._compiled_cache = one.dialect, one._compiled_cache
 

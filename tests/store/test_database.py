@@ -35,6 +35,14 @@ def database(request, tmp_path):
     database.close()
 
 
+def test_databases_of_these_tests_share_nothing_as_those_of_users_do_not(tmp_path):
+    first, second = (Database.open(f"sqlite:///{tmp_path}/{name}.db") for name in ("first", "second"))
+    assert first.engine.dialect is not second.engine.dialect
+    assert first.engine._compiled_cache is not second.engine._compiled_cache
+    for one in (first, second):
+        one.close()
+
+
 def _one_answer(session) -> None:
     """An answer and what it stands on, once in each database."""
     if session.get(Match, "m" * 24) is not None:
