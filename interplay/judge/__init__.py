@@ -29,7 +29,7 @@ from interplay.judge.form import MIN_REASON_CHARS, check_form
 from interplay.judge.ratings.board import NextPair
 from interplay.judge.rules import OPEN_ROOM, Rules, RulesError
 from interplay.judge.scripted import ScriptedJudge
-from interplay.judge.serving.judging import AcceptedAnswer, JudgeKind, Judging
+from interplay.judge.serving.judging import AcceptedAnswer, JudgeKind, Judging, Preview
 from interplay.judge.serving.served import ServedMatch
 
 __all__ = [
@@ -48,6 +48,7 @@ __all__ = [
     "JudgingError",
     "NextPair",
     "NothingToJudgeError",
+    "Preview",
     "QuotaReachedError",
     "Rules",
     "RulesError",

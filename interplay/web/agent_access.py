@@ -76,10 +76,8 @@ def check_shown(request: Request, episode: Episode) -> None:
             of `explore` that they may still play.
     """
     check_not_judged(request, episode)
-    if _is_own(request, episode) or may_know(request, episode.task_id):
-        return
-    text = f"episodes of {episode.task_id} are shown to those who have played it: play it yourself first, or ask to see it"
-    raise refusal(403, f"{text} at /{episode.task_id.replace('/', '/tasks/')}", code="not_played_yet")
+    if not _is_own(request, episode):
+        check_may_know(request, episode.task_id)
 
 
 def check_not_judged(request: Request, episode: Episode) -> None:
@@ -131,12 +129,19 @@ def may_know(request: Request, task_id: str) -> bool:
     if task_id not in _tasks_of_explore(request):
         return True
     if current_operator(request):
-        # The token in a header is a program's, of whom nobody need be made.
+        # A program sends its token in a header; it is not a person, so no participant is made for it.
         person = known_participant(request) if is_operator(request) else current_participant(request)
         if person is not None:
             request.app.state.explore_shown.add(person, task_id, datetime.now(UTC))
         return True
     return viewer_of(request).sees_all or task_id in _known_tasks(request)
+
+
+def check_may_know(request: Request, task_id: str) -> None:
+    """Refuse (403) to show how others play a task to whoever may still play it: see `may_know`."""
+    if not may_know(request, task_id):
+        text = f"episodes of {task_id} are shown to those who have played it: play it yourself first, or ask to see it"
+        raise refusal(403, f"{text} at /{task_id.replace('/', '/tasks/')}", code="not_played_yet")
 
 
 def _tasks_of_explore(request: Request) -> set[str]:

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from interplay.judge.ratings.boards import Boards
-from interplay.web.agent_access import hidden_tasks, judged_now, roster_of, viewer_of
+from interplay.web.agent_access import hidden_tasks, judged_now, may_know, roster_of, viewer_of
 from interplay.web.agent_documents import document_of, documents
 from interplay.web.board import boards_of, hues_of
 from interplay.web.identity import current_operator
@@ -41,6 +41,8 @@ def agent_page(request: Request, name: str) -> Response:
     agent = document_of(request, roster.get(name, viewer_of(request)), hidden)
     said = roster.said_of(agent.name, request.app.state.tasks, num_reasons=REASONS_SHOWN, without=hidden, up_to=up_to)
     tasks = [entry.task for entry in agent.tasks]
+    for task in tasks:
+        may_know(request, task)  # an operator reads all reasons, and it is kept that they looked
     standings = [(task, row) for task in (None, *tasks) if (row := _row(boards, task, agent.name)) is not None]
     track, num_answers = boards.tracks().get(agent.name), boards.board()["num_answers"]
     hues = hues_of(boards)

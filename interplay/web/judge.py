@@ -39,6 +39,7 @@ from interplay.judge import (
     Judging,
     JudgingError,
     NothingToJudgeError,
+    Preview,
     QuotaReachedError,
     RulesError,
     ServedMatch,
@@ -54,6 +55,7 @@ from interplay.judge.serving.problems import KINDS as PROBLEMS
 from interplay.play.connections.sockets import client_of
 from interplay.tables import is_name
 from interplay.web import enrolments
+from interplay.web.agent_access import check_may_know
 from interplay.web.judges import Judge, judge_of
 from interplay.web.pages import find_task, render
 from interplay.web.refusals import invalid, judging_refusals, refusal
@@ -357,11 +359,18 @@ def answer(request: Request, match: MatchId, body: Body) -> dict[str, Any]:
 # Looking without judging
 
 
-@router.get("/api/judge/preview", responses=judging_refusals(400, 404, 409, 422))
-def preview(request: Request, task: str | None = None, study: str | None = None) -> JSONResponse:
-    """Get a pair to look at: a match without an id. Nothing is reserved or stored."""
+def _preview(request: Request, task: str | None, study: str | None) -> Preview:
+    """The pair to look at, unless it shows a task of `explore` that the visitor may still play (403)."""
     with _refusals():
         shown = _judging(request).preview(task, _study(study))
+    check_may_know(request, shown.match.task)
+    return shown
+
+
+@router.get("/api/judge/preview", responses=judging_refusals(400, 403, 404, 409, 422))
+def preview(request: Request, task: str | None = None, study: str | None = None) -> JSONResponse:
+    """Get a pair to look at: a match without an id. Nothing is reserved or stored."""
+    shown = _preview(request, task, study)
     query = "?" + urlencode({"task": shown.match.task} | ({} if study is None else {"study": study}))
     document = _document(request, shown.match, Judge("", "person")) | {
         "match": None,
@@ -377,8 +386,7 @@ def preview_video(
     request: Request, side: Literal["left", "right"], task: str | None = None, study: str | None = None
 ) -> Response:
     """Get the video of one side of that pair."""
-    with _refusals():
-        shown = _judging(request).preview(task, _study(study))
+    shown = _preview(request, task, study)
     path = shown.left if side == "left" else shown.right
     # Another pair is shown when agents come or go, and no part of one video may be put behind a part of another.
     which = hmac.new(request.app.state.secret, b"preview:" + path.name.encode(), hashlib.sha256).hexdigest()[:24]

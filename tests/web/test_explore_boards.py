@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from agents_world import mp4, propose, upload
 from fastapi.testclient import TestClient
 from hidden_parts import hidden_parts
 from sqlalchemy import delete
@@ -82,6 +83,29 @@ def shown(data):
     """Who was shown a task."""
     with closing(interplay.record.open(data)) as archive:
         yield Shown(archive.database, data)
+
+
+REASON = "The left player went straight to the lapis block and mined the glass behind it; the other one only turned around."
+
+
+@pytest.fixture(scope="module")
+def entrants(data) -> list[str]:
+    """Episodes of two agents with videos of the task, of which a program has said which did better."""
+    task = published.instances()[f"explore/{NAME}"].task()
+    archive = interplay.record.open(data)
+    headers = {"Authorization": f"Bearer {operator_token(data)}"}
+    with TestClient(create_app(archive, suites=[published.suite()]), headers=headers) as boss:
+        episodes = []
+        for number, name in enumerate(("red", "blue")):
+            propose(boss, name, [task.id])
+            episodes.append(upload(boss, name, task.held_out_seeds[0], mp4(50 * number), task.id).json()["episode"])
+            boss.post(f"/api/agents/{name}/approve")
+        match = boss.post("/api/judge/matches", json={"task": task.id, "judge": "robot"}).json()
+        said = {"outcome": "left", "reason": REASON, "responses": {}, "judge": "robot"}
+        answer = boss.post(f"/api/judge/matches/{match['match']}/answer", json=said)
+        assert answer.status_code == 201, answer.text
+    archive.close()
+    return episodes
 
 
 def run_id(data: Path, model: str, protocol: str = "paper") -> str:
@@ -202,13 +226,15 @@ def of_oracle(data: Path) -> list[str]:
         return [one.id for one in archive.episodes(agent="oracle")]
 
 
-def test_nothing_that_gives_a_task_away_is_sent_to_who_may_still_play_it(client, data):
+def test_nothing_that_gives_a_task_away_is_sent_to_who_may_still_play_it(client, data, entrants):
     runs = [run.header["run"] for run in read_all(data)]
     episodes = [run.begin["episode"] for run in read_all(data) if run.end and run.begin] + of_oracle(data)
+    episodes += entrants
     open_to_all = [f"/explore/tasks/{name.partition('/')[2]}" for name in published.names()]
     open_to_all += [f"{begin}/explore/runs/{run}" for begin in ("", "/api") for run in runs]
     open_to_all += [f"{begin}/explore/boards/{name}" for begin in ("", "/api") for name in ("paper-30", "hold-20")]
     open_to_all += ["/explore", "/explore/boards/paper-30.csv", "/leaderboard/explore", "/episodes", "/agents", "/api/agents"]
+    open_to_all += ["/agents/red", "/api/agents/red"]
     texts = {address: client.get(address) for address in open_to_all}
     assert {address for address, answer in texts.items() if answer.status_code != 200} == set()
     for name in published.names():
@@ -223,6 +249,7 @@ def test_nothing_that_gives_a_task_away_is_sent_to_who_may_still_play_it(client,
     assert "would give the tasks away" in texts["/episodes"].text
     parts = ("", "/frames", "/drawing", "/video.mp4", "/milestones")
     kept_back = [f"/api/episodes/{one}{part}" for one in episodes for part in parts]
+    kept_back += [f"/api/judge/preview{part}?task=explore/{NAME}" for part in ("", "/left.mp4", "/right.mp4")]
     for address in kept_back:
         answer = client.get(address)
         assert (answer.status_code, answer.json()["error"]) == (403, "not_played_yet"), address
@@ -230,7 +257,26 @@ def test_nothing_that_gives_a_task_away_is_sent_to_who_may_still_play_it(client,
         assert client.get(f"/episodes/{one}").status_code == 403
         assert client.post(f"/api/episodes/{one}/film").status_code == 403
         assert client.delete(f"/api/episodes/{one}/film").status_code == 403
-    assert len(episodes) == 4
+        assert not [page for page, answer in texts.items() if one in answer.text and "/explore/" not in page]
+    assert len(episodes) == 6
+
+
+def test_whoever_may_know_a_task_looks_at_its_pair(client, entrants, nobody_was_shown):
+    client.post(f"/explore/tasks/{NAME}/shown")
+    pair = client.get("/api/judge/preview", params={"task": f"explore/{NAME}"}).json()
+    assert [client.get(pair[side]["video"]).status_code for side in ("left", "right")] == [200, 200]
+
+
+def test_an_operator_who_reads_reasons_of_a_task_was_shown_it(client, data, entrants, shown, nobody_was_shown):
+    assert REASON not in client.get("/agents/red").text
+    headers = {"Authorization": f"Bearer {operator_token(data)}"}
+    assert REASON in client.get("/agents/red", headers=headers).text
+    assert shown.times() == {}, "a program"
+    client.post("/operator", data={"token": operator_token(data)})
+    client.get("/agents")
+    assert shown.times() == {}, "the list has no reasons"
+    assert REASON in client.get("/agents/red").text
+    assert {task for _, task in shown.times()} == {f"explore/{NAME}"}
 
 
 def test_a_run_says_what_each_call_led_to_and_opens_where_all_was_still_well(client, data, nobody_was_shown):
