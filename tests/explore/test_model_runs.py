@@ -30,6 +30,7 @@ from interplay.explore.evaluation import evaluate, playing, prompts, scripted
 from interplay.explore.evaluation.account import account
 from interplay.explore.evaluation.calls import CallError, Calls
 from interplay.explore.evaluation.kept import Kept
+from interplay.explore.evaluation.metrics import result_of
 from interplay.explore.evaluation.model_server import ModelServer
 from interplay.explore.evaluation.replies import KINDS
 from interplay.explore.evaluation.runs import FOLDER, Run, RunError, RunFile, header, read, read_all
@@ -331,8 +332,6 @@ def num_calls(data: Path) -> int:
 
 def summary(data: Path) -> list[dict]:
     """What the runs of a folder come to, without the names of their episodes, which tell when they were begun."""
-    from interplay.explore.evaluation.metrics import result_of
-
     return [result_of(run).to_json() | {"episode": None} for run in read_all(data)]
 
 
@@ -386,7 +385,7 @@ def test_a_torn_last_line_is_left_out_and_one_run_is_played_by_one_process(tmp_p
     path = tmp_path / FOLDER / "run.jsonl"
     file = RunFile(path, head, datetime(2026, 3, 1, tzinfo=UTC))
     file.append({"call": {"prompt": "a", "output": {}, "latency_ms": 1.0}})
-    with pytest.raises(RunError, match="another process plays this run"):
+    with pytest.raises(RunError, match=r"^another process plays this run"):
         RunFile(path, head, datetime(2026, 3, 1, tzinfo=UTC))
     file.close()
     path.write_bytes(path.read_bytes() + b'{"call": {"prompt": "b"')
@@ -408,11 +407,13 @@ def test_a_line_for_which_there_is_no_room_leaves_nothing_behind(tmp_path):
         before, limit = path.read_bytes(), resource.getrlimit(resource.RLIMIT_FSIZE)
         resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) + 9, limit[1]))
         try:
-            with pytest.raises(RunError, match=r"cannot be written: .*\nMake room"):
+            with pytest.raises(RunError, match=r"cannot be written: .*\n.*run.jsonl: make room") as caught:
                 file.append({"call": {"output": "x" * 99}})
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, limit)
         assert path.read_bytes() == before
+        failed = result_of(Run(file.header, failed={"error": str(caught.value)}))
+        assert failed.why == "the run cannot be written: No space left on device", "pages show this line, which names no folder"
         file.append({"call": {"output": "y"}})
     assert read(path).calls == ({"output": "y"},)
 

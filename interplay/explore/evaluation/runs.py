@@ -109,7 +109,7 @@ class RunFile:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             os.close(self._file)
-            raise RunError(f"{self.path}: another process plays this run\nWait until it is done, or stop it.") from None
+            raise RunError(f"another process plays this run\n{self.path}: wait until it is done, or stop it.") from None
         whole = self.path.read_bytes()
         whole = whole[: whole.rfind(b"\n") + 1]  # what was written last may be torn
         os.ftruncate(self._file, len(whole))
@@ -139,7 +139,7 @@ class RunFile:
         except OSError as error:
             os.ftruncate(self._file, size)
             raise RunError(
-                f"{self.path} cannot be written: {error.strerror}\nMake room, and run the same command again."
+                f"the run cannot be written: {error.strerror}\n{self.path}: make room, and run the same command again."
             ) from None
 
     def close(self) -> None:
