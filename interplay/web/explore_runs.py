@@ -70,7 +70,10 @@ def run_page(request: Request, run: str) -> Response:
 @router.get("/api/explore/runs/{run}")
 def run_json(request: Request, run: str) -> JSONResponse:
     """One run: its calls with ticks, keys and words, its milestones, where it went, what was carried and what rules compared.
-    All but the ticks of milestones is null for those who may still play the task."""
+
+    For those who may still play the task, `calls`, `path`, `seen`, `rules`, `targets`, `proof` and the names and oracle's ticks
+    of milestones are null.
+    """
     found = find_run(request, run)
     result, instance = result_of(found), found.instance
     inside = may_know(request, result.task)

@@ -250,7 +250,7 @@ def test_more_runs_of_the_same_tasks_do_not_make_a_rating_look_surer():
     for ours in (once, often):
         assert [row.agent for row in ours.rows] == ["good", "bad"]
     widths = [ours.rows[0].high - ours.rows[0].low for ours in (once, often)]
-    assert widths[1] > 0.6 * widths[0], "with 150 pairs taken for independent, it were a fifth"
+    assert widths[1] > 0.6 * widths[0], "it would be a fifth if the 150 pairs were taken for independent"
     # The worse model is the better one in a resample that has t3, where it wins, more often than the four tasks it loses.
     assert 0.8 < often.rows[0].above_next < 0.99
     assert often.rows[1].above_next is None
