@@ -108,31 +108,37 @@ def _numbers(run: Run) -> dict[str, int]:
     return dict(sorted(numbers.items(), key=lambda item: item[1]))
 
 
+def _places(run: Run) -> dict[str, int]:
+    """Id of a milestone -> its place in that order, from 1. Two milestones of one task have one number, but two places."""
+    return {name: place for place, name in enumerate(_numbers(run), 1)}
+
+
 def _milestones(run: Run, result: Result, instance: Instance | None, oracle: Mapping[str, int]) -> list[dict[str, Any]]:
     """The milestones in the author's order; their names only where the instance may be known."""
     tasks = {} if instance is None else {one.id: one.task.replace("_", " ") for one in instance.milestones}
+    places = _places(run)
     ticks: dict[str, int | None] = dict.fromkeys(result.at_start, 0)
     ticks |= {one.id: one.tick for one in result.outcomes}
     return [
-        {"number": number, "name": tasks.get(name), "tick": ticks[name], "oracle": oracle.get(name)}
+        {"place": places[name], "number": number, "name": tasks.get(name), "tick": ticks[name], "oracle": oracle.get(name)}
         for name, number in _numbers(run).items()
         if name in ticks
     ]
 
 
 def _seen(run: Run) -> list[dict[str, Any]] | None:
-    """What changed at which tick, as `Game.seen` has it, with numbers of milestones; None of a run of an earlier release."""
+    """What changed at which tick, as `Game.seen` has it, with places of milestones; None of a run of an earlier release."""
     seen = (run.end or run.failed or {}).get("seen")
     if seen is None:
         return None
-    numbers = _numbers(run)
-    return [one | {"facts": {numbers[name]: facts for name, facts in one.get("facts", {}).items()}} for one in seen]
+    places = _places(run)
+    return [one | {"facts": {places[name]: facts for name, facts in one.get("facts", {}).items()}} for one in seen]
 
 
 def _rules(known: Instance, run: Run) -> dict[int, list[dict[str, Any]]]:
-    """Number of a milestone -> its rules."""
-    numbers = _numbers(run)
-    return {numbers[one.id]: [asdict(rule) for rule in one.rules] for one in known.milestones if one.id in numbers}
+    """Place of a milestone -> its rules."""
+    places = _places(run)
+    return {places[one.id]: [asdict(rule) for rule in one.rules] for one in known.milestones if one.id in places}
 
 
 def _proof(request: Request, result: Result) -> str | None:

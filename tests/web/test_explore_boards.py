@@ -328,6 +328,26 @@ def test_a_run_says_what_was_carried_and_to_who_may_know_what_was_judged_and_the
     assert f'href="/episodes/{proof}"' in client.get(address.removeprefix("/api"), headers=headers).text
 
 
+def test_two_milestones_of_one_task_keep_their_own_rules_and_facts(client, data):
+    *lines, end = (data / FOLDER / f"{run_id(data, 'scripted/careless')}.jsonl").read_text().splitlines()
+    document = json.loads(lines[0])
+    first, second = document["header"]["instance"]["milestones"]
+    second["task"] = first["task"]
+    planted = data / FOLDER / "00000000000000ab.jsonl"
+    planted.write_text("\n".join([json.dumps(document), *lines[1:], end]) + "\n")
+    try:
+        headers = {"Authorization": f"Bearer {operator_token(data)}"}
+        told = client.get("/api/explore/runs/00000000000000ab", headers=headers).json()
+        page = client.get("/explore/runs/00000000000000ab", headers=headers).text
+    finally:
+        planted.unlink()
+    assert [(one["place"], one["number"]) for one in told["milestones"]] == [(1, 1), (2, 1)]
+    rules = [told["rules"][place][0]["type"] for place in ("1", "2")]
+    assert rules == ["position_near_with_facing", "inventory_has"]
+    assert set(told["seen"][0]["facts"]) == {"1", "2"}
+    assert re.findall(r'data-rules="(\d+)"', page) == ["1", "2"]
+
+
 def test_a_run_that_failed_has_a_page_that_says_so(client):
     page = client.get("/explore/runs/0123456789abcdef").text
     assert "This run failed" in page

@@ -20,7 +20,7 @@ import { Replay } from "./replay.js";
  * @property {boolean} is_refused
  */
 
-/** @typedef {{number: number, name: string | null, tick: number | null, oracle: number | null}} Milestone */
+/** @typedef {{place: number, number: number, name: string | null, tick: number | null, oracle: number | null}} Milestone */
 
 /** @typedef {{number: number, low: [number, number], high: [number, number], within: number | null}} Target */
 
@@ -316,12 +316,12 @@ class RunPage {
     const at = this.run.path?.[Math.min(this.tick, this.run.path.length - 1)];
     need(this.root, "[data-place]").textContent = at ? `Stands at x ${at[0]}, y ${at[1]}, z ${at[2]} from the beginning.` : "";
     for (const list of this.root.querySelectorAll("[data-rules]")) {
-      const number = list instanceof HTMLElement ? list.dataset.rules ?? "" : "";
-      const reached = this.milestones.find((one) => String(one.number) === number)?.tick ?? Infinity;
-      const facts = now.facts[number] ?? [];
-      const rules = this.run.rules?.[number] ?? [];
+      const place = list instanceof HTMLElement ? list.dataset.rules ?? "" : "";
+      const reached = this.milestones.find((one) => String(one.place) === place)?.tick ?? Infinity;
+      const facts = now.facts[place] ?? [];
+      const rules = this.run.rules?.[place] ?? [];
       list.replaceChildren(
-        ...facts.map(([holds, ...numbers], place) => listed(`${holds ? "✓" : "–"} ${comparison(rules[place], numbers)}`, holds ? "on" : "")),
+        ...facts.map(([holds, ...numbers], index) => listed(`${holds ? "✓" : "–"} ${comparison(rules[index], numbers)}`, holds ? "on" : "")),
         ...(reached < this.tick && facts.length ? [listed(`as it was at tick ${reached.toLocaleString("en")}`, "soft")] : []),
       );
     }
@@ -329,8 +329,8 @@ class RunPage {
 
   /** The milestone at which the run and the proof stand beside each other. */
   get #aligned() {
-    const number = /** @type {HTMLSelectElement} */ (need(document, "[data-align]")).value;
-    return this.milestones.find((one) => String(one.number) === number);
+    const place = /** @type {HTMLSelectElement} */ (need(document, "[data-align]")).value;
+    return this.milestones.find((one) => String(one.place) === place);
   }
 
   async #showProof() {
