@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import sys
 from typing import Any
 
 from interplay.envs import Frame
@@ -32,9 +31,10 @@ class CrowdPlayEncoder(FrameEncoder):
         return wire.pack_header(wire.JPEG_FRAME, flags, 0, step, 0, time_ms, reward) + json.dumps(message).encode()
 
 
-if __name__ == "__main__":
+def main(descriptor: int) -> None:
+    """Run a worker that codes frames so."""
     import cv2
 
     cv2.setNumThreads(1)
     live.FrameEncoder = CrowdPlayEncoder  # type: ignore[misc]
-    worker.main(int(sys.argv[1]))
+    worker.main(descriptor)

@@ -29,6 +29,7 @@ ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 """One thread of arithmetic: processes beside each other share the machine, and idle threads of number libraries spin on it."""
 _MAX_BYTES = 1 << 20
 _POLL_S = 0.02
+_MOMENT_S = 1.0
 
 
 class Forked:
@@ -298,7 +299,10 @@ def _load(name: str) -> None:
         _named(name)()
     else:
         importlib.import_module(name)
-    if started := _threads():
+    deadline = time.monotonic() + _MOMENT_S
+    while (started := _threads()) and time.monotonic() < deadline:  # one that was joined is seen for a moment longer
+        time.sleep(_POLL_S)
+    if started:
         print(f"{name} has started threads that processes of this one lack: {', '.join(started)}", file=sys.stderr, flush=True)
     gc.freeze()  # what is loaded is neither searched for garbage nor copied for it in each fork
 

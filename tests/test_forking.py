@@ -163,7 +163,7 @@ def test_it_ends_in_silence_when_who_started_it_was_killed_with_an_answer_unread
     assert (result.returncode, result.stderr) == (-signal.SIGKILL, "")
 
 
-def test_a_fork_of_a_fork_has_what_both_loaded_and_outlives_neither_wait(forker, tmp_path: Path) -> None:
+def test_a_fork_of_a_fork_has_what_both_loaded(forker, tmp_path: Path) -> None:
     said = tmp_path / "said"
     second = Forker(["forked_work:load"], of=forker)
     with said.open("w") as stdout:

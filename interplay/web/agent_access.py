@@ -114,10 +114,13 @@ def judged_now(request: Request) -> set[str]:
 
 
 def hidden_tasks(request: Request) -> set[str]:
-    """Tasks of which others' episodes and reasons are kept back from this visitor: `judged_now`, and tasks of `explore` that
-    they may still play."""
-    secret = set() if viewer_of(request).sees_all else _tasks_of_explore(request) - _known_tasks(request)
-    return judged_now(request) | secret
+    """Tasks of which others' episodes and reasons are kept back from this visitor: `judged_now`, and `unplayed_tasks`."""
+    return judged_now(request) | unplayed_tasks(request)
+
+
+def unplayed_tasks(request: Request) -> set[str]:
+    """Tasks of `explore` that this visitor may still play."""
+    return set() if viewer_of(request).sees_all else _tasks_of_explore(request) - _known_tasks(request)
 
 
 def may_know(request: Request, task_id: str) -> bool:

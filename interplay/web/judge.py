@@ -55,7 +55,7 @@ from interplay.judge.serving.problems import KINDS as PROBLEMS
 from interplay.play.connections.sockets import client_of
 from interplay.tables import is_name
 from interplay.web import enrolments
-from interplay.web.agent_access import check_may_know
+from interplay.web.agent_access import check_may_know, unplayed_tasks
 from interplay.web.judges import Judge, judge_of
 from interplay.web.pages import find_task, render
 from interplay.web.refusals import invalid, judging_refusals, refusal
@@ -360,9 +360,9 @@ def answer(request: Request, match: MatchId, body: Body) -> dict[str, Any]:
 
 
 def _preview(request: Request, task: str | None, study: str | None) -> Preview:
-    """The pair to look at, unless it shows a task of `explore` that the visitor may still play (403)."""
+    """The pair to look at: of no task of `explore` that the visitor may still play, and refused (403) if they name one."""
     with _refusals():
-        shown = _judging(request).preview(task, _study(study))
+        shown = _judging(request).preview(task, _study(study), but=unplayed_tasks(request))
     check_may_know(request, shown.match.task)
     return shown
 

@@ -170,7 +170,7 @@ def test_a_server_that_never_answers_is_given_up_and_the_run_goes_on_later(insta
     data = str(tmp_path / "data")
     with ModelServer(hang) as server:
         run = ("run", str(instance), "--model", "slow", "--address", server.address, "--steps", str(SHORT), "--data", data)
-        status, said = explore(capsys, *run, "--timeout", "1")
+        status, said = explore(capsys, *run, "--timeout", "5")
         may_answer.set()
         assert (status, len(server.prompts)) == (1, 2)
         assert "Timeout" in said["failed"][0]["error"]

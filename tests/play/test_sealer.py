@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import socket
+import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -12,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from interplay.envs import make
+from interplay.forking import Forked
 from interplay.play.beside import sealer
 from interplay.play.beside.answering import MAX_TRIES
 from interplay.play.beside.sealer import Sealer
@@ -169,5 +172,32 @@ def test_no_process_can_be_started(archive: Archive, monkeypatch: pytest.MonkeyP
             with pytest.raises(RecordingError, match=r"could be started.*no more processes"):
                 await one.seal(path)
         assert path.exists()
+
+    asyncio.run(scenario())
+
+
+def test_a_process_that_is_being_started_when_the_server_stops_is_ended_and_no_other_follows(
+    archive: Archive, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started, may_go_on, real = [], threading.Event(), starting.start
+
+    def slow(module: str) -> tuple[Forked, socket.socket]:
+        may_go_on.wait(60)
+        made = real(module)
+        started.append(made[0])
+        return made
+
+    async def scenario() -> None:
+        monkeypatch.setattr(starting, "start", slow)
+        one = Sealer(data=archive.root, database=archive.database.address)
+        first, second = (asyncio.create_task(one.start()) for _ in range(2))
+        await asyncio.sleep(0.05)
+        stopped = asyncio.create_task(one.stop())
+        third = asyncio.create_task(one.start())
+        await asyncio.sleep(0.05)
+        may_go_on.set()
+        await asyncio.gather(first, second, stopped, third, return_exceptions=True)
+        assert isinstance(third.exception(), ConnectionError)
+        assert [process.wait(60) for process in started] == [0]
 
     asyncio.run(scenario())

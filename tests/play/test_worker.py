@@ -104,6 +104,16 @@ def test_a_worker_for_each_core_runs_on_its_core(tmp_path: Path) -> None:
         process.wait(60)
 
 
+def test_the_worker_of_the_baseline_in_the_benchmark_runs_too(tmp_path: Path) -> None:
+    interplay.record.open(tmp_path).close()
+    process, ours = starting.start("bench.crowdplay_worker")
+    with ours:
+        ours.sendall(pack_command(0, Configure(str(tmp_path), f"sqlite:///{tmp_path}/interplay.db", place=0, num_workers=1)))
+        ours.settimeout(60)
+        assert list(Unpacker().feed(ours.recv(1 << 16))), "its first report"
+    assert process.wait(60) == 0
+
+
 def test_a_process_that_gets_no_core_is_not_one_that_sleeps() -> None:
     core = min(os.sched_getaffinity(0))
     code = f"import os; os.sched_setaffinity(0, {{{core}}}); print(flush=True)\nwhile True: pass"

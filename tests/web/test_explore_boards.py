@@ -253,6 +253,7 @@ def test_nothing_that_gives_a_task_away_is_sent_to_who_may_still_play_it(client,
     for address in kept_back:
         answer = client.get(address)
         assert (answer.status_code, answer.json()["error"]) == (403, "not_played_yet"), address
+    assert client.get("/api/judge/preview").json()["error"] == "nothing_to_judge", "there is no pair of another task"
     for one in episodes:
         assert client.get(f"/episodes/{one}").status_code == 403
         assert client.post(f"/api/episodes/{one}/film").status_code == 403

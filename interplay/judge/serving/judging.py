@@ -6,7 +6,7 @@ import functools
 import logging
 import math
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -203,8 +203,13 @@ class Judging:
             return False
         return self.ratings.num_in_study(session, study) >= rules.target_answers
 
-    def preview(self, task: str | None = None, study: str | None = None) -> Preview:
+    def preview(self, task: str | None = None, study: str | None = None, *, but: Collection[str] = ()) -> Preview:
         """A pair to look at before judging, the same at every look; nothing is reserved or stored.
+
+        Args:
+            task: Its task; by default the first that has a pair.
+            study: Of its tasks.
+            but: Tasks that are passed over when none is named.
 
         Raises:
             NotFoundError: If no such task or study is known.
@@ -212,7 +217,9 @@ class Judging:
         """
         with self.database.read() as session:
             rules, _ = self._study_rules.of(session, study)
-            left, right = self._matchmaker.example_pair(session, Request("", "person", task, study, rules))
+            left, right = self._matchmaker.example_pair(
+                session, Request("", "person", task, study, rules), but=() if task else but
+            )
             now = datetime(2000, 1, 1, tzinfo=UTC)  # of no meaning; the same at every look, so that videos can be kept
             match = Match(
                 id="",

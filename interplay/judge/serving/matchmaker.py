@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import secrets
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
@@ -232,13 +232,16 @@ class Matchmaker:
         times = store.times_answered_about(session, request.judge, task)
         return [pair for pair in pairs if times[frozenset((pair.a, pair.b))] < limit]
 
-    def example_pair(self, session: Session, request: Request) -> ChosenEpisodes:
+    def example_pair(self, session: Session, request: Request, *, but: Collection[str] = ()) -> ChosenEpisodes:
         """Two episodes to look at: of the first task and in an order that tell nothing, the same whenever asked.
+
+        Args:
+            but: Tasks that are passed over.
 
         Raises:
             NotFoundError, NothingToJudgeError: As `next_match`.
         """
-        for task in sorted(self._tasks_to_try(session, request, self._own_rng())):
+        for task in sorted(set(self._tasks_to_try(session, request, self._own_rng())) - set(but)):
             candidates = sorted(
                 self._candidates.of_task(session, task), key=lambda one: sha256(one.episode_id.encode()).digest()
             )

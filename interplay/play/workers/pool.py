@@ -178,7 +178,7 @@ class WorkerPool:
             OSError: If no process can be started, or the pool stops.
         """
         if alone:
-            link, self._spare = (self._spare, None) if loaded else (None, self._spare)
+            link = await self._take_spare() if loaded else None
             if link is None:
                 link = await self._spawn(None, world="now" if loaded else None)
             link.is_loaded = loaded
@@ -228,6 +228,12 @@ class WorkerPool:
         seed = None if spare is None else spare.ready.get(task.content_hash)
         return None if spare is None or seed is None or not may_have(seed) else spare.ready.pop(task.content_hash, None)
 
+    async def _take_spare(self) -> WorkerLink | None:
+        """The spare worker, also one that is being started."""
+        async with self._spare_lock:
+            link, self._spare = self._spare, None
+            return link
+
     def _keep_spare(self, link: WorkerLink) -> None:
         if self._spare_timer is not None:
             self._spare_timer.cancel()
@@ -265,10 +271,10 @@ class WorkerPool:
 
     async def _spawn(self, place: int | None, *, world: Literal["now", "behind"] | None = None) -> WorkerLink:
         process, ours = await asyncio.to_thread(starting.start, WORKER_MODULE, world=world)
-        if self.stopping:
-            ours.close()
-            raise ConnectionError("the server stops")
         link = await processes.connect(WorkerLink(process, self._died, place=place), ours)
+        if self.stopping:
+            link.close()
+            raise ConnectionError("the server stops")
         # Over the socket, not on the command line: an address may hold a password.
         place, num_workers = (0, 1) if place is None else (place, self._num_workers)
         link.command(0, channel.Configure(str(self._data), self._database, place, num_workers))

@@ -63,7 +63,7 @@ def start(module: str, *, world: Literal["now", "behind"] | None = None) -> tupl
 
     Args:
         world: Whether it needs the block world, which is loaded for the first one that does: somebody waits for it, or nobody
-            yet, so games come before it.
+            yet, so games come before it. A load that has begun keeps its priority.
 
     Returns:
         The process and our end of the pair, not yet connected to an event loop.
