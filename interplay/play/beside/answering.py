@@ -55,7 +55,7 @@ class AnsweringProcess(ABC, Generic[R]):
         self._numbers = itertools.count(1)
         self._link: _Link | None = None
         self._starting = asyncio.Lock()
-        self._is_stopped = False
+        self._is_stopping = False
 
     async def start(self) -> None:
         """Start the process if there is none; it loads behind.
@@ -64,21 +64,24 @@ class AnsweringProcess(ABC, Generic[R]):
             OSError: If no process can be started.
         """
         async with self._starting:
-            if self._is_stopped:
+            if self._is_stopping:
                 raise ConnectionError("the server stops")
             if self._link is None:
                 process, ours = await asyncio.to_thread(starting.start, self._module)
                 self._link = await processes.connect(_Link(process, self), ours)
 
     async def stop(self) -> None:
-        """End the process, for good. What is still waiting fails."""
-        self._is_stopped = True
-        async with self._starting:  # one that is being started is ended too
-            link, self._link = self._link, None
-        if link is not None and await link.end(self._stop_timeout_s):
-            log.warning("the process %d did not end in %g s and was killed", link.process.pid, self._stop_timeout_s)
-        for request in self._requests.values():
-            self._fail(request, "the server was stopped")
+        """End the process, also one that is being started. What is still waiting fails."""
+        self._is_stopping = True
+        try:
+            async with self._starting:
+                link, self._link = self._link, None
+            if link is not None and await link.end(self._stop_timeout_s):
+                log.warning("the process %d did not end in %g s and was killed", link.process.pid, self._stop_timeout_s)
+            for request in self._requests.values():
+                self._fail(request, "the server was stopped")
+        finally:
+            self._is_stopping = False
 
     async def _ask(self, request: R) -> Any:
         """The answer to a request; it is dropped if who asked no longer waits.
