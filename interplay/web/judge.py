@@ -380,7 +380,7 @@ def preview(request: Request, task: str | None = None, study: str | None = None)
     return JSONResponse(document, headers={"Cache-Control": "no-store"})
 
 
-@router.get("/api/judge/preview/{side}.mp4", response_class=FileResponse, responses=_VIDEO)
+@router.get("/api/judge/preview/{side}.mp4", response_class=FileResponse, responses=_VIDEO | judging_refusals(409))
 @router.head("/api/judge/preview/{side}.mp4", include_in_schema=False)
 def preview_video(
     request: Request, side: Literal["left", "right"], task: str | None = None, study: str | None = None
