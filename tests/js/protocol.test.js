@@ -3,7 +3,10 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { backoffMs, closeReason, inputMessage, paletteFromBase64, parseFrame, splitFrames, turnMessage } from "../../interplay/web/static/js/protocol.js";
+import {
+  backoffMs, closeReason, gazeMessage, inputMessage, landMessage, paintedMessage, paletteFromBase64, parseFrame, sceneMessage, splitFrames,
+  turnMessage,
+} from "../../interplay/web/static/js/protocol.js";
 
 /** A frame message, built by hand from the table in docs/protocol.md. */
 export function frame({ kind = 1, flags = 0, step = 0, base = 0, ms = 0, reward = 0, payload = new Uint8Array() } = {}) {
@@ -23,7 +26,7 @@ test("a frame's header is read field by field", () => {
   const message = parseFrame(frame({ kind: 2, flags: 1, step: 70000, base: 69999, ms: 1234, reward: -2.5, payload: Uint8Array.of(9, 8) }));
   assert.deepEqual(
     { ...message, payload: [...message.payload] },
-    { kind: 2, ended: true, step: 70000, baseStep: 69999, serverMs: 1234, reward: -2.5, payload: [9, 8] },
+    { kind: 2, ended: true, fresh: false, step: 70000, baseStep: 69999, serverMs: 1234, reward: -2.5, payload: [9, 8] },
   );
 });
 
@@ -42,6 +45,25 @@ test("an input message with a turn has the 28 bytes of the protocol", () => {
   const bytes = Buffer.from(turnMessage(0x80000001, 258, 1.5, -1, 2));
   // The same bytes as in tests/play/test_wire.py: 2, zeros, step u32, f64, buttons u32, f32 -1, f32 2; all little-endian.
   assert.equal(bytes.toString("hex"), "0200000002010000000000000000f83f01000080000080bf00000040");
+});
+
+test("an input message with a gaze differs in its kind alone", () => {
+  const bytes = Buffer.from(gazeMessage(0x80000001, 258, 1.5, -1, 2));
+  assert.equal(bytes.toString("hex"), "0300000002010000000000000000f83f01000080000080bf00000040");
+});
+
+test("only a scene can be fresh", () => {
+  assert.deepEqual([1, 4, 5].map((kind) => parseFrame(frame({ kind, flags: 2 })).fresh), [false, true, false]);
+  assert.deepEqual(parseFrame(frame({ kind: 4, flags: 1 })).fresh, false);
+  assert.deepEqual(parseFrame(frame({ kind: 4, flags: 3 })).ended, true);
+});
+
+test("messages about the scene keep their limits", () => {
+  assert.deepEqual(sceneMessage("here", 320, 180), { type: "scene", drawn: "here", gui_width: 320, gui_height: 180 });
+  assert.deepEqual([0, 3, 64].map((parts) => landMessage(parts).parts), [1, 3, 8]);
+  const painted = { step: 7, yaw: 12.3456, pitch: -0.004, width: 1280, height: 720, fps: 59.94012, input_ms: null };
+  assert.deepEqual(paintedMessage(painted), { type: "painted", ...painted, yaw: 12.35, pitch: -0, fps: 59.94 });
+  assert.equal(paintedMessage({ ...painted, input_ms: 81.2345 }).input_ms, 81.23);
 });
 
 test("frames with their lengths before them are split, and a cut-off list is noticed", () => {

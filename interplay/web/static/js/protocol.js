@@ -2,14 +2,18 @@
 
 export const SUBPROTOCOL = "interplay.v1";
 export const HEADER_BYTES = 20;
-export const KIND = Object.freeze({ KEY: 1, DELTA: 2, JPEG: 3 });
+export const KIND = Object.freeze({ KEY: 1, DELTA: 2, JPEG: 3, SCENE: 4, LAND: 5 });
 const FLAG_ENDED = 1;
+const FLAG_FRESH = 2;
+/** Parts of the land that one message may ask for. */
+export const MAX_LAND_PARTS = 8;
 
 /**
  * One frame message.
  * @typedef {object} FrameMessage
- * @property {number} kind 1 key frame, 2 delta, 3 JPEG
+ * @property {number} kind 1 key frame, 2 delta, 3 JPEG, 4 scene, 5 land
  * @property {boolean} ended the episode ended with this frame
+ * @property {boolean} fresh a scene that stands alone: forget what came before
  * @property {number} step the frame shows the world after this many steps
  * @property {number} baseStep the frame a delta is against
  * @property {number} serverMs since the episode's clock started
@@ -28,10 +32,11 @@ export function parseFrame(buffer, start = 0, length = buffer.byteLength - start
   if (length < HEADER_BYTES) throw new RangeError(`a frame has at least ${HEADER_BYTES} bytes, got ${length}`);
   const view = new DataView(buffer, start, length);
   const kind = view.getUint8(0);
-  if (kind < 1 || kind > 3) throw new RangeError(`unknown kind of frame ${kind}`);
+  if (kind < 1 || kind > 5) throw new RangeError(`unknown kind of frame ${kind}`);
   return {
     kind,
     ended: (view.getUint8(1) & FLAG_ENDED) !== 0,
+    fresh: kind === KIND.SCENE && (view.getUint8(1) & FLAG_FRESH) !== 0,
     step: view.getUint32(4, true),
     baseStep: view.getUint32(8, true),
     serverMs: view.getUint32(12, true),
@@ -83,15 +88,80 @@ export function inputMessage(buttons, paintedStep, clientMs) {
  * @param {number} yaw degrees, right is positive
  */
 export function turnMessage(buttons, paintedStep, clientMs, pitch, yaw) {
+  return withAngles(2, buttons, paintedStep, clientMs, pitch, yaw);
+}
+
+/**
+ * The 28 bytes that say which of up to 32 buttons are held, and where the eye shall look.
+ * @param {number} buttons bit i is button i of the task, as an unsigned number
+ * @param {number} paintedStep the newest step the player can have seen
+ * @param {number} clientMs
+ * @param {number} pitch degrees, -90 is straight up and 90 straight down
+ * @param {number} yaw degrees, right is positive
+ */
+export function gazeMessage(buttons, paintedStep, clientMs, pitch, yaw) {
+  return withAngles(3, buttons, paintedStep, clientMs, pitch, yaw);
+}
+
+/**
+ * @param {number} kind
+ * @param {number} buttons
+ * @param {number} paintedStep
+ * @param {number} clientMs
+ * @param {number} pitch
+ * @param {number} yaw
+ */
+function withAngles(kind, buttons, paintedStep, clientMs, pitch, yaw) {
   const buffer = new ArrayBuffer(28);
   const view = new DataView(buffer);
-  view.setUint8(0, 2);
+  view.setUint8(0, kind);
   view.setUint32(4, paintedStep, true);
   view.setFloat64(8, clientMs, true);
   view.setUint32(16, buttons, true);
   view.setFloat32(20, pitch, true);
   view.setFloat32(24, yaw, true);
   return buffer;
+}
+
+/**
+ * Where the picture is drawn from now on.
+ * @param {"here" | "server"} drawn
+ * @param {number} width of the screens and bars of the world, in pixels of their own
+ * @param {number} height
+ */
+export function sceneMessage(drawn, width, height) {
+  return { type: "scene", drawn, gui_width: width, gui_height: height };
+}
+
+/** Ask for more parts of the land, 1 to 8. @param {number} parts */
+export function landMessage(parts) {
+  return { type: "land", parts: Math.min(MAX_LAND_PARTS, Math.max(1, Math.trunc(parts))) };
+}
+
+/**
+ * What a player who draws here has before them.
+ * @typedef {object} Painted
+ * @property {number} step the newest tick that is shown
+ * @property {number} yaw degrees
+ * @property {number} pitch degrees
+ * @property {number} width of the canvas, in pixels
+ * @property {number} height
+ * @property {number} fps frames a second
+ * @property {number | null} input_ms from a press to the first frame that shows a tick which used it
+ */
+
+/** How the picture is drawn here. @param {Painted} painted */
+export function paintedMessage(painted) {
+  const round = (/** @type {number} */ number) => Math.round(number * 100) / 100;
+  const { input_ms } = painted;
+  return {
+    type: "painted",
+    ...painted,
+    yaw: round(painted.yaw),
+    pitch: round(painted.pitch),
+    fps: round(painted.fps),
+    input_ms: input_ms === null ? null : round(input_ms),
+  };
 }
 
 /**

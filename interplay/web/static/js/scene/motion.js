@@ -1,0 +1,138 @@
+// Where the eye is and looks while the browser draws the world. The angles are the browser's own and follow the hand at once; the
+// place is the server's, which tells it twenty times a second, and is shown in between.
+
+/** The time of a tick of the world. */
+export const TICK_MS = 50;
+/** Whoever is further away after one tick did not walk there, in blocks. */
+const JUMP = 4;
+const MAX_PITCH = 90;
+
+/**
+ * Where the player is, as the server says it.
+ * @typedef {object} Me
+ * @property {number} x
+ * @property {number} y of the feet
+ * @property {number} z
+ * @property {number} eye height of the eyes above y
+ * @property {number} yaw degrees, right is positive
+ * @property {number} pitch degrees, down is positive
+ * @property {number} fov degrees from the upper to the lower edge
+ * @property {boolean} [turned] the world, not the player, has turned the view
+ * @property {string | null} [gui] the screen that is open
+ */
+/**
+ * Where the eye is and looks.
+ * @typedef {object} Camera
+ * @property {number} x
+ * @property {number} y of the eye itself
+ * @property {number} z
+ * @property {number} yaw
+ * @property {number} pitch
+ * @property {number} fov
+ */
+/** @typedef {{x: number, y: number, z: number, fov: number}} Place */
+
+/** An angle within -180 (included) to 180. @param {number} degrees */
+export function wrapped(degrees) {
+  return ((((degrees + 180) % 360) + 360) % 360) - 180;
+}
+
+/** Where the eye looks. */
+export class Gaze {
+  constructor() {
+    this.yaw = this.pitch = 0;
+  }
+
+  /**
+   * @param {number} pitch degrees, down is positive; nobody looks further than straight up or down
+   * @param {number} yaw right is positive
+   */
+  turn(pitch, yaw) {
+    this.look(this.pitch + pitch, this.yaw + yaw);
+  }
+
+  /**
+   * @param {number} pitch
+   * @param {number} yaw
+   */
+  look(pitch, yaw) {
+    this.pitch = Math.min(MAX_PITCH, Math.max(-MAX_PITCH, pitch));
+    this.yaw = wrapped(yaw);
+  }
+}
+
+/** @param {Me} me @returns {Place} */
+function placeOf(me) {
+  return { x: me.x, y: me.y + me.eye, z: me.z, fov: me.fov };
+}
+
+/**
+ * The way between two places.
+ * @param {Place} from
+ * @param {Place} to
+ * @param {number} share 0 to 1
+ * @returns {Place}
+ */
+export function between(from, to, share) {
+  const mix = (/** @type {number} */ one, /** @type {number} */ other) => one + (other - one) * share;
+  return { x: mix(from.x, to.x), y: mix(from.y, to.y), z: mix(from.z, to.z), fov: mix(from.fov, to.fov) };
+}
+
+/** The eye of a player who walks: each tick it goes from where it is shown to where it was told to be, in the time of a tick. */
+export class Walk {
+  constructor() {
+    /** @type {Place | null} */
+    this.from = null;
+    /** @type {Place | null} */
+    this.to = null;
+    this.since = 0;
+  }
+
+  /**
+   * A tick came.
+   * @param {Me} me
+   * @param {number} nowMs
+   * @param {boolean} [fresh] nothing before it counts
+   */
+  step(me, nowMs, fresh = false) {
+    const shown = fresh ? null : this.at(nowMs);
+    this.to = placeOf(me);
+    const far = shown && Math.hypot(this.to.x - shown.x, this.to.y - shown.y, this.to.z - shown.z) > JUMP;
+    this.from = shown && !far ? shown : this.to;
+    this.since = nowMs;
+  }
+
+  /** @param {number} nowMs @returns {Place | null} null before the first tick */
+  at(nowMs) {
+    if (!this.from || !this.to) return null;
+    return between(this.from, this.to, Math.min(1, Math.max(0, (nowMs - this.since) / TICK_MS)));
+  }
+}
+
+/** The camera of a player: what they turned, and where they walk. */
+export class Motion {
+  constructor() {
+    this.gaze = new Gaze();
+    this.walk = new Walk();
+  }
+
+  /**
+   * A tick came.
+   * @param {Me} me
+   * @param {number} nowMs
+   * @param {boolean} [fresh] the server starts anew
+   * @returns {boolean} whether the view is now where the server says
+   */
+  step(me, nowMs, fresh = false) {
+    const turned = fresh || me.turned === true;
+    if (turned) this.gaze.look(me.pitch, me.yaw);
+    this.walk.step(me, nowMs, fresh);
+    return turned;
+  }
+
+  /** @param {number} nowMs @returns {Camera | null} null before the first tick */
+  camera(nowMs) {
+    const place = this.walk.at(nowMs);
+    return place && { ...place, yaw: this.gaze.yaw, pitch: this.gaze.pitch };
+  }
+}

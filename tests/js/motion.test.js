@@ -1,0 +1,72 @@
+// The camera of a world drawn in the browser.
+
+import assert from "node:assert/strict";
+import test from "node:test";
+
+import { Gaze, Motion, wrapped } from "../../interplay/web/static/js/scene/motion.js";
+
+const me = (/** @type {object} */ more = {}) => ({ x: 10, y: 64, z: -3, eye: 1.62, yaw: 30, pitch: 5, fov: 70, turned: false, gui: null, ...more });
+
+test("angles are wrapped to the half circle each way", () => {
+  assert.deepEqual([0, 180, -180, 190, -190, 725].map(wrapped), [0, -180, -180, -170, 170, 5]);
+});
+
+test("the view turns at once, round and round, and no further than straight up and down", () => {
+  const gaze = new Gaze();
+  gaze.turn(100, 350);
+  assert.deepEqual([gaze.pitch, gaze.yaw], [90, -10]);
+  gaze.turn(-1, 20); // what went beyond straight down is forgotten
+  assert.deepEqual([gaze.pitch, gaze.yaw], [89, 10]);
+  gaze.turn(-500, 0);
+  assert.equal(gaze.pitch, -90);
+});
+
+test("walking is shown between two ticks, in the time of one", () => {
+  const motion = new Motion();
+  assert.equal(motion.camera(0), null);
+  motion.step(me(), 1000, true);
+  assert.deepEqual(motion.camera(1000), { x: 10, y: 65.62, z: -3, fov: 70, yaw: 30, pitch: 5 });
+  motion.step(me({ x: 10.2 }), 1050);
+  assert.deepEqual([1050, 1075, 1100, 1300].map((now) => Math.round(1000 * (motion.camera(now)?.x ?? 0))), [10000, 10100, 10200, 10200]);
+});
+
+test("a tick that comes early makes no jump", () => {
+  const motion = new Motion();
+  motion.step(me(), 0, true);
+  motion.step(me({ x: 11 }), 50);
+  const before = motion.camera(80)?.x;
+  motion.step(me({ x: 12 }), 80);
+  assert.equal(motion.camera(80)?.x, before);
+  assert.equal(motion.camera(130)?.x, 12);
+});
+
+test("sneaking and the field of view change in between as well", () => {
+  const motion = new Motion();
+  motion.step(me(), 0, true);
+  motion.step(me({ eye: 1.27, fov: 80 }), 50);
+  const camera = motion.camera(75);
+  assert.ok(camera);
+  assert.ok(Math.abs(camera.y - (64 + (1.62 + 1.27) / 2)) < 1e-9);
+  assert.equal(camera.fov, 75);
+});
+
+test("a jump of more than four blocks is shown at once", () => {
+  const motion = new Motion();
+  motion.step(me(), 0, true);
+  motion.step(me({ x: 13.9 }), 50);
+  assert.equal(motion.camera(50)?.x, 10); // fast, but on the way
+  motion.step(me({ x: 100 }), 100);
+  assert.equal(motion.camera(100)?.x, 100);
+  motion.step(me({ x: 101 }), 110, true); // after news that stand alone
+  assert.equal(motion.camera(110)?.x, 101);
+});
+
+test("the server's angles count only where the world turned the view, or starts anew", () => {
+  const motion = new Motion();
+  assert.equal(motion.step(me(), 0, true), true);
+  motion.gaze.turn(10, 10);
+  assert.equal(motion.step(me(), 50), false);
+  assert.deepEqual([motion.gaze.pitch, motion.gaze.yaw], [15, 40]);
+  assert.equal(motion.step(me({ yaw: -90, pitch: 0, turned: true }), 100), true);
+  assert.deepEqual([motion.gaze.pitch, motion.gaze.yaw], [0, -90]);
+});
