@@ -21,6 +21,7 @@ knows those before it (`tests/world/test_rooms_of_the_world.py` has the rule):
     render          what a player sees
     tick            what happens in a twentieth of a second, and in which order
     world           all that; how to keep it and bring it back
+    scene           what a browser needs to draw it, as bytes
 """
 
 from interplay.world.commands.commands import CommandError, run, run_all
