@@ -18,6 +18,9 @@ SIZE = (256, 128, 256)
 """Cells east-west, up, north-south."""
 BEDROCK = state_of("bedrock")
 MAX_SKIP = 16
+SQUARE = 16
+"""Columns a side of what is noted as touched at once."""
+_LIGHT_REACH = 15
 _LARGE_PAGE = 2**21
 
 
@@ -33,6 +36,8 @@ class Grid:
         light: uint8, shape (SX, SZ, SY): sky light times 16, plus block light; each 0 to 15.
         skip: uint8, shape (SX, SZ, SY): 0 where there is a block; in air, a number of cells (at most `MAX_SKIP`) not above the
             Chebyshev distance to the nearest block: how far a ray may jump.
+        watched: Of each `changes.Changes`: bool, shape (2, SX / SQUARE + 2, SZ / SQUARE + 2), squares of columns whose blocks
+            [0] and light [1] may have changed, with a margin of one all around.
     """
 
     def __init__(self, blocks: np.ndarray) -> None:
@@ -41,6 +46,7 @@ class Grid:
         self.blocks = blocks
         self.light = light.lit(blocks)
         self.skip = light.distances(blocks, MAX_SKIP)
+        self.watched: list[np.ndarray] = []
 
     @classmethod
     def of(cls, blocks: np.ndarray, light_of_cells: np.ndarray, skip: np.ndarray) -> Grid:
@@ -49,10 +55,11 @@ class Grid:
         sx, sz, sy = blocks.shape
         grid.size = (sx, sy, sz)
         grid.blocks, grid.light, grid.skip = blocks, light_of_cells, skip
+        grid.watched = []
         return grid
 
     def copy(self) -> Grid:
-        """A grid of its own with the same cells."""
+        """A grid of its own with the same cells, which nobody watches."""
         return Grid.of(_copied(self.blocks), _copied(self.light), _copied(self.skip))
 
     def inside(self, x: int, y: int, z: int) -> bool:
@@ -83,6 +90,8 @@ class Grid:
             self.blocks[x, z, y] = state
             light.relight(self.blocks, self.light, x, y, z, before, state)
             light.update_distances(self.skip, x, y, z, before, state)
+            if self.watched:
+                self._touch(x, z, x, z, bool(light.LIGHTING[before] != light.LIGHTING[state]))
         return before
 
     def fill(self, x0: int, y0: int, z0: int, x1: int, y1: int, z1: int, state: int) -> int:
@@ -113,11 +122,25 @@ class Grid:
         """Bring light and skip up to date after `blocks` was written to directly within a box, both corners included."""
         light.relight_box(self.blocks, self.light, x0, y0, z0, x1, y1, z1)
         light.distances_box(self.blocks, self.skip, x0, z0, x1, z1, MAX_SKIP)
+        if self.watched:
+            self._touch(x0, z0, x1, z1)
 
     def changed_cells(self, cells: np.ndarray) -> None:
         """The same for single cells: int32, shape (N,), each x << 20 | z << 10 | y."""
         light.relight_cells(self.blocks, self.light, cells)
         light.update_distances_of(self.blocks, self.skip, cells)
+        if self.watched:
+            for column in np.unique(cells >> 10).tolist():
+                self._touch(column >> 10, column & 1023, column >> 10, column & 1023)
+
+    def _touch(self, x0: int, z0: int, x1: int, z1: int, lit: bool = True) -> None:
+        """Note that blocks of these columns have changed, and light as far as theirs reaches."""
+        for touched in self.watched:
+            for squares, reach in zip(touched, (0, _LIGHT_REACH) if lit else (0,), strict=False):
+                squares[
+                    (x0 - reach) // SQUARE + 1 : (x1 + reach) // SQUARE + 2,
+                    (z0 - reach) // SQUARE + 1 : (z1 + reach) // SQUARE + 2,
+                ] = True
 
     def top(self, x: int, z: int) -> int:
         """Height of the highest cell of a column that is not air; -1 if there is none."""

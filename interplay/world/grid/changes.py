@@ -1,0 +1,100 @@
+"""What became different in a grid since one last asked: for whoever has all the blocks elsewhere, and wants only the news.
+
+>>> grid = Grid(np.zeros((32, 32, 32), np.uint16))
+>>> changes = Changes(grid)
+>>> _ = grid.set(1, 2, 3, 1)
+>>> news = changes.take()
+>>> news.cells.tolist(), news.states.tolist()
+([1122], [1])
+"""
+
+from __future__ import annotations
+
+import weakref
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from interplay.world.grid.grid import SQUARE, Grid
+
+
+class News(NamedTuple):
+    """Cells that are different now. A cell's number is (x * SZ + z) * SY + y; numbers ascend.
+
+    Attributes:
+        cells: Whose block is another one: uint32, shape (N,).
+        states: What is there now: uint16, shape (N,).
+        lit: Whose light is another one: uint32, shape (M,).
+        lights: Their light now, as in `Grid.light`: uint8, shape (M,).
+    """
+
+    cells: np.ndarray
+    states: np.ndarray
+    lit: np.ndarray
+    lights: np.ndarray
+
+
+class Changes:
+    """Watches a grid, for as long as it lives itself; several may watch the same one. A fork or a restored world has another
+    grid, which nobody watches yet.
+
+    Args:
+        grid: What is watched from now on. It notes which squares of columns were touched; only those are compared, with a copy.
+
+    Attributes:
+        grid: As above.
+    """
+
+    def __init__(self, grid: Grid) -> None:
+        self.grid = grid
+        sx, _, sz = grid.size
+        self._touched = np.zeros((2, -(-sx // SQUARE) + 2, -(-sz // SQUARE) + 2), np.bool_)
+        known = grid.copy()
+        self._known = known.blocks, known.light
+        grid.watched.append(self._touched)
+        weakref.finalize(self, _forget, grid.watched, self._touched)
+
+    def take(self) -> News:
+        """What differs from what was there at the last call, or when watching began."""
+        arrays = (self.grid.blocks, self.grid.light), self._known, self._touched
+        news = [_differing(now, known, touched) for now, known, touched in zip(*arrays, strict=True)]
+        self._touched[:] = False
+        (cells, states), (lit, lights) = news
+        return News(cells, states, lit, lights)
+
+
+def _forget(watched: list[np.ndarray], touched: np.ndarray) -> None:
+    watched[:] = [other for other in watched if other is not touched]
+
+
+@njit(cache=True)
+def _differing(now, known, touched):
+    """Ascending numbers of cells in touched squares that differ, and what is there now; `known` is brought up to date."""
+    if not touched.any():
+        return np.empty(0, np.uint32), np.empty(0, now.dtype)
+    sx, sz, sy = now.shape
+    columns = np.empty(sx * sz, np.uint32)
+    num_columns = num_cells = 0
+    for x in range(sx):
+        for square in range(touched.shape[1] - 2):
+            if not touched[x // SQUARE + 1, square + 1]:
+                continue
+            for z in range(square * SQUARE, min(sz, square * SQUARE + SQUARE)):
+                num = 0
+                for y in range(sy):
+                    num += now[x, z, y] != known[x, z, y]
+                if num:
+                    columns[num_columns] = x * sz + z
+                    num_columns += 1
+                    num_cells += num
+    cells, values = np.empty(num_cells, np.uint32), np.empty(num_cells, now.dtype)
+    i = 0
+    for column in columns[:num_columns]:
+        x, z = column // sz, column % sz
+        for y in range(sy):
+            if now[x, z, y] != known[x, z, y]:
+                known[x, z, y] = values[i] = now[x, z, y]
+                cells[i] = column * sy + y
+                i += 1
+    return cells, values
