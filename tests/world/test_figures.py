@@ -11,7 +11,7 @@ from interplay.world.registry.blocks import state_of
 from interplay.world.registry.entity_types import KINDS
 from interplay.world.render import figures, skins
 from interplay.world.render.camera import Camera
-from interplay.world.state import ENTITY
+from interplay.world.state import ENTITY, Player
 
 MOBS = tuple(entity_types.MOBS)
 SKY = (150, 190, 230)
@@ -23,7 +23,7 @@ def world():
     grid = SimpleNamespace(size=size, light=np.full((32, 32, 32), 0xF0, np.uint8), blocks=np.zeros((32, 32, 32), np.uint16))
     entities = np.zeros(64, ENTITY)
     entities["kind"], entities["on_ground"] = -1, True
-    return SimpleNamespace(grid=grid, entities=entities, time=6000, weather="clear", players=[], seat=0)
+    return SimpleNamespace(grid=grid, entities=entities, time=6000, weather="clear", players=[], seat=0, ticks=0)
 
 
 def put(world, row, name, x=16.0, y=8.0, z=20.0, yaw=180.0, **fields):
@@ -237,3 +237,58 @@ def test_the_same_world_gives_the_same_picture(world):
     for row, name in enumerate(MOBS):
         put(world, row, name, x=10.0 + row % 6 * 2, z=19.0 + row // 6 * 3, walked=row * 0.3, vx=0.05, variant=2)
     assert picture(world)[0].tobytes() == picture(world)[0].tobytes()
+
+
+def test_how_figures_stand_changes_neither_with_the_hour_nor_with_the_age_of_things(world):
+    put(world, 0, "cow", age=10)
+    put(world, 1, "item", x=14.0, item=1, age=3)
+    put(world, 2, "xp_orb", x=18.0, age=3)
+    eye = (16.0, 9.0, 16.0)
+    ids, rows = figures.standing(world, eye)
+    assert (ids.dtype, ids.tolist(), rows.dtype, rows.shape) == (np.uint32, [1, 2, 3], np.float32, (3, figures.ROW))
+    before = picture(world)[0]
+    world.time, world.ticks = 18000, 7
+    world.entities["age"][1:3] += 7
+    assert (figures.standing(world, eye)[1][1:] == rows[1:]).all()
+    assert (picture(world)[0] != before).any()
+    world.grid.light[...] = 0x35
+    assert figures.standing(world, eye)[1][:, figures.LIGHT].tolist() == [0x35, 0x35, -1.0]  # orbs shine
+
+
+def test_what_stands_behind_is_among_what_stands_and_what_is_far_is_not(world):
+    put(world, 0, "cow", z=10.0)
+    put(world, 1, "cow", z=16.0 + 65)
+    assert figures.standing(world, (16.0, 9.0, 16.0))[0].tolist() == [1]
+
+
+def test_players_have_ids_of_their_own(world):
+    world.players = [Player(), Player(x=16.0, y=8.0, z=19.0), Player(x=15.0, y=8.0, z=19.0, dead=True)]
+    put(world, 0, "cow")
+    ids, _ = figures.standing(world, (16.0, 9.0, 16.0))
+    assert ids.tolist() == [1, figures.FIRST_PLAYER + 1]
+
+
+def test_definitions_are_what_the_kernel_draws():
+    wardrobe = figures.WARDROBE
+    models = [wardrobe.mob("slime"), wardrobe.item("stick", 8.0), wardrobe.mob("cow", 1)]
+    document, arrays = wardrobe.definitions(models)
+    assert [one["model"] for one in document] == models
+    parts, faces, skin = arrays["model_parts"], arrays["model_faces"], arrays["model_skin"]
+    assert (parts.dtype, faces.dtype, skin.dtype) == (np.float32, np.int32, np.uint8)
+    part = texel = 0
+    for one in document:
+        first, number = wardrobe.models[one["model"]]
+        assert one["parts"] == number
+        for row in range(number):
+            assert (parts[part + row] == wardrobe.parts[first + row].astype(np.float32)).all()
+            for mine, theirs in zip(faces[part + row], wardrobe.faces[first + row], strict=True):
+                count = theirs[1] * theirs[2]
+                at = texel + mine[0]
+                assert (skin[at : at + count] == wardrobe.skin[theirs[0] : theirs[0] + count]).all()
+        part, texel = part + number, texel + one["texels"]
+    assert (part, texel) == (len(parts), len(skin))
+
+
+def test_a_model_that_does_not_exist_has_no_definition():
+    with pytest.raises(IndexError, match=r"models are 0 to \d+, got 100000"):
+        figures.WARDROBE.definitions([100_000])

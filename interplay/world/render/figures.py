@@ -8,14 +8,27 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numba import njit
 
 from interplay.world.registry.blocks import per_block
-from interplay.world.registry.entity_types import ANGRY, FUSE_TICKS, KINDS, SHEARED, SITTING, TAMED, THINGS
+from interplay.world.registry.entity_types import (
+    ANGRY,
+    ARROW,
+    FUSE_TICKS,
+    ITEM,
+    KIND,
+    KINDS,
+    NUM_THINGS,
+    SHEARED,
+    SITTING,
+    TAMED,
+    XP_ORB,
+)
 from interplay.world.registry.facts import table
 from interplay.world.render import daylight, exact, icons, skins
 from interplay.world.render.skins import Body, Part
@@ -59,6 +72,15 @@ class View(Protocol):
 X, Y, Z, YAW, PITCH, ROLL, HEAD_YAW, HEAD_PITCH, WALKED, STRIDE, FLUTTER, SCALE, YOUNG, MODEL = range(14)
 RED, GREEN, BLUE, ADD_RED, ADD_ALL = range(14, 19)
 POSE = 19
+# What `standing` gives besides. The colours of a row are factors on the light at LIGHT, a light value (sky times 16, plus
+# block), or colours as they are where LIGHT is negative; LIT_RED is more red, times the light's; MANNER is one of those below;
+# BORN the tick in which its age was 0.
+LIGHT, LIT_RED, MANNER, BORN = range(19, 23)
+ROW = 23
+PLAIN, SPINS, FACES, PULSES = range(4)
+"""How a figure moves by itself: not at all; items spin and bob; pictures face the camera; orbs do, and brighten and darken."""
+FIRST_PLAYER = 1 << 31
+"""The id of the player of seat 0, among those of `standing`."""
 # Columns of an array of parts.
 PIVOT, BOX, TURN, SWING, LIFT, BEAT, HEAD, GLOW, SPRITE = 0, 3, 9, 12, 14, 16, 17, 18, 19
 PART = 20
@@ -336,6 +358,41 @@ class Wardrobe:
         mark = skins.MARKED if flags & (SHEARED | TAMED) else skins.CROSS if flags & ANGRY else skins.PLAIN
         return self._model((name, variant % num_variants, mark), lambda: make(variant % num_variants, mark))
 
+    def definitions(self, models: Sequence[int]) -> tuple[list[dict[str, int]], dict[str, np.ndarray]]:
+        """What a browser needs to draw some models, one after another.
+
+        Returns:
+            For each model its number, and how many `parts` and `texels` it has; and the arrays `model_parts`, float32, shape
+            (P, PART), `model_faces`, int32, shape (P, 6, 3), with the first texel counted from the model's first one, and
+            `model_skin`, uint8, shape (T, 4).
+        Raises:
+            IndexError: If there is no model of a number.
+        """
+        document, parts, faces, skins_ = (
+            [],
+            [np.zeros((0, PART))],
+            [np.zeros((0, 6, 3), np.int32)],
+            [np.zeros((0, 4), np.uint8)],
+        )
+        for model in models:
+            if not 0 <= model < len(self.models):
+                raise IndexError(
+                    f"models are 0 to {len(self.models) - 1}, got {model}; rows of poses name them in column MODEL"
+                )
+            first, number = self.models[model].tolist()
+            own = self.faces[first : first + number].copy()
+            start, end = int(own[0, 0, 0]), int(own[-1, -1, 0] + own[-1, -1, 1] * own[-1, -1, 2])
+            own[..., 0] -= start
+            document.append({"model": int(model), "parts": number, "texels": end - start})
+            parts.append(self.parts[first : first + number])
+            faces.append(own)
+            skins_.append(self.skin[start:end])
+        return document, {
+            "model_parts": np.concatenate(parts).astype(np.float32),
+            "model_faces": np.concatenate(faces),
+            "model_skin": np.concatenate(skins_),
+        }
+
     def sprite(self, key: str, picture: np.ndarray, size: float) -> int:
         """The model of a flat picture (16, 16, 4), `size` pixels high and wide, one sixteenth of that thick."""
 
@@ -401,65 +458,153 @@ def basis(view: View) -> np.ndarray:
 
 def brightness(light: np.ndarray | int, time: int, weather: str = "clear", gamma: float = 0.0) -> np.ndarray:
     """Colour that cells with this light (sky times 16, plus block) give to white at this time: float64, shape (..., 3)."""
-    return daylight.brightness(daylight.of_sky(time, weather), gamma)[np.asarray(light)].astype(np.float64)
+    return _brightness(daylight.of_sky(time, weather), gamma)[np.asarray(light)]
 
 
-def _see_through() -> list[int]:
-    """Kinds that must be drawn after what is behind them, far ones first."""
-    return [number for number, name in enumerate(KINDS) if name in ("slime", "item")]
-
-
-def poses(world: World, view: View, gamma: float = 0.0) -> np.ndarray:
-    """Where every figure within reach stands, near ones first, those with see-through skins last: float64, shape (N, POSE)."""
-    entities = world.entities
-    rows = np.concatenate([entities[entities["kind"] >= 0], _other_players(world)])
-    away = (rows["x"] - view.x) ** 2 + (rows["y"] - view.y) ** 2 + (rows["z"] - view.z) ** 2
-    yaw, pitch = math.radians(view.yaw), math.radians(view.pitch)
-    ahead = (
-        -(rows["x"] - view.x) * exact.sin(yaw) * exact.cos(pitch)
-        - (rows["y"] + 0.9 - view.y) * exact.sin(pitch)
-        + (rows["z"] - view.z) * exact.cos(yaw) * exact.cos(pitch)
-    )
-    seen = (away < REACH**2) & (ahead > -3.0)
-    rows, away = rows[seen], away[seen]
-    clear = np.isin(rows["kind"], _see_through())
-    rows = rows[np.lexsort((np.where(clear, -away, away), clear))]
-    out = np.zeros((len(rows), POSE))
-    if not len(rows):
-        return out
-    out[:, X], out[:, Y], out[:, Z] = rows["x"], rows["y"], rows["z"]
-    out[:, YAW] = np.radians(rows["yaw"])
-    turned = (rows["head_yaw"] - rows["yaw"] + 180) % 360 - 180
-    out[:, HEAD_YAW] = np.radians(np.clip(turned, -75, 75))
-    out[:, HEAD_PITCH] = np.radians(np.clip(rows["pitch"], -60, 60))
-    out[:, WALKED] = rows["walked"]
-    out[:, STRIDE] = np.minimum(1.0, exact.hypot(rows["vx"], rows["vz"]) * 12)
-    out[:, FLUTTER] = np.where(rows["on_ground"], 0.0, 0.6 + 0.4 * exact.each(exact.sin, rows["age"] * 1.7))
-    young = rows["age"] < 0
-    out[:, SCALE] = np.where(young, 0.5, 1.0)
-    out[:, YOUNG] = young
-    sx, sy, sz = world.grid.size
-    cells = [
-        np.clip(np.floor(rows[a] + (0.4 if a == "y" else 0)).astype(int), 0, top - 1)
-        for a, top in zip("xzy", (sx, sz, sy), strict=True)
-    ]
-    bright = brightness(world.grid.light[cells[0], cells[1], cells[2]], world.time, world.weather, gamma)
-    # Water takes the red out of what swims in it, as the renderer's does to what it covers
-    out[:, RED : BLUE + 1] = np.where(
-        _WET[world.grid.blocks[cells[0], cells[1], cells[2]]][:, None], bright * (0.5, 0.74, 0.92), bright
-    )
-    hurt = rows["hurt"] > 0
-    out[hurt, GREEN] *= 0.5
-    out[hurt, BLUE] *= 0.5
-    out[hurt, ADD_RED] = 70 * bright[hurt, 0]
-    burning = (rows["fire"] > 0) & ~hurt
-    out[burning, RED], out[burning, GREEN], out[burning, BLUE] = 1.2, 0.8, 0.5
-    _dress(out, rows, view)
-    return out
+@lru_cache(maxsize=4)
+def _brightness(day: float, gamma: float) -> np.ndarray:
+    """`daylight.brightness` as float64."""
+    light = daylight.brightness(day, gamma).astype(np.float64)
+    light.setflags(write=False)
+    return light
 
 
 _PLAYER = len(KINDS)
 """Stands for a kind: players are no entities."""
+_CREEPER, _SLIME = KIND["creeper"], KIND["slime"]
+_MARKS = SHEARED | TAMED | ANGRY
+_F32_DEGREE = np.float32(np.pi) / np.float32(180)
+
+
+@njit(cache=True, error_model="numpy")
+def _stand(entities, x, y, z, rows, ids, looks, found):
+    """Write those within `REACH` of a point into rows of `ROW` columns from row `found` on, and what decides their models.
+
+    Their light, models, and the scales of items are left to `_standing`. Returns the number of rows written so far.
+    """
+    for i in range(entities.shape[0]):
+        e = entities[i]
+        kind = e.kind
+        if kind < 0 or not (e.x - x) * (e.x - x) + (e.y - y) * (e.y - y) + (e.z - z) * (e.z - z) < REACH * REACH:
+            continue
+        row = rows[found]
+        row[:] = 0.0
+        ids[found] = np.uint32(e.id)
+        looks[found, 0], looks[found, 1], looks[found, 2], looks[found, 3] = kind, e.variant, e.flags & _MARKS, e.item
+        found += 1
+        row[X], row[Y], row[Z] = e.x, e.y, e.z
+        row[YAW] = e.yaw * _F32_DEGREE
+        half = np.float32(180)
+        turned = (e.head_yaw - e.yaw + half) % np.float32(360) - half
+        row[HEAD_YAW] = min(np.float32(75), max(np.float32(-75), turned)) * _F32_DEGREE
+        row[HEAD_PITCH] = min(np.float32(60), max(np.float32(-60), e.pitch)) * _F32_DEGREE
+        row[WALKED] = e.walked
+        row[STRIDE] = min(1.0, math.sqrt(e.vx * e.vx + e.vz * e.vz) * 12)
+        row[FLUTTER] = 0.0 if e.on_ground else 0.6 + 0.4 * exact.sin(e.age * 1.7)
+        row[SCALE] = 1.0
+        row[RED] = row[GREEN] = row[BLUE] = 1.0
+        row[BORN] = -e.age
+        if e.hurt > 0:
+            row[GREEN], row[BLUE], row[LIT_RED] = 0.5, 0.5, 70.0
+        elif e.fire > 0:
+            row[RED], row[GREEN], row[BLUE], row[LIGHT] = 1.2, 0.8, 0.5, -1.0
+        if kind < NUM_THINGS:
+            if kind == ITEM:
+                row[MANNER] = SPINS
+            elif kind == ARROW:
+                row[PITCH] = math.radians(np.float64(e.pitch))
+            else:
+                row[MANNER] = FACES
+                if kind == XP_ORB:
+                    row[RED] = row[GREEN] = row[BLUE] = 1.0
+                    row[LIGHT], row[MANNER] = -1.0, PULSES
+            continue
+        if e.age < 0:
+            row[SCALE], row[YOUNG] = 0.5, 1.0
+        if kind == _SLIME:
+            row[SCALE] = max(1, e.variant)
+        elif kind == _CREEPER and e.goal_ticks < 0:
+            burnt = min(1.0, -e.goal_ticks / FUSE_TICKS)
+            row[SCALE] *= 1 + 0.25 * (burnt * burnt)
+            if e.goal_ticks // 4 % 2:
+                row[ADD_RED] = row[ADD_ALL] = 90.0
+                row[LIT_RED] = 0.0
+        if e.flags & SITTING:
+            row[PITCH], row[STRIDE] = math.radians(-24.0), 0.0
+    return found
+
+
+def _standing(world: World, eye: tuple[float, float, float]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """`standing` in float64, with BORN counted from now, and the kinds: int32, shape (N,)."""
+    others = _other_players(world)
+    most = len(world.entities) + len(others)
+    rows, ids, looks = np.empty((most, ROW)), np.empty(most, np.uint32), np.empty((most, 4), np.int32)
+    found = _stand(world.entities, *eye, rows, ids, looks, 0)
+    if len(others):
+        found = _stand(others, *eye, rows, ids, looks, found)
+    rows, ids, looks = rows[:found], ids[:found], looks[:found]
+    if found:
+        worn = [_WORN.get(look) or _wear(look) for look in zip(*looks.T.tolist(), strict=True)]
+        dressed = np.array(worn)
+        rows[:, MODEL] = dressed[:, 0]
+        rows[:, SCALE] *= dressed[:, 1]
+        at = np.floor(rows[:, X : Z + 1] + (0.0, 0.4, 0.0)).astype(int)
+        sx, sy, sz = world.grid.size
+        at = np.minimum(np.maximum(at, 0), (sx - 1, sy - 1, sz - 1)).T
+        light = rows[:, LIGHT]
+        lit = light >= 0
+        light[lit] = world.grid.light[at[0], at[2], at[1]][lit]
+        # Water takes the red out of what swims in it, as the renderer's does to what it covers
+        wet = _WET[world.grid.blocks[at[0], at[2], at[1]]] & lit
+        if wet.any():
+            rows[wet, RED : BLUE + 1] *= (0.5, 0.74, 0.92)
+    return ids, rows, looks[:, 0]
+
+
+def standing(world: World, eye: tuple[float, float, float]) -> tuple[np.ndarray, np.ndarray]:
+    """What can be seen from a point, whichever way one looks there: the ids of figures within `REACH`, and how they stand.
+
+    A row changes only when the figure does: not with the time of day, nor with the age of an item that lies there.
+
+    Returns:
+        uint32, shape (N,): ids of entities, and `FIRST_PLAYER` plus the seat for other players; and
+        float32, shape (N, ROW): the columns of poses, and those after them.
+    """
+    ids, rows, _ = _standing(world, eye)
+    rows[:, BORN] += world.ticks
+    return ids, rows.astype(np.float32)
+
+
+def poses(world: World, view: View, gamma: float = 0.0) -> np.ndarray:
+    """Where every figure within reach stands, near ones first, those with see-through skins last: float64, shape (N, POSE)."""
+    ids, rows, kinds = _standing(world, (view.x, view.y, view.z))
+    if not len(rows):
+        return np.zeros((0, POSE))
+    yaw, pitch = math.radians(view.yaw), math.radians(view.pitch)
+    dx, dy, dz = rows[:, X] - view.x, rows[:, Y] - view.y, rows[:, Z] - view.z
+    level = exact.cos(pitch)
+    ahead = -dx * exact.sin(yaw) * level - (rows[:, Y] + 0.9 - view.y) * exact.sin(pitch) + dz * exact.cos(yaw) * level
+    away = dx**2 + dy**2 + dz**2
+    clear = (kinds == _SLIME) | (kinds == ITEM)
+    order = np.lexsort((np.where(clear, -away, away), clear))
+    order = order[ahead[order] > -3.0]
+    rows = rows[order]
+    light = _brightness(daylight.of_sky(world.time, world.weather), gamma)[rows[:, LIGHT].astype(int)]
+    as_it_is = rows[:, LIGHT] < 0
+    if as_it_is.any():
+        light[as_it_is] = 1.0
+    rows[:, RED : BLUE + 1] *= light
+    rows[:, ADD_RED] += rows[:, LIT_RED] * light[:, 0]
+    for row, number in zip(rows, ids[order].tolist(), strict=True) if rows[:, MANNER].any() else ():
+        manner, age = row[MANNER], -float(row[BORN])
+        if manner == SPINS:
+            row[YAW] = age * 0.05 + number * 0.7
+            row[Y] += 0.1 + 0.06 * exact.sin(age * 0.1 + number)
+        elif manner != PLAIN:
+            row[YAW], row[PITCH] = yaw + math.pi, -pitch
+            if manner == PULSES:
+                row[RED] = row[GREEN] = row[BLUE] = 0.75 + 0.25 * exact.sin(age * 0.3)
+    return np.ascontiguousarray(rows[:, :POSE])
 
 
 def _other_players(world: World) -> np.ndarray:
@@ -471,7 +616,7 @@ def _other_players(world: World) -> np.ndarray:
     ]
     rows = np.zeros(len(seen), ENTITY)
     for row, (seat, one) in zip(rows, seen, strict=True):
-        row["kind"], row["variant"] = _PLAYER, seat
+        row["kind"], row["variant"], row["id"] = _PLAYER, seat, seat - FIRST_PLAYER
         row["x"], row["y"], row["z"], row["vx"], row["vz"] = one.x, one.y, one.z, one.vx, one.vz
         row["yaw"] = row["head_yaw"] = one.yaw
         row["pitch"], row["walked"], row["on_ground"] = one.pitch, world.ticks * 0.2 % 1000, one.on_ground
@@ -479,42 +624,26 @@ def _other_players(world: World) -> np.ndarray:
     return rows
 
 
-def _dress(out: np.ndarray, rows: np.ndarray, view: View) -> None:
-    """Choose each figure's model, and set what moves otherwise than mobs do."""
-    items = table("items")
-    for n, row in enumerate(rows):
-        name = KINDS[row["kind"]] if row["kind"] < _PLAYER else "player"
-        age = int(row["age"])
-        if name not in THINGS:
-            out[n, MODEL] = WARDROBE.mob(name, int(row["variant"]), int(row["flags"]))
-            if name == "slime":
-                out[n, SCALE] = max(1, int(row["variant"]))
-            elif name == "creeper" and row["goal_ticks"] < 0:
-                burnt = min(1.0, -int(row["goal_ticks"]) / FUSE_TICKS)
-                out[n, SCALE] *= 1 + 0.25 * burnt**2
-                if int(row["goal_ticks"]) // 4 % 2:
-                    out[n, ADD_RED] = out[n, ADD_ALL] = 90
-            if row["flags"] & SITTING:
-                out[n, PITCH], out[n, STRIDE] = math.radians(-24), 0
-            continue
-        out[n, YOUNG], out[n, SCALE] = 0, 1
-        if name == "item":
-            item = items[int(row["item"])]["name"] if 0 <= row["item"] < len(items) else "stone"
-            model = WARDROBE.item(item, 8.0)
-            out[n, MODEL] = model
-            out[n, SCALE] = 1.0 if WARDROBE.parts[WARDROBE.models[model, 0], SPRITE] else 0.55
-            out[n, YAW] = age * 0.05 + int(row["id"]) * 0.7
-            out[n, Y] += 0.1 + 0.06 * exact.sin(age * 0.1 + int(row["id"]))
-        elif name == "arrow":
-            out[n, MODEL], out[n, PITCH] = WARDROBE.mob("arrow"), math.radians(row["pitch"])
-        else:
-            # Thin pictures that always face the camera
-            if name == "xp_orb":
-                out[n, MODEL] = WARDROBE.sprite("xp_orb", icons.orb(), 3.5)
-                out[n, RED] = out[n, GREEN] = out[n, BLUE] = 0.75 + 0.25 * exact.sin(age * 0.3)
-            else:
-                out[n, MODEL] = WARDROBE.sprite(name, icons.icon(name), 5.0)  # thrown things are items too
-            out[n, YAW], out[n, PITCH] = math.radians(view.yaw) + math.pi, -math.radians(view.pitch)
+_WORN: dict[tuple[int, int, int, int], tuple[float, float]] = {}
+"""Kind, variant, flags that can be seen, and item -> model, and a factor on its scale."""
+
+
+def _wear(look: tuple[int, int, int, int]) -> tuple[float, float]:
+    """Choose a figure's model; the next one alike finds it in `_WORN`."""
+    kind, variant, flags, item = look
+    name, scale = KINDS[kind] if kind < _PLAYER else "player", 1.0
+    if kind >= NUM_THINGS or kind == ARROW:
+        model = WARDROBE.mob(name, variant, flags) if kind >= NUM_THINGS else WARDROBE.mob(name)
+    elif kind == ITEM:
+        items = table("items")
+        model = WARDROBE.item(items[item]["name"] if 0 <= item < len(items) else "stone", 8.0)
+        scale = 1.0 if WARDROBE.parts[WARDROBE.models[model, 0], SPRITE] else 0.55
+    elif kind == XP_ORB:
+        model = WARDROBE.sprite("xp_orb", icons.orb(), 3.5)
+    else:
+        model = WARDROBE.sprite(name, icons.icon(name), 5.0)  # thrown things are items too
+    _WORN[look] = float(model), scale
+    return _WORN[look]
 
 
 def draw(world: World, camera: View, frame: np.ndarray, depth: np.ndarray, gamma: float = 0.0) -> None:
@@ -537,4 +666,4 @@ def paint(found: np.ndarray, view: np.ndarray, frame: np.ndarray, depth: np.ndar
     _figures(found, WARDROBE.models, WARDROBE.parts, WARDROBE.faces, WARDROBE.skin, view, frame, depth)
 
 
-__all__ = ["REACH", "WARDROBE", "Wardrobe", "basis", "brightness", "draw", "paint", "poses"]
+__all__ = ["REACH", "WARDROBE", "Wardrobe", "basis", "brightness", "draw", "paint", "poses", "standing"]
