@@ -17,29 +17,43 @@ import { KIND } from "./protocol.js";
 /**
  * Inflate raw deflate data (RFC 1951).
  * @param {Uint8Array<ArrayBuffer>} bytes
- * @param {number} size what it must come to, in bytes
- * @returns {Promise<Uint8Array>}
+ * @param {number} most how long it may get, in bytes
+ * @returns {Promise<Uint8Array<ArrayBuffer>>}
  */
-export async function inflateRaw(bytes, size) {
+export async function inflated(bytes, most) {
   const stream = new DecompressionStream("deflate-raw");
   const writer = stream.writable.getWriter();
   // Broken data fails the reader as well, so the writer's copy of the error would only be reported twice.
   writer.write(bytes).catch(() => {});
   writer.close().catch(() => {});
-  const result = new Uint8Array(size);
+  /** @type {Uint8Array[]} */
+  const pieces = [];
   let length = 0;
   const reader = stream.readable.getReader();
   for (;;) {
     const { done, value } = await reader.read();
     if (done) break;
-    if (length + value.length > size) {
-      reader.cancel().catch(() => {});
-      throw new RangeError(`a frame inflates to more than ${size} bytes`);
-    }
-    result.set(value, length);
+    pieces.push(value);
     length += value.length;
+    if (length > most) {
+      reader.cancel().catch(() => {});
+      throw new RangeError(`a frame inflates to more than ${most} bytes`);
+    }
   }
-  if (length !== size) throw new RangeError(`a frame inflates to ${length} bytes, expected ${size}`);
+  const result = new Uint8Array(length);
+  for (let at = 0, k = 0; k < pieces.length; at += pieces[k++].length) result.set(pieces[k], at);
+  return result;
+}
+
+/**
+ * Inflate what must come to a known size.
+ * @param {Uint8Array<ArrayBuffer>} bytes
+ * @param {number} size in bytes
+ * @returns {Promise<Uint8Array>}
+ */
+export async function inflateRaw(bytes, size) {
+  const result = await inflated(bytes, size);
+  if (result.length !== size) throw new RangeError(`a frame inflates to ${result.length} bytes, expected ${size}`);
   return result;
 }
 

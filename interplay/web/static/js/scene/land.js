@@ -1,0 +1,229 @@
+// The cells of the land as the shader reads them, and how far a ray may jump from each: nothing here needs a page.
+// A cell is one number: state | light << 16 | skip << 24, in the server's order [x][z][y].
+
+/**
+ * @typedef {object} Box cells to send to the graphics card
+ * @property {[number, number, number]} corner the lowest x, y, z
+ * @property {[number, number, number]} size
+ * @property {Uint8Array<ArrayBuffer>} bytes four for each cell, [x][z][y]
+ */
+/** @typedef {Record<string, import("./packing.js").PackedArray>} Arrays */
+
+/** Stands for the state of a cell that was not sent. */
+export const UNKNOWN = 65535;
+/** How far a ray may jump at most, as `Grid` has it. */
+export const MAX_SKIP = 16;
+const SECTION = 16;
+/** The side of the columns whose distances are found in one go. */
+const PART = 32;
+
+export class Land {
+  /** @param {[number, number, number]} size x, y, z in cells, each a multiple of 32 */
+  constructor([sx, sy, sz]) {
+    if (![sx, sy, sz].every((side) => Number.isInteger(side) && side > 0 && side <= 512 && side % PART === 0))
+      throw new Error(`a land has sides of 32 to 512 cells, in steps of 32, got ${sx} ${sy} ${sz}`);
+    this.size = /** @type {[number, number, number]} */ ([sx, sy, sz]);
+    this.cells = new Uint32Array(sx * sy * sz).fill(UNKNOWN);
+    this.known = new Uint8Array((sx / SECTION) * (sy / SECTION) * (sz / SECTION));
+    /** @type {Set<number>} parts whose distances can be better since a neighbour came */
+    this.waiting = new Set();
+    /** @type {Map<number, number[]>} section -> the box in it that changed: x0, y0, z0, x1, y1, z1 */
+    this.dirty = new Map();
+  }
+
+  /** Sections of the land, as a frame of it brings them. @param {Arrays} arrays */
+  part({ at, palette, cells, lights }) {
+    const num = at.length / 3, [sx, sy, sz] = this.size;
+    if (cells.length !== num * 4096 || lights.length !== num * 4096) throw new Error("a part of the land lacks cells");
+    const parts = new Set();
+    for (let k = 0; k < num; k++) {
+      const x0 = at[3 * k] * SECTION, y0 = at[3 * k + 1] * SECTION, z0 = at[3 * k + 2] * SECTION;
+      if (x0 >= sx || y0 >= sy || z0 >= sz) throw new Error(`a section at ${x0} ${y0} ${z0} is outside the land`);
+      let from = k * 4096;
+      for (let x = x0; x < x0 + SECTION; x++)
+        for (let z = z0; z < z0 + SECTION; z++) {
+          const column = (x * sz + z) * sy + y0;
+          for (let to = column; to < column + SECTION; to++, from++) {
+            const state = palette[cells[from]];
+            if (state === undefined) throw new Error("a cell of the land is not in its palette");
+            this.cells[to] = state | (lights[from] << 16) | (state === 0 ? 1 << 24 : 0);
+          }
+        }
+      this.known[this.#section(x0, y0, z0)] = 1;
+      this.#touch(x0, y0, z0, x0 + SECTION - 1, y0 + SECTION - 1, z0 + SECTION - 1);
+      parts.add(Math.floor(x0 / PART) * 64 + Math.floor(z0 / PART));
+    }
+    for (const part of parts) {
+      const px = Math.floor(part / 64), pz = part % 64;
+      this.#distances(px * PART, pz * PART);
+      for (let i = Math.max(0, px - 1); i <= Math.min(sx / PART - 1, px + 1); i++)
+        for (let j = Math.max(0, pz - 1); j <= Math.min(sz / PART - 1, pz + 1); j++) this.waiting.add(i * 64 + j);
+      this.waiting.delete(part);
+    }
+  }
+
+  /** What a tick has changed. @param {Arrays} arrays */
+  change({ cells, states, lit, lights }) {
+    const all = this.cells;
+    if (cells?.length !== states?.length || lit?.length !== lights?.length) throw new Error("changes without their values");
+    for (let k = 0; k < (lit?.length ?? 0); k++) {
+      const at = lit[k];
+      if (at >= all.length) throw new Error(`there is no cell ${at}`);
+      if ((all[at] & 0xffff) === UNKNOWN) continue;
+      all[at] = (all[at] & 0xff00ffff) | (lights[k] << 16);
+      this.#touchCell(at);
+    }
+    for (let k = 0; k < (cells?.length ?? 0); k++) {
+      const at = cells[k], state = states[k];
+      if (at >= all.length) throw new Error(`there is no cell ${at}`);
+      const before = all[at] & 0xffff;
+      if (before === UNKNOWN) continue;
+      // A block that is gone leaves distances that are too small, which only makes rays take more steps.
+      const skip = state !== 0 ? 0 : before === 0 ? all[at] >>> 24 : 1;
+      all[at] = state | (all[at] & 0xff0000) | (skip << 24);
+      this.#touchCell(at);
+      if (before === 0 && state !== 0) this.#blocked(at);
+    }
+  }
+
+  /** Find the distances of one part anew whose neighbours have come since; false where none waits. */
+  improve() {
+    const next = this.waiting.values().next();
+    if (next.done) return false;
+    this.waiting.delete(next.value);
+    this.#distances(Math.floor(next.value / 64) * PART, (next.value % 64) * PART);
+    return true;
+  }
+
+  /** What has changed since the last time, for the graphics card. @returns {Box[]} */
+  takeBoxes() {
+    const [, sy, sz] = this.size;
+    const boxes = [...this.dirty.values()].map(([x0, y0, z0, x1, y1, z1]) => {
+      const nx = x1 - x0 + 1, ny = y1 - y0 + 1, nz = z1 - z0 + 1, values = new Uint32Array(nx * ny * nz);
+      let to = 0;
+      for (let x = x0; x <= x1; x++)
+        for (let z = z0; z <= z1; z++, to += ny) {
+          const column = (x * sz + z) * sy;
+          values.set(this.cells.subarray(column + y0, column + y1 + 1), to);
+        }
+      return /** @type {Box} */ ({ corner: [x0, y0, z0], size: [nx, ny, nz], bytes: new Uint8Array(values.buffer) });
+    });
+    this.dirty.clear();
+    return boxes;
+  }
+
+  /** @param {number} x @param {number} y @param {number} z */
+  #section(x, y, z) {
+    const [, sy, sz] = this.size;
+    return ((x >> 4) * (sz >> 4) + (z >> 4)) * (sy >> 4) + (y >> 4);
+  }
+
+  /**
+   * Note a box within one section.
+   * @param {number} x0
+   * @param {number} y0
+   * @param {number} z0
+   * @param {number} x1
+   * @param {number} y1
+   * @param {number} z1
+   */
+  #touch(x0, y0, z0, x1, y1, z1) {
+    const key = this.#section(x0, y0, z0), box = this.dirty.get(key);
+    if (!box) this.dirty.set(key, [x0, y0, z0, x1, y1, z1]);
+    else {
+      if (x0 < box[0]) box[0] = x0;
+      if (y0 < box[1]) box[1] = y0;
+      if (z0 < box[2]) box[2] = z0;
+      if (x1 > box[3]) box[3] = x1;
+      if (y1 > box[4]) box[4] = y1;
+      if (z1 > box[5]) box[5] = z1;
+    }
+  }
+
+  /** @param {number} at */
+  #touchCell(at) {
+    const [, sy, sz] = this.size, y = at % sy, column = (at - y) / sy, z = column % sz, x = (column - z) / sz;
+    this.#touch(x, y, z, x, y, z);
+  }
+
+  /** A block stands in what was air: rays must not jump over it, shell by shell until one has nothing to lower. @param {number} at */
+  #blocked(at) {
+    const [sx, sy, sz] = this.size, y = at % sy, column = (at - y) / sy, z = column % sz, x = (column - z) / sz;
+    for (let r = 1; r < MAX_SKIP; r++) {
+      let lowered = false;
+      for (let i = Math.max(0, x - r); i <= Math.min(sx - 1, x + r); i++)
+        for (let k = Math.max(0, z - r); k <= Math.min(sz - 1, z + r); k++) {
+          const whole = Math.abs(i - x) === r || Math.abs(k - z) === r;
+          for (let j = y - r; j <= y + r; j += whole ? 1 : 2 * r) {
+            if (j < 0 || j >= sy) continue;
+            const here = (i * sz + k) * sy + j;
+            if (this.cells[here] >>> 24 > r) {
+              this.cells[here] = (this.cells[here] & 0xffffff) | (r << 24);
+              this.#touch(i, j, k, i, j, k);
+              lowered = true;
+            }
+          }
+        }
+      if (!lowered) return;
+    }
+  }
+
+  /**
+   * The Chebyshev distance to the nearest block or unknown cell, one axis after the other, for a part of the land.
+   * @param {number} px
+   * @param {number} pz
+   */
+  #distances(px, pz) {
+    const [sx, sy, sz] = this.size, { cells } = this, reach = MAX_SKIP - 1;
+    const x0 = Math.max(0, px - reach), x1 = Math.min(sx, px + PART + reach);
+    const z0 = Math.max(0, pz - reach), z1 = Math.min(sz, pz + PART + reach), depth = z1 - z0;
+    const up = new Uint8Array((x1 - x0) * depth * sy), along = new Uint8Array((x1 - x0) * PART * sy);
+    for (let x = x0; x < x1; x++)
+      for (let z = z0; z < z1; z++) {
+        const column = (x * sz + z) * sy, to = ((x - x0) * depth + z - z0) * sy;
+        for (let y = 0, far = MAX_SKIP; y < sy; y++) up[to + y] = far = (cells[column + y] & 0xffff) !== 0 ? 0 : Math.min(MAX_SKIP, far + 1);
+        for (let y = sy - 2, far = up[to + sy - 1]; y >= 0; y--) up[to + y] = far = Math.min(up[to + y], far + 1);
+      }
+    for (let x = 0; x < x1 - x0; x++)
+      for (let z = 0; z < PART; z++) {
+        const from = (x * depth + pz + z - z0) * sy, low = pz + z - z0, high = depth - 1 - low, to = (x * PART + z) * sy;
+        for (let y = 0; y < sy; y++) along[to + y] = nearest(up, from + y, sy, low, high);
+      }
+    for (let x = 0; x < PART; x++) {
+      const low = px + x - x0, high = x1 - x0 - 1 - low;
+      for (let z = 0; z < PART; z++) {
+        const from = (low * PART + z) * sy, column = ((px + x) * sz + pz + z) * sy;
+        let first = -1, last = -1;
+        for (let y = 0; y < sy; y++) {
+          const skip = nearest(along, from + y, PART * sy, low, high), cell = cells[column + y];
+          if (cell >>> 24 === skip) continue;
+          cells[column + y] = (cell & 0xffffff) | (skip << 24);
+          if (first >= 0 && (last ^ y) >> 4) {
+            this.#touch(px + x, first, pz + z, px + x, last, pz + z);
+            first = -1;
+          }
+          if (first < 0) first = y;
+          last = y;
+        }
+        if (first >= 0) this.#touch(px + x, first, pz + z, px + x, last, pz + z);
+      }
+    }
+  }
+}
+
+/**
+ * The smallest of max(steps away, value there) along one axis.
+ * @param {Uint8Array} values
+ * @param {number} at
+ * @param {number} step from one to the next
+ * @param {number} low how many there are before it
+ * @param {number} high how many after
+ */
+function nearest(values, at, step, low, high) {
+  let best = values[at];
+  for (let k = 1; k < best; k++) {
+    if (k <= low && values[at - k * step] < best) best = Math.max(k, values[at - k * step]);
+    if (k <= high && values[at + k * step] < best) best = Math.max(k, values[at + k * step]);
+  }
+  return best;
+}

@@ -1,0 +1,56 @@
+// Beside the page: what frames say is unpacked and put into the cells here, so that the page only uploads and draws.
+
+import { inflated } from "../codec.js";
+import { Land } from "./land.js";
+import { unpack } from "./packing.js";
+
+/** @typedef {{payload: Uint8Array<ArrayBuffer>, isLand: boolean}} Task */
+/**
+ * @typedef {object} Answer
+ * @property {string} [error] instead of the rest
+ * @property {Record<string, any>} [document]
+ * @property {Record<string, import("./packing.js").PackedArray>} [arrays]
+ * @property {import("./land.js").Box[]} boxes
+ */
+
+/** The largest frame has the whole land in it. */
+const MOST_BYTES = 64 * 2 ** 20;
+
+const page = /** @type {{postMessage: (answer: Answer, how: {transfer: ArrayBuffer[]}) => void}} */ (/** @type {unknown} */ (self));
+/** @type {Land | null} */
+let land = null;
+/** Frames are handled one after another. */
+let queue = Promise.resolve();
+let waiting = 0;
+
+self.onmessage = (/** @type {MessageEvent<Task>} */ { data }) => {
+  waiting++;
+  queue = queue.then(() => handle(data)).then(() => void waiting--);
+};
+
+/** @param {Task} task */
+async function handle({ payload, isLand }) {
+  try {
+    const { document, arrays } = unpack((await inflated(payload, MOST_BYTES)).buffer);
+    if (document.size) land = new Land(document.size); // only a frame that begins anew has it
+    if (!land) throw new Error("a frame came before the one that begins");
+    if (isLand) land.part(arrays);
+    else land.change(arrays);
+    answer({ document, arrays: isLand ? {} : arrays, boxes: land.takeBoxes() });
+    setTimeout(improve);
+  } catch (error) {
+    answer({ error: error instanceof Error ? error.message : String(error), boxes: [] });
+  }
+}
+
+/** When no frame waits, let rays jump further. */
+function improve() {
+  if (waiting || !land?.improve()) return;
+  answer({ boxes: land.takeBoxes() });
+  setTimeout(improve);
+}
+
+/** @param {Answer} answer */
+function answer(answer) {
+  page.postMessage(answer, { transfer: answer.boxes.map((box) => box.bytes.buffer) });
+}

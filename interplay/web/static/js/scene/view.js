@@ -1,0 +1,263 @@
+// The land on the graphics card: its cells, the tables of the ray-caster, and the two passes that make a picture of it.
+
+import { NUMBERS, TILE, landShader, tileShader, vertexShader } from "./shaders.js";
+
+/** @typedef {import("./land.js").Box} Box */
+/** @typedef {import("./packing.js").Unpacked} Unpacked */
+/**
+ * @typedef {object} Camera
+ * @property {number} x of the eye
+ * @property {number} y
+ * @property {number} z
+ * @property {number} yaw degrees: 0 looks south, 90 west
+ * @property {number} pitch degrees, positive looking down
+ * @property {number} fov degrees from the lowest to the highest pixel
+ */
+/**
+ * @typedef {object} View where a picture is taken from, as the passes read it
+ * @property {[number, number, number]} eye
+ * @property {number[]} axes unit vectors to the right, up and forward
+ * @property {number} tanX half the width of the screen one block away
+ * @property {number} tanY half its height
+ * @property {number} width pixels
+ * @property {number} height
+ * @property {Float32Array} bright colour that each light value gives to white, 256 * 3
+ */
+
+const STATES_IN_A_ROW = 128;
+const BOXES_IN_A_ROW = 64;
+const TEXTURES_IN_A_ROW = 64;
+
+/**
+ * @param {Camera} camera
+ * @param {number} width
+ * @param {number} height
+ * @param {Float32Array} bright
+ * @returns {View}
+ */
+export function viewOf(camera, width, height, bright) {
+  const yaw = (camera.yaw * Math.PI) / 180, pitch = (camera.pitch * Math.PI) / 180;
+  const cy = Math.cos(yaw), sy = Math.sin(yaw), cp = Math.cos(pitch), sp = Math.sin(pitch);
+  const tanY = Math.tan((camera.fov * Math.PI) / 360);
+  const axes = [-cy, 0, -sy, -sy * sp, cp, cy * sp, -sy * cp, -sp, cy * cp];
+  return { eye: [camera.x, camera.y, camera.z], axes, tanX: (tanY * width) / height, tanY, width, height, bright };
+}
+
+export class LandView {
+  /**
+   * @param {WebGL2RenderingContext} gl
+   * @param {Unpacked} tables what never changes: see interplay/world/scene/tables.py
+   */
+  constructor(gl, { document, arrays }) {
+    this.gl = gl;
+    this.cracks = document.cracks;
+    this.numbers = new Float32Array(NUMBERS.ALL);
+    this.bright = new Float32Array(256 * 3);
+    /** @type {[number, number, number] | null} */
+    this.size = null;
+    /** @type {Record<string, {target: number, texture: WebGLTexture}>} by the name that shaders know */
+    this.textures = {};
+    gl.pixelStorei(gl.UNPACK_ALIGNMENT, 1);
+    const states = filled(arrays.states, 8 * STATES_IN_A_ROW), boxes = filled(arrays.boxes, 12 * BOXES_IN_A_ROW);
+    this.#table("states", gl.RGBA32UI, gl.RGBA_INTEGER, gl.UNSIGNED_INT, 2 * STATES_IN_A_ROW, states.length / (8 * STATES_IN_A_ROW), states);
+    this.#table("boxes", gl.RGBA32F, gl.RGBA, gl.FLOAT, 3 * BOXES_IN_A_ROW, boxes.length / (12 * BOXES_IN_A_ROW), boxes);
+    /** @param {string} name */
+    const values = (name) => Float32Array.from(arrays[name], (byte) => document[name].offset + (document[name].scale * byte) / 255);
+    this.#table("land", gl.RGB32F, gl.RGB, gl.FLOAT, 256, 256, values("land"));
+    this.#table("clouds", gl.R32F, gl.RED, gl.FLOAT, 256, 256, values("clouds"));
+    this.#table("ripples", gl.RG32F, gl.RG, gl.FLOAT, 128, 128, values("ripples"));
+    this.#table("brights", gl.RGB32F, gl.RGB, gl.FLOAT, 256, 1, this.bright);
+    this.#atlas(document.textures, document.levels, /** @type {Uint8Array} */ (arrays.pages));
+    this.frame = gl.createFramebuffer();
+    this.screen = [0, 0];
+    this.empty = gl.createVertexArray();
+    /** @type {Record<string, Program>} */
+    this.programs = {};
+  }
+
+  /** A land of this size of which nothing is known. @param {[number, number, number]} size */
+  begin([sx, sy, sz]) {
+    const { gl } = this;
+    if (Math.max(sx, sy, sz) > gl.getParameter(gl.MAX_3D_TEXTURE_SIZE)) throw new Error("the land is larger than this graphics card draws");
+    if (String(this.size) !== String([sx, sy, sz])) {
+      this.size = [sx, sy, sz];
+      const old = this.textures.cells;
+      if (old) gl.deleteTexture(old.texture);
+      this.#bind("cells", gl.TEXTURE_3D);
+      gl.texStorage3D(gl.TEXTURE_3D, 1, gl.RGBA8UI, sy, sz, sx);
+      const vertex = vertexShader(this.size);
+      this.programs = { tiles: new Program(gl, vertex, tileShader(this.size)), land: new Program(gl, vertex, landShader(this.size)) };
+    }
+    const unknown = new Uint8Array(new Uint32Array(16 * sy * sz).fill(0xffff).buffer);
+    for (let x = 0; x < sx; x += 16) this.put({ corner: [x, 0, 0], size: [16, sy, sz], bytes: unknown });
+  }
+
+  /** Cells as they are now. @param {Box} box */
+  put({ corner: [x, y, z], size: [nx, ny, nz], bytes }) {
+    const { gl } = this;
+    gl.activeTexture(gl.TEXTURE0);
+    gl.bindTexture(gl.TEXTURE_3D, this.textures.cells.texture);
+    gl.texSubImage3D(gl.TEXTURE_3D, 0, y, z, x, ny, nz, nx, gl.RGBA_INTEGER, gl.UNSIGNED_BYTE, bytes);
+  }
+
+  /** The ray-caster's numbers and what light is worth, which follow the time of day. @param {Float32Array} numbers @param {Float32Array} bright */
+  light(numbers, bright) {
+    const { gl } = this;
+    this.numbers.set(numbers);
+    this.bright.set(bright);
+    gl.activeTexture(gl.TEXTURE0);
+    gl.bindTexture(gl.TEXTURE_2D, this.textures.brights.texture);
+    gl.texSubImage2D(gl.TEXTURE_2D, 0, 0, 0, 256, 1, gl.RGB, gl.FLOAT, this.bright);
+  }
+
+  /**
+   * Draw the land over the whole canvas, with depths.
+   * @param {View} view
+   * @param {number} ticks of the world, with a part: they move clouds and ripples
+   * @param {number[] | null} selected the block to outline
+   * @param {number[] | null} crack the block being broken, and the stage, 0 to 9
+   */
+  draw(view, ticks, selected, crack) {
+    const { gl, numbers } = this, { tiles, land } = this.programs;
+    numbers.set(view.eye, NUMBERS.EYE);
+    numbers.set(view.axes, NUMBERS.EYE + 3);
+    numbers[NUMBERS.TAN_X] = view.tanX;
+    numbers[NUMBERS.TAN_Y] = view.tanY;
+    numbers[NUMBERS.PIXEL] = (2 * view.tanY) / view.height;
+    numbers[NUMBERS.DRIFT] = (ticks * 0.0025) % 256;
+    numbers[NUMBERS.RIPPLE] = ((ticks * 0.02) % 16) + 4096;
+    const columns = Math.ceil(view.width / TILE), rows = Math.ceil(view.height / TILE);
+    if (this.screen[0] !== columns || this.screen[1] !== rows) {
+      this.screen = [columns, rows];
+      this.#table("firsts", gl.R32F, gl.RED, gl.FLOAT, columns, rows, null);
+      gl.bindFramebuffer(gl.FRAMEBUFFER, this.frame);
+      gl.framebufferTexture2D(gl.FRAMEBUFFER, gl.COLOR_ATTACHMENT0, gl.TEXTURE_2D, this.textures.firsts.texture, 0);
+    }
+    gl.bindVertexArray(this.empty);
+    gl.disable(gl.BLEND);
+    gl.disable(gl.CULL_FACE);
+    gl.disable(gl.DEPTH_TEST);
+    gl.bindFramebuffer(gl.FRAMEBUFFER, this.frame);
+    gl.viewport(0, 0, columns, rows);
+    this.#use(tiles, view);
+    gl.drawArrays(gl.TRIANGLES, 0, 3);
+    gl.bindFramebuffer(gl.FRAMEBUFFER, null);
+    gl.viewport(0, 0, view.width, view.height);
+    gl.enable(gl.DEPTH_TEST);
+    gl.depthFunc(gl.ALWAYS);
+    gl.depthMask(true);
+    this.#use(land, view);
+    gl.uniform3iv(land.place("selected"), selected ?? [-1, -1, -1]);
+    gl.uniform4iv(land.place("crack"), crack ? [crack[0], crack[1], crack[2], this.cracks[crack[3]]] : [-1, -1, -1, 0]);
+    gl.drawArrays(gl.TRIANGLES, 0, 3);
+    gl.depthFunc(gl.LESS);
+  }
+
+  /** @param {Program} program @param {View} view */
+  #use(program, view) {
+    const { gl } = this;
+    gl.useProgram(program.program);
+    gl.uniform1fv(program.place("num"), this.numbers);
+    gl.uniform2f(program.place("screen"), view.width, view.height);
+    let unit = 0;
+    for (const [name, { target, texture }] of Object.entries(this.textures)) {
+      const place = program.place(name);
+      if (place === null) continue;
+      gl.activeTexture(gl.TEXTURE0 + unit);
+      gl.bindTexture(target, texture);
+      gl.uniform1i(place, unit++);
+    }
+  }
+
+  /** A texture that is read texel by texel. @param {string} name @param {number} target */
+  #bind(name, target) {
+    const { gl } = this, texture = gl.createTexture();
+    gl.activeTexture(gl.TEXTURE0);
+    gl.bindTexture(target, texture);
+    gl.texParameteri(target, gl.TEXTURE_MIN_FILTER, gl.NEAREST);
+    gl.texParameteri(target, gl.TEXTURE_MAG_FILTER, gl.NEAREST);
+    const old = this.textures[name];
+    if (old && name !== "cells") gl.deleteTexture(old.texture);
+    this.textures[name] = { target, texture };
+  }
+
+  /**
+   * @param {string} name
+   * @param {number} format
+   * @param {number} layout
+   * @param {number} type
+   * @param {number} width
+   * @param {number} height
+   * @param {ArrayBufferView | null} values
+   */
+  #table(name, format, layout, type, width, height, values) {
+    const { gl } = this;
+    this.#bind(name, gl.TEXTURE_2D);
+    gl.texImage2D(gl.TEXTURE_2D, 0, format, width, height, 0, layout, type, values);
+  }
+
+  /**
+   * All textures of blocks, 64 in a row, at five sizes from 16 x 16 down to 1 x 1.
+   * @param {number} num
+   * @param {number} levels
+   * @param {Uint8Array} pages
+   */
+  #atlas(num, levels, pages) {
+    const { gl } = this, rows = Math.ceil(num / TEXTURES_IN_A_ROW);
+    this.#bind("atlas", gl.TEXTURE_2D);
+    gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MIN_FILTER, gl.NEAREST_MIPMAP_NEAREST);
+    gl.texStorage2D(gl.TEXTURE_2D, levels, gl.RGBA8, 16 * TEXTURES_IN_A_ROW, rows * 16);
+    let from = 0;
+    for (let level = 0; level < levels; level++) {
+      const side = 16 >> level, page = new Uint8Array(TEXTURES_IN_A_ROW * side * rows * side * 4);
+      for (let i = 0; i < num; i++)
+        for (let row = 0; row < side; row++, from += side * 4) {
+          const to = Math.floor(i / TEXTURES_IN_A_ROW) * side + row;
+          page.set(pages.subarray(from, from + side * 4), (to * TEXTURES_IN_A_ROW + (i % TEXTURES_IN_A_ROW)) * side * 4);
+        }
+      gl.texSubImage2D(gl.TEXTURE_2D, level, 0, 0, TEXTURES_IN_A_ROW * side, rows * side, gl.RGBA, gl.UNSIGNED_BYTE, page);
+    }
+  }
+}
+
+/** A compiled pair of shaders, and where their uniforms are. */
+export class Program {
+  /** @param {WebGL2RenderingContext} gl @param {string} vertex @param {string} fragment */
+  constructor(gl, vertex, fragment) {
+    this.gl = gl;
+    this.program = gl.createProgram();
+    for (const [type, source] of /** @type {[number, string][]} */ ([[gl.VERTEX_SHADER, vertex], [gl.FRAGMENT_SHADER, fragment]])) {
+      const shader = /** @type {WebGLShader} */ (gl.createShader(type));
+      gl.shaderSource(shader, source);
+      gl.compileShader(shader);
+      gl.attachShader(this.program, shader);
+    }
+    gl.linkProgram(this.program);
+    if (!gl.getProgramParameter(this.program, gl.LINK_STATUS) && !gl.isContextLost()) {
+      const logs = gl.getAttachedShaders(this.program)?.map((shader) => gl.getShaderInfoLog(shader)) ?? [];
+      throw new Error(`a shader does not work here: ${gl.getProgramInfoLog(this.program)} ${logs.join(" ")}`);
+    }
+    /** @type {Map<string, WebGLUniformLocation | null>} */
+    this.places = new Map();
+  }
+
+  /** Where a uniform is; null if the shader has none of this name. @param {string} name */
+  place(name) {
+    let place = this.places.get(name);
+    if (place === undefined) this.places.set(name, (place = this.gl.getUniformLocation(this.program, name)));
+    return place;
+  }
+}
+
+/**
+ * The same values, with zeros after them until whole rows are full.
+ * @template {import("./packing.js").PackedArray} T
+ * @param {T} values
+ * @param {number} row
+ * @returns {T}
+ */
+function filled(values, row) {
+  const all = /** @type {T} */ (new (/** @type {any} */ (values.constructor))(Math.ceil(values.length / row) * row));
+  all.set(/** @type {any} */ (values));
+  return all;
+}
