@@ -248,7 +248,7 @@ def play(request: Request, suite: str, name: str) -> Response:
         "compose": task.keys.compose,
         "pointer": task.keys.pointer,
         "pointer_degrees": task.keys.pointer_degrees,
-        "turns": list(task.keys.turns),
+        "turns": {button: list(turn) for button, turn in task.keys.turns.items()},
         "ends": end_button(task),
         "has_score": has_score(task),
     }

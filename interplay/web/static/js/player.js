@@ -7,8 +7,9 @@ import { HeldButtons } from "./keys.js";
 import { showMilestones } from "./milestones.js";
 import { Mouse } from "./mouse.js";
 import { ApiError, api, isTyping, need } from "./page.js";
-import { inputMessage, paletteFromBase64, parseFrame, turnMessage } from "./protocol.js";
+import { KIND, gazeMessage, inputMessage, paletteFromBase64, parseFrame, sceneMessage, turnMessage } from "./protocol.js";
 import { Replay } from "./replay.js";
+import { Drawing } from "./scene/drawing.js";
 import { clock } from "./timeline.js";
 import { TouchPad } from "./touch.js";
 import { isAwaited, named, readable, wordsOf } from "./waiting.js";
@@ -26,7 +27,7 @@ import { isAwaited, named, readable, wordsOf } from "./waiting.js";
  * @property {boolean} compose whether buttons are entries of a Dict action
  * @property {string | null} pointer the entry that the mouse turns
  * @property {number} pointer_degrees for one CSS pixel
- * @property {string[]} turns buttons that only turn the view
+ * @property {Record<string, [number, number]>} turns buttons that only turn the view, and by how many degrees in a step (down, right)
  * @property {string | null} ends the button that ends the task, which is asked about first
  * @property {boolean} has_score whether the task gives points
  */
@@ -38,6 +39,8 @@ const HEARTBEAT_MS = 250;
 const TURNS_EVERY_MS = 7;
 /** Over how long the shown rate is measured. */
 const RATE_OVER_MS = 2000;
+/** Where the player's choice of who draws is kept. */
+const DRAWN_KEY = "interplay.drawn";
 /** Stands for a finger on the button that ends the task. */
 const END_FINGER = -2;
 /** What the picture says to a player whose part has ended. */
@@ -99,6 +102,17 @@ class Player {
     this.askedForKey = false;
     this.smooth = false;
     this.turnIsDue = false;
+    this.turnIsUntold = false;
+    /** @type {Drawing | null} while the picture is drawn in this browser */
+    this.drawing = null;
+    /** @type {string | null} address of what that needs, where it can be had */
+    this.tables = null;
+    this.sentMask = 0;
+    /** When a key or a button was last pressed, and from when one that is held turns the view. */
+    this.pressedAt = 0;
+    this.turnsFrom = 0;
+    /** @type {HTMLSelectElement} who shall draw */
+    this.drawnBy = need(root, "[data-drawn-by]");
     this.lastSentMs = 0;
     this.lives = -1;
     this.announcedTenth = -1;
@@ -202,6 +216,7 @@ class Player {
   /** @param {string} message */
   #fail(message) {
     this.seat?.close();
+    this.#stopDrawing();
     this.lost = this.restoredAt = null;
     this.hasBegun = this.isReady = this.isRecovering = false;
     this.seats = [];
@@ -291,6 +306,7 @@ class Player {
     this.screen.canvas.hidden = false;
     this.smooth = welcome.codec === "jpeg";
     this.fit();
+    this.#offerDrawing(welcome.scene?.tables ?? null);
     this.lost = null;
     this.isReady = this.isRecovering = false;
     this.hasBegun = welcome.state !== "waiting";
@@ -330,6 +346,7 @@ class Player {
 
   /** The clock is on. */
   #goOn() {
+    this.drawnBy.blur(); // its keys are the game's again
     this.hasBegun = this.isReady = true;
     this.isRecovering = false;
     this.restoredAt = null;
@@ -365,7 +382,8 @@ class Player {
     this.#showRate(hud.rate_hz, hud.height);
     need(this.root, "[data-time]").textContent = clock(Math.ceil(hud.time_left_s));
     need(this.root, "[data-meter]").style.transform = `scaleX(${Math.min(1, Math.max(0, hud.time_left_s / this.task.time_limit_s))})`;
-    need(this.root, "[data-latency]").textContent = hud.input_ms == null ? "–" : String(Math.round(hud.input_ms));
+    const inputMs = this.drawing?.isShown ? this.drawing.delay.median : hud.input_ms;
+    need(this.root, "[data-latency]").textContent = inputMs == null ? "–" : String(Math.round(inputMs));
     need(this.root, "[data-fs-hud]").textContent = `${score}${clock(Math.ceil(hud.time_left_s))}`;
     if (hud.lives == null) return;
     need(this.root, "[data-lives-box]").hidden = false;
@@ -385,9 +403,11 @@ class Player {
     this.paintedAt = this.paintedAt.filter((time) => time > since - RATE_OVER_MS);
     const painted = this.paintedAt.filter((time) => time > since).length / (RATE_OVER_MS / 1000);
     const isFull = this.paintedAt.length > 0 && this.paintedAt[0] <= since; // two seconds of painting to speak of
+    const isHere = this.drawing?.isShown === true;
     const shown = isFull && painted < 0.9 * rate ? `, ${Math.round(painted)} shown` : "";
-    need(this.root, "[data-rate]").textContent = `${Math.round(rate)} of ${this.task.frame_rate_hz} Hz${shown}`;
-    const smaller = height != null && height < this.screen.canvas.height;
+    const drawn = isHere && this.drawing?.pace.fps ? `, drawn at ${Math.round(this.drawing.pace.fps)} Hz` : shown;
+    need(this.root, "[data-rate]").textContent = `${Math.round(rate)} of ${this.task.frame_rate_hz} Hz${drawn}`;
+    const smaller = !isHere && height != null && height < this.screen.canvas.height;
     const note = need(this.root, "[data-smaller]");
     note.hidden = !smaller;
     if (smaller && !this.smaller) this.announce(note.textContent ?? "");
@@ -433,6 +453,7 @@ class Player {
     this.announce(this.task.has_score ? `${outcome} Score ${score}.` : outcome);
     // Let the last picture be seen before the page changes.
     setTimeout(() => {
+      this.#stopDrawing();
       need(this.root, "[data-stage]").hidden = true;
       need(this.root, "[data-end]").hidden = false;
       need(this.root, "[data-end-title]").focus();
@@ -446,7 +467,12 @@ class Player {
   #onFrame(buffer) {
     const { decoder } = this;
     if (!decoder) return;
-    decoder.push(parseFrame(buffer)).then(
+    const message = parseFrame(buffer);
+    if (message.kind === KIND.SCENE || message.kind === KIND.LAND) {
+      this.drawing?.apply(message);
+      return;
+    }
+    decoder.push(message).then(
       (picture) => {
         if (decoder !== this.decoder) return;
         this.askedForKey = false;
@@ -466,10 +492,16 @@ class Player {
   #paint() {
     if (!this.newest) return;
     this.screen.paint(this.newest);
-    this.paintedStep = this.newest.step;
+    const { step } = this.newest;
     this.newest = null;
+    if (!this.drawing?.isShown) this.#onPainted(step);
+  }
+
+  /** The world is on the screen as it is after so many steps. @param {number} step */
+  #onPainted(step) {
+    this.paintedStep = step;
     this.paintedAt.push(performance.now());
-    this.root.dataset.step = String(this.paintedStep);
+    this.root.dataset.step = String(step);
   }
 
   fit() {
@@ -482,6 +514,90 @@ class Player {
     this.screen.canvas.style.width = `${size.width}px`;
     this.screen.canvas.style.height = `${size.height}px`;
     this.screenCard.style.setProperty("--picture", `${size.width}px`); // the hotbar's buttons lie over the drawn one
+    this.drawing?.fit();
+  }
+
+  // --- drawn in this browser ----------------------------------------------------------------------------------------
+
+  /** The server says whether this game can be drawn here. @param {string | null} tables */
+  #offerDrawing(tables) {
+    need(this.root, "[data-drawing]").hidden = tables === null;
+    const isSame = this.drawing !== null && tables === this.tables;
+    this.tables = tables;
+    if (isSame) this.drawing?.begin(); // a socket that came back
+    else this.#chooseDrawing();
+  }
+
+  /** Draw here, or let the server draw, as the player wants it. */
+  #chooseDrawing() {
+    const wanted = this.drawnBy.value;
+    if (this.tables === null || wanted === "server") return this.#drawAtServer(wanted === "server" ? "Drawn by the server." : "");
+    this.#stopDrawing();
+    this.drawing = new Drawing(this.screen.canvas, this.tables, wanted !== "here", {
+      send: (message) => this.seat?.send(message),
+      isMoving: () => this.state === "playing" || this.state === "countdown",
+      onTurning: (elapsedMs) => this.#turnGaze(elapsedMs),
+      onPainted: (step) => this.#onPainted(step),
+      onShown: () => {
+        this.root.dataset.drawn = "here";
+        this.#sayDrawn("Drawn in this browser.");
+      },
+      onFail: (reason) => this.#drawAtServer(`Drawn by the server: ${reason}.`),
+    });
+    this.drawing.open();
+  }
+
+  /** @param {string} why for the player */
+  #drawAtServer(why) {
+    const wasAsked = this.drawing?.hasBegun === true;
+    this.#stopDrawing();
+    this.#sayDrawn(why);
+    if (wasAsked) this.seat?.send(sceneMessage("server", this.screen.canvas));
+  }
+
+  #stopDrawing() {
+    this.drawing?.close();
+    this.drawing = null;
+    this.root.dataset.drawn = "server";
+    this.mouse.turn.clear();
+  }
+
+  /** @param {string} text */
+  #sayDrawn(text) {
+    need(this.root, "[data-drawn-note]").textContent = text;
+  }
+
+  /** The gaze follows the mouse, fingers and keys at once; the server is told where it looks. @param {number} elapsedMs since the last frame */
+  #turnGaze(elapsedMs) {
+    const { drawing, mouse } = this;
+    if (!drawing?.isShown || drawing.hasScreen) return;
+    const { gaze } = drawing.motion;
+    while (mouse.turn.isPending) {
+      const { pitch, yaw } = mouse.turn.take();
+      gaze.turn(pitch, yaw);
+    }
+    const held = this.state === "playing" ? this.held.mask & this.#turnMask : 0;
+    const steps = (Math.min(elapsedMs, performance.now() - this.turnsFrom) * this.task.frame_rate_hz) / 1000;
+    if (!held || steps <= 0) return;
+    this.#turnByKeys(held, steps);
+    this.#sendTurnSoon();
+  }
+
+  /** The buttons that only turn the view. */
+  get #turnMask() {
+    return this.task.buttons.reduce((mask, name, place) => (Object.hasOwn(this.task.turns, name) ? mask | (1 << place) : mask), 0) >>> 0;
+  }
+
+  /**
+   * @param {number} held mask
+   * @param {number} steps of the world, or a part of one
+   */
+  #turnByKeys(held, steps) {
+    this.task.buttons.forEach((name, place) => {
+      if (!((held >>> place) & 1)) return;
+      const [pitch, yaw] = this.task.turns[name];
+      this.drawing?.motion.gaze.turn(pitch * steps, yaw * steps);
+    });
   }
 
   // --- keys, focus, pause -------------------------------------------------------------------------------------------
@@ -495,19 +611,38 @@ class Player {
       this.seat?.send(inputMessage(mask, this.paintedStep, now));
       return;
     }
+    const pressed = mask & ~this.sentMask;
+    this.sentMask = mask;
+    this.turnIsUntold = false;
+    this.lastSentMs = now;
+    const { drawing } = this;
+    if (pressed) drawing?.delay.press(this.pressedAt);
+    drawing?.delay.send(now);
+    if (drawing?.isShown && !drawing.hasScreen) {
+      const turnMask = this.#turnMask;
+      this.#turnGaze(0);
+      if (pressed & turnMask) {
+        // A step of the world at once, then smoothly.
+        this.#turnByKeys(pressed & turnMask, 1);
+        this.turnsFrom = now + 1000 / this.task.frame_rate_hz;
+      }
+      const { pitch, yaw } = drawing.motion.gaze;
+      this.seat?.send(gazeMessage((mask & ~turnMask) >>> 0, this.paintedStep, now, pitch, yaw));
+      return;
+    }
     const { pitch, yaw } = this.mouse.turn.take();
     this.seat?.send(turnMessage(mask, this.paintedStep, now, pitch, yaw));
-    this.lastSentMs = now;
     if (this.mouse.turn.isPending) this.#sendTurnSoon();
   }
 
   /** Send what the mouse has turned when the screen is drawn next: once for all movements until then. */
   #sendTurnSoon() {
+    this.turnIsUntold = true;
     if (this.turnIsDue) return;
     this.turnIsDue = true;
     requestAnimationFrame(() => {
       this.turnIsDue = false;
-      if (!this.mouse.turn.isPending) return; // a button has taken it along
+      if (!this.turnIsUntold) return; // a button has taken it along
       if (performance.now() - this.lastSentMs < TURNS_EVERY_MS) this.#sendTurnSoon();
       else this.sendInput();
     });
@@ -611,6 +746,7 @@ class Player {
       this.pause();
     });
     addEventListener("focus", () => (this.isLeft = false));
+    for (const name of ["keydown", "pointerdown", "mousedown"]) addEventListener(name, (event) => (this.pressedAt = event.timeStamp), true);
     for (const name of ["pointerdown", "keydown", "click"]) addEventListener(name, () => (this.isLeft = false), true);
     document.addEventListener("visibilitychange", () => document.hidden && this.pause());
     addEventListener("resize", () => this.fit());
@@ -658,6 +794,11 @@ class Player {
       this.#back(this.keys);
     });
     need(this.root, "[data-show-keys]").addEventListener("click", () => this.showKeys());
+    this.drawnBy.value = savedDrawing();
+    this.drawnBy.addEventListener("change", () => {
+      saveDrawing(this.drawnBy.value);
+      this.#chooseDrawing();
+    });
     setInterval(() => this.sendInput(), HEARTBEAT_MS);
   }
 
@@ -722,6 +863,7 @@ class Player {
   /** @param {State} state */
   #setState(state) {
     this.state = state;
+    if (state !== "playing") this.drawing?.delay.clear();
     this.root.dataset.state = state;
     need(this.root, "[data-state]").textContent = state;
     const live = state === "playing" || state === "paused" || state === "countdown";
@@ -808,6 +950,25 @@ class Player {
   /** For people who listen to the page. @param {string} text */
   announce(text) {
     need(document, "[data-announce]").textContent = text;
+  }
+}
+
+/** Who shall draw: "auto", "here" or "server". */
+function savedDrawing() {
+  try {
+    const saved = localStorage.getItem(DRAWN_KEY);
+    return saved === "here" || saved === "server" ? saved : "auto";
+  } catch {
+    return "auto"; // this browser keeps nothing
+  }
+}
+
+/** @param {string} wanted */
+function saveDrawing(wanted) {
+  try {
+    localStorage.setItem(DRAWN_KEY, wanted);
+  } catch {
+    // It counts for this page alone.
   }
 }
 

@@ -123,14 +123,16 @@ function withAngles(kind, buttons, paintedStep, clientMs, pitch, yaw) {
   return buffer;
 }
 
+/** Bars and screens of the world are so many pixels of their own wide, whatever the picture has. */
+const GUI_WIDTH = 320;
+
 /**
  * Where the picture is drawn from now on.
  * @param {"here" | "server"} drawn
- * @param {number} width of the screens and bars of the world, in pixels of their own
- * @param {number} height
+ * @param {{width: number, height: number}} picture whose shape the bars and screens are laid out for
  */
-export function sceneMessage(drawn, width, height) {
-  return { type: "scene", drawn, gui_width: width, gui_height: height };
+export function sceneMessage(drawn, { width, height }) {
+  return { type: "scene", drawn, gui_width: GUI_WIDTH, gui_height: Math.round((GUI_WIDTH * height) / width) };
 }
 
 /** Ask for more parts of the land, 1 to 8. @param {number} parts */

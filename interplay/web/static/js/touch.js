@@ -17,7 +17,7 @@ const NAMES = new Map([["pickItem", "pick item"], ["swapHands", "swap hands"]]);
 export class TouchPad {
   /**
    * @param {HTMLElement} root
-   * @param {{buttons: string[], labels: Record<string, string>, pointer: string | null, turns: string[], ends: string | null}} task
+   * @param {{buttons: string[], labels: Record<string, string>, pointer: string | null, turns: Record<string, unknown>, ends: string | null}} task
    * @param {import("./keys.js").HeldButtons} held
    * @param {() => void} onChange
    * @param {() => void} onEnd the button that ends the task was tapped
@@ -83,10 +83,10 @@ export class TouchPad {
     }
   }
 
-  /** @param {{buttons: string[], turns: string[], ends: string | null}} task */
+  /** @param {{buttons: string[], turns: Record<string, unknown>, ends: string | null}} task */
   #buildFirstPerson(task) {
     const left = new Set(task.buttons);
-    for (const name of [...task.turns, ...this.directions.values()]) left.delete(name);
+    for (const name of [...Object.keys(task.turns), ...this.directions.values()]) left.delete(name);
     const take = (/** @type {string} */ name) => left.delete(name);
     this.root.classList.add("first-person");
     const hotbar = this.#box(this.root, "slots");

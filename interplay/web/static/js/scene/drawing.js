@@ -1,0 +1,242 @@
+// A game whose picture is drawn in this browser: its canvases over the picture's, a frame for each of the display, the way the eye
+// goes meanwhile, and what to do where all this does not work.
+
+import { KIND, landMessage, paintedMessage, sceneMessage } from "../protocol.js";
+import { Motion } from "./motion.js";
+import { Delay, Pace } from "./pace.js";
+
+/** @typedef {import("../protocol.js").FrameMessage} FrameMessage */
+/**
+ * What drawing asks of the player's page.
+ * @typedef {object} DrawingHandlers
+ * @property {(message: object) => void} send
+ * @property {() => boolean} isMoving whether the world moves, or is about to
+ * @property {(elapsedMs: number) => void} onTurning turn the gaze by what was turned since the last frame
+ * @property {(step: number) => void} onPainted a tick is shown that was not shown before
+ * @property {() => void} onShown the first frame is painted
+ * @property {(reason: string) => void} onFail it cannot go on here
+ */
+
+const PAINTED_EVERY_MS = 250;
+/** Whoever was away for longer starts anew. */
+const AWAY_MS = 30_000;
+const NOT_LOADED = "this browser could not load what it needs to draw";
+const UNREADABLE = "this browser could not read what the server sent";
+const SLOW = "this browser draws too slowly";
+
+/** One game, drawn here. Close it when the server shall draw. */
+export class Drawing {
+  /**
+   * @param {HTMLCanvasElement} picture over which to draw
+   * @param {string} tables address of what the drawing needs once
+   * @param {boolean} mayGiveUp whether slow drawing is a reason to stop
+   * @param {DrawingHandlers} handlers
+   */
+  constructor(picture, tables, mayGiveUp, handlers) {
+    this.picture = picture;
+    this.tables = tables;
+    this.mayGiveUp = mayGiveUp;
+    this.handlers = handlers;
+    this.motion = new Motion();
+    this.pace = new Pace();
+    this.delay = new Delay();
+    /** @type {import("./scene.js").Scene | null} */
+    this.scene = null;
+    /** @type {HTMLCanvasElement[]} the world, and over it bars and screens */
+    this.canvases = [];
+    this.width = this.height = 0;
+    this.step = -1;
+    this.paintedStep = -1;
+    this.isShown = false;
+    this.isClosed = false;
+    /** Whether the server was asked for scenes. */
+    this.hasBegun = false;
+    this.hasLost = false;
+    this.isDirty = false;
+    this.askedForKey = false;
+    this.failures = 0;
+    this.saidAt = 0;
+    this.drawnAt = 0;
+    /** @type {number | null} */
+    this.hiddenAt = null;
+    this.onVisible = () => this.#onVisible();
+    document.addEventListener("visibilitychange", this.onVisible);
+    requestAnimationFrame(() => this.#frame());
+  }
+
+  /** Begin; the server is asked once everything is here. */
+  async open() {
+    for (const canvas of this.canvases) canvas.remove();
+    this.canvases = [0, 1].map(() => document.createElement("canvas")); // one that lost its context gets no other
+    for (const canvas of this.canvases) {
+      canvas.className = "drawn";
+      canvas.hidden = !this.isShown;
+      canvas.setAttribute("aria-hidden", "true"); // the picture's has words
+    }
+    this.picture.after(...this.canvases);
+    let scene;
+    try {
+      // Loaded where it is needed: the page of an Atari game does without.
+      const { CannotDraw, Scene } = await import("./scene.js");
+      try {
+        scene = await Scene.open(this.canvases[0], this.canvases[1], this.tables);
+      } catch (error) {
+        if (error instanceof CannotDraw) return this.#fail(error.message);
+        throw error;
+      }
+    } catch (error) {
+      console.warn(error);
+      return this.#fail(NOT_LOADED);
+    }
+    if (this.isClosed) return scene.close();
+    this.scene = scene;
+    this.scene.onLost((reason) => this.#onLost(reason));
+    this.fit();
+    this.begin();
+  }
+
+  /** Ask the server for everything: at the beginning, and when the socket was lost. */
+  begin() {
+    if (!this.scene) return;
+    this.askedForKey = false;
+    this.hasBegun = true;
+    this.handlers.send(sceneMessage("here", this.picture));
+  }
+
+  close() {
+    this.isClosed = true;
+    this.isShown = false;
+    this.scene?.close();
+    this.scene = null;
+    for (const canvas of this.canvases) canvas.remove();
+    this.canvases = [];
+    document.removeEventListener("visibilitychange", this.onVisible);
+  }
+
+  /** Whether a screen of the world is open, over which the mouse moves a cursor. */
+  get hasScreen() {
+    return (this.scene?.me?.gui ?? null) !== null;
+  }
+
+  /** Take the picture's place and size. */
+  fit() {
+    const { width, height } = this.picture.style;
+    for (const canvas of this.canvases) Object.assign(canvas.style, { width, height });
+    const share = devicePixelRatio * this.pace.ratio;
+    this.width = Math.max(1, Math.round(parseFloat(width) * share));
+    this.height = Math.max(1, Math.round(parseFloat(height) * share));
+    this.scene?.resize(this.width, this.height);
+    this.isDirty = true;
+  }
+
+  /** News of the world, or a part of its land. @param {FrameMessage} message */
+  async apply(message) {
+    const { scene } = this;
+    if (!scene) return;
+    try {
+      await scene.apply(message);
+    } catch (error) {
+      if (scene === this.scene) this.#onUnreadable(error);
+      return;
+    }
+    if (scene !== this.scene) return;
+    this.isDirty = true;
+    if (message.kind === KIND.SCENE) {
+      if (message.fresh) this.askedForKey = false;
+      this.failures = 0;
+      this.step = message.step;
+      const me = /** @type {import("./motion.js").Me | null} */ (scene.me);
+      // Until it is shown, the messages tell how far the view turned and not where to.
+      if (me) this.motion.step(this.isShown ? me : { ...me, turned: true }, performance.now(), message.fresh);
+    }
+    const parts = scene.partsWanted;
+    if (parts <= 0) return;
+    this.handlers.send(landMessage(parts));
+    scene.asked(parts);
+  }
+
+  #frame() {
+    if (this.isClosed) return;
+    requestAnimationFrame(() => this.#frame());
+    const now = performance.now();
+    const moves = this.handlers.isMoving();
+    this.handlers.onTurning(Math.min(100, now - this.drawnAt));
+    this.drawnAt = now;
+    const camera = this.motion.camera(now);
+    if (!moves) this.pace.rest();
+    if (!this.scene?.isReady || !camera || (!moves && !this.isDirty)) return;
+    this.isDirty = false;
+    this.scene.draw(camera, now);
+    const done = performance.now();
+    this.delay.paint(done, this.scene.me?.used ?? null);
+    const isNew = this.step !== this.paintedStep;
+    this.paintedStep = this.step;
+    if (!this.isShown) {
+      this.isShown = true;
+      for (const canvas of this.canvases) canvas.hidden = false;
+      this.handlers.onShown();
+    }
+    if (isNew) this.handlers.onPainted(this.step);
+    if (moves) this.#keepPace(now, done - now);
+    if (now - this.saidAt >= PAINTED_EVERY_MS && moves) this.#sayPainted(now);
+  }
+
+  /**
+   * @param {number} now
+   * @param {number} spent
+   */
+  #keepPace(now, spent) {
+    const answer = this.pace.frame(now, spent);
+    if (answer === "resize") this.fit();
+    if (answer === "give up" && this.mayGiveUp) this.#fail(SLOW);
+  }
+
+  /** @param {number} now */
+  #sayPainted(now) {
+    this.saidAt = now;
+    const { yaw, pitch } = this.motion.gaze;
+    const { width, height, paintedStep: step } = this;
+    this.handlers.send(paintedMessage({ step, yaw, pitch, width, height, fps: this.pace.fps, input_ms: this.delay.median }));
+  }
+
+  /** @param {unknown} error */
+  #onUnreadable(error) {
+    console.warn(error);
+    this.failures++;
+    if (this.failures > 2) this.#fail(UNREADABLE);
+    else if (!this.askedForKey) this.#askForKey();
+  }
+
+  #askForKey() {
+    this.askedForKey = true;
+    this.handlers.send({ type: "key" });
+  }
+
+  /** Try once to begin again. @param {string} reason */
+  #onLost(reason) {
+    if (this.isClosed) return;
+    if (this.hasLost) return this.#fail(reason);
+    this.hasLost = true;
+    this.scene = null;
+    this.open();
+  }
+
+  #onVisible() {
+    const now = performance.now();
+    if (document.hidden) {
+      this.hiddenAt = now;
+      return;
+    }
+    this.pace.rest();
+    this.delay.clear();
+    if (this.hiddenAt !== null && now - this.hiddenAt > AWAY_MS && this.scene) this.#askForKey();
+    this.hiddenAt = null;
+  }
+
+  /** @param {string} reason */
+  #fail(reason) {
+    if (this.isClosed) return;
+    this.close();
+    this.handlers.onFail(reason);
+  }
+}

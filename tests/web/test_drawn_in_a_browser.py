@@ -1,0 +1,265 @@
+"""Where the picture of a game is drawn: in this browser, or by the server where that does not work or is not wanted.
+
+The server of these tests sends pictures. A stand-in on the way to it offers scenes, and answers for them; what draws is a
+stand-in too, which paints a colour. So a test sees what the page asks, tells and shows.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from typing import Any
+
+import pytest
+from test_pages_in_a_browser import every_look, fits, look, page, quit_game, until  # noqa: F401 (fixtures)
+
+pytestmark = pytest.mark.browser
+
+TASK = "look/around"
+HEADER = struct.Struct("<BBHIIIf")
+INPUT = struct.Struct("<BBHIdIff")
+SCENE_FRAME, LAND_FRAME = 4, 5
+
+SCENE = """
+export class CannotDraw extends Error {}
+let opened = 0;
+export class Scene {
+  static async open(canvas, overlay, tables) {
+    opened++;
+    if (location.hash === "#cannot") throw new CannotDraw("this browser has no WebGL2");
+    if (location.hash === "#broken") throw new Error("something else");
+    return new Scene(canvas, overlay);
+  }
+  constructor(canvas, overlay) {
+    this.canvas = canvas; this.overlay = overlay; this.context = canvas.getContext("2d");
+    this.me = null; this.parts = 0; this.isReady = false;
+    window.scene = this; window.opened = opened;
+  }
+  onLost(callback) { this.lose = callback; }
+  close() { this.isClosed = true; }
+  get partsWanted() { return this.me ? Math.max(0, 4 - this.parts) : 0; }
+  asked(parts) { this.parts += parts; }
+  async apply(frame) {
+    if (frame.kind === 5) { this.isReady = true; return; }
+    this.me = JSON.parse(new TextDecoder().decode(frame.payload));
+  }
+  resize(width, height) { Object.assign(this.canvas, { width, height }); Object.assign(this.overlay, { width, height }); }
+  draw(camera) {
+    this.camera = camera;
+    this.context.fillStyle = "rgb(40 160 80)";
+    this.context.fillRect(0, 0, this.canvas.width, this.canvas.height);
+    const until = performance.now() + (window.drawMs ?? 0);
+    while (performance.now() < until);
+  }
+}
+"""
+
+
+class Between:
+    """Between a page and its server: offers scenes, which the server does not have.
+
+    Attributes:
+        said: What the page said in JSON, in order, but for hello and start.
+        gazes: (buttons, pitch, yaw) of each message that says where the eye looks.
+        me: What scenes say of the player.
+    """
+
+    def __init__(self, page: Any, *, offers: bool = True) -> None:  # noqa: F811 (a fixture)
+        self.said: list[dict[str, Any]] = []
+        self.gazes: list[tuple[int, float, float]] = []
+        self.me: dict[str, Any] = {"x": 0.5, "y": 64, "z": 0.5, "eye": 1.62, "yaw": 10, "pitch": 5, "fov": 70, "gui": None}
+        self._offers, self._is_here, self._is_fresh = offers, False, False
+        page.route("**/scene/scene.js", lambda route: route.fulfill(content_type="text/javascript", body=SCENE))
+        page.route_web_socket("**/api/play", self._connect)
+
+    def of(self, kind: str) -> list[dict[str, Any]]:
+        """What the page said of one kind."""
+        return [message for message in self.said if message["type"] == kind]
+
+    def _connect(self, page_side: Any) -> None:
+        server_side = page_side.connect_to_server()
+        page_side.on_message(lambda message: self._from_page(message, page_side, server_side))
+        server_side.on_message(lambda message: self._from_server(message, page_side))
+
+    def _from_page(self, message: str | bytes, page_side: Any, server_side: Any) -> None:
+        if isinstance(message, str):
+            said = json.loads(message)
+            self.said.append(said)
+            if said["type"] == "scene":
+                self._is_here = self._is_fresh = said["drawn"] == "here"
+                said = {"type": "key"}
+            if said["type"] == "land":
+                for _ in range(said["parts"]):
+                    page_side.send(HEADER.pack(LAND_FRAME, 0, 0, 0, 0, 0, 0.0))
+            if said["type"] == "key" and self._is_here:
+                self._is_fresh = True
+            if said["type"] not in ("land", "painted"):
+                server_side.send(json.dumps(said))
+        elif message[0] == 3:
+            _, zero, also_zero, step, client_ms, buttons, pitch, yaw = INPUT.unpack(message)
+            self.gazes.append((buttons, pitch, yaw))
+            self.me["used"] = client_ms
+            server_side.send(INPUT.pack(2, zero, also_zero, step, client_ms, buttons, 0.0, 0.0))
+        else:
+            server_side.send(message)
+
+    def _from_server(self, message: str | bytes, page_side: Any) -> None:
+        if isinstance(message, str):
+            told = json.loads(message)
+            if told["type"] == "welcome" and self._offers:
+                told["scene"] = {"tables": "/api/scene/tables/0.bin"}
+            page_side.send(json.dumps(told))
+        elif self._is_here:
+            _, flags, zero, step, _, time_ms, reward = HEADER.unpack_from(message)
+            head = HEADER.pack(SCENE_FRAME, flags | 2 * self._is_fresh, zero, step, 0, time_ms, reward)
+            self._is_fresh = False
+            page_side.send(head + json.dumps(self.me).encode())
+        else:
+            page_side.send(message)
+
+
+def play(page, hash: str = "") -> None:  # noqa: F811
+    page.goto(f"/play/{TASK}{hash}")
+    page.locator("[data-start]:not([disabled])").press("Enter")
+    page.locator("#player[data-state=playing]").wait_for()
+    until(page, "Number(document.querySelector('#player').dataset.step) > 2")
+
+
+def drawn(page, where: str) -> None:  # noqa: F811
+    page.locator(f"#player[data-drawn={where}]").wait_for()
+
+
+def note(page) -> str:  # noqa: F811
+    return page.locator("[data-drawn-note]").inner_text()
+
+
+@every_look
+def test_the_picture_is_drawn_here_over_the_servers_and_as_large(page, look):  # noqa: F811
+    between = Between(page)
+    play(page)
+    drawn(page, "here")
+    assert note(page) == "Drawn in this browser."
+    assert between.of("scene") == [{"type": "scene", "drawn": "here", "gui_width": 320, "gui_height": 240}]
+    assert sum(message["parts"] for message in between.of("land")) == 4
+    picture, canvas = page.locator("#player canvas").nth(0), page.locator("#player canvas.drawn").first
+    for name, value in picture.bounding_box().items():
+        assert canvas.bounding_box()[name] == pytest.approx(value, abs=1)
+    width, ratio = page.evaluate("[scene.canvas.width, devicePixelRatio]")
+    assert width == pytest.approx(picture.bounding_box()["width"] * ratio, abs=2)
+    assert fits(page)
+    page.shoot("drawn-here")
+    between.me["x"] = 2.5
+    until(page, "scene.camera.x === 2.5")
+    until(page, "document.querySelector('[data-rate]').textContent.includes('drawn at')")
+    painted = between.of("painted")[-1]
+    assert (painted["width"], painted["yaw"], painted["pitch"]) == (width, 10, 5)
+    assert painted["fps"] > 1
+
+
+def test_the_view_turns_at_once_and_the_server_is_told_where_it_looks(page, recorded):  # noqa: F811
+    page.add_init_script("HTMLCanvasElement.prototype.requestPointerLock = () => Promise.reject(new DOMException('no'))")
+    between = Between(page)
+    play(page)
+    drawn(page, "here")
+    box = page.locator("#player canvas").first.bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + 80, y + 40, steps=4)
+    page.mouse.up()
+    until(page, "scene.camera.yaw === 30 && scene.camera.pitch === 15")  # a quarter of a degree for each pixel
+    until(page, "document.querySelector('[data-latency]').textContent !== '–'")
+    page.mouse.down()
+    page.mouse.move(x + 80, y + 1000, steps=2)
+    page.mouse.up()
+    until(page, "scene.camera.pitch === 90")
+    page.keyboard.press("ArrowRight")  # a step of the world: 5 degrees
+    until(page, "scene.camera.yaw >= 35")
+    for _ in range(100):
+        if between.gazes and between.gazes[-1][1] == 90 and between.gazes[-1][2] >= 35:
+            break
+        page.wait_for_timeout(50)
+    assert between.gazes[-1][1] == 90
+    assert 35 <= between.gazes[-1][2] < 45
+    assert all(buttons >> 11 == 0 for buttons, _, _ in between.gazes), "the keys that turn are no buttons here"
+    between.me |= {"yaw": -100, "pitch": 0, "turned": True}  # by the world
+    until(page, "scene.camera.yaw === -100 && scene.camera.pitch === 0")
+    between.me["turned"] = False
+    told = len(between.gazes)
+    between.me["gui"] = "inventory"
+    until(page, "scene.me.gui === 'inventory'")
+    page.wait_for_timeout(600)
+    assert len(between.gazes) <= told + 4, "over an open screen the mouse moves a cursor"
+    quit_game(page)
+
+
+@pytest.mark.parametrize(
+    ("hash", "reason"),
+    [("#cannot", "this browser has no WebGL2"), ("#broken", "this browser could not load what it needs to draw")],
+)
+def test_a_browser_that_cannot_draw_gets_pictures_and_says_why(page, hash, reason):  # noqa: F811
+    between = Between(page)
+    play(page, hash)
+    drawn(page, "server")
+    assert note(page) == f"Drawn by the server: {reason}."
+    assert between.of("scene") == []
+    assert page.locator("canvas.drawn").count() == 0
+    page.shoot("drawn-by-the-server")
+
+
+def test_a_lost_surface_is_opened_once_again_and_then_the_server_draws(page):  # noqa: F811
+    between = Between(page)
+    play(page)
+    drawn(page, "here")
+    page.evaluate("scene.lose('the browser took its drawing surface away')")
+    until(page, "opened === 2 && scene.camera !== undefined")
+    assert note(page) == "Drawn in this browser."
+    page.evaluate("scene.lose('the browser took its drawing surface away')")
+    drawn(page, "server")
+    assert note(page) == "Drawn by the server: the browser took its drawing surface away."
+    assert [message["drawn"] for message in between.of("scene")] == ["here", "here", "server"]
+    step = int(page.locator("#player").get_attribute("data-step"))
+    until(page, f"Number(document.querySelector('#player').dataset.step) > {step + 5}")
+
+
+def test_a_slow_browser_draws_fewer_pixels_and_then_leaves_it_to_the_server(page):  # noqa: F811
+    Between(page)
+    play(page)
+    drawn(page, "here")
+    full = page.evaluate("scene.canvas.width")
+    page.evaluate("window.drawMs = 110")
+    until(page, f"scene.canvas.width <= Math.ceil({full} / 2)")
+    drawn(page, "server")
+    assert note(page) == "Drawn by the server: this browser draws too slowly."
+
+
+def test_the_player_chooses_who_draws_also_during_a_game(page):  # noqa: F811
+    between = Between(page)
+    play(page)
+    drawn(page, "here")
+    page.keyboard.press("KeyP")
+    page.locator("#player[data-state=paused]").wait_for()
+    choice = page.get_by_label("Drawn")
+    choice.focus()
+    page.keyboard.press("End")  # the last one
+    drawn(page, "server")
+    assert note(page) == "Drawn by the server."
+    page.shoot("drawn-choice")
+    page.locator("[data-cover]").click()
+    page.locator("#player[data-state=playing]").wait_for()
+    page.keyboard.press("KeyP")
+    page.locator("#player[data-state=paused]").wait_for()
+    page.reload()
+    assert page.locator("[data-drawn-by]").input_value() == "server"
+    page.locator("[data-start]:not([disabled])").press("Enter")
+    page.locator("#player[data-state=playing]").wait_for()
+    assert [message["drawn"] for message in between.of("scene")] == ["here", "server"]
+    choice.select_option("here")
+    drawn(page, "here")
+
+
+def test_a_game_that_only_the_server_can_draw_offers_no_choice(page):  # noqa: F811
+    Between(page, offers=False)
+    play(page)
+    assert not page.locator("[data-drawing]").is_visible()
+    assert page.locator("canvas.drawn").count() == 0
