@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol
 
 import gymnasium
 import numpy as np
@@ -45,6 +45,24 @@ class Frame(NamedTuple):
         return self.pixels if self.palette is None else self.palette[self.pixels]
 
 
+class Scene(Protocol):
+    """What the browser of one player is told so that it can draw their view itself, packed as `docs/protocol.md` says."""
+
+    def scene(self, fresh: bool, turned: bool) -> bytes:
+        """Everything that changed since the last call, deflated.
+
+        Args:
+            fresh: Tell everything; the browser has forgotten what it knew, the land too.
+            turned: Whether the world turned the player's view since the last call.
+        """
+        ...
+
+    def land_parts(self, num_parts: int) -> list[bytes]:
+        """So many parts of the land that the browser does not have, the nearest first, each deflated; fewer when no more are
+        left."""
+        ...
+
+
 class PlayableEnv(gymnasium.Env[Any, Any]):
     """A Gymnasium environment with what recording and live play need.
 
@@ -81,9 +99,33 @@ class PlayableEnv(gymnasium.Env[Any, Any]):
         """What the player in this seat sees; the same for all of them unless a world of several seats says otherwise."""
         return self.view()
 
-    def step_unseen(self, action: Any) -> None:
-        """As `step`, when nobody looks at what it returns: a world that draws its observation leaves that out."""
-        self.step(action)
+    def scene_of(self, seat: str, gui_size: tuple[int, int]) -> Scene | None:
+        """A new source of what the browser of this seat's player needs to draw their view; None where browsers cannot.
+
+        Args:
+            gui_size: Width and height of what is drawn over the world, GUI pixels.
+        """
+        return None
+
+    def scene_tables(self) -> bytes | None:
+        """What every browser needs for that and never changes, deflated; None where browsers cannot draw this world."""
+        return None
+
+    def look_of(self, seat: str) -> tuple[float, float] | None:
+        """Where the player in this seat looks, (pitch, yaw) in degrees; None where looking is not what the camera does now."""
+        return None
+
+    def was_turned(self, seat: str) -> bool:
+        """Whether in the last step the world turned this player's view, and not the player."""
+        return False
+
+    def step_unseen(self, action: Any) -> tuple[Any, bool, bool, dict[str, Any]]:
+        """As `step`, when nobody looks at the observation: a world that draws it leaves that out.
+
+        Returns:
+            Reward, terminated, truncated and info.
+        """
+        return self.step(action)[1:]
 
     def draw_for(self, view: Mapping[str, Any] | None, height: int | None = None) -> None:
         """From now on, draw pictures in this way, until told otherwise.
@@ -97,9 +139,13 @@ class PlayableEnv(gymnasium.Env[Any, Any]):
         if view is not None or height is not None:
             raise EnvError(f"{self.task.env.id} draws one kind of picture, so it cannot draw {view} with {height} rows")
 
-    def action_of_person(self, action: Any, seat: str) -> Any:
+    def action_of_person(self, action: Any, seat: str, gui_size: tuple[int, int] | None = None) -> Any:
         """What the input of the person in this seat means in the picture they see, as the action to take and to record; only
-        the seen cursor of a screen makes a difference."""
+        the seen cursor of a screen makes a difference.
+
+        Args:
+            gui_size: Of what their browser draws over the world, as `scene_of`; None for those who see our picture.
+        """
         return action
 
     def snapshot(self) -> bytes | None:

@@ -15,9 +15,9 @@ import json
 import time
 import urllib.error
 import urllib.request
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
@@ -58,9 +58,13 @@ class PlayClient:
         ended: The `ended` message, once the episode is over.
         num_frames, num_bytes: Received.
         messages: Every JSON message but `hud`, in order.
+        is_drawn_here: Whether scenes are asked for in place of pictures.
+        step: Of the newest frame, picture or scene; -1 before the first.
+        num_land: Frames of land received.
+        on_scene: Takes the header and the payload of each frame of a scene or of land.
     """
 
-    def __init__(self, address: str, grant: dict[str, Any]) -> None:
+    def __init__(self, address: str, grant: dict[str, Any], *, drawn: Literal["here", "server"] = "server") -> None:
         self.address = address.rstrip("/")
         self.grant = grant
         self.welcome: dict[str, Any] = {}
@@ -76,21 +80,33 @@ class PlayClient:
         self._buttons = 0
         self._sent_at = 0.0
         self._heart: asyncio.Task[None] | None = None
+        self.is_drawn_here = drawn == "here"
+        self.step = -1
+        self.num_land = 0
+        self.on_scene: Callable[[wire.FrameHeader, bytes], None] = lambda header, payload: None
 
     @classmethod
     async def open(
-        cls, address: str, task: str, *, operator: str | None = None, connect: bool = True, **wanted: Any
+        cls,
+        address: str,
+        task: str,
+        *,
+        operator: str | None = None,
+        connect: bool = True,
+        drawn: Literal["here", "server"] = "server",
+        **wanted: Any,
     ) -> PlayClient:
         """Ask for a seat and take it.
 
         Args:
             operator: The operator's token; needed to set anything in `wanted`.
             connect: Whether to open the socket too.
+            drawn: `here` to be sent scenes in place of pictures, where the world has them.
             wanted: `actor`, `actor_kind`, `seed`, `countdown_s`.
         Raises:
             PlayClientError: If the server refuses.
         """
-        client = cls(address, await asyncio.to_thread(request_session, address, task, operator=operator, **wanted))
+        client = cls(address, await asyncio.to_thread(request_session, address, task, operator=operator, **wanted), drawn=drawn)
         if connect:
             await client.connect()
         return client
@@ -106,6 +122,8 @@ class PlayClient:
             message = await self.receive()
             if isinstance(message, dict) and message["type"] in ("welcome", "ended"):
                 self._heart = asyncio.create_task(self._beat())
+                if self.is_drawn_here and message.get("scene"):
+                    await self.draw("here")
                 return
 
     async def __aenter__(self) -> Self:
@@ -158,6 +176,27 @@ class PlayClient:
         if buttons != self._buttons or pitch or yaw:
             await self._send_input(time.perf_counter(), buttons, pitch, yaw)
 
+    async def draw(self, where: Literal["here", "server"], gui_width: int = 320, gui_height: int = 180) -> None:
+        """Ask for scenes (`here`) or pictures (`server`) from now on.
+
+        Args:
+            gui_width, gui_height: Of what is drawn over the world, GUI pixels, 64 to 2048.
+        """
+        self.is_drawn_here = where == "here"
+        await self.send("scene", drawn=where, gui_width=gui_width, gui_height=gui_height)
+
+    async def ask_for_land(self, num_parts: int = wire.MAX_LAND_PARTS) -> None:
+        """Ask for the next parts of the land, 1 to 8."""
+        await self.send("land", parts=num_parts)
+
+    async def look(self, buttons: int, pitch: float, yaw: float) -> None:
+        """Hold exactly these buttons, and look there: degrees, pitch from -90 (up) to 90, yaw from -360 to 360.
+
+        Raises:
+            ValueError: For a look beyond that.
+        """
+        await self._send_input(time.perf_counter(), buttons, look=(pitch, yaw))
+
     async def frames(self) -> AsyncIterator[Frame]:
         """Every frame until the episode has ended; the arrays are reused by the next frame.
 
@@ -167,13 +206,13 @@ class PlayClient:
         decoder = self.decoder
         while self.ended is None:
             message = await self.receive()
-            if isinstance(message, wire.FrameHeader):
+            if isinstance(message, wire.FrameHeader) and message.kind not in (wire.SCENE_FRAME, wire.LAND_FRAME):
                 decoder = self.decoder
                 yield decoder.frame()
 
     async def receive(self) -> wire.FrameHeader | dict[str, Any] | None:
-        """Take the next message: a frame, already applied to `decoder`, or a JSON message; None for a frame that could not be
-        applied, after which a key frame was asked for.
+        """Take the next message: a frame, applied to `decoder` or given to `on_scene`, or a JSON message; None for a frame that
+        could not be applied, after which a key frame was asked for.
 
         Raises:
             PlayClientError: As `frames`.
@@ -185,12 +224,20 @@ class PlayClient:
             raise PlayClientError(code, f"the server closed the socket ({code}): {reason}") from None
         if isinstance(message, str):
             return self._take(json.loads(message))
-        try:
-            header = self.decoder.apply(message)
-        except OutOfStepError:
-            await self.send("key")
-            return None
+        if message[0] in (wire.SCENE_FRAME, wire.LAND_FRAME):
+            header = wire.unpack_header(message)
+            self.on_scene(header, message[wire.HEADER_BYTES :])
+            if header.kind == wire.LAND_FRAME:
+                self.num_land += 1
+                return header
+        else:
+            try:
+                header = self.decoder.apply(message)
+            except OutOfStepError:
+                await self.send("key")
+                return None
         self.header = header
+        self.step = header.step
         self.num_frames += 1
         self.num_bytes += len(message)
         return header
@@ -229,9 +276,11 @@ class PlayClient:
         self.messages.append(message)
         return message
 
-    async def _send_input(self, now: float, buttons: int, pitch: float = 0.0, yaw: float = 0.0) -> None:
+    async def _send_input(
+        self, now: float, buttons: int, pitch: float = 0.0, yaw: float = 0.0, *, look: tuple[float, float] | None = None
+    ) -> None:
         turn = (pitch, yaw) if pitch or yaw or buttons > 0xFFFF else None  # kind 1 has 16 buttons and no turn
-        message = wire.pack_input(buttons, max(self.decoder.step, 0), now * 1000, turn)
+        message = wire.pack_input(buttons, max(self.step, 0), now * 1000, turn, look)
         self._buttons = buttons
         self._sent_at = now
         await self._send(message)

@@ -75,10 +75,10 @@ async def _hello(websocket: WebSocket) -> str:
             message = await websocket.receive()
     except TimeoutError:
         raise Refusal(wire.CLOSE_UNSIGNED, f"no hello within {wire.HELLO_TIMEOUT_S:g} s") from None
-    command, token = _parse_text(message)
-    if command != "hello":
+    command = _parse_text(message)
+    if command.type != "hello":
         raise Refusal(wire.CLOSE_UNSIGNED, "the first message must be a hello with the seat's token")
-    return token
+    return command.token
 
 
 async def _play(websocket: WebSocket, place: Place) -> None:
@@ -110,7 +110,7 @@ async def _play(websocket: WebSocket, place: Place) -> None:
                 if connection is seat.connection:
                     game.on_input(seat, held)
             else:
-                command, _ = _parse_text(message)
+                command = _parse_text(message)
                 if connection is seat.connection:
                     game.on_command(seat, command)
     finally:
@@ -118,8 +118,8 @@ async def _play(websocket: WebSocket, place: Place) -> None:
         sender.cancel()
 
 
-def _parse_text(message: Any) -> tuple[str, str]:
-    """The command of a text message of a client, and the token a hello has."""
+def _parse_text(message: Any) -> wire.ClientCommand:
+    """What a text message of a client says."""
     if message["type"] == "websocket.disconnect":
         raise WebSocketDisconnect(message.get("code", 1006))
     text = message.get("text")

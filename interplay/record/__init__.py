@@ -11,7 +11,7 @@ from interplay.record.errors import RecordingError
 from interplay.record.frames import Frames
 from interplay.record.recorder import Recorder
 from interplay.record.replay import Resumed, ResumedState, resume
-from interplay.record.schema import InputTiming, Owner
+from interplay.record.schema import InputTiming, Owner, PaintedPicture
 from interplay.record.sealed import OUTCOME_CHECK_SUCCESS, Episode, SeatHeld
 from interplay.record.stepper import RecordedEpisode, Step
 from interplay.record.verify import Verdict, verify
@@ -23,6 +23,7 @@ __all__ = [
     "Frames",
     "InputTiming",
     "Owner",
+    "PaintedPicture",
     "RecordedEpisode",
     "Recorder",
     "RecordingError",

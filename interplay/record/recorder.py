@@ -19,7 +19,7 @@ from interplay.envs.info import clean_text, recordable
 from interplay.record import spaces
 from interplay.record.errors import RecordingError
 from interplay.record.journal import End, JournalWriter
-from interplay.record.schema import Header, InputTiming, Owner, frame_hash, seat_spaces
+from interplay.record.schema import Header, InputTiming, Owner, PaintedPicture, frame_hash, seat_spaces
 
 log = logging.getLogger("interplay.record")
 
@@ -27,6 +27,7 @@ BATCH_STEPS = 120
 BATCH_US = 800_000
 
 _NO_INPUT = (None,) * len(InputTiming._fields)
+_NOT_PAINTED = (None,) * len(PaintedPicture._fields)
 
 JPEG_QUALITY = 95
 _EXACT = {int, bool, str}
@@ -61,6 +62,7 @@ def new_header(
         action_spaces=seat_spaces(env),
         observation_space=None if env.observes_view else env.observation_space,
         view=env.drawn_for,
+        has_painted=env.drawn_for is not None and env.scene_tables() is not None,
     )
 
 
@@ -111,7 +113,8 @@ class Recorder:
             raise RecordingError(f"episode {self.episode_id} has been started already")
         self.open()
         nothing = (None,) * len(self._seats)
-        self._add(nothing, nothing, None, None, nothing, _NO_INPUT * len(self._seats), None, observation, info)
+        inputs = self._inputs(None, None)
+        self._add(nothing, nothing, None, None, nothing, inputs, None, observation, info, is_seen=True)
         self.flush()
 
     def open(self) -> None:
@@ -136,7 +139,9 @@ class Recorder:
         *,
         owner: str | Mapping[str, str] | None = None,
         timing: InputTiming | Mapping[str, InputTiming | None] | None = None,
+        painted: Mapping[str, PaintedPicture | None] | None = None,
         clock_us: int,
+        is_seen: bool = True,
     ) -> None:
         """Record one step and the view it led to.
 
@@ -145,34 +150,43 @@ class Recorder:
             result: What it returned: observation, reward, terminated, truncated, info.
             owner: Name of who held the seat; with several seats a mapping. Who sat there at the start when not given.
             timing: Of the player's input in force; with several seats a mapping.
+            painted: Seat -> what the browser of its player says it has painted, where it draws the world itself.
             clock_us: The caller's clock when the step was made, in microseconds; decides when a batch is written.
+            is_seen: Whether there is a picture of the view; without one there is no hash of it. False needs frames `replay`.
         Raises:
             RecordingError: If the journal cannot be written. What was written before is kept.
         """
         observation, reward, terminated, truncated, info = result
         if len(self._seats) == 1:
             actions, rewards, owners = (action,), (float(reward),), (owner or self._owners[0],)
-            inputs = timing or _NO_INPUT
+            timings: Any = {self._seats[0]: timing}
         else:
             actions = tuple(action[seat] for seat in self._seats)
             rewards = tuple(float(reward[seat]) for seat in self._seats)
             held: Any = owner or {}
             owners = tuple(held.get(seat) or first for seat, first in zip(self._seats, self._owners, strict=True))
-            timings: Any = timing or {}
-            inputs = tuple(part for seat in self._seats for part in timings.get(seat) or _NO_INPUT)
+            timings = timing
         self.num_steps += 1
-        self._add(actions, rewards, terminated, truncated, owners, inputs, clock_us, observation, info)
+        inputs = self._inputs(timings, painted)
+        self._add(actions, rewards, terminated, truncated, owners, inputs, clock_us, observation, info, is_seen=is_seen)
         if self.oldest_us is None:
             self.oldest_us = clock_us
         if len(self._rows) >= BATCH_STEPS or clock_us - self.oldest_us >= BATCH_US:
             self.flush()
 
-    def _add(self, actions, rewards, terminated, truncated, owners, inputs, clock_us, observation, info) -> None:
+    def _inputs(self, timing: Any, painted: Any) -> tuple[Any, ...]:
+        """The columns `input.*`, and `painted.*` where there are any."""
+        timing, painted = timing or {}, painted or {}
+        inputs = tuple(part for seat in self._seats for part in timing.get(seat) or _NO_INPUT)
+        if not self._header.has_painted:
+            return inputs
+        return inputs + tuple(part for seat in self._seats for part in painted.get(seat) or _NOT_PAINTED)
+
+    def _add(self, actions, rewards, terminated, truncated, owners, inputs, clock_us, observation, info, *, is_seen) -> None:
         """Keep one row until the next flush."""
         if self._writer is None:
             raise RecordingError(f"episode {self.episode_id} has not been started; call recorder.start after env.reset")
-        frame = self._env.view()
-        pixels = frame.pixels
+        frame = self._env.view() if is_seen else None
         row = (
             self.num_steps,
             *actions,
@@ -182,7 +196,7 @@ class Recorder:
             *owners,
             *inputs,
             clock_us,
-            frame_hash(pixels),
+            None if frame is None else frame_hash(frame.pixels),
             self._recorded(info),
         )
         if self._header.view is not None:
@@ -190,12 +204,14 @@ class Recorder:
         if self._header.observation_space is not None:
             row += (np.array(observation, copy=True) if isinstance(observation, np.ndarray) else observation,)
         row += (self._env.snapshot() if self.num_steps % self._env.snapshot_steps == 0 and self.num_steps else None,)
-        if self._header.frames == "indexed":
+        if frame is None:
+            assert self._header.frames == "replay"
+        elif self._header.frames == "indexed":
             if frame.palette is not self._palette and not np.array_equal(frame.palette, self._palette):  # type: ignore[arg-type]
                 raise RecordingError(
                     f"task {self._header.task.id} changed its palette; record it with frames='video' or 'replay'"
                 )
-            self._compressed.append(self._pictures.compress(np.ascontiguousarray(pixels).data))
+            self._compressed.append(self._pictures.compress(np.ascontiguousarray(frame.pixels).data))
         elif self._header.frames == "video":
             row += (_jpeg(frame.rgb()),)
         self._rows.append(row)

@@ -134,7 +134,8 @@ def _resume(archive: Archive, record: Journal, table: pa.Table, paths: list[Path
     if header.view is not None:
         world.draw_for(header.view, table.column("view_height")[-1].as_py())
     same_pictures = world.draws_as(header.env_versions)
-    if same_pictures and frame_hash(world.view().pixels) != table.column("frame_hash")[-1].as_py():
+    recorded_hash = table.column("frame_hash")[-1].as_py()  # None where the player's browser drew
+    if same_pictures and recorded_hash is not None and frame_hash(world.view().pixels) != recorded_hash:
         raise RecordingError(
             f"episode {episode_id}: playing its {num_steps} steps again shows another picture than the one recorded, so it "
             "cannot go on.\nWas the environment's version changed? What was recorded is kept; seal it with:  "

@@ -51,6 +51,24 @@ class InputTiming(NamedTuple):
     latency_ms: float | None
 
 
+class PaintedPicture(NamedTuple):
+    """What the player's own browser last said it has painted, where it draws the world itself.
+
+    Attributes:
+        yaw, pitch: Where the picture looked, degrees.
+        width, height: Of the picture, pixels of the screen.
+        fps: Pictures a second.
+        input_ms: From a press until the first picture of a step that used it, as the browser measured; None before the first.
+    """
+
+    yaw: float
+    pitch: float
+    width: int
+    height: int
+    fps: float
+    input_ms: float | None
+
+
 @dataclass(frozen=True)
 class Owner:
     """Who sits in a seat.
@@ -78,6 +96,7 @@ class Header:
         observation_space: None when the observation is the view itself.
         first_step: Step of the first row of this journal segment; 0 but for resumed episodes.
         view: How pictures were drawn for the person who played, see `PlayableEnv.people_see`; None as agents see them.
+        has_painted: Whether there are columns of what players' browsers painted, where they draw the world themselves.
     """
 
     episode: str
@@ -96,6 +115,7 @@ class Header:
     observation_space: gymnasium.Space | None
     first_step: int = 0
     view: Mapping[str, Any] | None = None
+    has_painted: bool = False
 
     @property
     def seats(self) -> tuple[str, ...]:
@@ -152,7 +172,7 @@ class Header:
             if np.array_equal(palette, PALETTE):
                 palette = PALETTE  # pipelines know the console's own table by identity
         observation = document["observation_space"]
-        values = {item.name: document[item.name] for item in fields(cls) if item.name in document}  # `view` came later
+        values = {item.name: document[item.name] for item in fields(cls) if item.name in document}  # the last two came later
         return cls(
             **values
             | {
@@ -194,6 +214,11 @@ def columns(header: Header) -> list[pa.Field]:
     buttons = pa.uint32() if header.task.keys.compose else pa.int32()
     timing = InputTiming(pa.int32(), pa.float64(), pa.int64(), buttons, pa.float32())
     result += [pa.field(f"input.{seat}.{part}", kind) for seat in header.seats for part, kind in timing._asdict().items()]
+    if header.has_painted:
+        painted = PaintedPicture(pa.float32(), pa.float32(), pa.int32(), pa.int32(), pa.float32(), pa.float32())
+        result += [
+            pa.field(f"painted.{seat}.{part}", kind) for seat in header.seats for part, kind in painted._asdict().items()
+        ]
     result += [
         pa.field("time_us", pa.int64()),
         pa.field("frame_hash", pa.uint32()),
@@ -215,6 +240,7 @@ def step_columns(header: Header) -> list[str]:
         "truncated",
         *(f"owner.{seat}" for seat in header.seats),
         *(f"input.{seat}.{part}" for seat in header.seats for part in InputTiming._fields),
+        *(f"painted.{seat}.{part}" for seat in header.seats for part in PaintedPicture._fields if header.has_painted),
         "time_us",
     ]
 

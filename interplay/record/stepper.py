@@ -12,14 +12,14 @@ from typing import Any, Literal, NamedTuple
 from interplay.envs.base import PlayableEnv
 from interplay.record.errors import RecordingError
 from interplay.record.recorder import Recorder
-from interplay.record.schema import InputTiming
+from interplay.record.schema import InputTiming, PaintedPicture
 
 
 class Step(NamedTuple):
     """What one step gave.
 
     Attributes:
-        observation: As the environment gave it; with several seats a mapping seat -> observation.
+        observation: As the environment gave it; with several seats a mapping seat -> observation. None of a step nobody saw.
         rewards: Seat -> reward by the task's rule (`Task.reward`), also where there is one seat.
         terminated: Whether the world ended the episode.
         truncated: Whether it was cut off, by the world or by the step limit.
@@ -84,7 +84,9 @@ class RecordedEpisode:
         *,
         owners: Mapping[str, str] | None = None,
         timing: Mapping[str, InputTiming | None] | None = None,
+        painted: Mapping[str, PaintedPicture | None] | None = None,
         clock_us: int | None = None,
+        is_seen: bool = True,
     ) -> Step:
         """Take one step with an action of every seat, and record it.
 
@@ -94,7 +96,10 @@ class RecordedEpisode:
             joint_action: Seat -> action, also where there is one seat.
             owners: Seat -> name of who acts for it; seats that are not named belong to who sat there at the start.
             timing: Seat -> the player's input in force.
+            painted: Seat -> what the browser of its player has painted.
             clock_us: The caller's clock in microseconds; that of a game at its own frame rate when not given.
+            is_seen: Whether anybody looks at the picture. If not, the step has no observation and its recording no hash of the
+                picture. For worlds that observe their view and whose frames are drawn again (`replay`) only.
         Raises:
             RecordingError: If a seat has no action, or there is no such seat; or if the step cannot be written.
         """
@@ -105,7 +110,10 @@ class RecordedEpisode:
                 f"got actions of {', '.join(joint_action) or 'none'}"
             )
         action = joint_action if only is None else joint_action[only]
-        observation, reward, terminated, truncated, info = self.env.step(action)
+        if is_seen:
+            observation, reward, terminated, truncated, info = self.env.step(action)
+        else:
+            observation, (reward, terminated, truncated, info) = None, self.env.step_unseen(action)
         self.num_steps = num_steps = self.num_steps + 1
         if num_steps >= self.max_steps and not terminated:
             truncated = True
@@ -123,7 +131,9 @@ class RecordedEpisode:
                 (observation, rewards if only is None else reward, terminated, truncated, info),
                 owner=owners if only is None or owners is None else owners.get(only),
                 timing=timing if only is None or timing is None else timing.get(only),
+                painted=painted,
                 clock_us=clock_us,
+                is_seen=is_seen,
             )
         if terminated or truncated:
             self.outcome = "terminated" if terminated else "time_limit"

@@ -204,7 +204,7 @@ def _compare(episode: Episode, table: pa.Table, start: int, replay: _Replay | No
     return None
 
 
-def _stored_differences(episode: Episode, table: pa.Table, hashes: list[int]) -> tuple[int, str] | None:
+def _stored_differences(episode: Episode, table: pa.Table, hashes: list[int | None]) -> tuple[int, str] | None:
     """First row whose stored frame is not the one that was hashed."""
     if episode.frame_policy == "indexed":
         pictures = binary_to_numpy(table.column("frame").combine_chunks())
@@ -228,7 +228,7 @@ def _stored_differences(episode: Episode, table: pa.Table, hashes: list[int]) ->
     return None
 
 
-def _replayed(table: pa.Table, start: int, hashes: list[int], replay: _Replay | None) -> Iterator[_Difference | None]:
+def _replayed(table: pa.Table, start: int, hashes: list[int | None], replay: _Replay | None) -> Iterator[_Difference | None]:
     """For each row, how the replay differs, or None."""
     if replay is None:
         yield from [None] * table.num_rows
@@ -298,11 +298,11 @@ class _Replay:
             result["observation"] = table.column("observation").to_pylist()
         return result
 
-    def differs(self, rows: dict[str, Any], row: int, recorded_hash: int, step: int) -> str | None:
+    def differs(self, rows: dict[str, Any], row: int, recorded_hash: int | None, step: int) -> str | None:
         """Compare the world before this step, then take the step and compare what it gave."""
         if self._header.view is not None:
             self._env.draw_for(self._header.view, rows["view_height"][row])
-        if self.same_pictures:
+        if self.same_pictures and recorded_hash is not None:
             if frame_hash(self._env.view().pixels) != recorded_hash:
                 return "the replay shows another frame than the recorded one"
         elif rows.get("snapshot") and rows["snapshot"][row] is not None and not self._is_in_state(rows["snapshot"][row]):

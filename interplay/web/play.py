@@ -6,8 +6,10 @@ from datetime import UTC, datetime
 from typing import Any, Literal, Self
 
 from fastapi import APIRouter, HTTPException, Request, WebSocket
+from fastapi.responses import FileResponse
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from interplay.play import tables
 from interplay.play.beside.films import SOON
 from interplay.play.connections.sockets import client_of
 from interplay.play.connections.tokens import TokenError
@@ -130,6 +132,16 @@ def statistics(request: Request) -> dict[str, Any]:
     """How the live server is doing; for operators."""
     require_operator_token(request)
     return _play(request).statistics()
+
+
+@router.get("/api/scene/tables/{name}.bin", response_class=FileResponse)
+def scene_tables(request: Request, name: str) -> FileResponse:
+    """The tables with which a browser draws a world, as the seat's `welcome` names them; what has this name never changes."""
+    path = tables.find(request.app.state.archive.root, name)
+    if path is None:
+        raise HTTPException(404, "there are no tables of this name; load the page again: the server may have newer ones")
+    headers = {"Cache-Control": "public, max-age=31536000, immutable", "ETag": f'"{name}"'}
+    return FileResponse(path, media_type="application/octet-stream", headers=headers)
 
 
 @router.websocket("/api/play")

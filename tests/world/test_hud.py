@@ -1,14 +1,16 @@
 """The display over the picture, and the screens."""
 
+import json
 from fractions import Fraction
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from interplay.world.errors import WorldError
 from interplay.world.player import panels, screens
 from interplay.world.registry.blocks import state_of
-from interplay.world.render import font, hud
+from interplay.world.render import display, font, hud, pieces
 from interplay.world.state import Container, Player, Stack
 
 GREY = 120
@@ -196,7 +198,7 @@ def test_every_screen_is_drawn_with_its_slots_where_its_panel_has_them(world, ki
     left, top = screen.corner
     for place in screen.panel.places:
         if place.owner in ("player", "container", "craft") and not (kind == "inventory" and place.index >= 36):
-            assert (frame[top + place.y + 8, left + place.x + 8] == hud.SLOT).all(), place
+            assert (frame[top + place.y + 8, left + place.x + 8] == pieces.SLOT).all(), place
 
 
 def test_items_lie_in_the_slots_of_the_screen(world):
@@ -258,14 +260,14 @@ def test_an_offer_that_is_used_up_is_crossed_out(world):
 
 
 def test_names_are_as_people_read_them():
-    assert hud.label(Stack("oak_fence_gate")) == "Oak Fence Gate"
-    assert hud.label(Stack("stick", tag={"name": "Wand"})) == "Wand"
+    assert display.label(Stack("oak_fence_gate")) == "Oak Fence Gate"
+    assert display.label(Stack("stick", tag={"name": "Wand"})) == "Wand"
 
 
 def test_all_letters_of_item_names_can_be_written():
     from interplay.world.render.icons import NAMES
 
-    letters = set("".join(hud.label(Stack(name)) for name in NAMES))
+    letters = set("".join(display.label(Stack(name)) for name in NAMES))
     assert letters <= set(font.GLYPHS)
     assert font.written("10").shape == (9, 11)  # two digits of five and a gap
     assert font.written("").shape == (9, 0)
@@ -312,3 +314,33 @@ def test_agents_keep_their_picture(world):
     assert hud.scales((640, 360), None, None) == (1, 1, 1)
     assert hud.scales((128, 72), None, None) == (4, 1, 1)
     assert hud.scales((1280, 720), None, None) == (1, 3, 3)
+
+
+# ---------------------------------------------------------------- as data
+
+
+def test_the_display_is_plain_values_with_sprites_that_exist(world):
+    world.player.slots[0] = Stack("iron_pickaxe", 1, 7)
+    world.player.level = 5
+    for kind in (None, *panels.KINDS):
+        if kind is not None:
+            open_screen(world, kind)
+        operations = display.operations(world)
+        again = json.loads(json.dumps(operations))
+        frames = [np.full((360, 640, 3), GREY, np.uint8) for _ in range(2)]
+        for frame, listed in zip(frames, (operations, again), strict=True):
+            hud.paint(frame, listed, 1, 1)
+        assert (frames[0] == frames[1]).all()
+
+
+def test_blocks_are_drawn_finer_than_the_gui_and_all_else_is_not():
+    assert pieces.sprite("icon:stone", 3)[0].shape == (48, 48, 4)
+    assert pieces.sprite("icon:stone")[1] == 4
+    assert pieces.sprite("icon:stick")[0].shape == (16, 16, 4)
+
+
+def test_what_no_painter_knows_is_refused():
+    with pytest.raises(WorldError, match="no sprite 'heart'"):
+        pieces.sprite("heart")
+    with pytest.raises(WorldError, match="no operation of the display"):
+        hud.paint(np.zeros((9, 9, 3), np.uint8), [("explode", 3)], 1, 1)

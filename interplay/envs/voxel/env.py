@@ -70,6 +70,9 @@ MOST_ITEMS = 2304
 """MineRL's bound of what is observed of one item: 36 stacks of 64."""
 _ITEMS = tuple(sorted(BY_NAME))
 
+_TURNED_DEGREES = 0.01
+"""What is less is rounding."""
+
 PEOPLE_WIDTH = 640
 """Pixels; where the picture is at least so wide, people get bars and screens twice as large as agents."""
 
@@ -136,6 +139,7 @@ class VoxelEnv(PlayableEnv):
         self._num_steps = 0
         self._earned: dict[str, set[str]] = {}
         self._done: set[str] = set()
+        self._turned: set[str] = set()
         self._over = True
 
     def _check(self) -> None:
@@ -234,9 +238,10 @@ class VoxelEnv(PlayableEnv):
         reward = rewards[self.task.seats[0]] if self._is_single else rewards
         return self._observation(), reward, terminated, truncated, self._info()
 
-    def step_unseen(self, action: Mapping[str, Any]) -> None:
+    def step_unseen(self, action: Mapping[str, Any]) -> tuple[Any, bool, bool, dict[str, Any]]:
         """As `step` without the picture, which takes most of its time."""
-        self._play(action)
+        rewards, terminated, truncated = self._play(action)
+        return rewards[self.task.seats[0]] if self._is_single else rewards, terminated, truncated, self._info()
 
     def _play(self, action: Mapping[str, Any]) -> tuple[dict[str, float], bool, bool]:
         """Rewards by seat, terminated and truncated of a step."""
@@ -257,7 +262,12 @@ class VoxelEnv(PlayableEnv):
             for keys, screen in zip(actions, world.screens, strict=True)
         ]
         self._pictures.clear()
+        meant = {
+            seat: (me.pitch, me.yaw) if screen is not None else (me.pitch + keys.camera_pitch, me.yaw + keys.camera_yaw)
+            for seat, me, screen, keys in zip(seats, world.players, world.screens, actions, strict=True)
+        }
         world.step(*actions)
+        self._turned = {seat for seat, me in zip(seats, world.players, strict=True) if _is_elsewhere(me, *meant[seat])}
         self._num_steps += 1
         rewards = dict.fromkeys(seats, 0.0)
         for seat, me, is_done in zip(seats, world.players, says_done, strict=True):
@@ -369,16 +379,28 @@ class VoxelEnv(PlayableEnv):
         """Pixels of the picture per GUI pixel; None as agents see it."""
         return None if self.drawn_for is None else Fraction(self.drawn_for["gui_scale"] * self._size[1], self._full_size[1])
 
-    def action_of_person(self, action: Mapping[str, Any], seat: str) -> Mapping[str, Any]:
+    def look_of(self, seat: str) -> tuple[float, float] | None:
+        """As `PlayableEnv.look_of`; None while a screen is open, whose cursor the camera moves."""
+        me = self._player(seat)
+        return (me.pitch, me.yaw) if self.world.screens[self.task.seats.index(seat)] is None else None
+
+    def was_turned(self, seat: str) -> bool:
+        """As `PlayableEnv.was_turned`: by a command, a bed, or since the player is dead."""
+        return seat in self._turned
+
+    def action_of_person(
+        self, action: Mapping[str, Any], seat: str, gui_size: tuple[int, int] | None = None
+    ) -> Mapping[str, Any]:
         """The cursor of a screen goes as far as the mouse on the picture the person sees, and not out of it.
 
         The action says so in the same GUI pixels as every action, so that whatever size agents see has it on the same slot.
         """
         screen = self.world.screens[self.task.seats.index(seat)]
-        if self.drawn_for is None or screen is None or not np.any(action[CAMERA]):
+        if (self.drawn_for is None and gui_size is None) or screen is None or not np.any(action[CAMERA]):
             return action
         pitch, yaw = (float(degrees) for degrees in action[CAMERA])
-        turn = screens.turn_within(screen, screens.Turn(yaw, pitch), hud.shown(self._size, self._gui_scale, screen))
+        drawn = (self._size, self._gui_scale) if gui_size is None else (gui_size, Fraction(1))
+        turn = screens.turn_within(screen, screens.Turn(yaw, pitch), hud.shown(*drawn, screen))
         return {**action, CAMERA: np.array([turn.pitch, turn.yaw], np.float32)}
 
     def render(self) -> np.ndarray:  # type: ignore[override]
@@ -455,6 +477,12 @@ class VoxelEnv(PlayableEnv):
 def _feet_cell(world: World) -> list[int]:
     me = world.players[0]
     return [math.floor(value) for value in (me.x, me.y, me.z)]
+
+
+def _is_elsewhere(me: Player, pitch: float, yaw: float) -> bool:
+    """Whether a player looks somewhere else than their camera says."""
+    off = (me.yaw - yaw + 180.0) % 360.0 - 180.0
+    return abs(off) > _TURNED_DEGREES or abs(me.pitch - min(90.0, max(-90.0, pitch))) > _TURNED_DEGREES
 
 
 def _stand_before_the_first(world: World, seat: int) -> None:

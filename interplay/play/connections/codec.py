@@ -83,8 +83,7 @@ class FrameEncoder:
         Raises:
             ValueError: If the frame has another size than the first, and that was not to be expected.
         """
-        if abs(reward) > _MAX_REWARD:
-            reward = max(-_MAX_REWARD, min(reward, _MAX_REWARD))
+        reward = finite_reward(reward)
         pixels = frame.pixels
         if pixels.shape[:2] != (self.height, self.width):
             if not self._resizes:
@@ -151,6 +150,15 @@ class FrameEncoder:
             self.palette = self._colours.palette
             self._notices.append(wire.text("palette", palette=palette_text(self.palette)))
         return indices
+
+
+def finite_reward(reward: float) -> float:
+    """The nearest float32 there is to a finite reward.
+
+    >>> finite_reward(1e300) == float(np.finfo(np.float32).max)
+    True
+    """
+    return max(-_MAX_REWARD, min(reward, _MAX_REWARD))
 
 
 class ColourTable:

@@ -37,15 +37,16 @@ class Connection:
         self._write_now: Callable[..., bool] | None = websocket.scope.get("extensions", {}).get(WRITE_NOW)
 
     def send_frame(self, message: bytes, *, last: bool = False) -> None:
-        """Queue a frame; one too many is dropped, and so are deltas after it, until a key frame comes."""
+        """Queue a frame; one too many is dropped, and so are those after it that build on it, until one stands alone. Parts of
+        the land are never dropped: a client asked for them, and they are not made while it is held."""
         if self._closing is not None or self._closed:
             return
-        if self._needs_key and message[0] == wire.DELTA_FRAME:
+        kind = message[0]
+        if kind == wire.LAND_FRAME:
+            if self._needs_key:
+                return  # it asks again after the fresh scene
+        elif not self._may_follow(kind, message[1], last=last):
             return
-        if self._num_frames >= wire.MAX_UNSENT_FRAMES and not last:
-            self._dropped = self._needs_key = True
-            return
-        self._needs_key = False
         # With nothing before it a frame may go at once; under another ASGI server every frame takes the long way below.
         if self._idle and self._write_now is not None and self._write_now(message):
             return
@@ -54,6 +55,17 @@ class Connection:
             self._held = True
             self._on_hold()
         self._put(message)
+
+    def _may_follow(self, kind: int, flags: int, *, last: bool) -> bool:
+        """Whether a frame can be sent; notes when one has to be dropped."""
+        is_scene = kind == wire.SCENE_FRAME
+        if self._needs_key and (kind == wire.DELTA_FRAME or (is_scene and not flags & wire.FRESH)):
+            return False
+        if self._num_frames >= (wire.MAX_UNSENT_SCENES if is_scene else wire.MAX_UNSENT_FRAMES) and not last:
+            self._dropped = self._needs_key = True
+            return False
+        self._needs_key = False
+        return True
 
     def send_text(self, message: str) -> None:
         """Queue a JSON message; with nothing before it, it goes at once, so that frames behind it do not count as waiting."""

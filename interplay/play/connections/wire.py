@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import struct
-from typing import Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import msgspec
 
@@ -21,9 +21,18 @@ MAX_UNACKNOWLEDGED_FRAMES = 45
 """Frames that may be under way without the client having painted one of them."""
 HELLO_TIMEOUT_S = 5.0
 
-KEY_FRAME, DELTA_FRAME, JPEG_FRAME = 1, 2, 3
+MAX_UNSENT_SCENES = 16
+"""Scene frames that may wait: the client has to begin anew if one is dropped, so those on the way when it is held are kept."""
+MAX_LAND_PARTS = 8
+"""Parts of the land that one message may ask for."""
+MAX_YAW, MAX_PITCH = 360.0, 90.0
+"""Degrees of the direction that a player looks in."""
+
+KEY_FRAME, DELTA_FRAME, JPEG_FRAME, SCENE_FRAME, LAND_FRAME = 1, 2, 3, 4, 5
 LAST_FRAME = 1
 """Flag: the episode ended with this frame."""
+FRESH = 2
+"""Flag of a scene frame: forget everything that came before."""
 
 CLOSE_GARBAGE = 4400
 CLOSE_UNSIGNED = 4401
@@ -32,7 +41,7 @@ CLOSE_TAKEN_OVER = 4409
 CLOSE_TOO_LONG = 4413
 CLOSE_TOO_MANY = 4429
 
-COMMANDS: frozenset[str] = frozenset(("hello", "start", "pause", "resume", "key", "quit"))
+COMMANDS: frozenset[str] = frozenset(("hello", "start", "pause", "resume", "key", "quit", "scene", "land", "painted"))
 
 _HEADER = struct.Struct("<BBHIIIf")
 _INPUT = struct.Struct("<BBHId")
@@ -63,12 +72,15 @@ class PlayerInput(NamedTuple):
     Attributes:
         painted_step: The newest frame on their screen.
         turn: (pitch, yaw) in degrees since the last message, each from -180 to 180; None in a message that tells of none.
+        look: (pitch, yaw) in degrees that the player shall look at, pitch from -90 to 90 and yaw from -360 to 360; None in a
+            message that tells of none.
     """
 
     buttons: int
     painted_step: int
     client_ms: float
     turn: tuple[float, float] | None = None
+    look: tuple[float, float] | None = None
 
 
 class ProtocolError(ValueError):
@@ -86,17 +98,31 @@ def unpack_header(message: bytes) -> FrameHeader:
     return FrameHeader._make(_HEADER.unpack_from(message))
 
 
-def pack_input(buttons: int, painted_step: int, client_ms: float, turn: tuple[float, float] | None = None) -> bytes:
-    """An input message: the 16 bytes of kind 1, or with a turn the 28 bytes of kind 2.
+def pack_input(
+    buttons: int,
+    painted_step: int,
+    client_ms: float,
+    turn: tuple[float, float] | None = None,
+    look: tuple[float, float] | None = None,
+) -> bytes:
+    """An input message: the 16 bytes of kind 1, with a turn the 28 bytes of kind 2, or with a look those of kind 3.
 
     Raises:
         ValueError: If the turn is not within -180 to 180 degrees on each axis: a client sends the rest with the next message.
+            If the look is not within -90 to 90 degrees of pitch and -360 to 360 of yaw.
 
-    >>> parse_input(pack_input(0b101, 7, 12.5))
-    PlayerInput(buttons=5, painted_step=7, client_ms=12.5, turn=None)
-    >>> parse_input(pack_input(1 << 31, 7, 12.5, (0.0, -1.5)))
-    PlayerInput(buttons=2147483648, painted_step=7, client_ms=12.5, turn=(0.0, -1.5))
+    >>> parse_input(pack_input(0b101, 7, 12.5)).buttons
+    5
+    >>> parse_input(pack_input(1 << 31, 7, 12.5, (0.0, -1.5))).turn
+    (0.0, -1.5)
+    >>> parse_input(pack_input(0, 7, 12.5, look=(-90.0, 170.0))).look
+    (-90.0, 170.0)
     """
+    if look is not None:
+        pitch, yaw = look
+        if not _is_look(pitch, yaw):
+            raise ValueError(f"a look has a pitch from -90 to 90 and a yaw from -360 to 360 degrees, got {pitch:g} and {yaw:g}")
+        return _TURN_INPUT.pack(3, 0, 0, painted_step, client_ms, buttons, pitch, yaw)
     if turn is None:
         return _INPUT.pack(1, 0, buttons, painted_step, client_ms)
     pitch, yaw = turn
@@ -106,7 +132,7 @@ def pack_input(buttons: int, painted_step: int, client_ms: float, turn: tuple[fl
 
 
 def parse_input(message: bytes) -> PlayerInput:
-    """Read an input message of either kind; turns beyond 180 degrees are clipped.
+    """Read an input message of any kind; turns beyond 180 degrees are clipped, looks beyond their bounds are refused.
 
     Raises:
         ProtocolError: If it is anything else.
@@ -120,24 +146,57 @@ def parse_input(message: bytes) -> PlayerInput:
         finite = math.isfinite(client_ms) and math.isfinite(pitch) and math.isfinite(yaw)
         if kind == 2 and zero == 0 and also_zero == 0 and finite:
             return PlayerInput(buttons, painted_step, client_ms, (clip_turn(pitch), clip_turn(yaw)))
+        if kind == 3 and zero == 0 and also_zero == 0 and finite:
+            if not _is_look(pitch, yaw):
+                raise ProtocolError("a binary message of kind 3 has a pitch from -90 to 90 and a yaw from -360 to 360 degrees")
+            return PlayerInput(buttons, painted_step, client_ms, look=(pitch, yaw))
     else:
         raise ProtocolError(f"a binary message has {INPUT_BYTES} or {TURN_INPUT_BYTES} bytes, got {len(message)}")
-    raise ProtocolError("a binary message is of kind 1 (16 bytes) or 2 (28 bytes), its spare bytes zero, its numbers finite")
+    raise ProtocolError("a binary message is of kind 1 (16 bytes), 2 or 3 (28 bytes), its spare bytes zero, its numbers finite")
 
 
-class _ClientCommand(msgspec.Struct):
+def _is_look(pitch: float, yaw: float) -> bool:
+    return abs(pitch) <= MAX_PITCH and abs(yaw) <= MAX_YAW
+
+
+GuiPixels = Annotated[int, msgspec.Meta(ge=64, le=2048)]
+"""Of the width or height of what is drawn over the world."""
+Pixels = Annotated[int, msgspec.Meta(ge=1, le=1 << 14)]
+
+
+class ClientCommand(msgspec.Struct):
+    """A JSON message of a client; each type has some of these fields.
+
+    Attributes:
+        token: Of a `hello`.
+        drawn, gui_width, gui_height: Of a `scene`: who draws from now on, and how large the bars and screens are.
+        parts: Of a `land`: how many parts to send.
+        yaw, pitch, width, height, fps, input_ms: Of a `painted`: where the last picture looked (degrees), its size, pictures
+            a second, and the milliseconds from a press until the first picture of a step that used it.
+    """
+
     type: str
     token: str = ""
+    drawn: Literal["here", "server"] = "server"
+    gui_width: GuiPixels = 320
+    gui_height: GuiPixels = 180
+    parts: Annotated[int, msgspec.Meta(ge=1, le=MAX_LAND_PARTS)] = 1
+    yaw: Annotated[float, msgspec.Meta(ge=-MAX_YAW, le=MAX_YAW)] = 0.0
+    pitch: Annotated[float, msgspec.Meta(ge=-MAX_PITCH, le=MAX_PITCH)] = 0.0
+    width: Pixels = 1
+    height: Pixels = 1
+    fps: Annotated[float, msgspec.Meta(ge=0, le=1000)] = 0.0
+    input_ms: Annotated[float, msgspec.Meta(ge=0, le=1e6)] | None = None
 
 
-_decode_command = msgspec.json.Decoder(_ClientCommand).decode
+_decode_command = msgspec.json.Decoder(ClientCommand).decode
 
 
-def parse_command(message: str | bytes) -> tuple[str, str]:
-    """Read a JSON message of a client: its type, and the token a `hello` carries.
+def parse_command(message: str | bytes) -> ClientCommand:
+    """Read a JSON message of a client.
 
     Raises:
-        ProtocolError: If it is not a JSON object of a known type.
+        ProtocolError: If it is not a JSON object of a known type, or a value is out of its bounds.
     """
     try:
         command = _decode_command(message)
@@ -145,7 +204,7 @@ def parse_command(message: str | bytes) -> tuple[str, str]:
         raise ProtocolError(f"a text message is a JSON object with a type: {error}") from None
     if command.type not in COMMANDS:
         raise ProtocolError(f"unknown message type {command.type[:40]!r}; known: {', '.join(sorted(COMMANDS))}")
-    return command.type, command.token
+    return command
 
 
 _encode = msgspec.json.Encoder().encode

@@ -17,9 +17,10 @@ from interplay.play.connections import wire
 from interplay.play.games import agreement
 from interplay.play.games.seat import Seat
 from interplay.play.limits import Limits
+from interplay.play.tables import address as tables_address
 from interplay.play.workers import channel
 from interplay.play.workers.channel import ToWorker, pack_input
-from interplay.record import Owner
+from interplay.record import Owner, PaintedPicture
 from interplay.tasks import Task
 
 if TYPE_CHECKING:
@@ -196,15 +197,26 @@ class Game:
         if not self.is_opened or seat.last_words is not None or (seat.is_away and self.state is State.PLAYING):
             return
         received_us = time.time_ns() // 1000
-        pitch, yaw = message.turn or (0.0, 0.0)
-        payload = pack_input(message.buttons, message.painted_step, message.client_ms, received_us, pitch, yaw)
+        pitch, yaw = message.look or message.turn or (0.0, 0.0)
+        payload = pack_input(
+            message.buttons, message.painted_step, message.client_ms, received_us, pitch, yaw, message.look is not None
+        )
         self._send(seat, ToWorker.INPUT, payload)
 
-    def on_command(self, seat: Seat, command: str) -> None:
+    def on_command(self, seat: Seat, command: wire.ClientCommand) -> None:
         """A player's page says something."""
         if seat.last_words is not None:
             return
-        match command, self.state:
+        match command.type, self.state:
+            case "scene", _:
+                seat.drawn_by = channel.DrawnBy(command.drawn == "here", command.gui_width, command.gui_height)
+                if self.is_opened:
+                    self._command(seat.drawn_by, seat)
+            case "land", _ if self.is_opened:
+                self._command(channel.Land(command.parts), seat)
+            case "painted", _ if self.is_opened:
+                painted = (command.yaw, command.pitch, command.width, command.height, command.fps, command.input_ms)
+                self._command(channel.Painted(PaintedPicture(*painted)), seat)
             case "start" | "resume", State.WAITING:
                 seat.is_ready = True
                 self._count_down_when_all_are_ready()
@@ -388,6 +400,8 @@ class Game:
         for seat in self.seats:
             if seat.connection is not None and not seat.is_welcomed:
                 self._command(channel.Welcome(), seat)
+            elif seat.connection is not None and seat.drawn_by is not None:
+                self._command(seat.drawn_by, seat)
             elif seat.connection is not None:
                 self._send(seat, ToWorker.KEY)
         if self.state is State.RECOVERING:
@@ -429,6 +443,7 @@ class Game:
             codec=event.codec,
             palette=event.palette,
             step=event.step,
+            scene=None if event.tables is None else {"tables": tables_address(event.tables)},
         )
         self._said_of_seats = []  # they have not heard it yet
         self.tell_seats()

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from interplay.play.connections import wire
+from interplay.play.workers import channel
 from interplay.record import Owner
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ class Seat:
         is_ready: The player has said start.
         is_away: They paused since, or their socket is gone.
         is_restored: The server was killed meanwhile, and the player has not gone on yet.
+        drawn_by: Who draws for this player, since they have said it.
         last_words: The `ended` or `error` message, for a client that comes back too late.
     """
 
@@ -50,6 +52,7 @@ class Seat:
         self.is_ready = False
         self.is_away = False
         self.is_restored = False
+        self.drawn_by: channel.DrawnBy | None = None
         self.last_words: str | None = None
         self._timer: asyncio.TimerHandle | None = None
 
@@ -67,7 +70,7 @@ class Seat:
         """A socket takes the seat; one that sat there before is closed."""
         self.stop_waiting()
         before, self.connection = self.connection, connection
-        self.has_come, self.is_welcomed = True, False
+        self.has_come, self.is_welcomed, self.drawn_by = True, False, None
         if before is not None:
             before.close(wire.CLOSE_TAKEN_OVER, "this seat was taken over by another socket")
 

@@ -14,13 +14,13 @@ from typing import Any
 
 import msgspec
 
-from interplay.record import Owner
+from interplay.record import Owner, PaintedPicture
 
 _HEAD = struct.Struct("<IHHI")
-_INPUT = struct.Struct("<IIdQff")
+_INPUT = struct.Struct("<IIdQff?")
 
 pack_input = _INPUT.pack
-"""(buttons, painted step, client ms, received us, pitch, yaw) -> payload of `ToWorker.INPUT`."""
+"""(buttons, painted step, client ms, received us, pitch, yaw, whether they are a look) -> payload of `ToWorker.INPUT`."""
 unpack_input = _INPUT.unpack
 
 
@@ -143,6 +143,30 @@ class Back(Command):
     """The player of a seat looks again."""
 
 
+class DrawnBy(Command):
+    """Who draws for a seat from now on: its player's browser, or this worker.
+
+    Attributes:
+        gui_width, gui_height: Of what the browser draws over the world, GUI pixels.
+    """
+
+    here: bool
+    gui_width: int
+    gui_height: int
+
+
+class Land(Command):
+    """The player of a seat wants so many parts of the land more."""
+
+    parts: int
+
+
+class Painted(Command):
+    """What the browser of a seat has painted, for the recording."""
+
+    painted: PaintedPicture
+
+
 class Finish(Command):
     """End the episode; the answer is `Ended`."""
 
@@ -157,7 +181,24 @@ class Close(Command):
     """Forget a world in which nothing was played."""
 
 
-WorkerCommand = Configure | Prepare | Stop | Open | GoOn | Welcome | Start | Pause | Away | Back | Finish | Release | Close
+WorkerCommand = (
+    Configure
+    | Prepare
+    | Stop
+    | Open
+    | GoOn
+    | Welcome
+    | Start
+    | Pause
+    | Away
+    | Back
+    | DrawnBy
+    | Land
+    | Painted
+    | Finish
+    | Release
+    | Close
+)
 
 
 # From a worker; the first two are about the worker itself
@@ -197,13 +238,18 @@ class Opened(Event):
 
 
 class Welcomed(Event):
-    """What a player who has come to a seat will see."""
+    """What a player who has come to a seat will see.
+
+    Attributes:
+        tables: Name of the tables with which a browser can draw this world; None where it cannot.
+    """
 
     width: int
     height: int
     codec: str
     palette: str | None
     step: int
+    tables: str | None = None
 
 
 class Slow(Event):

@@ -32,6 +32,7 @@ class LiveEpisode:
         env: Reset, or restored, and ready to step.
         start: What `env.reset` returned; None for an episode that goes on from its journal.
         send: Takes finished channel messages.
+        tables: Name of the tables with which browsers can draw the world; None where they cannot.
 
     Attributes:
         env, episode, clock, seats: The parts; the episode has no recorder until the journal is open, which happens when it
@@ -53,6 +54,7 @@ class LiveEpisode:
         *,
         start: tuple[Any, dict[str, Any]] | None,
         send: Callable[[bytes], object],
+        tables: str | None = None,
     ) -> None:
         self.number = number
         self.env = env
@@ -73,7 +75,10 @@ class LiveEpisode:
         self.pace = Pace(task.frame_rate_hz, env.heights) if resizes else None
         self._start = start
         self._has_played = start is None
+        self.tables = tables
+        self._may_be_unseen = env.frame_policy == "replay" and env.observes_view
         self._keys = task.keys
+        self._turn_mask = task.keys.mask(set(task.keys.turns))
         self._table = None if task.keys.compose else task.keys.table
         self._hud_every = max(1, round(task.frame_rate_hz / HUD_PER_S))
         self._rate_hz = task.frame_rate_hz
@@ -129,7 +134,7 @@ class LiveEpisode:
         self.clock.start(now_us, phase=phase)
         if not first:
             for seat in self.seats:
-                self.show(seat, now_us)
+                self._show_again(seat, now_us)
 
     def pause(self, now_us: int) -> None:
         """Turn the clock off; what was played is on disk when this returns."""
@@ -145,12 +150,39 @@ class LiveEpisode:
         """A player is back in a game that the others have played on."""
         seat.text("resumed", step=self.step)
         seat.begin()
-        self.show(seat, now_us)
+        self._show_again(seat, now_us)
+
+    def _show_again(self, seat: LiveSeat, now_us: int) -> None:
+        """After a pause; a browser that draws has kept what it knew, and the next step tells it the rest."""
+        if seat.gui_size is None:
+            self.show(seat, now_us)
 
     def show(self, seat: LiveSeat, now_us: int) -> None:
-        """Send what a player sees now as a key frame."""
-        seat.encoder.request_key()
-        self._send_frame(seat, now_us)
+        """Send what a player sees now as a frame that stands alone: at once, or to a browser that draws soon."""
+        seat.request_key()
+        if seat.gui_size is None:
+            self._send_frame(seat, now_us)
+
+    def draw_by(self, seat: LiveSeat, gui_size: tuple[int, int] | None, now_us: int) -> None:
+        """Who draws for a seat from now on: its player's browser, with a GUI of this size, or with None this worker. A world
+        that browsers cannot draw goes on with pictures."""
+        if gui_size is not None and self.tables is not None:
+            seat.drawn_there(gui_size, self.step)
+        elif seat.gui_size is not None:
+            seat.drawn_by_us()
+            self._send_frame(seat, now_us)
+
+    def owed_us(self, now_us: int) -> int:
+        """How long one of the players' browsers has waited for what is sent beside the steps; -1 if none waits."""
+        return max(seat.owed_us(now_us, is_running=self.running) for seat in self.seats)
+
+    def send_owed(self, now_us: int) -> None:
+        """Send one thing to the browser that has waited longest: the scene while the clock stands, or a part of the land."""
+        seat = max(self.seats, key=lambda one: one.owed_us(now_us, is_running=self.running))
+        if seat.owes_scene:
+            self._send_frame(seat, now_us)
+        else:
+            seat.send_land(step=self.step, time_ms=self._time_ms(now_us), now_us=now_us)
 
     def input(
         self,
@@ -161,12 +193,16 @@ class LiveEpisode:
         received_us: int,
         pitch: float = 0.0,
         yaw: float = 0.0,
+        is_look: bool = False,
     ) -> None:
         """What a player holds from now on. One who says they painted what was never made counts as having painted the newest
-        frame."""
+        frame. With `is_look` the angles are where they look, buttons that turn have their part in them already."""
         painted_step = min(painted_step, self.step)
         seat.acknowledge(painted_step)
-        if self.running:
+        if self.running and is_look:
+            seat.input(buttons & ~self._turn_mask, painted_step, client_ms, received_us, 0.0, 0.0)
+            seat.look(pitch, yaw, painted_step)
+        elif self.running:
             seat.input(buttons, painted_step, client_ms, received_us, pitch, yaw)
 
     def tick(self, now_us: int, *, skip: bool = False) -> int:
@@ -185,19 +221,24 @@ class LiveEpisode:
             buttons = seat.take_buttons(now_us)
             joint_action[seat.name] = self._action(seat, buttons) if self._table is None else self._table[buttons]
             timing[seat.name] = seat.timing
-        if self.pace is not None:
-            self.env.draw_for(self.env.drawn_for, self.pace.height if self.pace.level else None)
+        pace = self.pace if any(seat.gui_size is None for seat in seats) else None
+        if pace is not None:
+            self.env.draw_for(self.env.drawn_for, pace.height if pace.level else None)
         before_ns = perf_counter_ns()
         _, rewards, terminated, truncated, info = episode.step(
             joint_action,
             owners=self.owners,
             timing=timing,
+            painted={seat.name: seat.painted for seat in seats},
             clock_us=now_us - self._time_zero_us,  # type: ignore[operator]
+            is_seen=not (self._may_be_unseen and any(seat.gui_size is not None for seat in seats)),
         )
         if len(self.step_costs_us) < NUM_TIMED_STEPS:
             self.step_costs_us.append((perf_counter_ns() - before_ns) // 1000)
         for seat in seats:
             seat.earn(counted(rewards[seat.name]))
+            if seat.gui_size is not None and self.env.was_turned(seat.name):
+                seat.turned(episode.num_steps)
         if isinstance(lives := info.get("lives"), int):
             self.lives = lives
         if terminated or truncated:
@@ -216,12 +257,13 @@ class LiveEpisode:
                     if step % self._hud_every == 0 or state != (seat.is_screen_open, seat.is_done):
                         seat.is_screen_open, seat.is_done = state
                         self.send_hud(seat)
-        if self.pace is not None:
-            self.pace.add((perf_counter_ns() - begun_ns) // 1000, late_us)
+        if pace is not None:
+            pace.add((perf_counter_ns() - begun_ns) // 1000, late_us)
         return late_us
 
     def _action(self, seat: LiveSeat, buttons: int) -> Any:
-        return self.env.action_of_person(self._keys.action(buttons, seat.take_turn()), seat.name)
+        turn = seat.take_turn(self.env.look_of(seat.name))
+        return self.env.action_of_person(self._keys.action(buttons, turn), seat.name, seat.gui_size)
 
     def send_hud(self, seat: LiveSeat) -> None:
         """Score, time and the rest, for a player's page."""
@@ -237,7 +279,7 @@ class LiveEpisode:
             facts["is_done"] = True
         if len(self._stepped_us) > 1:
             facts["rate_hz"] = round((len(self._stepped_us) - 1) * 1e6 / (self._stepped_us[-1] - self._stepped_us[0]), 1)
-        if self.pace is not None:
+        if self.pace is not None and seat.gui_size is None:
             height = self.pace.height
             facts |= {"width": seat.encoder.width * height // seat.encoder.height, "height": height}
         seat.send_hud(facts)
@@ -277,10 +319,19 @@ class LiveEpisode:
             finally:
                 self.recorder.abandon()
 
+    def _time_ms(self, now_us: int) -> int:
+        return 0 if self._time_zero_us is None else (now_us - self._time_zero_us) // 1000
+
     def _send_frame(self, seat: LiveSeat, now_us: int, flags: int = 0) -> None:
-        time_ms = 0 if self._time_zero_us is None else (now_us - self._time_zero_us) // 1000
-        made_us = now_us if self.running else None
-        seat.send_frame(self.env.view_of(seat.name), step=self.episode.num_steps, time_ms=time_ms, made_us=made_us, flags=flags)
+        """Send a seat its picture, or the news to a browser that draws itself."""
+        step, time_ms, made_us = self.step, self._time_ms(now_us), now_us if self.running else None
+        scene = seat.scene
+        if scene is None and seat.gui_size is not None:
+            scene = self.env.scene_of(seat.name, seat.gui_size)
+        if scene is not None:
+            seat.send_scene(scene, step=step, time_ms=time_ms, made_us=made_us, now_us=now_us, flags=flags)
+        else:
+            seat.send_frame(self.env.view_of(seat.name), step=step, time_ms=time_ms, made_us=made_us, flags=flags)
 
 
 def _encoder(env: PlayableEnv, seat: str) -> FrameEncoder:

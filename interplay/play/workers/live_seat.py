@@ -8,12 +8,17 @@ from collections.abc import Callable
 from typing import Any
 
 from interplay.envs import Frame
+from interplay.envs.base import Scene
 from interplay.play.connections import wire
-from interplay.play.connections.codec import FrameEncoder
+from interplay.play.connections.codec import FrameEncoder, finite_reward
 from interplay.play.workers.channel import ToWeb, Welcomed, encode, pack
-from interplay.record import InputTiming
+from interplay.record import InputTiming, PaintedPicture
 from interplay.tasks.keys import clip_turn
 
+MAX_LAND_OWED = 64
+"""Parts of the land that a seat may be owed: more are not asked for in earnest."""
+_SHOW_EVERY_US = 50_000
+"""Scenes that a client asks for while the clock stands come this often at most."""
 _REMEMBERED_FRAMES = 1024
 """How far back an input may name the frame it answers: 17 s at 60 frames a second."""
 
@@ -33,6 +38,9 @@ class LiveSeat:
         total_reward: Sum of its rewards.
         is_screen_open: Whether its player was told that a screen of the world is open.
         is_done: Whether its player was told that their part has ended, while the others play on.
+        gui_size: Of what the player's browser draws over the world, GUI pixels; None where we draw their pictures.
+        scene: Where the news for that browser come from, once there are any.
+        painted: What that browser says it has painted.
     """
 
     def __init__(
@@ -45,6 +53,14 @@ class LiveSeat:
         self.total_reward = 0.0
         self.is_screen_open = False
         self.is_done = False
+        self.gui_size: tuple[int, int] | None = None
+        self.scene: Scene | None = None
+        self.painted: PaintedPicture | None = None
+        self._is_fresh_due = self._is_turned = False
+        self._looks_since = 0
+        self._look: tuple[float, float] | None = None
+        self._num_land_owed = 0
+        self._asked_us = self._shown_us = 0
         self._game = game
         self._mask = mask
         self._send = send
@@ -67,9 +83,10 @@ class LiveSeat:
         self._new_input = None
 
     def let_go(self) -> None:
-        """Release every button, forget turns that no step has taken."""
+        """Release every button, forget turns and looks that no step has taken."""
         self._taps = self._buttons = 0
         self._pitch = self._yaw = 0.0
+        self._look = None
 
     def acknowledge(self, painted_step: int) -> None:
         """The player has seen the frame of this step."""
@@ -87,6 +104,15 @@ class LiveSeat:
         self._yaw += yaw
         self._new_input = (painted_step, client_ms, received_us)
 
+    def look(self, pitch: float, yaw: float, painted_step: int) -> None:
+        """Where the player wants to look; nothing if they had not yet seen that the world has turned them."""
+        if painted_step >= self._looks_since:
+            self._look = pitch, yaw
+
+    def turned(self, step: int) -> None:
+        """The world has turned this player's view in this step."""
+        self._is_turned, self._looks_since, self._look = True, step, None
+
     def take_buttons(self, now_us: int) -> int:
         """What counts as held for the step that is made now; sets `timing`."""
         buttons = self._buttons | self._taps
@@ -103,8 +129,17 @@ class LiveSeat:
             self.timing = self.timing._replace(buttons=buttons)
         return buttons
 
-    def take_turn(self) -> tuple[float, float]:
-        """What the next step turns, of all that was turned since the last; what is too much for one step waits."""
+    def take_turn(self, present: tuple[float, float] | None = None) -> tuple[float, float]:
+        """What the next step turns, of all that was turned since the last; what is too much for one step waits.
+
+        Args:
+            present: Where the player looks, (pitch, yaw): where they want to look is reached the short way. None where a turn
+                does not mean that; the wish is then forgotten.
+        """
+        wanted, self._look = self._look, None
+        if wanted is not None and present is not None:
+            self._pitch += wanted[0] - present[0]
+            self._yaw += (wanted[1] - present[1] + 180.0) % 360.0 - 180.0
         pitch, yaw = clip_turn(self._pitch), clip_turn(self._yaw)
         self._pitch -= pitch
         self._yaw -= yaw
@@ -122,9 +157,48 @@ class LiveSeat:
         """Whether the client keeps up with what it is sent."""
         return not self._is_held and len(self._unacknowledged) <= wire.MAX_UNACKNOWLEDGED_FRAMES
 
-    def welcome(self, step: int) -> Welcomed:
-        """What the web process tells a client about this seat."""
-        return Welcomed(**self.encoder.welcome(), step=step)
+    def welcome(self, step: int, tables: str | None) -> Welcomed:
+        """What the web process tells a client about this seat, who gets pictures until it says otherwise."""
+        self.drawn_by_us()
+        return Welcomed(**self.encoder.welcome(), step=step, tables=tables)
+
+    def drawn_by_us(self) -> None:
+        """The player gets pictures from now on."""
+        self.gui_size = self.scene = self.painted = None
+        self._num_land_owed = 0
+        self.request_key()
+
+    def drawn_there(self, gui_size: tuple[int, int], step: int) -> None:
+        """The player's browser draws from now on; it knows nothing yet, and looks where the world says."""
+        self.gui_size, self.scene = gui_size, None
+        self._num_land_owed = 0
+        self.turned(step)
+        self.request_key()
+
+    def request_key(self) -> None:
+        """Make the next frame one that stands alone."""
+        self.encoder.request_key()
+        self._is_fresh_due = self.gui_size is not None
+
+    def owe_land(self, num_parts: int, now_us: int) -> None:
+        """The player's browser asks for parts of the land."""
+        if self.gui_size is not None:
+            if not self._num_land_owed:
+                self._asked_us = now_us
+            self._num_land_owed = min(MAX_LAND_OWED, self._num_land_owed + num_parts)
+
+    def owed_us(self, now_us: int, *, is_running: bool) -> int:
+        """How long the browser has waited for what is sent beside the steps, microseconds; -1 if it waits for nothing."""
+        if self.gui_size is None or self._is_held:
+            return -1
+        if self._is_fresh_due:
+            return -1 if is_running or now_us - self._shown_us < _SHOW_EVERY_US else now_us - self._shown_us
+        return now_us - self._asked_us if self._num_land_owed and self.scene is not None else -1
+
+    @property
+    def owes_scene(self) -> bool:
+        """Whether the next thing for the browser is a scene that stands alone."""
+        return self._is_fresh_due
 
     def hold(self) -> None:
         """Stop encoding: the client reads too slowly."""
@@ -134,7 +208,7 @@ class LiveSeat:
         """Encode again, with a key frame first if frames were dropped on the way."""
         self._is_held = False
         if key:
-            self.encoder.request_key()
+            self.request_key()
 
     def send_frame(self, frame: Frame, *, step: int, time_ms: int, made_us: int | None, flags: int = 0) -> None:
         """Send a picture.
@@ -147,6 +221,33 @@ class LiveSeat:
         message = self.encoder.encode(frame, step=step, time_ms=time_ms, reward=self._unsent_reward, flags=flags)
         for notice in self.encoder.take_notices():
             self._send(pack(self._game, ToWeb.TEXT, notice.encode(), seat=self.index))
+        self._pass_on(message, step, made_us, flags)
+
+    def send_scene(self, scene: Scene, *, step: int, time_ms: int, made_us: int | None, now_us: int, flags: int = 0) -> None:
+        """Send the news for the player's browser, as `send_frame` a picture."""
+        self.scene = scene
+        fresh, turned = self._is_fresh_due, self._is_turned
+        payload = scene.scene(fresh, turned)
+        self._is_fresh_due = self._is_turned = False
+        self._shown_us = now_us
+        if fresh:
+            self._num_land_owed = 0
+            flags |= wire.FRESH
+        head = wire.pack_header(wire.SCENE_FRAME, flags, 0, step, 0, time_ms, finite_reward(self._unsent_reward))
+        self._pass_on(head + payload, step, made_us, flags)
+
+    def send_land(self, *, step: int, time_ms: int, now_us: int) -> None:
+        """Send one part of the land."""
+        assert self.scene is not None
+        parts = self.scene.land_parts(1)
+        self._num_land_owed = self._num_land_owed - 1 if parts else 0
+        self._asked_us = now_us
+        for payload in parts:
+            message = wire.pack_header(wire.LAND_FRAME, 0, 0, step, 0, time_ms, 0.0) + payload
+            self._send(pack(self._game, ToWeb.FRAME, message, seat=self.index))
+
+    def _pass_on(self, message: bytes, step: int, made_us: int | None, flags: int) -> None:
+        """Send a frame, and note that it is under way."""
         self._unsent_reward = 0.0
         if made_us is not None:
             self._made_us[step] = made_us

@@ -32,6 +32,7 @@ import interplay.record
 from interplay.envs import PlayableEnv, make, prepare
 from interplay.envs.backends import LOADING_NICENESS
 from interplay.errors import InterplayError
+from interplay.play import tables
 from interplay.play.workers import channel, processes
 from interplay.play.workers.channel import ToWorker, Unpacker, decode_command, pack_event, unpack_input
 from interplay.play.workers.clock import SLOTS, Lateness
@@ -52,6 +53,10 @@ _WRITE_AFTER_US = 500_000
 """Steps that have waited so long are written in the next moment in which nothing is due ..."""
 _WRITE_TAKES_US = 1_500
 """... for so long. Later than `interplay.record.recorder.BATCH_US` they are written whatever is due."""
+_LAND_TAKES_US = 3_000
+"""A part of the land is sent when no step is due for so long ..."""
+_LAND_AFTER_US = 100_000
+"""... or when a player has waited so long for it."""
 _MAX_READY_WORLDS = 2
 """Worlds made before anybody asks for them, one per task: 20 MB each."""
 _MAX_BACKLOG_BYTES = 1 << 20
@@ -110,7 +115,7 @@ class Worker:
             self._flush()
             next_us = min(self._due[0][0] if self._due else report_at, report_at)
             self._write_a_journal(next_us)
-            wait_us = next_us - _now_us()
+            wait_us = 0 if self._send_owed(next_us) else next_us - _now_us()
             readable, _, _ = select.select(
                 [self._channel, self._wake], [self._channel] if self._backlog else [], [], max(wait_us, 0) / 1e6
             )
@@ -148,6 +153,22 @@ class Worker:
         episode = max(self._episodes.values(), key=lambda one: one.unwritten_us(now) if one.running else 0)
         if episode.running and episode.unwritten_us(now) > _WRITE_AFTER_US:
             self._guard(episode.number, episode.write)
+
+    def _send_owed(self, next_us: int) -> bool:
+        """Use the time until the next step is due for a part of the land that a player's browser has asked for.
+
+        Returns:
+            Whether something was sent; more may wait.
+        """
+        if not self._episodes or len(self._backlog) > _MAX_BACKLOG_BYTES:
+            return False
+        now = _now_us()
+        episode = max(self._episodes.values(), key=lambda one: -1 if one.closing else one.owed_us(now))
+        waited_us = -1 if episode.closing else episode.owed_us(now)
+        if waited_us < 0 or (next_us - now < _LAND_TAKES_US and waited_us < _LAND_AFTER_US):
+            return False
+        self._guard(episode.number, partial(episode.send_owed, now))
+        return True
 
     def _read(self) -> None:
         try:
@@ -203,7 +224,7 @@ class Worker:
                 return
             case channel.Welcome():
                 seat = episode.seats[index]
-                self._event(number, seat.welcome(episode.step), seat=index)
+                self._event(number, seat.welcome(episode.step, episode.tables), seat=index)
                 self._guard(number, partial(episode.show, seat, _now_us()))
             case channel.Start() if episode.recorder is None:
                 episode.wanted = True
@@ -217,6 +238,13 @@ class Worker:
                 episode.seats[index].let_go()
             case channel.Back():
                 self._guard(number, partial(episode.look_again, episode.seats[index], _now_us()))
+            case channel.DrawnBy(here, gui_width, gui_height):
+                gui_size = (gui_width, gui_height) if here else None
+                self._guard(number, partial(episode.draw_by, episode.seats[index], gui_size, _now_us()))
+            case channel.Land(parts):
+                episode.seats[index].owe_land(parts, _now_us())
+            case channel.Painted(painted):
+                episode.seats[index].painted = painted
             case channel.Finish(outcome):
                 self._finish(episode, outcome)
             case channel.Release() if not episode.closing:
@@ -337,10 +365,16 @@ class Worker:
         """Make or reuse a world and reset it."""
         try:
             env, start = self._new_world(Task.from_json(command.task), command.seed, for_people=command.for_people)
-            live = LiveEpisode(number, env, start=start, send=self._out.append)
+            live = LiveEpisode(number, env, start=start, send=self._out.append, tables=self._tables_of(env))
         except Exception as error:
             return lambda failure=error: self._fail(number, failure)
         return lambda: self._opened(live)
+
+    def _tables_of(self, env: PlayableEnv) -> str | None:
+        """Name of the file with which browsers can draw this world, written unless it is there."""
+        assert self._archive is not None
+        drawn = env.scene_tables()
+        return None if drawn is None else tables.keep(self._archive.root, drawn)
 
     def _new_world(self, task: Task, seed: int, *, for_people: bool) -> tuple[PlayableEnv, tuple[Any, dict[str, Any]]]:
         """A world at its first moment, and what its reset returned: the one that was made before, where it has this seed."""
@@ -418,7 +452,7 @@ class Worker:
             with self._preparing:
                 self._prepare(Task.from_json(command.task))
             env, recorder, state = interplay.record.resume(self._archive, command.episode)
-            live = LiveEpisode(number, env, start=None, send=self._out.append)
+            live = LiveEpisode(number, env, start=None, send=self._out.append, tables=self._tables_of(env))
             live.owners = command.owners
             live.go_on_from(recorder, state)
         except Exception as error:

@@ -54,13 +54,12 @@ f32 = np.float32
 MOST_GAMMA = 8
 
 
-@cache
-def _pyramid(number: int) -> tuple[np.ndarray, np.ndarray]:
-    """The first textures of the atlas at all levels: uint32 pixels one after another, and int32 where each level begins.
+def pyramid(pictures: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Textures (uint8, shape (N, 16, 16, 4)) at all levels: uint32 pixels one after another, and int32 where each level begins.
 
     In what has holes, each level keeps the share of pixels that are seen; leaves close from the third level on.
     """
-    now = atlas()[:number].astype(np.float64)
+    number, now = len(pictures), pictures.astype(np.float64)
     binary = cast(np.ndarray, ~((now[..., 3] > 0) & (now[..., 3] < 255)).any((1, 2)))
     share = (now[..., 3] > 0).mean((1, 2))
     pages, starts = [], [0]
@@ -98,7 +97,7 @@ def _tiling(rng: np.random.Generator, side: int, cells: int) -> np.ndarray:
 
 
 @cache
-def _scenery() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def scenery() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Pictures that tile: the land's colour (256, 256, 3), clouds (256, 256), and slopes of ripples (128, 128, 2)."""
     rng = np.random.default_rng(1216)
     wide, near, fine = _tiling(rng, 256, 5), _tiling(rng, 256, 22), _tiling(rng, 256, 128)
@@ -113,7 +112,7 @@ def _scenery() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 @cache
-def _tables() -> tuple[
+def tables() -> tuple[
     np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray
 ]:
     """What the kernel needs to know of the states, and the textures."""
@@ -122,7 +121,7 @@ def _tables() -> tuple[
     info = look.kind.astype(np.uint32) | (look.wet.astype(np.uint32) << 4) | still | (look.flags.astype(np.uint32) << 8)
     for stage in range(10):
         texture(f"crack_{stage}")
-    pages, page_starts = _pyramid(len(atlas()))
+    pages, page_starts = pyramid(atlas())
     ranges = np.stack([look.box_start, look.num_boxes], -1).astype(np.int32)
     return info, look.faces, ranges, look.boxes, look.box_faces, look.height, look.glow, pages, page_starts
 
@@ -220,7 +219,7 @@ class Renderer:
         size = int32(sx), int32(sy), int32(sz)
         flat = grid.blocks.reshape(-1), grid.light.reshape(-1), grid.skip.reshape(-1)
         bright = brightness(of_sky(time, weather), self.gamma)
-        numbers = self._numbers(grid, camera, time, ticks, weather, bright)
+        numbers = self.numbers(grid, camera, time, ticks, weather, bright)
         marks = np.full(7, -1, np.int32)
         if selected is not None:
             marks[:3] = selected
@@ -231,8 +230,8 @@ class Renderer:
         paint(
             *flat,
             *size,
-            *_tables(),
-            *_scenery(),
+            *tables(),
+            *scenery(),
             bright,
             numbers,
             marks,
@@ -243,8 +242,8 @@ class Renderer:
         )
         return out
 
-    def _numbers(self, grid: Grid, camera: Camera, time: int, ticks: int, weather: str, bright: np.ndarray) -> np.ndarray:
-        """The kernel's numbers for one picture: float32, shape (NUM_NUMBERS,)."""
+    def numbers(self, grid: Grid, camera: Camera, time: int, ticks: int, weather: str, bright: np.ndarray) -> np.ndarray:
+        """The kernel's numbers for one picture: float32, shape (NUM_NUMBERS,); `bright` is of `daylight.brightness`."""
         numbers = np.zeros(NUM_NUMBERS, np.float64)
         right, up, ahead = camera.axes
         numbers[EYE : EYE + 3] = camera.x, camera.y, camera.z

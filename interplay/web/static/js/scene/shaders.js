@@ -39,7 +39,7 @@ void main() {
 /** How far the rays of each tile may go before they can meet anything: a cone is marched through the skip distances.
  * @param {[number, number, number]} size */
 export const tileShader = (size) => `${head(size)}
-out vec4 first;
+out uvec4 first; // the bits of a float: textures of floats cannot be drawn to everywhere
 void main() {
   vec2 p = ((floor(gl_FragCoord.xy) * ${TILE}.0 + ${TILE / 2}.0) / screen * 2.0 - 1.0) * vec2(num[TAN_X], num[TAN_Y]);
   vec3 d = num3(AHEAD) + p.x * num3(RIGHT) + p.y * num3(UPWARD);
@@ -53,7 +53,7 @@ void main() {
     if (onward < 0.4) break;
     t += onward;
   }
-  first = vec4(t > 0.5 ? t - 0.01 : 0.0);
+  first = uvec4(floatBitsToUint(t > 0.5 ? t - 0.01 : 0.0));
 }`;
 
 /** The sky's colours, 0 to 255. */
@@ -109,8 +109,8 @@ vec3 sky(vec3 d) {
 
 /** The picture of the land. @param {[number, number, number]} size */
 export const landShader = (size) => `${head(size)}${SKY}
-uniform sampler2D atlas, brights, land, ripples, firsts, boxes;
-uniform usampler2D states; // two texels for each
+uniform sampler2D atlas, brights, land, ripples, boxes;
+uniform usampler2D firsts, states; // two texels for each state
 uniform ivec3 selected;
 uniform ivec4 crack; // where, and its picture
 flat in vec3 eyeLight;
@@ -147,7 +147,7 @@ void main() {
   d = mix(d, vec3(1e-6), lessThan(abs(d), vec3(1e-6)));
   vec3 inv = 1.0 / d, eye = num3(EYE);
   float far = num[FAR], pixel16 = num[PIXEL] * 16.0;
-  float t = texelFetch(firsts, ivec2(gl_FragCoord.xy) >> 3, 0).r;
+  float t = uintBitsToFloat(texelFetch(firsts, ivec2(gl_FragCoord.xy) / ${TILE}, 0).r);
   ivec3 c = ivec3(floor(eye + d * t));
   bvec3 pos = greaterThan(d, vec3(0));
   ivec3 stride = ivec3(pos.x ? 1 : -1, pos.y ? 1 : -1, pos.z ? 1 : -1), border = ivec3(pos);
@@ -338,16 +338,16 @@ void main() {
         if ((flags & 1u) != 0u) l *= texelFetch(land, ivec2(c.z & 255, c.x & 255), 0).rgb;
         else if ((flags & 2u) != 0u) l *= texelFetch(land, ivec2((c.z * 2 + c.y * 3) & 255, (c.x * 2 + c.y * 5) & 255), 0).g;
         l = max(l, vec3(uintBitsToFloat(more(state).z) * 0.95));
-        if (c == outlined) {
+        if (c == selected) {
           if (side < 6) {
             float w = max(0.011, best * num[PIXEL] * 0.9);
             ivec3 near = ivec3(lessThan(h - e0, vec3(w))) | ivec3(lessThan(e1 - h, vec3(w)));
             if (near.x + near.y + near.z >= 2) l *= 0.3;
           } else l *= 1.18;
         }
-        if (c == cracked.xyz) {
+        if (c == crack.xyz) {
           if (side < 6) uv = onFace(side, h);
-          l *= 1.0 - texelOf(cracked.w, 0, uv).a;
+          l *= 1.0 - texelOf(crack.w, 0, uv).a;
         }
         vec3 paint = texel.rgb * 255.0 * l;
         if (texel.a > 250.5 / 255.0 || (kind != 2u && kind != 5u)) { rgb = paint; hit = true; t = best; break; }

@@ -129,7 +129,7 @@ export class LandView {
     const columns = Math.ceil(view.width / TILE), rows = Math.ceil(view.height / TILE);
     if (this.screen[0] !== columns || this.screen[1] !== rows) {
       this.screen = [columns, rows];
-      this.#table("firsts", gl.R32F, gl.RED, gl.FLOAT, columns, rows, null);
+      this.#table("firsts", gl.R32UI, gl.RED_INTEGER, gl.UNSIGNED_INT, columns, rows, null);
       gl.bindFramebuffer(gl.FRAMEBUFFER, this.frame);
       gl.framebufferTexture2D(gl.FRAMEBUFFER, gl.COLOR_ATTACHMENT0, gl.TEXTURE_2D, this.textures.firsts.texture, 0);
     }
