@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import struct
 import time
 from pathlib import Path
 
@@ -198,6 +199,17 @@ def test_messages_against_the_rules_close_their_socket_and_disturb_nobody(server
             "wrong binary": await closing(server, b"\x02" * 16, grant=await grant()),
             "short binary": await closing(server, b"\x01", grant=await grant()),
             "not a number": await closing(server, wire.pack_input(0, 0, float("nan")), grant=await grant()),
+            "a gui without end": await closing(
+                server, '{"type":"scene","drawn":"here","gui_width":99999,"gui_height":180}', grant=await grant()
+            ),
+            "nine parts": await closing(server, '{"type":"land","parts":9}', grant=await grant()),
+            "painted nowhere": await closing(server, '{"type":"painted","yaw":1e999}', grant=await grant()),
+            "a look beyond": await closing(
+                server, struct.pack("<BBHIdIff", 3, 0, 0, 0, 0.0, 0, 91.0, 0.0), grant=await grant()
+            ),
+            "a look nowhere": await closing(
+                server, struct.pack("<BBHIdIff", 3, 0, 0, 0, 0.0, 0, 0.0, float("nan")), grant=await grant()
+            ),
             "2 kB": await closing(server, "x" * 2048, grant=await grant()),
             "8 MB": await closing(server, b"\x01" * (8 << 20), grant=await grant()),
             "flood": await closing(server, *inputs, grant=await grant()),
@@ -215,6 +227,11 @@ def test_messages_against_the_rules_close_their_socket_and_disturb_nobody(server
             "wrong binary": 4400,
             "short binary": 4400,
             "not a number": 4400,
+            "a gui without end": 4400,
+            "nine parts": 4400,
+            "painted nowhere": 4400,
+            "a look beyond": 4400,
+            "a look nowhere": 4400,
             "2 kB": 4413,
             "8 MB": 4413,
             "flood": 4429,
