@@ -254,6 +254,11 @@ class World:
         """Whether the player pressed ESC in the last tick, with which one says that one is done."""
         return self.befores[self.seat].esc
 
+    @property
+    def first(self) -> Grid:
+        """The blocks and light as generated, which all worlds of this land share; read-only."""
+        return self._base.grid
+
     def row_of(self, entity: int) -> int | None:
         """The row of an entity by id; None if it is gone."""
         found = np.flatnonzero((self.entities["id"] == entity) & (self.entities["kind"] >= 0))

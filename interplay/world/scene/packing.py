@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 import zlib
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
@@ -28,19 +28,25 @@ MOST_BYTES = 2**26
 _RAW_DEFLATE = -15
 
 
-def pack(document: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> bytes:
-    """A message as bytes, not compressed.
+class Body(NamedTuple):
+    """The arrays of a message.
 
-    Args:
-        document: Plain values; numbers that are not finite become null.
-        arrays: Each of one of the `DTYPES`.
+    Attributes:
+        places: Name -> dtype, shape and offset, as the head says them.
+        data: The arrays one after another.
+    """
+
+    places: dict[str, tuple[str, tuple[int, ...], int]]
+    data: bytes
+
+
+def body(arrays: Mapping[str, np.ndarray]) -> Body:
+    """Arrays one after another, each of one of the `DTYPES`.
 
     Raises:
-        WorldError: If the document has a key `arrays`, or an array is of another dtype.
+        WorldError: If an array is of another dtype.
     """
-    if "arrays" in document:
-        raise WorldError("the key 'arrays' of a packed document says where its arrays are: choose another name")
-    places, parts, offset = {}, [b"", b""], 0
+    places, parts, offset = {}, [], 0
     for name, array in arrays.items():
         dtype = array.dtype.name
         if dtype not in DTYPES:
@@ -49,10 +55,30 @@ def pack(document: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> bytes
         padding = -array.nbytes % 4
         parts += (array.astype(DTYPES[dtype], copy=False).tobytes(), bytes(padding))
         offset += array.nbytes + padding
-    head = msgspec.json.encode({**document, "arrays": places})
-    head += b" " * (-len(head) % 4)
-    parts[:2] = len(head).to_bytes(4, "little"), head
-    return b"".join(parts)
+    return Body(places, b"".join(parts))
+
+
+def head(document: Mapping[str, Any], places: Mapping[str, Any]) -> bytes:
+    """What stands before the arrays.
+
+    Args:
+        document: Plain values; numbers that are not finite become null.
+        places: Of `body`.
+
+    Raises:
+        WorldError: If the document has a key `arrays`.
+    """
+    if "arrays" in document:
+        raise WorldError("the key 'arrays' of a packed document says where its arrays are: choose another name")
+    text = msgspec.json.encode({**document, "arrays": places})
+    text += b" " * (-len(text) % 4)
+    return len(text).to_bytes(4, "little") + text
+
+
+def pack(document: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> bytes:
+    """A message as bytes, not compressed; see `head` and `body` for what it takes."""
+    places, data = body(arrays)
+    return head(document, places) + data
 
 
 def unpack(data: bytes) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -96,6 +122,12 @@ def _is_count(value: Any) -> bool:
 def deflate(data: bytes, level: int = 6) -> bytes:
     """Raw deflate, as a message goes over the wire."""
     return zlib.compress(data, level, _RAW_DEFLATE)
+
+
+def deflate_before(head: bytes, deflated: bytes) -> bytes:
+    """A head and a deflated body as one deflated message: what was compressed once serves under many heads."""
+    stream = zlib.compressobj(6, zlib.DEFLATED, _RAW_DEFLATE)
+    return stream.compress(head) + stream.flush(zlib.Z_SYNC_FLUSH) + deflated
 
 
 def inflate(data: bytes) -> bytes:
