@@ -152,7 +152,7 @@ export class Scene {
   #partCame({ left }) {
     this.partsHere++;
     this.partsLeft = left;
-    this.partsUnderWay = Math.max(0, this.partsUnderWay - 1);
+    this.partsUnderWay = Math.min(left, Math.max(0, this.partsUnderWay - 1));
   }
 
   /**
@@ -169,6 +169,7 @@ export class Scene {
     this.me = document.me;
     this.tick = document.tick;
     this.tickAt = performance.now();
+    if (document.left !== undefined) this.partsLeft = document.left; // where land is hidden, more comes into sight
     if (document.selected !== undefined) this.selected = document.selected;
     if (document.crack !== undefined) this.crack = document.crack;
     if (arrays.numbers) this.land.light(/** @type {any} */ (arrays.numbers), /** @type {any} */ (arrays.bright));
