@@ -1,6 +1,7 @@
 // The land on the graphics card: its cells, the tables of the ray-caster, and the two passes that make a picture of it.
 
 import { NUMBERS, TILE, landShader, tileShader, vertexShader } from "./shaders.js";
+import { pagesOf, summed } from "./tables.js";
 
 /** @typedef {import("./land.js").Box} Box */
 /** @typedef {import("./packing.js").Unpacked} Unpacked */
@@ -48,7 +49,7 @@ export class LandView {
    * @param {WebGL2RenderingContext} gl
    * @param {Unpacked} tables what never changes: see interplay/world/scene/tables.py
    */
-  constructor(gl, { document, arrays }) {
+  constructor(gl, { document, arrays, shapes }) {
     this.gl = gl;
     this.cracks = document.cracks;
     this.numbers = new Float32Array(NUMBERS.ALL);
@@ -62,12 +63,15 @@ export class LandView {
     this.#table("states", gl.RGBA32UI, gl.RGBA_INTEGER, gl.UNSIGNED_INT, 2 * STATES_IN_A_ROW, states.length / (8 * STATES_IN_A_ROW), states);
     this.#table("boxes", gl.RGBA32F, gl.RGBA, gl.FLOAT, 3 * BOXES_IN_A_ROW, boxes.length / (12 * BOXES_IN_A_ROW), boxes);
     /** @param {string} name */
-    const values = (name) => Float32Array.from(arrays[name], (byte) => document[name].offset + (document[name].scale * byte) / 255);
+    const values = (name) => {
+      const { offset, scale } = document[name], [rows, columns] = shapes[name];
+      return Float32Array.from(summed(arrays[name], rows, columns), (byte) => offset + (scale * byte) / 255);
+    };
     this.#table("land", gl.RGB32F, gl.RGB, gl.FLOAT, 256, 256, values("land"));
     this.#table("clouds", gl.R32F, gl.RED, gl.FLOAT, 256, 256, values("clouds"));
     this.#table("ripples", gl.RG32F, gl.RG, gl.FLOAT, 128, 128, values("ripples"));
     this.#table("brights", gl.RGB32F, gl.RGB, gl.FLOAT, 256, 1, this.bright);
-    this.#atlas(document.textures, document.levels, /** @type {Uint8Array} */ (arrays.pages));
+    this.#atlas(document.textures, document.levels, pagesOf(arrays.pages, document.textures, document.levels));
     this.frame = gl.createFramebuffer();
     this.screen = [0, 0];
     this.empty = gl.createVertexArray();
