@@ -32,6 +32,7 @@ CHROMIUM_ARGS = (
     "--disable-component-update",
     "--disable-sync",
 )
+WEBGL_ARGS = ("--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader")
 
 for name in ("COLUMNS", "LINES"):  # commands lay out their tables as in a pipe; readline gives these to the processes of xdist
     os.environ.pop(name, None)
@@ -140,18 +141,19 @@ def postgres_url(new_postgres_url, migrated_postgres) -> str:
 
 @pytest.fixture(scope="session")
 def launch_browser():
-    """`launch_browser(program)`: a headless browser, which is started once; its event loop runs from then on."""
+    """`launch_browser(program, *options)`: a headless browser, which is started once; its event loop runs from then on."""
     from playwright.sync_api import Browser, sync_playwright
 
     with sync_playwright() as playwright:
         loop = asyncio.get_running_loop()
-        browsers: dict[str, Browser] = {}
+        browsers: dict[tuple[str, ...], Browser] = {}
 
-        def launch(program: str):
+        def launch(*started: str):
             asyncio._set_running_loop(loop)
-            if program not in browsers:
-                browsers[program] = playwright.chromium.launch(executable_path=program, args=list(CHROMIUM_ARGS))
-            return browsers[program]
+            if started not in browsers:
+                program, *options = started
+                browsers[started] = playwright.chromium.launch(executable_path=program, args=[*CHROMIUM_ARGS, *options])
+            return browsers[started]
 
         asyncio._set_running_loop(None)
         yield launch
@@ -164,12 +166,14 @@ def launch_browser():
 def chromium(request, launch_browser):
     """A headless browser. Playwright's event loop counts as running only while a module has it, so that others run theirs.
 
-    Tests that lock the pointer ask for the whole browser, by `parametrize("chromium", ["whole"], indirect=True)`.
+    Tests that lock the pointer ask for the whole browser, by `parametrize("chromium", ["whole"], indirect=True)`, and those
+    that draw with WebGL2 for one that does so without a graphics card, by `["webgl"]`.
     """
-    program = CHROMIUM if getattr(request, "param", "shell") == "whole" else CHROMIUM_SHELL
+    wanted = getattr(request, "param", "shell")
+    program = CHROMIUM if wanted == "whole" else CHROMIUM_SHELL
     if not Path(program).exists():
         pytest.skip("no Chromium: install it (apt-get install chromium) or name it in INTERPLAY_CHROMIUM")
-    yield launch_browser(program)
+    yield launch_browser(program, *(WEBGL_ARGS if wanted == "webgl" else ()))
     asyncio._set_running_loop(None)
 
 

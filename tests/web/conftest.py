@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from pathlib import Path
 
 import numpy as np
 import pytest
 from web_server import serving
 
 import interplay.record
+import interplay.web
 from interplay.agents import find as find_agent
 from interplay.agents import rollout
 from interplay.store.entrants import admit
 from interplay.tasks import builtin_suites, parse_suite
 
+STATIC = Path(interplay.web.__file__).parent / "static"
 SHORT_SUITE = """
 [suite]
 id = "short"
@@ -130,6 +133,24 @@ def windows(chromium, server):
     yield pages
     for context in contexts:
         context.close()
+    assert errors == []
+
+
+@pytest.fixture
+def webgl_page(chromium):
+    """An empty page at `http://interplay.test/` that draws with WebGL2 and can import `/static/js/...`; its module asks for
+    `parametrize("chromium", ["webgl"], indirect=True)`."""
+    errors: list[str] = []
+    context = chromium.new_context()
+    page = context.new_page()
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.route("http://interplay.test/", lambda route: route.fulfill(content_type="text/html", body="<!doctype html>"))
+    page.route(
+        "http://interplay.test/static/**", lambda route: route.fulfill(path=STATIC / route.request.url.partition("/static/")[2])
+    )
+    page.goto("http://interplay.test/")
+    yield page
+    context.close()
     assert errors == []
 
 

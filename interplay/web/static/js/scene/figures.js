@@ -1,0 +1,488 @@
+// Mobs, items, players and the hand: boxes that are drawn by casting a ray through each pixel in the box's own frame, over the
+// land and with its depths. interplay/world/render/figures.py is the same in Python.
+
+import { INSTANCE, LIGHT, MANNER, MODEL, PART, ROW, SPRITE, X, Y, Z, between, isStep, place, shine } from "./poses.js";
+import { DEPTH } from "./shaders.js";
+import { Program } from "./view.js";
+
+/** @typedef {import("./packing.js").PackedArray} PackedArray */
+/** @typedef {import("./poses.js").Row} Row */
+/** @typedef {Pick<import("./view.js").View, "eye" | "axes" | "tanY" | "width" | "height" | "bright">} View where a picture is taken from */
+/** @typedef {{first: number, count: number, isClear: boolean}} Model its parts, and whether one sees through it */
+/** @typedef {{frame: WebGLFramebuffer, buffers: WebGLRenderbuffer[], width: number, height: number}} Window to draw portraits on */
+/**
+ * @typedef {object} Figure
+ * @property {number} id
+ * @property {Float32Array} from the row that it comes from
+ * @property {Float32Array} to and goes to
+ * @property {Float32Array} now as it is drawn
+ * @property {boolean} moves
+ * @property {number} away squared, from the eye
+ */
+
+const TICK_MS = 50;
+const TEXELS_IN_A_ROW = 1024;
+/** Six for each part. */
+const FACES_IN_A_ROW = 768;
+/** How high the hand's and the portrait's pictures are, in degrees. */
+const HAND_FOV = 70, PORTRAIT_FOV = 17;
+const LOOKING_SOUTH = [-1, 0, 0, 0, 1, 0, 0, 0, 1];
+
+const VERTEX = `#version 300 es
+precision highp float;
+uniform vec3 right, up, ahead;
+uniform vec2 tans;
+layout(location = 0) in vec4 row0;
+layout(location = 1) in vec4 row1;
+layout(location = 2) in vec4 row2;
+layout(location = 3) in vec4 lowPart;
+layout(location = 4) in vec4 highFlags;
+layout(location = 5) in vec4 tintRed;
+layout(location = 6) in vec4 more;
+flat out vec4 r0, r1, r2, low, high, tint;
+flat out float addAll;
+const int CORNERS[36] = int[36](0,2,6,0,6,4, 1,5,7,1,7,3, 0,4,5,0,5,1, 2,3,7,2,7,6, 0,1,3,0,3,2, 4,6,7,4,7,5);
+void main() {
+  int corner = CORNERS[gl_VertexID];
+  vec3 c = mix(lowPart.xyz, highFlags.xyz, vec3(corner & 1, corner >> 1 & 1, corner >> 2 & 1));
+  vec3 p = vec3(dot(row0.xyz, c) + row0.w, dot(row1.xyz, c) + row1.w, dot(row2.xyz, c) + row2.w);
+  float away = dot(p, ahead);
+  gl_Position = vec4(dot(p, right) / tans.x, dot(p, up) / tans.y, away - 0.002, away);
+  r0 = row0; r1 = row1; r2 = row2; low = lowPart; high = highFlags; tint = tintRed; addAll = more.x;
+}`;
+
+const FRAGMENT = `#version 300 es
+precision highp float;
+precision highp int;
+uniform vec3 right, up, ahead;
+uniform vec2 tans;
+uniform vec2 screen;
+uniform highp usampler2D faces;
+uniform highp sampler2D skin;
+flat in vec4 r0, r1, r2, low, high, tint;
+flat in float addAll;
+out vec4 colour;
+
+uvec4 faceOf(int face) {
+  int i = int(low.w) * 6 + face;
+  return texelFetch(faces, ivec2(i % ${FACES_IN_A_ROW}, i / ${FACES_IN_A_ROW}), 0);
+}
+
+vec4 texelAt(uvec4 face, ivec2 at) {
+  int i = int(face.x) + at.y * int(face.y) + at.x;
+  return floor(texelFetch(skin, ivec2(i % ${TEXELS_IN_A_ROW}, i / ${TEXELS_IN_A_ROW}), 0) * 255.0 + 0.5);
+}
+
+ivec2 cell(vec2 at, uvec4 face) {
+  ivec2 size = ivec2(face.yz);
+  return clamp(ivec2(at * vec2(size)), ivec2(0), size - 1);
+}
+
+void main() {
+  vec2 uv = 2.0 * gl_FragCoord.xy / screen - 1.0;
+  vec3 ray = ahead + uv.x * tans.x * right + uv.y * tans.y * up;
+  vec3 o = -(r0.xyz * r0.w + r1.xyz * r1.w + r2.xyz * r2.w);
+  vec3 d = r0.xyz * ray.x + r1.xyz * ray.y + r2.xyz * ray.z;
+  d = mix(d, vec3(1e-7), lessThan(abs(d), vec3(1e-7)));
+  vec3 a = (low.xyz - o) / d, b = (high.xyz - o) / d;
+  vec3 t0 = min(a, b), t1 = max(a, b);
+  float near = max(max(t0.x, t0.y), t0.z), far = min(min(t1.x, t1.y), t1.z);
+  if (near <= 0.0 || near >= far) discard;
+  int face = t0.x == near ? (d.x > 0.0 ? 0 : 1) : t0.y == near ? (d.y > 0.0 ? 5 : 4) : (d.z > 0.0 ? 2 : 3);
+  vec3 size = high.xyz - low.xyz;
+  vec3 h = (o + d * near - low.xyz) / size;
+  int flags = int(high.w);
+  int axis = face < 2 ? 0 : face < 4 ? 2 : 1;
+  vec3 n = vec3(r0[axis], r1[axis], r2[axis]) * (face == 1 || face == 3 || face == 4 ? 1.0 : -1.0);
+  float shade = (flags & 1) != 0 ? 1.0 : 0.66 * n.x * n.x + 0.82 * n.z * n.z + (n.y > 0.0 ? 1.0 : 0.52) * n.y * n.y;
+  vec4 texel = vec4(0.0);
+  if ((flags & 2) != 0) {
+    // A picture with thickness: walk from where the ray enters to where it leaves, until a texel is solid
+    uvec4 front = faceOf(3);
+    vec2 along = (far - near) * d.xy / size.xy;
+    int num = int(2.0 * max(abs(along.x) * float(front.y), abs(along.y) * float(front.z))) + 1;
+    bool found = false;
+    for (int i = 0; i <= num && i < 256; i++) {
+      vec2 at = h.xy + along * (float(i) / float(num));
+      texel = texelAt(front, cell(vec2(at.x, 1.0 - at.y), front));
+      if (texel.a > 99.0) {
+        if (i > 0) shade *= 0.72;
+        found = true;
+        break;
+      }
+    }
+    if (!found) discard;
+    texel.a = 255.0;
+  } else {
+    uvec4 seen = faceOf(face);
+    vec2 at = face == 0 ? vec2(h.z, 1.0 - h.y) : face == 1 ? vec2(1.0 - h.z, 1.0 - h.y) : face == 2 ? vec2(1.0 - h.x, 1.0 - h.y)
+      : face == 3 ? vec2(h.x, 1.0 - h.y) : face == 4 ? h.xz : vec2(h.x, 1.0 - h.z);
+    texel = texelAt(seen, cell(at, seen));
+  }
+  if (texel.a < 8.0) discard;
+  vec3 lit = min(vec3(255.0), texel.rgb * shade * tint.rgb + vec3(tint.w, addAll, addAll));
+  colour = texel.a < 250.0 ? vec4(lit, texel.a) / 255.0 : vec4(floor(lit) / 255.0, 1.0);
+  gl_FragDepth = near * length(ray) / ${DEPTH}.0;
+}`;
+
+export class Figures {
+  /** @param {WebGL2RenderingContext} gl */
+  constructor(gl) {
+    this.gl = gl;
+    this.program = new Program(gl, VERTEX, FRAGMENT);
+    /** @type {Map<number, Model>} */
+    this.models = new Map();
+    /** @type {Map<number, Figure>} */
+    this.figures = new Map();
+    /** The same, near ones first, those with see-through skins last and far ones of them first. @type {Figure[]} */
+    this.order = [];
+    this.tick = 0;
+    this.tickAt = 0;
+    this.parts = new Float32Array(64 * PART);
+    this.numParts = 0;
+    this.numTexels = 0;
+    this.faces = new Table(gl, gl.RGBA32UI, gl.RGBA_INTEGER, gl.UNSIGNED_INT, FACES_IN_A_ROW, new Uint32Array(4 * FACES_IN_A_ROW));
+    this.skin = new Table(gl, gl.RGBA8, gl.RGBA, gl.UNSIGNED_BYTE, TEXELS_IN_A_ROW, new Uint8Array(4 * 16 * TEXELS_IN_A_ROW));
+    this.boxes = new Float32Array(64 * INSTANCE);
+    this.held = new Float32Array(ROW);
+    this.buffer = gl.createBuffer();
+    this.vertices = gl.createVertexArray();
+    gl.bindVertexArray(this.vertices);
+    gl.bindBuffer(gl.ARRAY_BUFFER, this.buffer);
+    for (let i = 0; i < INSTANCE / 4; i++) {
+      gl.enableVertexAttribArray(i);
+      gl.vertexAttribPointer(i, 4, gl.FLOAT, false, 4 * INSTANCE, 16 * i);
+      gl.vertexAttribDivisor(i, 1);
+    }
+    gl.bindVertexArray(null);
+    /** Where portraits are drawn. @type {Window | null} */
+    this.window = null;
+  }
+
+  /**
+   * Learn what models look like.
+   * @param {{model: number, parts: number, texels: number}[]} models
+   * @param {Record<string, PackedArray>} arrays model_parts, model_faces, model_skin of all of them, one after another
+   * @throws {RangeError} if the arrays are not as long as the models say
+   */
+  define(models, { model_parts: parts, model_faces: faces, model_skin: skin }) {
+    const numParts = models.reduce((sum, model) => sum + model.parts, 0), numTexels = models.reduce((sum, model) => sum + model.texels, 0);
+    if (parts?.length !== numParts * PART || faces?.length !== numParts * 18 || skin?.length !== numTexels * 4) {
+      throw new RangeError(`models with ${numParts} parts and ${numTexels} texels came with arrays of other lengths`);
+    }
+    this.parts = grown(this.parts, (this.numParts + numParts) * PART);
+    this.parts.set(parts, this.numParts * PART);
+    const places = this.faces.values(this.numParts * 6 * 4, numParts * 6 * 4);
+    this.skin.values(this.numTexels * 4, skin.length).set(skin);
+    let part = 0, texel = 0;
+    for (const model of models) {
+      let isClear = false;
+      for (const end = part + model.parts; part < end; part++) {
+        const sprite = parts[part * PART + SPRITE] > 0.5;
+        for (let face = 0; face < 6; face++) {
+          const from = 18 * part + 3 * face, to = 24 * part + 4 * face;
+          places[to] = this.numTexels + texel + faces[from];
+          places[to + 1] = faces[from + 1];
+          places[to + 2] = faces[from + 2];
+        }
+        isClear ||= !sprite && someClear(skin, texel, faces, part);
+      }
+      texel += model.texels;
+      this.models.set(model.model, { first: this.numParts + part - model.parts, count: model.parts, isClear });
+    }
+    this.numParts += numParts;
+    this.numTexels += numTexels;
+    this.faces.send();
+    this.skin.send();
+  }
+
+  /** Forget all figures, but not their models. */
+  clear() {
+    this.figures.clear();
+    this.order.length = 0;
+  }
+
+  /**
+   * Take the figures of a tick.
+   * @param {Record<string, any>} document its tick, and new models
+   * @param {Record<string, PackedArray>} arrays those with news: `figures` and `figure_ids`; `gone` names those who left
+   * @param {number} tickAt when it came, in milliseconds
+   */
+  update(document, arrays, tickAt) {
+    if (document.models) this.define(document.models, arrays);
+    if (document.size) this.clear();
+    const share = this.#share(tickAt), { figures: rows, figure_ids: ids, gone } = arrays;
+    for (const figure of this.order) {
+      if (figure.moves) between(figure.from, figure.to, share, figure.from);
+      figure.moves = share < 1 && figure.moves;
+    }
+    const before = this.figures.size;
+    let isChanged = false;
+    for (let i = 0; i < (gone?.length ?? 0); i++) isChanged = this.figures.delete(gone[i]) || isChanged;
+    for (let i = 0; i < (ids?.length ?? 0); i++) {
+      const row = /** @type {Float32Array} */ (rows).subarray(i * ROW, (i + 1) * ROW);
+      let figure = this.figures.get(ids[i]);
+      if (!figure) {
+        figure = { id: ids[i], from: row.slice(), to: row.slice(), now: row.slice(), moves: false, away: 0 };
+        this.figures.set(figure.id, figure);
+        continue;
+      }
+      figure.moves = isStep(figure.from, row);
+      figure.to.set(row);
+      if (!figure.moves) figure.from.set(row);
+    }
+    if (isChanged || this.figures.size !== before) this.order = [...this.figures.values()];
+    this.tick = document.tick;
+    this.tickAt = tickAt;
+  }
+
+  /** How much of the way to the newest tick is done. @param {number} nowMs */
+  #share(nowMs) {
+    return Math.min(1, Math.max(0, (nowMs - this.tickAt) / TICK_MS));
+  }
+
+  /**
+   * Draw all figures over the picture, where they are nearer than its depths; leaves depth tests on, and blending and culling off.
+   * @param {View} view
+   * @param {number} nowMs
+   */
+  draw(view, nowMs) {
+    const share = this.#share(nowMs), tick = this.tick - 1 + share, { order } = this;
+    for (const figure of order) {
+      const { now } = figure;
+      if (figure.moves) between(figure.from, figure.to, share, now);
+      else now.set(figure.to);
+      figure.away = (now[X] - view.eye[0]) ** 2 + (now[Y] - view.eye[1]) ** 2 + (now[Z] - view.eye[2]) ** 2;
+      shine(now, figure.id, tick, view.bright);
+    }
+    this.#sort();
+    let count = 0;
+    for (const { now } of order) {
+      const ahead = (now[X] - view.eye[0]) * view.axes[6] + (now[Y] + 0.9 - view.eye[1]) * view.axes[7] + (now[Z] - view.eye[2]) * view.axes[8];
+      if (ahead > -3) count += this.#put(now, view.eye, view.axes, count);
+    }
+    this.#paint(count, view.axes, view.tanY, view.width, view.height);
+  }
+
+  /** Insertion: from one picture to the next hardly anything changes. */
+  #sort() {
+    const { order } = this;
+    for (let i = 1; i < order.length; i++) {
+      const one = order[i];
+      let j = i;
+      for (; j > 0 && this.#isBefore(one, order[j - 1]); j--) order[j] = order[j - 1];
+      order[j] = one;
+    }
+  }
+
+  /** @param {Figure} one @param {Figure} other */
+  #isBefore(one, other) {
+    const isClear = this.models.get(one.to[MODEL])?.isClear ?? false;
+    if (isClear !== (this.models.get(other.to[MODEL])?.isClear ?? false)) return !isClear;
+    return isClear ? one.away > other.away : one.away < other.away;
+  }
+
+  /**
+   * Draw a pose over everything, as what is held in the hand.
+   * @param {Row} pose for an eye at the origin that looks south
+   * @param {{width: number, height: number}} view of the picture, in pixels
+   */
+  hand(pose, view) {
+    this.gl.clear(this.gl.DEPTH_BUFFER_BIT);
+    const tan = tangent(HAND_FOV);
+    this.#paint(this.#put(this.#asItIs(pose), [0, 0, 0], LOOKING_SOUTH, 0), LOOKING_SOUTH, tan, view.width, view.height);
+  }
+
+  /**
+   * A picture of a pose, as the inventory shows its player.
+   * @param {Row} pose
+   * @param {number} width pixels
+   * @param {number} height
+   * @returns {ImageData} with nothing where the player is not
+   */
+  portrait(pose, width, height) {
+    const { gl } = this;
+    if (this.window?.width !== width || this.window.height !== height) this.window = windowOf(gl, width, height, this.window);
+    gl.bindFramebuffer(gl.FRAMEBUFFER, this.window.frame);
+    gl.viewport(0, 0, width, height);
+    gl.clearColor(0, 0, 0, 0);
+    gl.depthMask(true);
+    gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
+    const tan = tangent(PORTRAIT_FOV);
+    this.#paint(this.#put(this.#asItIs(pose), [0, 1, 0], LOOKING_SOUTH, 0), LOOKING_SOUTH, tan, width, height);
+    const upsideDown = new Uint8Array(4 * width * height), picture = new ImageData(width, height);
+    gl.readPixels(0, 0, width, height, gl.RGBA, gl.UNSIGNED_BYTE, upsideDown);
+    for (let row = 0; row < height; row++) picture.data.set(upsideDown.subarray(4 * width * row, 4 * width * (row + 1)), 4 * width * (height - 1 - row));
+    gl.bindFramebuffer(gl.FRAMEBUFFER, null);
+    gl.viewport(0, 0, gl.drawingBufferWidth, gl.drawingBufferHeight);
+    return picture;
+  }
+
+  /** A pose as a row that no light changes. @param {Row} pose */
+  #asItIs(pose) {
+    const { held } = this;
+    held.fill(0);
+    held.set(pose);
+    held[LIGHT] = -1;
+    held[MANNER] = 0;
+    return held;
+  }
+
+  /**
+   * Place the boxes of a row behind those that are placed already.
+   * @param {Float32Array} row
+   * @param {number[]} eye
+   * @param {number[]} axes
+   * @param {number} count of boxes that are placed
+   * @returns {number} of its own boxes
+   */
+  #put(row, eye, axes, count) {
+    const model = this.models.get(row[MODEL]);
+    if (!model) return 0;
+    this.boxes = grown(this.boxes, (count + model.count) * INSTANCE);
+    place(row, this.parts, model.first, model.count, eye, axes, this.boxes, count * INSTANCE);
+    return model.count;
+  }
+
+  /**
+   * @param {number} count of boxes
+   * @param {number[]} axes
+   * @param {number} tan half the height of the picture one block away
+   * @param {number} width pixels
+   * @param {number} height
+   */
+  #paint(count, axes, tan, width, height) {
+    if (!count) return;
+    const { gl, program } = this;
+    gl.useProgram(program.program);
+    gl.uniform3f(program.place("right"), axes[0], axes[1], axes[2]);
+    gl.uniform3f(program.place("up"), axes[3], axes[4], axes[5]);
+    gl.uniform3f(program.place("ahead"), axes[6], axes[7], axes[8]);
+    gl.uniform2f(program.place("tans"), (tan * width) / height, tan);
+    gl.uniform2f(program.place("screen"), width, height);
+    gl.uniform1i(program.place("faces"), 0);
+    gl.uniform1i(program.place("skin"), 1);
+    this.faces.bind(0);
+    this.skin.bind(1);
+    gl.bindVertexArray(this.vertices);
+    gl.bindBuffer(gl.ARRAY_BUFFER, this.buffer);
+    gl.bufferData(gl.ARRAY_BUFFER, this.boxes, gl.STREAM_DRAW, 0, count * INSTANCE);
+    gl.enable(gl.DEPTH_TEST);
+    gl.depthFunc(gl.LESS);
+    gl.depthMask(true);
+    gl.enable(gl.CULL_FACE);
+    gl.frontFace(gl.CCW);
+    gl.cullFace(gl.FRONT); // the far sides are there also where the eye is within a box's bounds
+    gl.enable(gl.BLEND);
+    gl.blendFuncSeparate(gl.SRC_ALPHA, gl.ONE_MINUS_SRC_ALPHA, gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
+    gl.drawArraysInstanced(gl.TRIANGLES, 0, 36, count);
+    gl.disable(gl.BLEND);
+    gl.disable(gl.CULL_FACE);
+    gl.bindVertexArray(null);
+  }
+}
+
+/** @template {Float32Array<ArrayBuffer> | Uint32Array<ArrayBuffer> | Uint8Array<ArrayBuffer>} T */
+class Table {
+  /**
+   * A texture that is read texel by texel and grows.
+   * @param {WebGL2RenderingContext} gl
+   * @param {number} format
+   * @param {number} layout
+   * @param {number} type
+   * @param {number} width texels in a row
+   * @param {T} all what it holds, four values a texel
+   */
+  constructor(gl, format, layout, type, width, all) {
+    this.gl = gl;
+    this.format = format;
+    this.layout = layout;
+    this.type = type;
+    this.width = width;
+    this.all = all;
+    this.texture = gl.createTexture();
+    this.bind(0);
+    gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MIN_FILTER, gl.NEAREST);
+    gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MAG_FILTER, gl.NEAREST);
+    this.send();
+  }
+
+  /** Room for some values; `send` them when they are there. @param {number} from @param {number} count @returns {T} */
+  values(from, count) {
+    this.all = grown(this.all, from + count);
+    return /** @type {T} */ (this.all.subarray(from, from + count));
+  }
+
+  send() {
+    const { gl, width } = this;
+    this.bind(0);
+    gl.pixelStorei(gl.UNPACK_ALIGNMENT, 1);
+    gl.texImage2D(gl.TEXTURE_2D, 0, this.format, width, this.all.length / 4 / width, 0, this.layout, this.type, this.all);
+  }
+
+  /** @param {number} unit */
+  bind(unit) {
+    this.gl.activeTexture(this.gl.TEXTURE0 + unit);
+    this.gl.bindTexture(this.gl.TEXTURE_2D, this.texture);
+  }
+}
+
+/** Half the height of a picture one block away. @param {number} degrees from its lowest to its highest pixel */
+function tangent(degrees) {
+  return Math.tan((degrees * Math.PI) / 360);
+}
+
+/**
+ * The same values with room for more.
+ * @template {Float32Array<ArrayBuffer> | Uint32Array<ArrayBuffer> | Uint8Array<ArrayBuffer>} T
+ * @param {T} values
+ * @param {number} length at least
+ * @returns {T}
+ */
+function grown(values, length) {
+  if (length <= values.length) return values;
+  let size = values.length;
+  while (size < length) size *= 2;
+  const larger = /** @type {T} */ (new (/** @type {any} */ (values.constructor))(size));
+  larger.set(/** @type {any} */ (values));
+  return larger;
+}
+
+/**
+ * Whether one sees through a texel of a part.
+ * @param {PackedArray} skin
+ * @param {number} first texel of the model
+ * @param {PackedArray} faces
+ * @param {number} part
+ */
+function someClear(skin, first, faces, part) {
+  for (let i = 18 * part; i < 18 * (part + 1); i += 3) {
+    for (let texel = first + faces[i], end = texel + faces[i + 1] * faces[i + 2]; texel < end; texel++) {
+      if (skin[4 * texel + 3] >= 8 && skin[4 * texel + 3] < 250) return true;
+    }
+  }
+  return false;
+}
+
+/**
+ * A picture to draw on, with depths.
+ * @param {WebGL2RenderingContext} gl
+ * @param {number} width
+ * @param {number} height
+ * @param {Window | null} old not needed any more
+ * @returns {Window}
+ */
+function windowOf(gl, width, height, old) {
+  gl.deleteFramebuffer(old?.frame ?? null);
+  for (const buffer of old?.buffers ?? []) gl.deleteRenderbuffer(buffer);
+  const frame = gl.createFramebuffer();
+  gl.bindFramebuffer(gl.FRAMEBUFFER, frame);
+  const buffers = [[gl.RGBA8, gl.COLOR_ATTACHMENT0], [gl.DEPTH_COMPONENT24, gl.DEPTH_ATTACHMENT]].map(([format, place]) => {
+    const buffer = gl.createRenderbuffer();
+    gl.bindRenderbuffer(gl.RENDERBUFFER, buffer);
+    gl.renderbufferStorage(gl.RENDERBUFFER, format, width, height);
+    gl.framebufferRenderbuffer(gl.FRAMEBUFFER, place, gl.RENDERBUFFER, buffer);
+    return buffer;
+  });
+  return { frame, buffers, width, height };
+}
