@@ -70,8 +70,8 @@ test("the delay of a press ends with the first frame of a tick that used it", ()
   const delay = new Delay();
   delay.press(100);
   delay.press(103); // the same message tells of both
-  delay.send(104);
-  delay.paint(120, null);
+  delay.send(104.7);
+  delay.paint(120, 0);
   delay.paint(136, 90); // an older message
   assert.equal(delay.median, null);
   delay.paint(180, 104);

@@ -61,7 +61,7 @@ test("only a scene can be fresh", () => {
 test("messages about the scene keep their limits", () => {
   assert.deepEqual(sceneMessage("here", { width: 640, height: 360 }), { type: "scene", drawn: "here", gui_width: 320, gui_height: 180 });
   assert.deepEqual([0, 3, 64].map((parts) => landMessage(parts).parts), [1, 3, 8]);
-  const painted = { step: 7, yaw: 12.3456, pitch: -0.004, width: 1280, height: 720, fps: 59.94012, input_ms: null };
+  const painted = { yaw: 12.3456, pitch: -0.004, width: 1280, height: 720, fps: 59.94012, input_ms: null };
   assert.deepEqual(paintedMessage(painted), { type: "painted", ...painted, yaw: 12.35, pitch: -0, fps: 59.94 });
   assert.equal(paintedMessage({ ...painted, input_ms: 81.2345 }).input_ms, 81.23);
 });

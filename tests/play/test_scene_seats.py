@@ -105,6 +105,12 @@ def test_nothing_is_drawn_where_browsers_draw_and_pictures_come_back_when_asked_
     assert [header.kind for header in headers] == [wire.SCENE_FRAME] * 3
     assert [header.flags for header in headers] == [wire.FRESH, 0, 0]
     assert [header.step for header in headers] == [1, 2, 3]
+    assert [header.base_step for header in headers] == [0, 0, 0]
+    game.clear()
+    for client_ms in (1234.9, -5.0, 1e300):  # the clocks of browsers are their own
+        game.live.input(game.left, 0, 3, client_ms, 0, 0.0, 0.0, True)
+        game.tick()
+    assert [header.base_step for header in game.headers(game.left)] == [1234, 0, 2**32 - 1]
     game.env.may_draw = True
     game.clear()
     game.live.draw_by(game.right, None, game.now_us)

@@ -68,7 +68,7 @@ class Between:
         self.said: list[dict[str, Any]] = []
         self.gazes: list[tuple[int, float, float]] = []
         self.me: dict[str, Any] = {"x": 0.5, "y": 64, "z": 0.5, "eye": 1.62, "yaw": 10, "pitch": 5, "fov": 70, "gui": None}
-        self._offers, self._is_here, self._is_fresh = offers, False, False
+        self._offers, self._is_here, self._is_fresh, self._used_ms = offers, False, False, 0
         page.route("**/scene/scene.js", lambda route: route.fulfill(content_type="text/javascript", body=SCENE))
         page.route_web_socket("**/api/play", self._connect)
 
@@ -98,7 +98,7 @@ class Between:
         elif message[0] == 3:
             _, zero, also_zero, step, client_ms, buttons, pitch, yaw = INPUT.unpack(message)
             self.gazes.append((buttons, pitch, yaw))
-            self.me["used"] = client_ms
+            self._used_ms = int(client_ms)
             server_side.send(INPUT.pack(2, zero, also_zero, step, client_ms, buttons, 0.0, 0.0))
         else:
             server_side.send(message)
@@ -111,7 +111,7 @@ class Between:
             page_side.send(json.dumps(told))
         elif self._is_here:
             _, flags, zero, step, _, time_ms, reward = HEADER.unpack_from(message)
-            head = HEADER.pack(SCENE_FRAME, flags | 2 * self._is_fresh, zero, step, 0, time_ms, reward)
+            head = HEADER.pack(SCENE_FRAME, flags | 2 * self._is_fresh, zero, step, self._used_ms, time_ms, reward)
             self._is_fresh = False
             page_side.send(head + json.dumps(self.me).encode())
         else:

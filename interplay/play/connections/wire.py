@@ -31,6 +31,7 @@ MAX_YAW, MAX_PITCH = 360.0, 90.0
 KEY_FRAME, DELTA_FRAME, JPEG_FRAME, SCENE_FRAME, LAND_FRAME = 1, 2, 3, 4, 5
 LAST_FRAME = 1
 """Flag: the episode ended with this frame."""
+MAX_U32 = 2**32 - 1
 FRESH = 2
 """Flag of a scene frame: forget everything that came before."""
 

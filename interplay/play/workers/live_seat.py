@@ -233,7 +233,8 @@ class LiveSeat:
         if fresh:
             self._num_land_owed = 0
             flags |= wire.FRESH
-        head = wire.pack_header(wire.SCENE_FRAME, flags, 0, step, 0, time_ms, finite_reward(self._unsent_reward))
+        used_ms = 0 if self.timing is None else min(max(int(self.timing.client_ms), 0), wire.MAX_U32)
+        head = wire.pack_header(wire.SCENE_FRAME, flags, 0, step, used_ms, time_ms, finite_reward(self._unsent_reward))
         self._pass_on(head + payload, step, made_us, flags)
 
     def send_land(self, *, step: int, time_ms: int, now_us: int) -> None:

@@ -15,7 +15,7 @@ export const MAX_LAND_PARTS = 8;
  * @property {boolean} ended the episode ended with this frame
  * @property {boolean} fresh a scene that stands alone: forget what came before
  * @property {number} step the frame shows the world after this many steps
- * @property {number} baseStep the frame a delta is against
+ * @property {number} baseStep the frame a delta is against; of a scene, the client time of the newest input that it has used, whole ms
  * @property {number} serverMs since the episode's clock started
  * @property {number} reward since the last frame sent
  * @property {Uint8Array<ArrayBuffer>} payload
@@ -143,7 +143,6 @@ export function landMessage(parts) {
 /**
  * What a player who draws here has before them.
  * @typedef {object} Painted
- * @property {number} step the newest tick that is shown
  * @property {number} yaw degrees
  * @property {number} pitch degrees
  * @property {number} width of the canvas, in pixels

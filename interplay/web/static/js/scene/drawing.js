@@ -46,6 +46,8 @@ export class Drawing {
     this.canvases = [];
     this.width = this.height = 0;
     this.step = -1;
+    /** Client time of the newest input that the world has used. */
+    this.usedMs = 0;
     this.paintedStep = -1;
     this.isShown = false;
     this.isClosed = false;
@@ -145,6 +147,7 @@ export class Drawing {
       if (message.fresh) this.askedForKey = false;
       this.failures = 0;
       this.step = message.step;
+      this.usedMs = message.baseStep;
       const me = /** @type {import("./motion.js").Me | null} */ (scene.me);
       // Until it is shown, the messages tell how far the view turned and not where to.
       if (me) this.motion.step(this.isShown ? me : { ...me, turned: true }, performance.now(), message.fresh);
@@ -168,7 +171,7 @@ export class Drawing {
     this.isDirty = false;
     this.scene.draw(camera, now);
     const done = performance.now();
-    this.delay.paint(done, this.scene.me?.used ?? null);
+    this.delay.paint(done, this.usedMs);
     const isNew = this.step !== this.paintedStep;
     this.paintedStep = this.step;
     if (!this.isShown) {
@@ -195,8 +198,8 @@ export class Drawing {
   #sayPainted(now) {
     this.saidAt = now;
     const { yaw, pitch } = this.motion.gaze;
-    const { width, height, paintedStep: step } = this;
-    this.handlers.send(paintedMessage({ step, yaw, pitch, width, height, fps: this.pace.fps, input_ms: this.delay.median }));
+    const { width, height } = this;
+    this.handlers.send(paintedMessage({ yaw, pitch, width, height, fps: this.pace.fps, input_ms: this.delay.median }));
   }
 
   /** @param {unknown} error */

@@ -114,10 +114,10 @@ export class Delay {
   /**
    * A frame is painted.
    * @param {number} now
-   * @param {number | null} used client time of the newest message that the shown tick has used
+   * @param {number} used client time of the newest message that the shown tick has used, whole ms
    */
   paint(now, used) {
-    while (used !== null && this.waiting.length && this.waiting[0].sent <= used) {
+    while (this.waiting.length && Math.floor(this.waiting[0].sent) <= used) {
       const { pressed } = /** @type {{pressed: number}} */ (this.waiting.shift());
       if (now - pressed < FORGET_MS) this.measured.push(now - pressed);
     }
