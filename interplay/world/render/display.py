@@ -24,7 +24,7 @@ earlier operation has set. Sprites are those of `pieces`.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from interplay.world.world import World
 
 Operation = tuple[Any, ...]
+_WITH_SPRITES = ("sprite", "panel", "title", "tooltip", "pointer")
 SWING_TICKS = 6
 HAND_FOV = 70.0
 PORTRAIT = (49, 70)
@@ -345,3 +346,12 @@ def _all(world: World) -> Iterator[Operation]:
     yield from _bars(player)
     if world.screen is not None:
         yield from _screen(world, world.screen)
+
+
+def sprites(shown: Iterable[Operation]) -> set[str]:
+    """The keys of all sprites that some operations draw.
+
+    >>> sorted(sprites([("bars",), ("sprite", "hotbar", -91, -22), ("pointer",)]))
+    ['hotbar', 'pointer']
+    """
+    return {"pointer" if name == "pointer" else values[0] for name, *values in shown if name in _WITH_SPRITES}

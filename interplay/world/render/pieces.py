@@ -14,6 +14,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 
 import numpy as np
@@ -309,3 +310,14 @@ def sprite(key: str, detail: int = DETAIL) -> tuple[np.ndarray, int]:
             raise WorldError(f"there is no sprite {key!r:.60}; the kinds are in the docstring of render.pieces")
     picture.flags.writeable = False
     return picture, 1
+
+
+def sheet(keys: Iterable[str]) -> tuple[list[tuple[str, int, int, int]], np.ndarray]:
+    """Sprites as a browser takes them.
+
+    Returns:
+        Of each key, width, height and pixels per GUI pixel; and uint8, one after another, of all their RGBA.
+    """
+    named = [(key, *sprite(key)) for key in keys]
+    rows = [(key, picture.shape[1], picture.shape[0], pixels) for key, picture, pixels in named]
+    return rows, np.concatenate([np.zeros(0, np.uint8), *(picture.reshape(-1) for _, picture, _ in named)])

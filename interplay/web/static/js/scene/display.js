@@ -1,0 +1,247 @@
+// What lies over the picture of the world: bars, veils, screens, the cursor. The server says what there is to see, as a list of
+// operations in GUI pixels (interplay/world/render/display.py has the table); this paints it on a canvas over the picture.
+
+/** @typedef {(string | number | number[])[]} Operation a name and what the table says */
+/** @typedef {{pixels: Uint8ClampedArray<ArrayBuffer>, width: number, height: number, scale: number}} Sprite RGBA, and its pixels per GUI pixel */
+
+/**
+ * The window in which the player is to be drawn, in device pixels from the upper left, and how the player stands there.
+ * @typedef {{pose: number[], x: number, y: number, width: number, height: number}} Portrait
+ */
+
+/** GUI pixels of the window with the player's portrait. */
+const PORTRAIT = [49, 70];
+
+/** Device pixels per GUI pixel in a canvas that has room for so many GUI pixels. */
+export function scaleOf(/** @type {number} */ width, /** @type {number} */ height, /** @type {number} */ guiWidth, /** @type {number} */ guiHeight) {
+  return Math.max(1, Math.min(Math.floor(width / guiWidth), Math.floor(height / guiHeight)));
+}
+
+/**
+ * A sprite at another scale. Where that is smaller a pixel is the mean of those it covers, and is there if most of them are.
+ * @param {Sprite} sprite
+ * @param {number} scale
+ * @returns {Sprite}
+ */
+export function rescaled({ pixels, width, height, scale: from }, scale) {
+  const [wide, tall] = [(width * scale) / from, (height * scale) / from];
+  const made = new Uint8ClampedArray(wide * tall * 4);
+  const starts = (/** @type {number} */ side) => Array.from({ length: side + 1 }, (_, at) => Math.round((at * from) / scale));
+  const [columns, rows] = [starts(wide), starts(tall)];
+  for (let j = 0; j < tall; j++) {
+    for (let i = 0; i < wide; i++) {
+      const [left, right] = [Math.min(columns[i], width - 1), Math.max(columns[i] + 1, columns[i + 1])];
+      const [top, bottom] = [Math.min(rows[j], height - 1), Math.max(rows[j] + 1, rows[j + 1])];
+      const sum = [0, 0, 0];
+      let there = 0;
+      for (let y = top; y < Math.min(bottom, height); y++) {
+        for (let x = left; x < Math.min(right, width); x++) {
+          const at = (y * width + x) * 4;
+          if (!pixels[at + 3]) continue;
+          there++;
+          for (let part = 0; part < 3; part++) sum[part] += pixels[at + part];
+        }
+      }
+      if (there * 2 >= (right - left) * (bottom - top)) made.set([...sum.map((value) => value / there), 255], (j * wide + i) * 4);
+    }
+  }
+  return { pixels: made, width: wide, height: tall, scale };
+}
+
+export class Display {
+  /**
+   * @param {CanvasRenderingContext2D} context of a canvas that lies exactly over the picture; the parent of both is positioned
+   */
+  constructor(context) {
+    this.context = context;
+    /** Where the player's portrait belongs: the picture below is rgb(54 48 50) there, with the figure. @type {Portrait | null} */
+    this.portrait = null;
+    /** @type {Operation[]} */
+    this.operations = [];
+    this.gui = [320, 180];
+    this.isPainted = false;
+    /** @type {Map<string, Sprite>} */
+    this.sprites = new Map();
+    /** @type {Map<string, HTMLCanvasElement>} key and scale -> ready to be drawn */
+    this.ready = new Map();
+    /** Inverts what is under it, which a canvas of its own cannot. @type {HTMLElement | null} */
+    this.crosshair = null;
+  }
+
+  /**
+   * Take sprites that operations will name.
+   * @param {[key: string, width: number, height: number, scale: number][]} rows
+   * @param {Uint8Array<ArrayBuffer>} bytes RGBA of one after another
+   */
+  define(rows, bytes) {
+    const needed = rows.reduce((sum, [, width, height]) => sum + width * height * 4, 0);
+    if (needed !== bytes.length) throw new RangeError(`${rows.length} sprites have ${needed} bytes, got ${bytes.length}`);
+    let at = 0;
+    for (const [key, width, height, scale] of rows) {
+      const pixels = new Uint8ClampedArray(bytes.slice(at, (at += width * height * 4)).buffer);
+      this.sprites.set(key, { pixels, width, height, scale });
+    }
+    this.isPainted = false;
+  }
+
+  /**
+   * Say what there is to see from now on.
+   * @param {Operation[]} operations
+   * @param {number} guiWidth GUI pixels for which the canvas has to have room
+   * @param {number} guiHeight
+   */
+  show(operations, guiWidth, guiHeight) {
+    this.operations = operations;
+    this.gui = [guiWidth, guiHeight];
+    this.isPainted = false;
+  }
+
+  /**
+   * Paint it, if anything has changed.
+   * @param {number} width device pixels of the canvas
+   * @param {number} height
+   */
+  draw(width, height) {
+    const { context } = this;
+    const { canvas } = context;
+    if (this.isPainted && canvas.width === width && canvas.height === height) return;
+    if (canvas.width !== width) canvas.width = width;
+    if (canvas.height !== height) canvas.height = height;
+    this.isPainted = true;
+    this.portrait = null;
+    context.clearRect(0, 0, width, height);
+    context.imageSmoothingEnabled = false;
+    if (!this.operations.some(([name]) => name === "crosshair")) this.crosshair?.remove();
+    let g = scaleOf(width, height, this.gui[0], this.gui[1]);
+    let [left, top] = [0, 0];
+    /** @param {string} colour @param {number[]} rectangle GUI pixels */
+    const fill = (colour, [x, y, wide, tall]) => {
+      context.fillStyle = colour;
+      context.fillRect(left + x * g, top + y * g, wide * g, tall * g);
+    };
+    for (const [name, ...values] of this.operations) {
+      const key = String(values[0]);
+      const [x = 0, y = 0, wide = 0, tall = 0, ...rest] = values.filter((value) => typeof value === "number");
+      switch (name) {
+        case "sprite":
+          // The middle of a line may be half a pixel
+          this.#put(key, g, left + Math.ceil(x * g), top + y * g);
+          break;
+        case "fill":
+          fill(`rgb(${rest})`, [x, y, wide, tall]);
+          break;
+        case "lighten":
+          fill("rgb(255 255 255 / 33.3%)", [x, y, wide, tall]);
+          break;
+        case "veil":
+          context.fillStyle = `rgb(${x} ${y} ${wide} / ${tall / 256})`;
+          context.fillRect(0, 0, width, height);
+          break;
+        case "flames":
+          this.#flames(x, width, height);
+          break;
+        case "crosshair":
+          this.#invert((width >> 1) - 4 * g, (height >> 1) - 4 * g, 9 * g, width, height);
+          break;
+        case "title": {
+          const across = ((this.sprites.get(key)?.width ?? 1) - 1) * 2 * g;
+          this.#put(key, 2 * g, (width - across) >> 1, Math.floor(height / 3));
+          break;
+        }
+        case "bars":
+          [left, top] = [width >> 1, height];
+          break;
+        case "panel": {
+          const sprite = this.sprites.get(key);
+          if (!sprite) break;
+          g = Math.min(g, scaleOf(width, height, sprite.width, sprite.height));
+          [left, top] = [(width - sprite.width * g) >> 1, (height - sprite.height * g) >> 1];
+          this.#put(key, g, left, top);
+          break;
+        }
+        case "portrait": {
+          const [pose, size] = [/** @type {number[]} */ (values[2]), PORTRAIT.map((side) => side * g)];
+          this.portrait = { pose, x: left + x * g, y: top + y * g, width: size[0], height: size[1] };
+          context.clearRect(this.portrait.x, this.portrait.y, this.portrait.width, this.portrait.height);
+          break;
+        }
+        case "cursor":
+          [left, top] = [left + Math.floor(x * g), top + Math.floor(y * g)];
+          break;
+        case "tooltip":
+          this.#tooltip(key, left + x * g, top + y * g, g);
+          break;
+        case "pointer":
+          this.#put("pointer", Math.max(1, g - 1), left, top);
+      }
+    }
+  }
+
+  /** @param {string} key @param {number} scale @param {number} x device pixels @param {number} y */
+  #put(key, scale, x, y) {
+    const sprite = this.sprites.get(key);
+    if (!sprite) return;
+    const times = sprite.scale === 1 ? scale : 1;
+    const name = sprite.scale === 1 ? key : `${scale}:${key}`;
+    let ready = this.ready.get(name);
+    if (!ready) {
+      const { pixels, width, height } = sprite.scale === 1 ? sprite : rescaled(sprite, scale);
+      ready = this.context.canvas.ownerDocument.createElement("canvas");
+      [ready.width, ready.height] = [width, height];
+      ready.getContext("2d")?.putImageData(new ImageData(pixels, width, height), 0, 0);
+      this.ready.set(name, ready);
+    }
+    this.context.drawImage(ready, x, y, ready.width * times, ready.height * times);
+  }
+
+  /** A line of text in a dark frame, within the canvas. @param {string} key @param {number} x @param {number} y @param {number} g */
+  #tooltip(key, x, y, g) {
+    const { context } = this;
+    const sprite = this.sprites.get(key);
+    if (!sprite) return;
+    const [width, height] = [(sprite.width + 5) * g, (sprite.height + 4) * g];
+    const [left, top] = [Math.min(x, context.canvas.width - width - 2 * g), Math.max(2 * g, y)];
+    context.fillStyle = "rgb(28 22 20 / 91.7%)";
+    context.fillRect(left, top, width, height);
+    context.strokeStyle = "rgb(150 112 58)";
+    context.lineWidth = g;
+    context.strokeRect(left + g / 2, top + g / 2, width - g, height - g);
+    this.#put(key, g, left + 3 * g, top + 2 * g);
+  }
+
+  /** Fire from the lower edge, as high in every window. @param {number} ticks @param {number} width @param {number} height */
+  #flames(ticks, width, height) {
+    const { context } = this;
+    const unit = Math.max(1, Math.round(height / 360));
+    for (let column = 0; column * 8 * unit < width; column++) {
+      const slow = Math.sin(column * 0.4 + ticks * 0.7);
+      const quick = Math.sin(column * 1.04 - 1.19 * ticks);
+      const top = Math.floor(height * (0.84 - 0.07 * slow - 0.05 * quick));
+      for (const [colour, from] of /** @type {[string, number][]} */ ([
+        ["rgb(250 130 26 / 60%)", top],
+        ["rgb(255 220 90 / 50%)", top + ((height - top) >> 1)],
+      ])) {
+        context.fillStyle = colour;
+        context.fillRect(column * 8 * unit, from, 8 * unit, height - from);
+      }
+    }
+  }
+
+  /** @param {number} x @param {number} y @param {number} side device pixels of a square @param {number} width of the canvas @param {number} height */
+  #invert(x, y, side, width, height) {
+    const { canvas } = this.context;
+    this.crosshair ??= canvas.ownerDocument.createElement("i");
+    const bar = "linear-gradient(#fff, #fff) center";
+    Object.assign(this.crosshair.style, {
+      position: "absolute",
+      left: `${(100 * x) / width}%`,
+      top: `${(100 * y) / height}%`,
+      width: `${(100 * side) / width}%`,
+      height: `${(100 * side) / height}%`,
+      background: `${bar} / 100% 11.111% no-repeat, ${bar} / 11.111% 100% no-repeat`,
+      mixBlendMode: "difference",
+      pointerEvents: "none",
+    });
+    if (!this.crosshair.isConnected) canvas.after(this.crosshair);
+  }
+}
