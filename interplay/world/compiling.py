@@ -216,8 +216,8 @@ def exercise(then: Callable[[], object] = lambda: None) -> None:
     """
     from interplay.world.entities import items_and_projectiles, mobs
     from interplay.world.entities.explosions import explode
-    from interplay.world.grid.changes import Changes
     from interplay.world.registry.blocks import state_of
+    from interplay.world.scene.encoder import SceneEncoder
     from interplay.world.state import Action, Stack
     from interplay.world.terrain import caves
     from interplay.world.terrain.generate import generate
@@ -226,7 +226,7 @@ def exercise(then: Callable[[], object] = lambda: None) -> None:
     generate(1, "village")
     world = World(1, "flat", inhabited=False)
     x, y, z = world.spawn
-    changes = Changes(world.grid)
+    encoder = SceneEncoder(world, 0, hide_land=True)
     for place, name in enumerate(mobs.KINDS[mobs.NUM_THINGS :]):
         mobs.spawn(world, name, x + 3.5 + place % 5, float(y), z + 3.5 + place // 5)
     world.spawn_item(x + 0.5, y + 1.0, z + 0.5, Stack("stick"))
@@ -242,6 +242,6 @@ def exercise(then: Callable[[], object] = lambda: None) -> None:
             Action(forward=True, jump=step > 4, attack=step % 3 == 0, use=step % 3 == 1, camera_pitch=8.0, camera_yaw=20.0)
         )
     explode(world, x + 9.5, y + 1.0, z + 0.5, 2.0, True)
-    changes.take()
+    encoder.scene()
     then()
     _draw(world)

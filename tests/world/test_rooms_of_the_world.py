@@ -18,7 +18,7 @@ UPWARD = {("world", "compiling"): "the first world of a machine compiles the ker
 """(module, module) of imports that run upward, and why. This list may only become shorter."""
 HIDDEN = {
     ("compiling", room): "the kernels are loaded only when a world is made, not to ask whether they are compiled"
-    for room in ("state", "registry", "grid", "terrain", "entities", "render", "world")
+    for room in ("state", "registry", "terrain", "entities", "render", "world", "scene")
 }
 """(module, room) of imports inside functions, and why. This list may only become shorter."""
 
