@@ -251,9 +251,9 @@ def test_sprites_are_sent_once_with_their_pixels():
     start = 0
     for name, width, height, pixels in document["sprites"]:
         picture, expected = pieces.sprite(name)
-        np.testing.assert_array_equal(arrays["sprite_pixels"][start : start + width * height], picture.reshape(-1, 4))
+        np.testing.assert_array_equal(arrays["sprite_pixels"][start : start + picture.size], picture.reshape(-1))
         assert (picture.shape[:2], pixels) == ((height, width), expected)
-        start += width * height
+        start += picture.size
     assert start == len(arrays["sprite_pixels"]) > 0
     world.step(Action())
     assert "sprites" not in packing.unpack(packing.inflate(encoder.scene()))[0]

@@ -23,9 +23,6 @@ SKY_TICKS = 20
 SECTIONS_A_FRAME = 32
 """Of a land frame where land is hidden."""
 
-_WITH_SPRITES = ("sprite", "panel", "title", "tooltip", "pointer")
-"""Operations of the display that draw a sprite, named in their second place; the pointer has only one."""
-
 
 class SceneEncoder:
     """Remembers what one client knows.
@@ -165,16 +162,10 @@ class SceneEncoder:
             self._models.update(models)
             document["models"], found = figures.WARDROBE.definitions(models)
             arrays.update(found)
-        drawn = {one[0] if one[0] == "pointer" else one[1] for one in operations if one[0] in _WITH_SPRITES}
-        names = sorted(drawn - self._sprites)
+        names = sorted(display.sprites(operations) - self._sprites)
         if names:
             self._sprites.update(names)
-            pictures = [pieces.sprite(name) for name in names]
-            document["sprites"] = [
-                [name, picture.shape[1], picture.shape[0], pixels]
-                for name, (picture, pixels) in zip(names, pictures, strict=True)
-            ]
-            arrays["sprite_pixels"] = np.concatenate([picture.reshape(-1, 4) for picture, _ in pictures])
+            document["sprites"], arrays["sprite_pixels"] = pieces.sheet(names)
 
     def _tell_cells(self, arrays: dict[str, np.ndarray], place: str, at: np.ndarray, key: str, values: np.ndarray) -> None:
         """Cells with news, in sections that the client has."""
