@@ -141,7 +141,7 @@ def test_the_picture_is_drawn_here_over_the_servers_and_as_large(page, look):  #
     assert note(page) == "Drawn in this browser."
     assert between.of("scene") == [{"type": "scene", "drawn": "here", "gui_width": 320, "gui_height": 240}]
     assert sum(message["parts"] for message in between.of("land")) == 4
-    picture, canvas = page.locator("#player canvas").nth(0), page.locator("#player canvas.drawn").first
+    picture, canvas = page.locator("#player canvas").nth(0), page.locator("#player .drawn canvas").first
     for name, value in picture.bounding_box().items():
         assert canvas.bounding_box()[name] == pytest.approx(value, abs=1)
     width, ratio = page.evaluate("[scene.canvas.width, devicePixelRatio]")
@@ -203,7 +203,7 @@ def test_a_browser_that_cannot_draw_gets_pictures_and_says_why(page, hash, reaso
     drawn(page, "server")
     assert note(page) == f"Drawn by the server: {reason}."
     assert between.of("scene") == []
-    assert page.locator("canvas.drawn").count() == 0
+    assert page.locator(".drawn").count() == 0
     page.shoot("drawn-by-the-server")
 
 
@@ -262,4 +262,4 @@ def test_a_game_that_only_the_server_can_draw_offers_no_choice(page):  # noqa: F
     Between(page, offers=False)
     play(page)
     assert not page.locator("[data-drawing]").is_visible()
-    assert page.locator("canvas.drawn").count() == 0
+    assert page.locator(".drawn").count() == 0

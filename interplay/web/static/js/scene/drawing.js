@@ -42,8 +42,12 @@ export class Drawing {
     this.delay = new Delay();
     /** @type {import("./scene.js").Scene | null} */
     this.scene = null;
-    /** @type {HTMLCanvasElement[]} the world, and over it bars and screens */
-    this.canvases = [];
+    /** Lies over the picture and has the canvases: the world, and over it bars and screens. */
+    this.frame = document.createElement("div");
+    this.frame.className = "drawn";
+    this.frame.hidden = true;
+    this.frame.setAttribute("aria-hidden", "true"); // the picture's canvas has words
+    picture.after(this.frame);
     this.width = this.height = 0;
     this.step = -1;
     /** Client time of the newest input that the world has used. */
@@ -63,25 +67,19 @@ export class Drawing {
     this.hiddenAt = null;
     this.onVisible = () => this.#onVisible();
     document.addEventListener("visibilitychange", this.onVisible);
-    requestAnimationFrame(() => this.#frame());
+    requestAnimationFrame(() => this.#draw());
   }
 
   /** Begin; the server is asked once everything is here. */
   async open() {
-    for (const canvas of this.canvases) canvas.remove();
-    this.canvases = [0, 1].map(() => document.createElement("canvas")); // one that lost its context gets no other
-    for (const canvas of this.canvases) {
-      canvas.className = "drawn";
-      canvas.hidden = !this.isShown;
-      canvas.setAttribute("aria-hidden", "true"); // the picture's has words
-    }
-    this.picture.after(...this.canvases);
+    const [canvas, overlay] = [0, 1].map(() => document.createElement("canvas")); // one that lost its context gets no other
+    this.frame.replaceChildren(canvas, overlay);
     let scene;
     try {
       // Loaded where it is needed: the page of an Atari game does without.
       const { CannotDraw, Scene } = await import("./scene.js");
       try {
-        scene = await Scene.open(this.canvases[0], this.canvases[1], this.tables);
+        scene = await Scene.open(canvas, overlay, this.tables);
       } catch (error) {
         if (error instanceof CannotDraw) return this.#fail(error.message);
         throw error;
@@ -110,8 +108,7 @@ export class Drawing {
     this.isShown = false;
     this.scene?.close();
     this.scene = null;
-    for (const canvas of this.canvases) canvas.remove();
-    this.canvases = [];
+    this.frame.remove();
     document.removeEventListener("visibilitychange", this.onVisible);
   }
 
@@ -123,7 +120,7 @@ export class Drawing {
   /** Take the picture's place and size. */
   fit() {
     const { width, height } = this.picture.style;
-    for (const canvas of this.canvases) Object.assign(canvas.style, { width, height });
+    Object.assign(this.frame.style, { width, height });
     const share = devicePixelRatio * this.pace.ratio;
     this.width = Math.max(1, Math.round(parseFloat(width) * share));
     this.height = Math.max(1, Math.round(parseFloat(height) * share));
@@ -158,9 +155,9 @@ export class Drawing {
     scene.asked(parts);
   }
 
-  #frame() {
+  #draw() {
     if (this.isClosed) return;
-    requestAnimationFrame(() => this.#frame());
+    requestAnimationFrame(() => this.#draw());
     const now = performance.now();
     const moves = this.handlers.isMoving();
     this.handlers.onTurning(Math.min(100, now - this.drawnAt));
@@ -176,7 +173,7 @@ export class Drawing {
     this.paintedStep = this.step;
     if (!this.isShown) {
       this.isShown = true;
-      for (const canvas of this.canvases) canvas.hidden = false;
+      this.frame.hidden = false;
       this.handlers.onShown();
     }
     if (isNew) this.handlers.onPainted(this.step);
