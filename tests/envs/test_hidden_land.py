@@ -67,7 +67,7 @@ def played():
     env = make(replace(task, env=replace(task.env, options={**task.env.options, "size": [64, 36]})))
     env.reset(seed=14169)
     world = env.world
-    encoder, decoder = SceneEncoder(world, 0, hide_land=True), SceneDecoder()
+    encoder, decoder = SceneEncoder(world, 0, hide_land=env.hides_land), SceneDecoder()
     rng, unseen, number = np.random.default_rng(6), [], 0
     for step in range(400):
         sections = decoder.known[::SECTION, ::SECTION, ::SECTION].copy()
@@ -122,3 +122,19 @@ def test_what_the_player_looks_at_has_come(played):
                 break
             cell = next_cell(*cell, dx, dy, dz)
     assert seen > 200
+
+
+@pytest.mark.parametrize(
+    ("task_id", "options", "hides"),
+    [
+        ("basalt/find_cave", {}, True),
+        ("basalt/sandbox", {"origin": True}, True),  # as every task of Explore has it
+        ("basalt/make_waterfall", {}, False),
+        ("basalt/sandbox", {}, False),
+    ],
+)
+def test_land_is_hidden_where_finding_is_the_task(task_id, options, hides):
+    task = find(task_id)
+    env = make(replace(task, env=replace(task.env, options={**task.env.options, **options})))
+    assert env.hides_land is hides
+    env.close()

@@ -358,6 +358,12 @@ class VoxelEnv(PlayableEnv):
                 self._pictures[seat] = self._renderers[height].frame(self.world, self._gui_scale)
         return Frame(self._pictures[seat])
 
+    @property
+    def hides_land(self) -> bool:
+        """Whether a browser that draws this world knows only land that its player could have seen: where finding is the task."""
+        check = str(self._options["check"]).rpartition(":")[2]
+        return self._options["origin"] or check == "find_cave"
+
     def draw_for(self, view: Mapping[str, Any] | None, height: int | None = None) -> None:
         """As `PlayableEnv.draw_for`; bars and screens keep their share of the picture, whatever its size."""
         if view is not None and (set(view) != {"gui_scale"} or not _is_whole(view["gui_scale"]) or view["gui_scale"] < 1):

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from interplay.world.world import World
 
 MOST_PENDING = 2**17
-"""Cells and lights that are kept for a client that does not ask; one with more to learn begins anew."""
+"""Cells and lights that are kept for a client that does not ask; one with more to learn begins again."""
 
 
 class Pending:

@@ -63,7 +63,7 @@ def static_tables() -> StaticTables:
 
 
 def _from_larger(pages: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    """Each smaller texture as what it differs, modulo 256, from the means of four pixels of the larger: a third of the bytes."""
+    """Smaller textures as what they differ, modulo 256, from the means of four pixels of the larger: a third of the bytes."""
     levels = [level.copy() for level in np.split(pages, starts[1:])]
     for number in range(LEVELS - 1, 0, -1):
         side = 16 >> number

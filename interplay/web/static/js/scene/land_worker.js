@@ -32,7 +32,7 @@ self.onmessage = (/** @type {MessageEvent<Task>} */ { data }) => {
 async function handle({ payload, isLand }) {
   try {
     const { document, arrays } = unpack((await inflated(payload, MOST_BYTES)).buffer);
-    if (document.size) land = new Land(document.size); // only a frame that begins anew has it
+    if (document.size) land = new Land(document.size); // only a frame that begins again has it
     if (!land) throw new Error("a frame came before the one that begins");
     if (isLand) land.part(arrays);
     else land.change(arrays);
