@@ -24,26 +24,30 @@ draws_with_webgl = pytest.mark.parametrize("chromium", ["webgl"], indirect=True)
 SKY = (150, 190, 230)
 SIZE = (320, 180)
 FAR = 96.0
-DRAW = """async ({ bytes, camera, hand, portrait, size, sky, far }) => {
+DRAW = """async ({ messages, camera, hands, portrait, size, sky, far, now }) => {
   const { Figures } = await import("/static/js/scene/figures.js");
   const { unpack } = await import("/static/js/scene/packing.js");
   const { viewOf } = await import("/static/js/scene/view.js");
   const canvas = Object.assign(document.createElement("canvas"), { width: size[0], height: size[1] });
   const gl = canvas.getContext("webgl2", { alpha: false, antialias: false, depth: true });
   const figures = new Figures(gl);
-  const { document: news, arrays } = unpack(Uint8Array.from(atob(bytes), (letter) => letter.charCodeAt(0)).buffer);
-  figures.update(news, arrays, 1000);
-  const view = viewOf(camera, size[0], size[1], arrays.bright);
+  messages.forEach((bytes, tick) => {
+    const { document, arrays } = unpack(Uint8Array.from(atob(bytes), (letter) => letter.charCodeAt(0)).buffer);
+    figures.update(document, arrays, 1000 + 50 * tick);
+    if (!tick) camera.bright = arrays.bright;
+  });
+  const view = viewOf(camera, size[0], size[1], camera.bright);
+  hands.forEach((hand, tick) => figures.hand(hand, view, 1000 + 50 * tick));
   gl.viewport(0, 0, size[0], size[1]);
   gl.clearColor(...sky.map((value) => value / 255), 1);
   gl.clearDepth(far / 256);
   gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
   gl.clearDepth(1);
   let pixels = new Uint8Array(4 * size[0] * size[1]);
-  if (portrait) pixels = figures.portrait(hand, size[0], size[1]).data;
+  if (portrait) pixels = figures.portrait(portrait, size[0], size[1]).data;
   else {
-    if (hand) figures.hand(hand, view);
-    else figures.draw(view, 1050);
+    figures.draw(view, now);
+    if (hands.length) figures.hand(hands.at(-1), view, now);
     gl.readPixels(0, 0, size[0], size[1], gl.RGBA, gl.UNSIGNED_BYTE, pixels);
   }
   if (gl.getError()) throw new Error("WebGL says that something is wrong");
@@ -136,24 +140,36 @@ SCENES = (
 )
 
 
-def drawn_by(page, models, document, arrays, camera, hand=None, *, portrait=False) -> np.ndarray:
-    """What the browser draws: uint8, shape (H, W, 4), the lowest row first but for portraits."""
+def message(rows, ids, world, poses=()) -> str:
+    """A tick with these figures, and the models of them and of some poses."""
+    models = sorted({int(row[figures.MODEL]) for row in (*rows, *poses)})
     listed, defined = figures.WARDROBE.definitions(models)
-    data = pack({"tick": 500, "models": listed} | document, defined | arrays)
+    arrays = defined | {"figures": rows, "figure_ids": ids, "bright": bright(world)}
+    return base64.b64encode(pack({"tick": world.ticks, "models": listed}, arrays)).decode()
+
+
+def nobody() -> tuple[np.ndarray, np.ndarray]:
+    return np.zeros((0, figures.ROW), np.float32), np.zeros(0, np.uint32)
+
+
+def drawn_by(page, messages, camera, *, hands=(), portrait=None, now=1050) -> np.ndarray:
+    """What the browser draws, at a time in ms; the first message came at 1000: uint8, shape (H, W, 4)."""
     width, height = camera.size
     text = page.evaluate(
         DRAW,
         {
-            "bytes": base64.b64encode(data).decode(),
+            "messages": messages,
             "camera": {key: getattr(camera, key) for key in ("x", "y", "z", "yaw", "pitch", "fov")},
-            "hand": None if hand is None else hand.tolist(),
+            "hands": [pose.tolist() for pose in hands],
             "portrait": portrait,
             "size": camera.size,
             "sky": SKY,
             "far": FAR,
+            "now": now,
         },
     )
-    return np.frombuffer(base64.b64decode(text), np.uint8).reshape(height, width, 4)
+    pixels = np.frombuffer(base64.b64decode(text), np.uint8).reshape(height, width, 4)
+    return pixels if portrait else pixels[::-1]
 
 
 def bright(world) -> np.ndarray:
@@ -184,9 +200,7 @@ def test_a_browser_draws_figures_as_pictures_have_them(webgl_page, name):
     ours, depth = np.full((height, width, 3), SKY, np.uint8), np.full((height, width), FAR, np.float32)
     figures.draw(world, camera, ours, depth)
     ids, rows = figures.standing(world, (camera.x, camera.y, camera.z))
-    models = sorted({int(model) for model in rows[:, figures.MODEL]})
-    arrays = {"figures": rows, "figure_ids": ids, "bright": bright(world)}
-    theirs = drawn_by(webgl_page, models, {}, arrays, camera)[::-1, :, :3]
+    theirs = drawn_by(webgl_page, [message(rows, ids, world)], camera)[..., :3]
     compare(name, ours, theirs, 1000 if name != "things" else 300)
 
 
@@ -207,7 +221,7 @@ def test_a_browser_draws_the_hand_as_pictures_have_it(webgl_page, held):
     camera = Camera(0.0, 0.0, 0.0, 0.0, 0.0, display.HAND_FOV, SIZE)
     ours, depth = np.full((height, width, 3), SKY, np.uint8), np.full((height, width), 1e9, np.float32)
     figures.paint(pose[None], figures.basis(camera), ours, depth)
-    theirs = drawn_by(webgl_page, [int(pose[figures.MODEL])], {}, {"bright": bright(world)}, camera, pose)[::-1, :, :3]
+    theirs = drawn_by(webgl_page, [message(*nobody(), world, [pose])], camera, hands=[pose])[..., :3]
     compare(f"hand with {held}", ours, theirs, 500)
 
 
@@ -218,6 +232,26 @@ def test_a_browser_draws_the_portrait_as_pictures_have_it(webgl_page):
     camera = Camera(*display.PORTRAIT_EYE, 0.0, 0.0, display.PORTRAIT_FOV, size)
     ours, depth = np.full((size[1], size[0], 3), SKY, np.uint8), np.full((size[1], size[0]), 1e9, np.float32)
     figures.paint(pose[None], figures.basis(camera), ours, depth)
-    found = drawn_by(webgl_page, [int(pose[figures.MODEL])], {}, {"bright": bright(empty_world())}, camera, pose, portrait=True)
+    found = drawn_by(webgl_page, [message(*nobody(), empty_world(), [pose])], camera, portrait=pose.tolist())
     assert set(found[..., 3].ravel().tolist()) == {0, 255}
     compare("portrait", ours, np.where(found[..., 3:] > 0, found[..., :3], np.array(SKY, np.uint8)), 5000)
+
+
+@draws_with_webgl
+def test_figures_and_the_hand_move_evenly_between_two_ticks(webgl_page):
+    world, camera = scene("nothing")
+    put(world, "pig", 63.0, 8.0, 64.0)
+    put(world, "cow", 66.0, 8.0, 66.0)
+    held = display.hand(world)
+    ids, rows = figures.standing(world, (camera.x, camera.y, camera.z))
+    after, lower = rows.copy(), held.copy()
+    after[0, figures.X] += 1.0
+    after[1, figures.X] -= 5.0  # nobody walks that far
+    lower[figures.Y] -= 0.2
+    messages = [message(rows, ids, world, [held]), message(after, ids, world)]
+    between = after.copy()
+    between[0, figures.X] -= 0.5
+    halfway = message(between, ids, world, [held])
+    theirs = drawn_by(webgl_page, messages, camera, hands=[held, lower], now=1075)
+    assert (theirs == drawn_by(webgl_page, [halfway], camera, hands=[0.5 * (held + lower)])).all()
+    assert (theirs != drawn_by(webgl_page, messages, camera, hands=[held, lower], now=1100)).any()

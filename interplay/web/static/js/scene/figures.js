@@ -1,7 +1,7 @@
 // Mobs, items, players and the hand: boxes that are drawn by casting a ray through each pixel in the box's own frame, over the
 // land and with its depths. interplay/world/render/figures.py is the same in Python.
 
-import { INSTANCE, LIGHT, MANNER, MODEL, PART, ROW, SPRITE, X, Y, Z, between, isStep, place, shine } from "./poses.js";
+import { INSTANCE, LIGHT, MODEL, PART, ROW, SPRITE, X, Y, Z, between, isStep, place, shine } from "./poses.js";
 import { DEPTH } from "./shaders.js";
 import { Program } from "./view.js";
 
@@ -26,6 +26,7 @@ const TEXELS_IN_A_ROW = 1024;
 const FACES_IN_A_ROW = 768;
 /** How high the hand's and the portrait's pictures are, in degrees. */
 const HAND_FOV = 70, PORTRAIT_FOV = 17;
+const AT_ORIGIN = [0, 0, 0], BEFORE_PORTRAIT = [0, 1, 0];
 const LOOKING_SOUTH = [-1, 0, 0, 0, 1, 0, 0, 0, 1];
 
 const VERTEX = `#version 300 es
@@ -144,7 +145,12 @@ export class Figures {
     this.faces = new Table(gl, gl.RGBA32UI, gl.RGBA_INTEGER, gl.UNSIGNED_INT, FACES_IN_A_ROW, new Uint32Array(4 * FACES_IN_A_ROW));
     this.skin = new Table(gl, gl.RGBA8, gl.RGBA, gl.UNSIGNED_BYTE, TEXELS_IN_A_ROW, new Uint8Array(4 * 16 * TEXELS_IN_A_ROW));
     this.boxes = new Float32Array(64 * INSTANCE);
-    this.held = new Float32Array(ROW);
+    /** The hand, the pose that it was told last, and when. @type {Figure | null} */
+    this.held = null;
+    /** @type {Row | null} */
+    this.told = null;
+    this.toldAt = 0;
+    this.pose = new Float32Array(ROW);
     this.buffer = gl.createBuffer();
     this.vertices = gl.createVertexArray();
     gl.bindVertexArray(this.vertices);
@@ -211,34 +217,18 @@ export class Figures {
   update(document, arrays, tickAt) {
     if (document.models) this.define(document.models, arrays);
     if (document.size) this.clear();
-    const share = this.#share(tickAt), { figures: rows, figure_ids: ids, gone } = arrays;
-    for (const figure of this.order) {
-      if (figure.moves) between(figure.from, figure.to, share, figure.from);
-      figure.moves = share < 1 && figure.moves;
-    }
+    const share = shareOf(tickAt - this.tickAt), { figures: rows, figure_ids: ids, gone } = arrays;
+    for (const figure of this.order) halt(figure, share);
     const before = this.figures.size;
     let isChanged = false;
     for (let i = 0; i < (gone?.length ?? 0); i++) isChanged = this.figures.delete(gone[i]) || isChanged;
     for (let i = 0; i < (ids?.length ?? 0); i++) {
       const row = /** @type {Float32Array} */ (rows).subarray(i * ROW, (i + 1) * ROW);
-      let figure = this.figures.get(ids[i]);
-      if (!figure) {
-        figure = { id: ids[i], from: row.slice(), to: row.slice(), now: row.slice(), moves: false, away: 0 };
-        this.figures.set(figure.id, figure);
-        continue;
-      }
-      figure.moves = isStep(figure.from, row);
-      figure.to.set(row);
-      if (!figure.moves) figure.from.set(row);
+      this.figures.set(ids[i], sent(this.figures.get(ids[i]), ids[i], row));
     }
     if (isChanged || this.figures.size !== before) this.order = [...this.figures.values()];
     this.tick = document.tick;
     this.tickAt = tickAt;
-  }
-
-  /** How much of the way to the newest tick is done. @param {number} nowMs */
-  #share(nowMs) {
-    return Math.min(1, Math.max(0, (nowMs - this.tickAt) / TICK_MS));
   }
 
   /**
@@ -247,11 +237,9 @@ export class Figures {
    * @param {number} nowMs
    */
   draw(view, nowMs) {
-    const share = this.#share(nowMs), tick = this.tick - 1 + share, { order } = this;
+    const share = shareOf(nowMs - this.tickAt), tick = this.tick - 1 + share, { order } = this;
     for (const figure of order) {
-      const { now } = figure;
-      if (figure.moves) between(figure.from, figure.to, share, now);
-      else now.set(figure.to);
+      const now = shown(figure, share);
       figure.away = (now[X] - view.eye[0]) ** 2 + (now[Y] - view.eye[1]) ** 2 + (now[Z] - view.eye[2]) ** 2;
       shine(now, figure.id, tick, view.bright);
     }
@@ -283,14 +271,22 @@ export class Figures {
   }
 
   /**
-   * Draw a pose over everything, as what is held in the hand.
-   * @param {Row} pose for an eye at the origin that looks south
+   * Draw the hand over everything; this forgets the picture's depths. It moves to another pose in the time of a tick.
+   * @param {Row} pose for an eye at the origin that looks south; another array where it is another pose
    * @param {{width: number, height: number}} view of the picture, in pixels
+   * @param {number} [nowMs]
    */
-  hand(pose, view) {
+  hand(pose, view, nowMs = performance.now()) {
+    if (pose !== this.told) {
+      if (this.held) halt(this.held, shareOf(nowMs - this.toldAt));
+      this.held = sent(this.held, 0, this.#asItIs(pose));
+      this.told = pose;
+      this.toldAt = nowMs;
+    }
+    if (!this.held) return;
     this.gl.clear(this.gl.DEPTH_BUFFER_BIT);
-    const tan = tangent(HAND_FOV);
-    this.#paint(this.#put(this.#asItIs(pose), [0, 0, 0], LOOKING_SOUTH, 0), LOOKING_SOUTH, tan, view.width, view.height);
+    const count = this.#put(shown(this.held, shareOf(nowMs - this.toldAt)), AT_ORIGIN, LOOKING_SOUTH, 0);
+    this.#paint(count, LOOKING_SOUTH, tangent(HAND_FOV), view.width, view.height);
   }
 
   /**
@@ -308,8 +304,7 @@ export class Figures {
     gl.clearColor(0, 0, 0, 0);
     gl.depthMask(true);
     gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
-    const tan = tangent(PORTRAIT_FOV);
-    this.#paint(this.#put(this.#asItIs(pose), [0, 1, 0], LOOKING_SOUTH, 0), LOOKING_SOUTH, tan, width, height);
+    this.#paint(this.#put(this.#asItIs(pose), BEFORE_PORTRAIT, LOOKING_SOUTH, 0), LOOKING_SOUTH, tangent(PORTRAIT_FOV), width, height);
     const upsideDown = new Uint8Array(4 * width * height), picture = new ImageData(width, height);
     gl.readPixels(0, 0, width, height, gl.RGBA, gl.UNSIGNED_BYTE, upsideDown);
     for (let row = 0; row < height; row++) picture.data.set(upsideDown.subarray(4 * width * row, 4 * width * (row + 1)), 4 * width * (height - 1 - row));
@@ -320,12 +315,10 @@ export class Figures {
 
   /** A pose as a row that no light changes. @param {Row} pose */
   #asItIs(pose) {
-    const { held } = this;
-    held.fill(0);
-    held.set(pose);
-    held[LIGHT] = -1;
-    held[MANNER] = 0;
-    return held;
+    this.pose.fill(0);
+    this.pose.set(pose);
+    this.pose[LIGHT] = -1;
+    return this.pose;
   }
 
   /**
@@ -380,6 +373,43 @@ export class Figures {
     gl.disable(gl.CULL_FACE);
     gl.bindVertexArray(null);
   }
+}
+
+/** The part of a tick that some time is. @param {number} ms */
+function shareOf(ms) {
+  return Math.min(1, Math.max(0, ms / TICK_MS));
+}
+
+/**
+ * A figure goes on from where it is shown.
+ * @param {Figure} figure
+ * @param {number} share of its way that it has done
+ */
+function halt(figure, share) {
+  if (figure.moves) between(figure.from, figure.to, share, figure.from);
+  figure.moves &&= share < 1;
+}
+
+/**
+ * A figure on its way to a new row, or there at once if it is new or far from there.
+ * @param {Figure | null | undefined} figure
+ * @param {number} id
+ * @param {Float32Array} row
+ * @returns {Figure}
+ */
+function sent(figure, id, row) {
+  if (!figure) return { id, from: row.slice(), to: row.slice(), now: row.slice(), moves: false, away: 0 };
+  figure.moves = isStep(figure.from, row);
+  figure.to.set(row);
+  if (!figure.moves) figure.from.set(row);
+  return figure;
+}
+
+/** Its row at this share of its way. @param {Figure} figure @param {number} share */
+function shown({ from, to, now, moves }, share) {
+  if (moves) between(from, to, share, now);
+  else now.set(to);
+  return now;
 }
 
 /** @template {Float32Array<ArrayBuffer> | Uint32Array<ArrayBuffer> | Uint8Array<ArrayBuffer>} T */
