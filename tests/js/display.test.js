@@ -56,17 +56,16 @@ test("nothing is painted anew while nothing has changed", () => {
   assert.equal(painted.length, 4);
 });
 
-test("a portrait is a hole in the panel, and the view is told where", () => {
+test("a portrait is asked for at its size and painted in its window", () => {
   globalThis.ImageData = class {};
   const { painted, display } = notes();
   display.define([["panel:inventory", 176, 166, 1]], new Uint8Array(176 * 166 * 4));
+  const asked = [];
+  display.portraits = (...what) => asked.push(what) && { width: 98, height: 140 };
   display.show([["panel", "panel:inventory"], ["portrait", 26, 8, [1, 2]]], 320, 180);
   display.draw(640, 360);
-  assert.deepEqual(display.portrait, { pose: [1, 2], x: 196, y: 30, width: 98, height: 140 });
-  assert.deepEqual(painted.at(-1), ["clear", 196, 30, 98, 140]);
-  display.show([], 320, 180);
-  display.draw(640, 360);
-  assert.equal(display.portrait, null);
+  assert.deepEqual(asked, [[[1, 2], 98, 140]]);
+  assert.deepEqual(painted.slice(-2), [["rgb(54 48 50)", 196, 30, 98, 140], ["image", 196, 30]]);
 });
 
 test("a panel that does not fit is painted smaller", () => {

@@ -126,13 +126,19 @@ function withAngles(kind, buttons, paintedStep, clientMs, pitch, yaw) {
 /** Bars and screens of the world are so many pixels of their own wide, whatever the picture has. */
 const GUI_WIDTH = 320;
 
+/** GUI pixels that a picture of this shape has room for. @param {{width: number, height: number}} picture @returns {[number, number]} */
+export function guiSize({ width, height }) {
+  return [GUI_WIDTH, Math.round((GUI_WIDTH * height) / width)];
+}
+
 /**
  * Where the picture is drawn from now on.
  * @param {"here" | "server"} drawn
  * @param {{width: number, height: number}} picture whose shape the bars and screens are laid out for
  */
-export function sceneMessage(drawn, { width, height }) {
-  return { type: "scene", drawn, gui_width: GUI_WIDTH, gui_height: Math.round((GUI_WIDTH * height) / width) };
+export function sceneMessage(drawn, picture) {
+  const [gui_width, gui_height] = guiSize(picture);
+  return { type: "scene", drawn, gui_width, gui_height };
 }
 
 /** Ask for more parts of the land, 1 to 8. @param {number} parts */

@@ -5,8 +5,8 @@
 /** @typedef {{pixels: Uint8ClampedArray<ArrayBuffer>, width: number, height: number, scale: number}} Sprite RGBA, and its pixels per GUI pixel */
 
 /**
- * The window in which the player is to be drawn, in device pixels from the upper left, and how the player stands there.
- * @typedef {{pose: number[], x: number, y: number, width: number, height: number}} Portrait
+ * A picture of the player, who stands like this, with nothing around: width and height in device pixels.
+ * @typedef {(pose: number[], width: number, height: number) => ImageData} Portraits
  */
 
 /** GUI pixels of the window with the player's portrait. */
@@ -51,11 +51,11 @@ export function rescaled({ pixels, width, height, scale: from }, scale) {
 export class Display {
   /**
    * @param {CanvasRenderingContext2D} context of a canvas that lies exactly over the picture; the parent of both is positioned
+   * @param {Portraits | null} [portraits]
    */
-  constructor(context) {
+  constructor(context, portraits = null) {
     this.context = context;
-    /** Where the player's portrait belongs: the picture below is rgb(54 48 50) there, with the figure. @type {Portrait | null} */
-    this.portrait = null;
+    this.portraits = portraits;
     /** @type {Operation[]} */
     this.operations = [];
     this.gui = [320, 180];
@@ -108,7 +108,6 @@ export class Display {
     if (canvas.width !== width) canvas.width = width;
     if (canvas.height !== height) canvas.height = height;
     this.isPainted = true;
-    this.portrait = null;
     context.clearRect(0, 0, width, height);
     context.imageSmoothingEnabled = false;
     if (!this.operations.some(([name]) => name === "crosshair")) this.crosshair?.remove();
@@ -159,12 +158,10 @@ export class Display {
           this.#put(key, g, left, top);
           break;
         }
-        case "portrait": {
-          const [pose, size] = [/** @type {number[]} */ (values[2]), PORTRAIT.map((side) => side * g)];
-          this.portrait = { pose, x: left + x * g, y: top + y * g, width: size[0], height: size[1] };
-          context.clearRect(this.portrait.x, this.portrait.y, this.portrait.width, this.portrait.height);
+        case "portrait":
+          fill("rgb(54 48 50)", [x, y, ...PORTRAIT]);
+          this.#portrait(/** @type {number[]} */ (values[2]), left + x * g, top + y * g, g);
           break;
-        }
         case "cursor":
           [left, top] = [left + Math.floor(x * g), top + Math.floor(y * g)];
           break;
@@ -192,6 +189,16 @@ export class Display {
       this.ready.set(name, ready);
     }
     this.context.drawImage(ready, x, y, ready.width * times, ready.height * times);
+  }
+
+  /** @param {number[]} pose @param {number} x device pixels @param {number} y @param {number} g */
+  #portrait(pose, x, y, g) {
+    const picture = this.portraits?.(pose, PORTRAIT[0] * g, PORTRAIT[1] * g);
+    if (!picture) return;
+    const canvas = this.context.canvas.ownerDocument.createElement("canvas");
+    [canvas.width, canvas.height] = [picture.width, picture.height];
+    canvas.getContext("2d")?.putImageData(picture, 0, 0);
+    this.context.drawImage(canvas, x, y);
   }
 
   /** A line of text in a dark frame, within the canvas. @param {string} key @param {number} x @param {number} y @param {number} g */

@@ -1,7 +1,9 @@
 // The block world drawn by the browser: frames of a scene go in, pictures come out. docs/protocol.md has the frames.
 
 import { inflated } from "../codec.js";
-import { KIND } from "../protocol.js";
+import { KIND, guiSize } from "../protocol.js";
+import { Display } from "./display.js";
+import { Figures } from "./figures.js";
 import { unpack } from "./packing.js";
 import { LandView, viewOf } from "./view.js";
 
@@ -52,6 +54,11 @@ export class Scene {
     this.overlay = overlay;
     this.gl = gl;
     this.land = new LandView(gl, tables);
+    this.figures = new Figures(gl);
+    const context = /** @type {CanvasRenderingContext2D} */ (overlay.getContext("2d"));
+    this.display = new Display(context, (pose, width, height) => this.figures.portrait(pose, width, height));
+    /** What the player holds, as a pose. @type {number[] | null} */
+    this.hand = null;
     /** What the newest frame says of the player, and the one before it. @type {Record<string, any> | null} */
     this.me = null;
     /** @type {Record<string, any> | null} */
@@ -163,7 +170,7 @@ export class Scene {
     if (document.size) {
       this.land.begin(document.size);
       this.partsHere = this.partsUnderWay = 0;
-      this.partsLeft = this.me = this.selected = this.crack = null;
+      this.partsLeft = this.me = this.selected = this.crack = this.hand = null;
     }
     this.previousMe = this.me;
     this.me = document.me;
@@ -172,6 +179,11 @@ export class Scene {
     if (document.left !== undefined) this.partsLeft = document.left; // where land is hidden, more comes into sight
     if (document.selected !== undefined) this.selected = document.selected;
     if (document.crack !== undefined) this.crack = document.crack;
+    if (document.hand !== undefined) this.hand = document.hand;
+    if (document.left !== undefined) this.partsLeft = document.left;
+    this.figures.update(document, arrays, this.tickAt);
+    if (document.sprites) this.display.define(document.sprites, /** @type {any} */ (arrays.sprite_pixels));
+    if (document.display) this.display.show(document.display, ...guiSize(this.overlay));
     if (arrays.numbers) this.land.light(/** @type {any} */ (arrays.numbers), /** @type {any} */ (arrays.bright));
   }
 
@@ -198,5 +210,8 @@ export class Scene {
     while (this.boxes.length && performance.now() - begun < UPLOAD_MS) this.land.put(/** @type {any} */ (this.boxes.shift()));
     const view = viewOf(camera, this.canvas.width, this.canvas.height, this.land.bright);
     this.land.draw(view, tick, this.selected, this.crack);
+    this.figures.draw(view, nowMs);
+    if (this.hand) this.figures.hand(this.hand, view);
+    this.display.draw(this.overlay.width, this.overlay.height);
   }
 }
