@@ -9,7 +9,7 @@ import pytest
 from numba import njit
 
 from interplay.envs import make
-from interplay.envs.voxel import CAMERA, KEYS
+from interplay.envs.voxel import CAMERA, KEYS, VoxelEnv
 from interplay.tasks import find
 from interplay.world.grid.physics import first_cell, next_cell
 from interplay.world.render.models import CUBE, LAVA, models
@@ -52,12 +52,12 @@ def _in_sight(blocks, opaque, x, y, z, low_x, low_y, low_z, steps):
 
 
 def has_line_of_sight(world, section) -> bool:
-    """By ever finer nets of lines, and from around the eye too where a gap is a hair's breadth."""
+    """By ever finer nets of lines from the eye to the sides of a section."""
     kind = models().kind
     opaque = (kind == CUBE) | (kind == LAVA)
     me = world.player
-    low = [16 * side for side in section]
-    return any(_in_sight(world.grid.blocks, opaque, me.x, me.eye_y, me.z, *low, steps) for steps in (4, 16, 64, 256, 1024))
+    x, y, z = (16 * side for side in section)
+    return any(_in_sight(world.grid.blocks, opaque, me.x, me.eye_y, me.z, x, y, z, steps) for steps in (4, 16, 64, 256, 1024))
 
 
 @pytest.fixture(scope="module")
@@ -65,6 +65,7 @@ def played():
     """A game of find-a-cave: the world, what its browser knows, and sections that came without a line of sight."""
     task = find("basalt/find_cave")
     env = make(replace(task, env=replace(task.env, options={**task.env.options, "size": [64, 36]})))
+    assert isinstance(env, VoxelEnv)
     env.reset(seed=14169)
     world = env.world
     encoder, decoder = SceneEncoder(world, 0, hide_land=env.hides_land), SceneDecoder()
@@ -136,5 +137,6 @@ def test_what_the_player_looks_at_has_come(played):
 def test_land_is_hidden_where_finding_is_the_task(task_id, options, hides):
     task = find(task_id)
     env = make(replace(task, env=replace(task.env, options={**task.env.options, **options})))
+    assert isinstance(env, VoxelEnv)
     assert env.hides_land is hides
     env.close()

@@ -360,7 +360,7 @@ class VoxelEnv(PlayableEnv):
 
     @property
     def hides_land(self) -> bool:
-        """Whether a browser that draws this world knows only land that its player could have seen: where finding is the task."""
+        """Whether browsers that draw this world know only land that was in sight: so it is where finding is the task."""
         check = str(self._options["check"]).rpartition(":")[2]
         return self._options["origin"] or check == "find_cave"
 
