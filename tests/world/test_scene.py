@@ -276,3 +276,17 @@ def test_telling_changes_nothing_in_the_world():
 def test_a_frame_of_another_kind_is_refused():
     with pytest.raises(WorldError, match="frames of kind 4 and 5, got 2"):
         SceneDecoder().apply(2, packing.deflate(packing.pack({}, {})))
+
+
+def test_what_was_seen_comes_again_to_a_client_that_forgot():
+    world = World(6, "plains")
+    client = Client(world, hide_land=True)
+    client.scene()
+    client.land()
+    before = client.decoder.known.copy()
+    world.player.x, world.player.y, world.player.z = 128.5, 10.0, 128.5  # in the rock, where nothing is in sight
+    client.scene(fresh=True)
+    assert not client.decoder.known.any()
+    client.land()
+    assert before.any()
+    assert client.decoder.known[before].all()

@@ -46,13 +46,12 @@ class SceneEncoder:
         self._shared = Shared.of(world)
         self._pending = self._shared.join()
         self._num_rays = 0
+        self._seen = np.zeros([-(-side // land.SECTION) for side in world.grid.size], np.bool_)
         self._forget()
 
     def _forget(self) -> None:
         """The client knows nothing."""
-        sides = [-(-side // land.SECTION) for side in self.world.grid.size]
-        self._sent = np.zeros(sides, np.bool_)
-        self._seen = np.zeros(sides, np.bool_)
+        self._sent = np.zeros_like(self._seen)
         self._parts = land.parts_of(self.world.grid.size)
         self._told: dict[str, Any] = {}
         self._sky: tuple[int, int, str] | None = None
@@ -86,7 +85,7 @@ class SceneEncoder:
             self._tell_figures(document, arrays)
             self._tell_display(document, arrays)
             if self._hides:
-                self._look(is_new)
+                self._look()
                 self._tell(document, "left", self._num_frames())
             self._tell_sky(arrays)
         self._tell_cells(arrays, "cells", news.cells, "states", news.states)
@@ -210,10 +209,10 @@ class SceneEncoder:
         self._sent[tuple(np.array(wanted).T)] = True
         return land.message({"tick": self.world.ticks, "left": self._num_frames()}, body)
 
-    def _look(self, is_new: bool) -> None:
+    def _look(self) -> None:
         """Find more of what can be seen."""
         me = self.world.player
-        number = sight.NUM_RAYS * (sight.FIRST_TICKS if is_new else 1)
+        number = sight.NUM_RAYS * (1 if self._num_rays else sight.FIRST_TICKS)
         x, y, z = self._renderer.camera(self.world).axes[2]
         sight.look(self.world.grid, (me.x, me.eye_y, me.z), (float(x), float(y), float(z)), self._seen, self._num_rays, number)
         self._num_rays += number
