@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { Gaze, Motion, wrapped } from "../../interplay/web/static/js/scene/motion.js";
+import { Cursor, Gaze, Motion, wrapped } from "../../interplay/web/static/js/scene/motion.js";
 
 const me = (/** @type {object} */ more = {}) => ({ x: 10, y: 64, z: -3, eye: 1.62, yaw: 30, pitch: 5, fov: 70, turned: false, gui: null, ...more });
 
@@ -69,4 +69,17 @@ test("the server's angles count only where the world turned the view, or starts 
   assert.deepEqual([motion.gaze.pitch, motion.gaze.yaw], [15, 40]);
   assert.equal(motion.step(me({ yaw: -90, pitch: 0, turned: true }), 100), true);
   assert.deepEqual([motion.gaze.pitch, motion.gaze.yaw], [0, -90]);
+});
+
+test("the cursor is shown where the mouse is, of which the world knows a part", () => {
+  const cursor = new Cursor(320); // half a frame: 10 / 3 GUI pixels for a degree
+  const rounded = (/** @type {object} */ untold) => cursor.shift({ pitch: 0, yaw: 0, ...untold }).map((value) => Math.round(100 * value) / 100);
+  assert.deepEqual(rounded({ yaw: 3 }), [10, 0]);
+  cursor.tell(100.5, -3, 3);
+  cursor.tell(120, 0, 6);
+  assert.deepEqual(rounded({}), [30, -10]);
+  cursor.use(100); // whole ms: the first one
+  assert.deepEqual(rounded({ pitch: 0.3 }), [20, 1]);
+  cursor.use(120);
+  assert.deepEqual(rounded({}), [0, 0]);
 });

@@ -32,6 +32,7 @@ export class Scene {
   }
   constructor(canvas, overlay) {
     this.canvas = canvas; this.overlay = overlay; this.context = canvas.getContext("2d");
+    this.display = { moveCursor: (x, y) => (this.shift = [x, y]) };
     this.me = null; this.parts = 0; this.isReady = false;
     window.scene = this; window.opened = opened;
   }
@@ -190,6 +191,11 @@ def test_the_view_turns_at_once_and_the_server_is_told_where_it_looks(page, reco
     until(page, "scene.me.gui === 'inventory'")
     page.wait_for_timeout(600)
     assert len(between.gazes) <= told + 4, "over an open screen the mouse moves a cursor"
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + 12, y)  # 3 degrees
+    until(page, "Math.abs(scene.shift[0] - 10) < 0.01 && scene.shift[1] === 0")
+    page.mouse.up()
     quit_game(page)
 
 

@@ -537,6 +537,7 @@ class Player {
       send: (message) => this.seat?.send(message),
       isMoving: () => this.state === "playing" || this.state === "countdown",
       onTurning: (elapsedMs) => this.#turnGaze(elapsedMs),
+      untold: () => this.mouse.turn,
       onPainted: (step) => this.#onPainted(step),
       onShown: () => {
         this.root.dataset.drawn = "here";
@@ -632,6 +633,7 @@ class Player {
     }
     const { pitch, yaw } = this.mouse.turn.take();
     this.seat?.send(turnMessage(mask, this.paintedStep, now, pitch, yaw));
+    drawing?.cursor.tell(now, pitch, yaw);
     if (this.mouse.turn.isPending) this.#sendTurnSoon();
   }
 

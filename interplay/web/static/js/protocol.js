@@ -124,7 +124,7 @@ function withAngles(kind, buttons, paintedStep, clientMs, pitch, yaw) {
 }
 
 /** Bars and screens of the world are so many pixels of their own wide, whatever the picture has. */
-const GUI_WIDTH = 320;
+export const GUI_WIDTH = 320;
 
 /** GUI pixels that a picture of this shape has room for. @param {{width: number, height: number}} picture @returns {[number, number]} */
 export function guiSize({ width, height }) {

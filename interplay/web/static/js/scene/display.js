@@ -59,6 +59,8 @@ export class Display {
     /** @type {Operation[]} */
     this.operations = [];
     this.gui = [320, 180];
+    /** GUI pixels from where the operations have the cursor to where the mouse has it by now. */
+    this.shift = [0, 0];
     this.isPainted = false;
     /** @type {Map<string, Sprite>} */
     this.sprites = new Map();
@@ -93,6 +95,17 @@ export class Display {
   show(operations, guiWidth, guiHeight) {
     this.operations = operations;
     this.gui = [guiWidth, guiHeight];
+    this.isPainted = false;
+  }
+
+  /**
+   * The cursor has moved on.
+   * @param {number} x GUI pixels from where the operations have it
+   * @param {number} y
+   */
+  moveCursor(x, y) {
+    if (x === this.shift[0] && y === this.shift[1]) return;
+    this.shift = [x, y];
     this.isPainted = false;
   }
 
@@ -163,7 +176,8 @@ export class Display {
           this.#portrait(/** @type {number[]} */ (values[2]), left + x * g, top + y * g, g);
           break;
         case "cursor":
-          [left, top] = [left + Math.floor(x * g), top + Math.floor(y * g)];
+          [left, top] = [left + Math.floor((x + this.shift[0]) * g), top + Math.floor((y + this.shift[1]) * g)];
+          [left, top] = [Math.min(width - 1, Math.max(0, left)), Math.min(height - 1, Math.max(0, top))];
           break;
         case "tooltip":
           this.#tooltip(key, left + x * g, top + y * g, g);

@@ -1,8 +1,8 @@
 // A game whose picture is drawn in this browser: its canvases over the picture's, a frame for each of the display, the way the eye
 // goes meanwhile, and what to do where all this does not work.
 
-import { KIND, landMessage, paintedMessage, sceneMessage } from "../protocol.js";
-import { Motion } from "./motion.js";
+import { GUI_WIDTH, KIND, landMessage, paintedMessage, sceneMessage } from "../protocol.js";
+import { Cursor, Motion } from "./motion.js";
 import { Delay, Pace } from "./pace.js";
 
 /** @typedef {import("../protocol.js").FrameMessage} FrameMessage */
@@ -12,6 +12,7 @@ import { Delay, Pace } from "./pace.js";
  * @property {(message: object) => void} send
  * @property {() => boolean} isMoving whether the world moves, or is about to
  * @property {(elapsedMs: number) => void} onTurning turn the gaze by what was turned since the last frame
+ * @property {() => {pitch: number, yaw: number}} untold degrees that the mouse has turned since the last message
  * @property {(step: number) => void} onPainted a tick is shown that was not shown before
  * @property {() => void} onShown the first frame is painted
  * @property {(reason: string) => void} onFail it cannot go on here
@@ -40,6 +41,7 @@ export class Drawing {
     this.motion = new Motion();
     this.pace = new Pace();
     this.delay = new Delay();
+    this.cursor = new Cursor(GUI_WIDTH);
     /** @type {import("./scene.js").Scene | null} */
     this.scene = null;
     /** Lies over the picture and has the canvases: the world, and over it bars and screens. */
@@ -145,6 +147,7 @@ export class Drawing {
       this.failures = 0;
       this.step = message.step;
       this.usedMs = message.baseStep;
+      this.cursor.use(this.usedMs);
       const me = /** @type {import("./motion.js").Me | null} */ (scene.me);
       // Until it is shown, the messages tell how far the view turned and not where to.
       if (me) this.motion.step(this.isShown ? me : { ...me, turned: true }, performance.now(), message.fresh);
@@ -166,6 +169,7 @@ export class Drawing {
     if (!moves) this.pace.rest();
     if (!this.scene?.isReady || !camera || (!moves && !this.isDirty)) return;
     this.isDirty = false;
+    this.scene.display.moveCursor(...this.cursor.shift(this.hasScreen ? this.handlers.untold() : { pitch: 0, yaw: 0 }));
     this.scene.draw(camera, now);
     const done = performance.now();
     this.delay.paint(done, this.usedMs);

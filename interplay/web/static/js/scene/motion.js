@@ -6,6 +6,9 @@ export const TICK_MS = 50;
 /** Whoever is further away after one tick did not walk there, in blocks. */
 const JUMP = 4;
 const MAX_PITCH = 90;
+/** How far the cursor of a screen goes, as MineRL has it: mouse pixels per degree, over a picture of so many GUI pixels. */
+const PIXELS_PER_DEGREE = 2400 / 360;
+const FRAME_WIDTH = 640;
 
 /**
  * Where the player is, as the server says it.
@@ -134,5 +137,41 @@ export class Motion {
   camera(nowMs) {
     const place = this.walk.at(nowMs);
     return place && { ...place, yaw: this.gaze.yaw, pitch: this.gaze.pitch };
+  }
+}
+
+/** How far the cursor of an open screen has moved that the world does not know yet. */
+export class Cursor {
+  /** @param {number} guiWidth GUI pixels that the picture shows */
+  constructor(guiWidth) {
+    this.perDegree = (PIXELS_PER_DEGREE * guiWidth) / FRAME_WIDTH;
+    /** @type {{sent: number, pitch: number, yaw: number}[]} told, and not used yet */
+    this.told = [];
+  }
+
+  /**
+   * A message told of a turn.
+   * @param {number} sent its client time
+   * @param {number} pitch degrees
+   * @param {number} yaw
+   */
+  tell(sent, pitch, yaw) {
+    if (pitch !== 0 || yaw !== 0) this.told.push({ sent, pitch, yaw });
+  }
+
+  /** A tick came. @param {number} usedMs client time of the newest message that it has used, whole ms */
+  use(usedMs) {
+    this.told = this.told.filter((one) => Math.floor(one.sent) > usedMs);
+  }
+
+  /**
+   * GUI pixels to the right and down of where the world has it.
+   * @param {{pitch: number, yaw: number}} untold what the mouse has turned since the last message
+   * @returns {[number, number]}
+   */
+  shift(untold) {
+    const turns = [...this.told, untold];
+    const sum = (/** @type {(turn: {pitch: number, yaw: number}) => number} */ of) => turns.reduce((all, one) => all + of(one), 0);
+    return [sum((one) => one.yaw) * this.perDegree, sum((one) => one.pitch) * this.perDegree];
   }
 }
