@@ -39,6 +39,8 @@ from interplay.world.registry.blocks import NUM_BOXES
 from interplay.world.registry.items import BY_NAME
 from interplay.world.render import hud
 from interplay.world.render.renderer import MOST_GAMMA
+from interplay.world.scene.encoder import SceneEncoder
+from interplay.world.scene.tables import static_tables
 from interplay.world.state import Player
 from interplay.world.terrain.generate import KINDS
 
@@ -363,6 +365,15 @@ class VoxelEnv(PlayableEnv):
         """Whether browsers that draw this world know only land that was in sight: so it is where finding is the task."""
         check = str(self._options["check"]).rpartition(":")[2]
         return self._options["origin"] or check == "find_cave"
+
+    def scene_of(self, seat: str, gui_size: tuple[int, int]) -> SceneEncoder:
+        """What the browser of this seat's player needs to draw their view."""
+        index = self.task.seats.index(seat)
+        return SceneEncoder(self.world, index, gamma=self._options["gamma"], hide_land=self.hides_land)
+
+    def scene_tables(self) -> bytes:
+        """As `PlayableEnv.scene_tables`; made at the first question of a process, in about a second."""
+        return static_tables().data
 
     def draw_for(self, view: Mapping[str, Any] | None, height: int | None = None) -> None:
         """As `PlayableEnv.draw_for`; bars and screens keep their share of the picture, whatever its size."""
