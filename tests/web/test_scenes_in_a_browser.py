@@ -1,0 +1,21 @@
+"""Whole scenes as a browser draws them, against Interplay's own pictures: every fifth of those of `bench.scenes`."""
+
+import pytest
+
+from bench.scenes import compare
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.mark.parametrize("chromium", ["webgl"], indirect=True)
+def test_a_browser_draws_scenes_as_the_ray_caster_does(chromium):
+    page = chromium.new_page()
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    found = compare(page, every=5)
+    page.close()
+    assert errors == []
+    assert len(found) == 12
+    for one in found:
+        assert one["mean"] <= 1, one
+        assert one["off_8"] <= 0.01, one
