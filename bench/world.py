@@ -1,4 +1,4 @@
-"""How fast the block world is: pictures, ticks, and the first use. `python -m bench.world [--json]`.
+"""How fast the block world is: pictures, ticks, the first use; and the memory of a game. `python -m bench.world [--json]`.
 
 One core. Five views of real land (forest, lake, village, cave, from above) with mobs and water ticking, at 640x360 and
 128x128; ticks without pictures; beside them crafter, a world of blocks seen from above in NumPy, at its own 64x64, in the
@@ -24,6 +24,7 @@ import numpy as np
 MAX_STEP_MS = {(640, 360): 25.0, (128, 128): 4.0}
 MIN_BLIND_STEPS_PER_S = 2000.0
 MAX_FIRST_FRAME_S = 3.0
+MAX_GAME_MB = 12.0
 NUM_STEPS = 60
 
 
@@ -72,6 +73,8 @@ def measure(num_steps: int, seed: int) -> dict[str, Any]:
         blind[name] = round(1000 / statistics.fmean(costs))
     result["blind_steps_per_s"] = blind | {"median": round(statistics.median(blind.values()))}
     meets = meets and result["blind_steps_per_s"]["median"] >= MIN_BLIND_STEPS_PER_S
+    result["memory_of_a_further_game_mb"] = round(_game_mb(seed), 1)
+    meets = meets and result["memory_of_a_further_game_mb"] <= MAX_GAME_MB
     small = result["step_ms_128x128"]["median"]
     crafter = _crafter_step_ms(num_steps * 4)
     result["crafter_step_ms_64x64"] = round(crafter, 2)
@@ -157,6 +160,29 @@ def _first_frame_s() -> float:
         float(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()[-1])
         for _ in range(2)
     )
+
+
+def _game_mb(seed: int, num_games: int = 50, num_ticks: int = 600) -> float:
+    """Memory that each further game takes, where all are in one village, walk and dig. The first ten make the caches full."""
+    from interplay.world import Action, World
+
+    games, used = [], []
+    for game in range(num_games):
+        games.append(World(seed, "village"))
+        for tick in range(num_ticks):
+            turn = 5.0 * np.sin(tick / 9 + game)
+            digs = tick % 200 >= 120
+            games[-1].step(
+                Action(forward=not digs, jump=not digs, attack=digs, camera_yaw=turn, camera_pitch=2.0 if digs else 0.0)
+            )
+        used.append(_memory_mb())
+    return (used[-1] - used[10]) / (num_games - 10)
+
+
+def _memory_mb() -> float:
+    """Of this process, in megabytes; what it shares with others counts as its share."""
+    with open("/proc/self/smaps_rollup") as file:
+        return next(int(line.split()[1]) for line in file if line.startswith("Pss:")) * 1024 / 1e6
 
 
 def _crafter_step_ms(num_steps: int) -> float:

@@ -15,7 +15,7 @@ import json
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from typing import Any
 from weakref import WeakValueDictionary
@@ -82,10 +82,8 @@ def _base(seed: int, kind: str) -> _Base:
     if living is not None:
         return living
     land = generate(seed, kind)
-    grid = Grid(land.blocks)
-    for array in (land.blocks, grid.light, grid.skip):
-        array.flags.writeable = False
-    base = _LIVING[seed, kind] = _Base(land, grid)
+    grid = Grid(land.blocks).frozen()
+    base = _LIVING[seed, kind] = _Base(replace(land, blocks=grid.blocks), grid)
     return base
 
 
@@ -299,8 +297,9 @@ class World:
     # Keeping it
 
     def fork(self) -> World:
-        """A second world that is as this one now and goes its own way from here; some 5 ms, and 32 MiB of memory.
+        """A second world that is as this one now and goes its own way from here, in some 10 ms.
 
+        It takes memory only where its blocks or light differ from the land as generated (on Linux; elsewhere 34 MB).
         Both go on exactly alike as long as the same is done in them. Unlike `save` and `restore` it makes no land anew.
         """
         shared = {id(self._base): self._base, id(self.land): self.land, id(self.grid): self.grid.copy()}

@@ -5,13 +5,11 @@ Arrays are indexed [x, z, y] with y fastest, so that a column lies together.
 
 from __future__ import annotations
 
-import mmap
-from contextlib import suppress
-
 import numpy as np
 
 from interplay.world.errors import WorldError
 from interplay.world.grid import light
+from interplay.world.grid.memory import Original
 from interplay.world.registry.blocks import AIR, NUM_STATES, state_of
 
 SIZE = (256, 128, 256)
@@ -21,7 +19,6 @@ MAX_SKIP = 16
 SQUARE = 16
 """Columns a side of what is noted as touched at once."""
 _LIGHT_REACH = 15
-_LARGE_PAGE = 2**21
 
 
 class Grid:
@@ -47,20 +44,28 @@ class Grid:
         self.light = light.lit(blocks)
         self.skip = light.distances(blocks, MAX_SKIP)
         self.watched: list[np.ndarray] = []
+        self._original: Original | None = None
 
     @classmethod
-    def of(cls, blocks: np.ndarray, light_of_cells: np.ndarray, skip: np.ndarray) -> Grid:
-        """A grid whose light and skip are known already; all three are taken over."""
+    def _of(cls, arrays: tuple[np.ndarray, ...], original: Original | None) -> Grid:
+        """A grid of blocks, light and skip that are known already; they are taken over."""
         grid = cls.__new__(cls)
-        sx, sz, sy = blocks.shape
-        grid.size = (sx, sy, sz)
-        grid.blocks, grid.light, grid.skip = blocks, light_of_cells, skip
-        grid.watched = []
+        grid.blocks, grid.light, grid.skip = arrays
+        sx, sz, sy = grid.blocks.shape
+        grid.size, grid.watched, grid._original = (sx, sy, sz), [], original
         return grid
+
+    def frozen(self) -> Grid:
+        """A grid that stays as this one is now; copies of it take memory only where they become different."""
+        original = Original(self.blocks, self.light, self.skip)
+        return Grid._of(original.arrays, original)
 
     def copy(self) -> Grid:
         """A grid of its own with the same cells, which nobody watches."""
-        return Grid.of(_copied(self.blocks), _copied(self.light), _copied(self.skip))
+        now, original = (self.blocks, self.light, self.skip), self._original
+        if original is None:
+            return Grid._of(tuple(array.copy() for array in now), None)
+        return Grid._of(original.copies(now if self.blocks is not original.arrays[0] else None), original)
 
     def inside(self, x: int, y: int, z: int) -> bool:
         """Whether there is such a cell."""
@@ -153,16 +158,3 @@ class Grid:
             return 15, 0
         value = int(self.light[x, z, y])
         return value >> 4, value & 15
-
-
-def _copied(array: np.ndarray) -> np.ndarray:
-    """A copy in large pages where the system has them: few are handed out faster than many, ten times or so."""
-    if not hasattr(mmap, "MADV_HUGEPAGE"):
-        return array.copy()
-    block = mmap.mmap(-1, array.nbytes + _LARGE_PAGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-    with suppress(OSError):  # a system without large pages
-        block.madvise(mmap.MADV_HUGEPAGE)
-    begin = -np.frombuffer(block, np.uint8).ctypes.data % _LARGE_PAGE
-    copy = np.frombuffer(block, array.dtype, array.size, begin).reshape(array.shape)
-    copy[...] = array
-    return copy
