@@ -147,7 +147,7 @@ def test_every_seat_is_sent_its_own_view(monkeypatch: pytest.MonkeyPatch) -> Non
     live.start(0)
     for step in range(1, 4):
         live.tick(step * 70_000)
-    welcomes = {seat.name: seat.welcome(0) for seat in live.seats}
+    welcomes = {seat.name: seat.welcome(0, None) for seat in live.seats}
     decoders = {name: FrameDecoder(one.width, one.height, palette_from_text(one.palette)) for name, one in welcomes.items()}
     for _, index, kind, payload in Unpacker().feed(b"".join(sent)):
         if kind == channel.ToWeb.FRAME:
@@ -230,7 +230,7 @@ def test_seats_of_slow_worlds_are_counted_from_when_they_are_asked_for(tmp_path:
                 while sum(link.alone for link in play.pool.links) < 2:
                     await asyncio.sleep(0.05)
             game, seat = play._places[untaken[0].session]
-            game.on_command(seat, "quit")  # a place is free again
+            game.on_command(seat, wire.ClientCommand("quit"))  # a place is free again
             async with asyncio.timeout(60):
                 while sum(link.alone for link in play.pool.links) > 1:
                     await asyncio.sleep(0.05)

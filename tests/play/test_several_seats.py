@@ -17,6 +17,7 @@ from trial_suite import suite_text
 
 import interplay.record
 from interplay.play.client import PlayClient, PlayClientError
+from interplay.play.connections import wire
 from interplay.play.games.game import State
 from interplay.play.server import PlayServer
 from interplay.tasks import parse_suite
@@ -240,7 +241,7 @@ def test_a_player_who_does_not_come_back_ends_the_game_for_both(tmp_path: Path) 
                 while not all(seat.is_welcomed for seat in game.seats):
                     await asyncio.sleep(0.02)
                 for seat in game.seats:
-                    game.on_command(seat, "start")
+                    game.on_command(seat, wire.ClientCommand("start"))
                 while game.state is not State.PLAYING:
                     await asyncio.sleep(0.02)
                 game.detach(game.seats[0], listeners[0])  # type: ignore[arg-type]

@@ -17,6 +17,7 @@ from test_several_seats import PONG, Listener
 from trial_suite import suite_text
 
 import interplay.record
+from interplay.play.connections import wire
 from interplay.play.games.game import Game, State
 from interplay.play.limits import PlayError
 from interplay.play.server import PlayServer
@@ -102,9 +103,9 @@ def test_who_is_left_with_a_broken_countdown_keeps_the_seat_only_so_long(tmp_pat
         async with server_here(tmp_path, idle_s=1.0) as play:
             game, listeners = await seated(play, countdown_s=30)
             for seat in game.seats:
-                game.on_command(seat, "start")
+                game.on_command(seat, wire.ClientCommand("start"))
             assert game.state is State.COUNTDOWN
-            game.on_command(game.seats[0], command)
+            game.on_command(game.seats[0], wire.ClientCommand(command))
             assert game.state is State.WAITING
             await until(lambda: listeners[1].words[-1]["type"] == "ended", within_s=60)
             assert listeners[1].words[-1]["outcome"] == "left"
@@ -161,13 +162,13 @@ def test_a_restored_game_waits_for_who_was_back_and_looks_away_again(tmp_path: P
                 seat.session = seat.name
                 seat.is_welcomed = seat.is_away = seat.is_restored = True
             left, right = game.seats
-            game.on_command(left, "resume")
+            game.on_command(left, wire.ClientCommand("resume"))
             assert {"type": "paused", "reason": "others"} in listeners[0].words
-            game.on_command(left, "pause")
-            game.on_command(right, "resume")
+            game.on_command(left, wire.ClientCommand("pause"))
+            game.on_command(right, wire.ClientCommand("resume"))
             assert game.state is State.PAUSED
             assert [seat.is_playing for seat in game.seats] == [False, True]
-            game.on_command(left, "resume")
+            game.on_command(left, wire.ClientCommand("resume"))
             assert game.state is State.PLAYING
 
     asyncio.run(scenario())
@@ -177,7 +178,7 @@ async def being_brought_back(play: PlayServer) -> tuple[Game, list[Listener]]:
     """A game for two that was played until its worker was killed, a moment ago."""
     game, listeners = await seated(play, countdown_s=0)
     for seat in game.seats:
-        game.on_command(seat, "start")
+        game.on_command(seat, wire.ClientCommand("start"))
     await until(lambda: all("started" in kinds(one) for one in listeners))
     assert game.link is not None
     os.kill(game.link.process.pid, signal.SIGKILL)
@@ -201,7 +202,7 @@ def test_who_takes_a_seat_over_while_its_game_is_brought_back_is_asked_before_it
             assert [seat.is_playing for seat in game.seats] == [False, True]
             assert next(one for one in second_page.words if one["type"] == "welcome")["state"] == "paused"
             assert "resumed" not in kinds(second_page)
-            game.on_command(left, "resume")
+            game.on_command(left, wire.ClientCommand("resume"))
             await until(lambda: "resumed" in kinds(second_page))
             assert left.is_playing
 
@@ -213,7 +214,7 @@ def test_a_game_whose_players_pause_while_it_is_brought_back_waits_only_so_long_
         async with server_here(tmp_path, idle_s=4.0) as play:
             game, listeners = await being_brought_back(play)
             for seat in game.seats:
-                game.on_command(seat, "pause")
+                game.on_command(seat, wire.ClientCommand("pause"))
             await until(lambda: game.state is State.ENDED)
             ended = listeners[0].words[-1]
             assert (ended["type"], ended["outcome"]) == ("ended", "left")
@@ -230,11 +231,11 @@ def test_who_pauses_and_comes_back_while_the_game_is_brought_back_plays_on(tmp_p
             left, right = game.seats
             while game.link is None:
                 await asyncio.sleep(0)
-            game.on_command(left, "pause")
+            game.on_command(left, wire.ClientCommand("pause"))
             game._give_up(left)  # as the timer does that the pause has started
             assert game.state is State.RECOVERING
             for seat in (left, right):
-                game.on_command(seat, "resume")
+                game.on_command(seat, wire.ClientCommand("resume"))
             await until(lambda: all("resumed" in kinds(one) for one in listeners))
             assert game.state is State.PLAYING
 

@@ -33,6 +33,7 @@ def server(archive, tmp_path_factory):
 @pytest.mark.parametrize("chromium", ["webgl"], indirect=True)
 def test_a_game_drawn_in_the_browser_is_played_recorded_and_verified(page, archive):  # noqa: F811
     page.add_init_script("localStorage.setItem('interplay.drawn', 'here')")  # however slow it is
+    page.set_viewport_size({"width": 420, "height": 700})  # fewer pixels for the processor, which draws them all
     page.goto(f"/play/{TASK}")
     page.locator("[data-start]:not([disabled])").press("Enter")
     page.locator("#player[data-state=playing]").wait_for(timeout=FIRST_START_S * 1000)

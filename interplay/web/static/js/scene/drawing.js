@@ -30,7 +30,7 @@ export class Drawing {
   /**
    * @param {HTMLCanvasElement} picture over which to draw
    * @param {string} tables address of what the drawing needs once
-   * @param {boolean} mayGiveUp whether slow drawing is a reason to stop
+   * @param {boolean} mayGiveUp whether slow drawing is a reason not to begin, or to stop
    * @param {DrawingHandlers} handlers
    */
   constructor(picture, tables, mayGiveUp, handlers) {
@@ -81,7 +81,7 @@ export class Drawing {
       // Loaded where it is needed: the page of an Atari game does without.
       const { CannotDraw, Scene } = await import("./scene.js");
       try {
-        scene = await Scene.open(canvas, overlay, this.tables);
+        scene = await Scene.open(canvas, overlay, this.tables, !this.mayGiveUp);
       } catch (error) {
         if (error instanceof CannotDraw) return this.#fail(error.message);
         throw error;
