@@ -116,7 +116,7 @@ def test_a_page_that_draws_knows_the_world_and_goes_on_when_its_worker_dies(tmp_
         assert client.num_land == 64  # none comes unasked
         begun = len(browser.flags)
         await client.draw("server")
-        await browser.until(lambda: client.decoder.step > browser.steps[-1] + 5)
+        await browser.until(lambda: client.decoder.step > browser.steps[-1] + 45)  # the journal may lack the last second
         assert len(browser.flags) <= begun + 3
         await client.draw("here")
         await browser.until(lambda: browser.flags[-1] == wire.FRESH)
