@@ -59,7 +59,6 @@ export class Scene {
    */
   constructor(canvas, overlay, gl, tables) {
     this.canvas = canvas;
-    this.overlay = overlay;
     this.gl = gl;
     this.land = new LandView(gl, tables);
     this.figures = new Figures(gl);
@@ -191,7 +190,7 @@ export class Scene {
     if (document.left !== undefined) this.partsLeft = document.left;
     this.figures.update(document, arrays, this.tickAt);
     if (document.sprites) this.display.define(document.sprites, /** @type {any} */ (arrays.sprite_pixels));
-    if (document.display) this.display.show(document.display, ...guiSize(this.overlay));
+    if (document.display) this.display.show(document.display, ...guiSize(this.canvas));
     if (arrays.numbers) this.land.light(/** @type {any} */ (arrays.numbers), /** @type {any} */ (arrays.bright));
   }
 
@@ -200,10 +199,8 @@ export class Scene {
    * @param {number} height
    */
   resize(width, height) {
-    for (const canvas of [this.canvas, this.overlay]) {
-      if (canvas.width !== width) canvas.width = width;
-      if (canvas.height !== height) canvas.height = height;
-    }
+    if (this.canvas.width !== width) this.canvas.width = width;
+    if (this.canvas.height !== height) this.canvas.height = height;
   }
 
   /**
@@ -220,6 +217,6 @@ export class Scene {
     this.land.draw(view, tick, this.selected, this.crack);
     this.figures.draw(view, nowMs);
     if (this.hand) this.figures.hand(this.hand, view);
-    this.display.draw(this.overlay.width, this.overlay.height);
+    this.display.draw(this.canvas.width, this.canvas.height);
   }
 }
