@@ -13,15 +13,23 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 REMEMBERING = ("-m", "bench.judging_server", "remembering")
 FORGETFUL = ("-m", "bench.judging_server", "forgetful")
+_OPEN_ROOM = """
+[judging]
+min_viewing_s = 0
+min_watched_share = 0
+publish_every = 1
+max_answers_per_day = 1_000_000
+max_answers_per_address = 1_000_000
+"""
 
 
 class Server:
@@ -107,13 +115,13 @@ def main() -> None:
     """Serve until told to stop."""
     kind, *arguments = sys.argv[1:]
     from interplay.cli import main as interplay
-    from interplay.judge import Judging, Rules
-    from interplay.web import app
 
-    app.Judging = partial(Judging, rules=Rules(min_viewing_s=0, min_watched_share=0))  # type: ignore[assignment]
     if kind == "forgetful":
         _forget_everything()
-    interplay(["serve", "--empty", "--workers", "1", *arguments])
+    with tempfile.NamedTemporaryFile("w", suffix=".toml") as rules:
+        rules.write(_OPEN_ROOM)
+        rules.flush()
+        interplay(["serve", "--empty", "--workers", "1", "--open-room", rules.name, *arguments])
 
 
 def _forget_everything() -> None:

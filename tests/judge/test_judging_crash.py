@@ -2,7 +2,6 @@
 
 import asyncio
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -18,7 +17,6 @@ from bench.judging_server import Server
 from interplay.judge import Judging
 from interplay.store import Answer, Database, Match
 
-SERVER = (str(Path(__file__).with_name("judging_server.py")),)
 TWO_TASKS = judging_data.TASKS[:2]
 NUM_ANSWERS = 60
 
@@ -29,7 +27,7 @@ def served(request, tmp_path_factory):
     folder = tmp_path_factory.mktemp("served")
     database = request.getfixturevalue("new_postgres_url")() if request.param == "postgresql" else None
     judging_data.fill(folder / "data", database, tasks=TWO_TASKS, num_agents=4, num_seeds=3)
-    with Server(folder / "data", database, program=SERVER, log=folder / "server.log") as server:
+    with Server(folder / "data", database, log=folder / "server.log") as server:
         yield server, database or f"sqlite:///{folder}/data/interplay.db", folder
 
 
