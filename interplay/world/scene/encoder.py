@@ -212,7 +212,12 @@ class SceneEncoder:
     def _look(self) -> None:
         """Find more of what can be seen."""
         me = self.world.player
-        number = sight.NUM_RAYS * (1 if self._num_rays else sight.FIRST_TICKS)
         x, y, z = self._renderer.camera(self.world).axes[2]
-        sight.look(self.world.grid, (me.x, me.eye_y, me.z), (float(x), float(y), float(z)), self._seen, self._num_rays, number)
-        self._num_rays += number
+        eye, axis = (me.x, me.eye_y, me.z), (float(x), float(y), float(z))
+        number = sight.NUM_RAYS if self._num_rays else sight.FIRST_RAYS
+        for _ in range(sight.MOST_BATCHES):
+            num_new = sight.look(self.world.grid, eye, axis, self._seen, self._num_rays, number)
+            self._num_rays += number
+            number = sight.NUM_RAYS
+            if not num_new:
+                break

@@ -11,10 +11,12 @@ from numba import njit
 from interplay.world.grid.grid import Grid
 from interplay.world.render.models import CUBE, LAVA, models
 
-NUM_RAYS = 1536
-"""Of a tick; every second one goes where the player looks."""
-FIRST_TICKS = 16
-"""Ticks' worth of rays for who begins to look."""
+NUM_RAYS = 512
+"""Of a batch; every second one goes where the player looks."""
+MOST_BATCHES = 3
+"""Of a tick: as long as a batch finds something, there is another one."""
+FIRST_RAYS = 24_576
+"""Of the first batch for who begins to look."""
 REACH = 112.0
 """Blocks; one sees 96."""
 
@@ -28,20 +30,21 @@ def _opaque() -> np.ndarray:
 
 def look(
     grid: Grid, eye: tuple[float, float, float], axis: tuple[float, float, float], seen: np.ndarray, first: int, number: int
-) -> None:
-    """Mark the sections that rays from an eye pass through, and those of what they meet.
+) -> int:
+    """Mark the sections that rays from an eye pass through, and those of what they meet; returns how many are new.
 
     Args:
         axis: Where the eye looks, of length 1.
         seen: bool, shape (SX / 16, SY / 16, SZ / 16); changed in place.
         first, number: Which rays of an endless row, in which any stretch covers all directions evenly.
     """
-    _look(grid.blocks, grid.skip, _opaque(), *eye, *axis, seen, first, number)
+    return _look(grid.blocks, grid.skip, _opaque(), *eye, *axis, seen, first, number)
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
 def _look(blocks, skip, opaque, ex, ey, ez, ax, ay, az, seen, first, number):
     sx, sz, sy = blocks.shape
+    found = 0
     for ray in range(first, first + number):
         # The additive recurrence of Roberts (2018): evenly over the sphere, every second one over the cap of 55 degrees.
         u, v = (0.5 + ray * 0.7548776662466927) % 1.0, (0.5 + ray * 0.5698402909980532) % 1.0
@@ -61,7 +64,9 @@ def _look(blocks, skip, opaque, ex, ey, ez, ax, ay, az, seen, first, number):
             x, y, z = math.floor(px), math.floor(py), math.floor(pz)
             if x < 0 or y < 0 or z < 0 or x >= sx or y >= sy or z >= sz:
                 break
-            seen[x >> 4, y >> 4, z >> 4] = True
+            if not seen[x >> 4, y >> 4, z >> 4]:
+                seen[x >> 4, y >> 4, z >> 4] = True
+                found += 1
             free = skip[x, z, y]
             if free == 0 and t > 0.0 and opaque[blocks[x, z, y]]:
                 break
@@ -74,3 +79,4 @@ def _look(blocks, skip, opaque, ex, ey, ez, ax, ay, az, seen, first, number):
                 out = min(out, (z + (dz > 0.0) - pz) / dz)
             # Whatever is nearer than the distance of the cell is air.
             t += max(out + 1e-6, free - 1.0)
+    return found
