@@ -251,6 +251,7 @@ def play(request: Request, suite: str, name: str) -> Response:
         "turns": {button: list(turn) for button, turn in task.keys.turns.items()},
         "ends": end_button(task),
         "has_score": has_score(task),
+        "sends_scenes": backends.of(task).sends_scenes,
     }
     return render(request, "play.html", "Play", suite=home, task=task, task_json=task_json, key_rows=key_rows(task))
 

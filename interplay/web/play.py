@@ -31,7 +31,7 @@ _OPERATOR_FIELDS = ("actor", "actor_kind", "seed", "countdown_s")
 
 
 class SessionRequest(BaseModel):
-    """Who wants to play what; all but the task is for operators."""
+    """Who wants to play what, and who draws it; all else is for operators."""
 
     model_config = ConfigDict(extra="forbid")
     task: str = Field(max_length=200)
@@ -39,6 +39,7 @@ class SessionRequest(BaseModel):
     actor_kind: Literal["human", "agent", "model"] | None = None
     seed: int | None = Field(None, ge=0, lt=2**31)
     countdown_s: int | None = Field(None, ge=0, le=10)
+    drawn: Literal["here", "server"] = "server"
 
     @field_validator("actor")
     @classmethod
@@ -82,6 +83,7 @@ def open_session(request: Request, wanted: SessionRequest) -> SessionGrant:
         seed=wanted.seed,
         countdown_s=COUNTDOWN_S if wanted.countdown_s is None else wanted.countdown_s,
         client=None if operator or request.client is None else client_of(request.client.host),
+        drawn_here=wanted.drawn == "here",
     )
     return SessionGrant(**grant.to_json())
 

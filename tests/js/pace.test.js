@@ -59,6 +59,16 @@ test("a machine that is too slow with the fewest pixels gives up after three sec
   assert.ok(last - lowest >= 3000 && last - lowest < 6000, `${lowest} ${last}`);
 });
 
+test("frames that take seconds have a rate too, and get smaller", () => {
+  for (const ms of [1100, 1700, 3000]) {
+    const pace = new Pace();
+    const { said } = paint(pace, 0, 30_000, () => ms);
+    assert.deepEqual(said.slice(0, 2).map(({ ratio }) => ratio), [0.75, 0.5], String(ms));
+    assert.equal(said.at(-1)?.answer, "give up", String(ms));
+    assert.ok(Math.abs(pace.fps * ms - 1000) < 20, `${ms} ${pace.fps}`);
+  }
+});
+
 test("a page that was away is not slow", () => {
   const pace = new Pace();
   let { now } = paint(pace, 0, 3000, () => 5);

@@ -9,6 +9,7 @@ import { Mouse } from "./mouse.js";
 import { ApiError, api, isTyping, need } from "./page.js";
 import { KIND, gazeMessage, inputMessage, paletteFromBase64, parseFrame, sceneMessage, turnMessage } from "./protocol.js";
 import { Replay } from "./replay.js";
+import { contextOf, whyNot } from "./scene/able.js";
 import { Drawing } from "./scene/drawing.js";
 import { clock } from "./timeline.js";
 import { TouchPad } from "./touch.js";
@@ -30,6 +31,7 @@ import { isAwaited, named, readable, wordsOf } from "./waiting.js";
  * @property {Record<string, [number, number]>} turns buttons that only turn the view, and by how many degrees in a step (down, right)
  * @property {string | null} ends the button that ends the task, which is asked about first
  * @property {boolean} has_score whether the task gives points
+ * @property {boolean} sends_scenes whether a browser can draw its world
  */
 /** @typedef {import("./waiting.js").SeatFacts} SeatFacts */
 /** @typedef {"ready" | "connecting" | "countdown" | "playing" | "paused" | "ended" | "failed"} State */
@@ -162,7 +164,8 @@ class Player {
     this.startButton.disabled = true;
     this.#note("Getting the game ready ...");
     try {
-      const seat = this.#savedSeat() ?? (await api("/api/sessions", { task: this.task.id }));
+      const drawn = this.#canDraw ? "here" : "server";
+      const seat = this.#savedSeat() ?? (await api("/api/sessions", { task: this.task.id, drawn }));
       sessionStorage.setItem(this.#seatKey, JSON.stringify(seat));
       this.seat = new Seat(seat.socket, seat.token, {
         onMessage: (message) => this.#onMessage(message),
@@ -174,6 +177,16 @@ class Player {
       const text = error instanceof ApiError ? error.message : "The server cannot be reached. Is it still running?";
       this.#fail(text);
     }
+  }
+
+  /** Whether the picture will be drawn in this browser, as far as can be said before there is a game. */
+  get #canDraw() {
+    const wanted = this.drawnBy.value;
+    if (!this.task.sends_scenes || wanted === "server") return false;
+    const gl = contextOf(document.createElement("canvas"));
+    const can = whyNot(gl, wanted === "here") === null;
+    gl?.getExtension("WEBGL_lose_context")?.loseContext(); // browsers keep few of them
+    return can;
   }
 
   get #seatKey() {

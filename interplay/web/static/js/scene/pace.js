@@ -12,7 +12,7 @@ const GIVE_UP_MS = 3000;
 const RAISE_MS = 5000;
 const MAX_RAISE_MS = 80_000;
 /** After a pause between frames as long as this the page was away, and nothing can be said about its speed. */
-const AWAY_MS = 1500;
+const AWAY_MS = 5000;
 
 /** How many pixels to draw, from when frames were painted. */
 export class Pace {
@@ -53,7 +53,7 @@ export class Pace {
     if (last !== undefined && now - last > AWAY_MS) this.rest();
     if (!this.times.length) this.changedAt = now;
     this.times.push(now);
-    while (this.times[0] < now - WINDOW_MS) this.times.shift();
+    while (this.times.length > 2 && this.times[0] < now - WINDOW_MS) this.times.shift();
     if (now - this.changedAt < WINDOW_MS) return "same";
     this.fps = ((this.times.length - 1) * 1000) / (now - this.times[0]);
     this.slowSince = this.fps < LEAST_FPS ? (this.slowSince ?? now) : null;

@@ -2,6 +2,7 @@
 
 import { inflated } from "../codec.js";
 import { KIND, guiSize } from "../protocol.js";
+import { contextOf, whyNot } from "./able.js";
 import { Display } from "./display.js";
 import { Figures } from "./figures.js";
 import { unpack } from "./packing.js";
@@ -21,12 +22,6 @@ const MOST_TABLES = 16 * 2 ** 20;
 /** Why this browser cannot draw, as its player reads it. */
 export class CannotDraw extends Error {}
 
-/** Whether the processor draws, as far as the browser says so. @param {WebGL2RenderingContext} gl */
-function isSoftware(gl) {
-  const names = gl.getExtension("WEBGL_debug_renderer_info");
-  return /swiftshader|llvmpipe|softpipe|software|basic render/i.test(String(names && gl.getParameter(names.UNMASKED_RENDERER_WEBGL)));
-}
-
 export class Scene {
   /**
    * @param {HTMLCanvasElement} canvas
@@ -37,9 +32,8 @@ export class Scene {
    * @throws {CannotDraw}
    */
   static async open(canvas, overlay, tablesUrl, mayBeSlow = true) {
-    const gl = canvas.getContext("webgl2", { alpha: false, antialias: false, depth: true, powerPreference: "high-performance" });
-    if (!gl) throw new CannotDraw("this browser has no WebGL2");
-    if (!mayBeSlow && isSoftware(gl)) throw new CannotDraw("this browser draws without a graphics card");
+    const gl = contextOf(canvas), reason = whyNot(gl, mayBeSlow);
+    if (!gl || reason !== null) throw new CannotDraw(reason ?? "");
     let tables;
     try {
       const response = await fetch(tablesUrl);

@@ -1,0 +1,22 @@
+// Whether this browser can draw a world: asked before a seat is, and again by what draws.
+
+/** The context that draws a world. @param {HTMLCanvasElement} canvas */
+export function contextOf(canvas) {
+  return canvas.getContext("webgl2", { alpha: false, antialias: false, depth: true, powerPreference: "high-performance" });
+}
+
+/**
+ * Why this browser shall not draw, as its player reads it; null if it can.
+ * @param {WebGL2RenderingContext | null} gl
+ * @param {boolean} mayBeSlow whether to draw without a graphics card too
+ */
+export function whyNot(gl, mayBeSlow) {
+  if (!gl) return "this browser has no WebGL2";
+  return !mayBeSlow && isSoftware(gl) ? "this browser draws without a graphics card" : null;
+}
+
+/** Whether the processor draws, as far as the browser says so. @param {WebGL2RenderingContext} gl */
+function isSoftware(gl) {
+  const names = gl.getExtension("WEBGL_debug_renderer_info");
+  return /swiftshader|llvmpipe|softpipe|software|basic render/i.test(String(names && gl.getParameter(names.UNMASKED_RENDERER_WEBGL)));
+}
