@@ -149,6 +149,7 @@ def test_a_pause_lets_go_of_ones_own_keys_and_stops_nobody(server: RunningServer
         await until(right, lambda: seats_of(right) == {"left": "away", "right": "playing"})
         stood_at = right.decoder.step
         await play_on(right, num_steps=15)
+        await left.press(0)  # or what it acknowledges after it has resumed says UP
         await left.resume()
         await until(left, lambda: left.state == "playing")
         assert left.decoder.step >= stood_at

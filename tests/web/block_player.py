@@ -31,6 +31,8 @@ from interplay.world.state import Position
 
 PATIENCE = 400
 """Steps of the world within which what keys and mouse do has come true."""
+A_WHILE = 40
+"""Steps after which a hand looks whether its movement of the mouse has come through, and moves on."""
 STANDSTILL_S = 120.0
 """How long a game may stand still before the test gives up on it."""
 LATENESS = 60, 25, 8
@@ -160,13 +162,21 @@ class Hands:
         self._at = x, y
 
     def look(self, yaw: float, pitch: float) -> None:
-        """Look into a direction, and wait until it was played."""
-        me = self.shadow.world.player
-        self.turn(_between(yaw, me.yaw), pitch - me.pitch)
-        self.wait(
-            lambda: max(abs(_between(yaw, me.yaw)), abs(pitch - me.pitch)) < self._degrees,
-            f"looking to {yaw:.1f}, {pitch:.1f}",
-        )
+        """Look into a direction, and wait until it was played. A movement that got lost is made up for, as a hand does."""
+        me, actions = self.shadow.world.player, self.shadow.actions
+        corrected = -A_WHILE
+
+        def there() -> bool:
+            nonlocal corrected
+            missing = _between(yaw, me.yaw), pitch - me.pitch
+            if max(map(abs, missing)) < self._degrees:
+                return True
+            if len(actions) >= corrected + A_WHILE:
+                corrected = len(actions)
+                self.turn(*missing)
+            return False
+
+        self.wait(there, f"looking to {yaw:.1f}, {pitch:.1f}")
 
     def press(self, *buttons: str, steps: int = 0) -> None:
         """Hold buttons of the task for some steps, counted by what the page has painted, and wait until it was played."""
