@@ -79,6 +79,7 @@ def _bench(options: argparse.Namespace) -> None:
         data, out = Path(folder, "data"), Path(folder, "players")
         out.mkdir()
         command = [sys.executable, "-m", "interplay.cli", "serve", "--port", "0", "--data", str(data), "--empty"]
+        command += ["--max-drawn-games", str(options.sessions)]
         if options.workers:
             command += ["--workers", str(options.workers)]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
@@ -230,6 +231,7 @@ async def _play(
             actor_kind="human",  # the picture that people see
             seed=options.seed + index,
             countdown_s=0,
+            drawn="here" if scenes else "server",
         )
         one = _ScenePlayer(grant, rng) if scenes else _Player(grant, False, rng, NUM_WALKING_MASKS, exact=False)
         await one.connect("ws" + options.address.removeprefix("http") + grant["socket"])

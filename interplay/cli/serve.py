@@ -61,6 +61,12 @@ def serve(
             "--max-worlds", min=1, help="Block worlds at once, each a process; default: two per core, in half of the memory."
         ),
     ] = None,
+    max_drawn_games: Annotated[
+        int | None,
+        typer.Option(
+            "--max-drawn-games", min=1, help="Block worlds at once that players' browsers draw; default: twelve per core."
+        ),
+    ] = None,
     max_seats: Annotated[
         int | None, typer.Option("--max-seats", min=1, help="Games that one address may have open at once; default: 64.")
     ] = None,
@@ -119,6 +125,7 @@ def serve(
             host=host,
             hosts=hosts,
             max_worlds=max_worlds,
+            max_drawn_games=max_drawn_games,
             max_seats=max_seats,
             held_out_share=held_out_share,
             max_video_bytes=max_video_mb * 2**20,
@@ -212,6 +219,7 @@ def _serve(
     host: str,
     hosts: Hosts,
     max_worlds: int | None,
+    max_drawn_games: int | None,
     max_seats: int | None,
     held_out_share: float | None,
     max_video_bytes: int,
@@ -240,6 +248,7 @@ def _serve(
         num_workers=num_workers,
         suites=suites,
         max_worlds=max_worlds,
+        max_drawn_games=max_drawn_games,
         max_seats_of_address=max_seats or MAX_SEATS_OF_ADDRESS,
         held_out_share=held_out_share,
     )

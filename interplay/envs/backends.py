@@ -33,6 +33,7 @@ class Backend:
             `install`.
         install: The line that installs what it needs.
         is_slow: Whether a step takes milliseconds, so that a game needs a worker process to itself.
+        sends_scenes: Whether browsers can draw its worlds, so that a game which they draw needs none.
         prepare: Does what the first `make` would wait for, called with `(report, load)` as `interplay.envs.prepare` describes;
             None where there is nothing to do.
         has_score: Whether the rewards of a task say anything to people.
@@ -44,6 +45,7 @@ class Backend:
     make: Callable[[Task], PlayableEnv]
     install: str = ""
     is_slow: bool = False
+    sends_scenes: bool = False
     prepare: Callable[[Report | None, bool], None] | None = None
     has_score: Callable[[Task], bool] = lambda task: True
     esc_ends: Callable[[Task], bool] = lambda task: False
@@ -116,6 +118,7 @@ BUILT_IN: dict[str, Backend] = {
             _made_by("voxel", "VoxelEnv"),
             "pip install 'interplay[world]'",
             is_slow=True,
+            sends_scenes=True,
             prepare=_prepare_voxel,
             has_score=lambda task: bool(task.env.options.get("reward")),
             esc_ends=_unless_option,

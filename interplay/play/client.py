@@ -106,7 +106,11 @@ class PlayClient:
         Raises:
             PlayClientError: If the server refuses.
         """
-        client = cls(address, await asyncio.to_thread(request_session, address, task, operator=operator, **wanted), drawn=drawn)
+        client = cls(
+            address,
+            await asyncio.to_thread(request_session, address, task, operator=operator, drawn=drawn, **wanted),
+            drawn=drawn,
+        )
         if connect:
             await client.connect()
         return client
@@ -300,6 +304,10 @@ class PlayClient:
 
 def request_session(address: str, task: str, *, operator: str | None = None, **wanted: Any) -> dict[str, Any]:
     """`POST /api/sessions`.
+
+    Args:
+        operator: The operator's token; needed to set anything but `drawn`.
+        wanted: As `PlayClient.open`, and `drawn`: `here` for a seat that is sent scenes, where the world has them.
 
     Raises:
         PlayClientError: With the server's own words, if it refuses or cannot be reached.

@@ -18,7 +18,11 @@ WORLDS_OF_CORE = 2
 WORLD_BYTES = 500 * 2**20
 """What a slow world and its process hold in memory."""
 QUICK_GAME_CORES = 0.05
-"""What a game of a world that is not slow needs: sixty of them fit on two cores."""
+"""What a game without a process to itself needs: of a world that is not slow, or one that its players' pages draw."""
+DRAWN_GAMES_OF_CORE = 12
+"""`bench.play_world`, whose players use the same two cores: 24 games kept 20 steps a second, 30 did not."""
+DRAWN_GAME_BYTES = 40 * 2**20
+"""What a game with a land of its own holds in memory."""
 SERVER_CORES = 0.25
 """What the web process needs while people play."""
 
@@ -46,11 +50,13 @@ class HeldSeat(NamedTuple):
         game: Number of its game.
         client: Whose it is, see `sockets.client_of`; None for nobody's.
         holds_world: Whether its game has, or will have, a process to itself.
+        is_drawn_here: Whether its players' pages draw its game.
     """
 
     game: int
     client: str | None
     holds_world: bool
+    is_drawn_here: bool
 
 
 class Limits:
@@ -59,11 +65,13 @@ class Limits:
     Args:
         max_worlds: Slow worlds at once, each a process of its own; one address may hold half of them.
         max_seats_of_address: Seats that one address may hold, whatever they are for.
+        max_drawn_games: Games at once that their players' pages draw; one address may hold all of them.
     """
 
-    def __init__(self, *, max_worlds: int, max_seats_of_address: int) -> None:
+    def __init__(self, *, max_worlds: int, max_seats_of_address: int, max_drawn_games: int) -> None:
         self.max_worlds = max_worlds
         self.max_seats_of_address = max_seats_of_address
+        self.max_drawn_games = max_drawn_games
         self._slow_tasks: set[str] = set()
 
     @property
@@ -81,24 +89,42 @@ class Limits:
             log.warning("task %s takes %.1f ms a step: each of its games gets a worker alone", task.id, step_ms)
             self._slow_tasks.add(task.content_hash)
 
-    def may_be_alone(self, task: Task, num_alone: int) -> bool:
-        """Whether a game of this task may have one more process: places were counted for what is known to be slow; what was
-        found to be slow later, or has lost its worker again and again, gets one where there is room."""
-        return backends.of(task).is_slow or num_alone < self.max_worlds
+    def may_be_alone(self, task: Task, num_alone: int, *, is_counted: bool) -> bool:
+        """Whether a game of this task may have one more process: places were counted for what is known to be slow; any other
+        game, which was found to be slow later, is to be sent pictures or has lost its worker, gets one where there is room.
 
-    def cores_needed(self, playing: Iterable[Task]) -> float:
-        """How many cores these games need: one each where the world is slow, and some for the server."""
-        tasks = list(playing)
-        num_slow = sum(map(self.is_slow, tasks))
-        return num_slow + (len(tasks) - num_slow) * QUICK_GAME_CORES + (SERVER_CORES if tasks else 0.0)
+        Args:
+            is_counted: Whether the game was granted as one that needs a process.
+        """
+        return (is_counted and backends.of(task).is_slow) or num_alone < self.max_worlds
 
-    def check(self, task: Task, client: str | None, held: list[HeldSeat], num_alone: int, *, joins: bool = False) -> None:
+    def cores_needed(self, playing: Iterable[bool]) -> float:
+        """How many cores games need: one each where they hold a process, and some for the server.
+
+        Args:
+            playing: Of each game whether it does.
+        """
+        games = list(playing)
+        num_slow = sum(games)
+        return num_slow + (len(games) - num_slow) * QUICK_GAME_CORES + (SERVER_CORES if games else 0.0)
+
+    def check(
+        self,
+        task: Task,
+        client: str | None,
+        held: list[HeldSeat],
+        num_alone: int,
+        *,
+        joins: bool = False,
+        drawn_here: bool = False,
+    ) -> None:
         """Refuse a seat beyond what this server, or the one who asks, may hold.
 
         Args:
             held: Every seat of this server.
             num_alone: Workers that hold a world alone.
             joins: Whether the seat is in a game that is there already, so that no world is added.
+            drawn_here: Whether the player's page draws the world.
         Raises:
             PlayError: With when to try again.
         """
@@ -113,6 +139,14 @@ class Limits:
                 retry_after_s=120,
             )
         if joins or not self.is_slow(task):
+            return
+        if drawn_here:
+            if len({seat.game for seat in held if seat.is_drawn_here}) >= self.max_drawn_games:
+                raise PlayError(
+                    f"all {self.max_drawn_games} places for games that are drawn in the players' browsers are taken; "
+                    "try again in a few minutes, or play another game now",
+                    retry_after_s=180,
+                )
             return
         ours = -(-self.max_worlds // 2)
         if _num_worlds(own) >= ours:
@@ -137,6 +171,14 @@ def _num_worlds(held: list[HeldSeat]) -> int:
 
 def default_max_worlds() -> int:
     """Slow worlds that this machine holds: two for each core, in half of its memory at most; two on the smallest."""
-    cores = len(os.sched_getaffinity(0))
+    return max(2, _that_fit(WORLDS_OF_CORE, WORLD_BYTES))
+
+
+def default_max_drawn_games() -> int:
+    """Games drawn by pages that this machine holds: twelve for each core, in half of its memory at most."""
+    return _that_fit(DRAWN_GAMES_OF_CORE, DRAWN_GAME_BYTES)
+
+
+def _that_fit(num_of_core: int, num_bytes: int) -> int:
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    return max(2, min(WORLDS_OF_CORE * cores, memory // 2 // WORLD_BYTES))
+    return min(num_of_core * len(os.sched_getaffinity(0)), memory // 2 // num_bytes)

@@ -31,7 +31,14 @@ from interplay.play.games.game import OVER, Game, State
 from interplay.play.games.leftovers import Leftovers
 from interplay.play.games.seat import UNKNOWN_CLIENT, Seat
 from interplay.play.games.seeds import draw_seed, held_out_share
-from interplay.play.limits import MAX_SEATS_OF_ADDRESS, HeldSeat, Limits, PlayError, default_max_worlds
+from interplay.play.limits import (
+    MAX_SEATS_OF_ADDRESS,
+    HeldSeat,
+    Limits,
+    PlayError,
+    default_max_drawn_games,
+    default_max_worlds,
+)
 from interplay.play.player_socket import GameOver, Place, Refusal
 from interplay.play.workers.pool import Played, WorkerPool
 from interplay.record import Archive, Owner, journal
@@ -75,6 +82,7 @@ class PlayServer:
         suites: Tasks on offer; the built-in ones by default.
         max_worlds: Slow worlds at once, each a process of its own; by default as many as `default_max_worlds` says. One address
             may hold half of them.
+        max_drawn_games: Games at once that their players' pages draw; by default as many as `default_max_drawn_games` says.
         max_seats_of_address: Seats that one address may hold, whatever they are for.
         held_out_share: How many of people's games are played on held-out seeds, 0 to 1: those may be compared with others, if
             their players agree, and are no demonstrations. None: what each task says, or a quarter.
@@ -99,6 +107,7 @@ class PlayServer:
         num_workers: int | None = None,
         suites: Iterable[Suite] | None = None,
         max_worlds: int | None = None,
+        max_drawn_games: int | None = None,
         max_seats_of_address: int = MAX_SEATS_OF_ADDRESS,
         held_out_share: float | None = None,
         seat_ttl_s: float = 6 * 3600,
@@ -113,7 +122,9 @@ class PlayServer:
         self.archive = archive
         self.tasks = index(builtin_suites() if suites is None else suites)
         self.limits = Limits(
-            max_worlds=default_max_worlds() if max_worlds is None else max_worlds, max_seats_of_address=max_seats_of_address
+            max_worlds=default_max_worlds() if max_worlds is None else max_worlds,
+            max_seats_of_address=max_seats_of_address,
+            max_drawn_games=default_max_drawn_games() if max_drawn_games is None else max_drawn_games,
         )
         self.granting = threading.Lock()
         self._held_out_share = held_out_share
@@ -244,6 +255,7 @@ class PlayServer:
         seed: int | None = None,
         countdown_s: int = COUNTDOWN_S,
         client: str | None = None,
+        drawn_here: bool = False,
     ) -> SeatGrant:
         """Grant a seat; its world is built when the player's socket comes. Call it from any thread: it writes the database.
 
@@ -254,6 +266,7 @@ class PlayServer:
             seed: When not given, that of the game that is joined, or a new one: now and then, and for participants only, one of
                 the task's held-out seeds.
             client: Of who asks, `client_of` their address; None counts for nobody.
+            drawn_here: Whether the player's page will draw the world; counts only where the task's worlds can be drawn there.
         Raises:
             NotFoundError: If there is no such task.
             PlayError: If the server is full or is stopping, or the client holds too many seats.
@@ -262,18 +275,22 @@ class PlayServer:
             task = self.task(task)
         if self._stopping:
             raise PlayError("the server is stopping; try again in a moment", retry_after_s=10)
+        drawn_here = drawn_here and backends.of(task).sends_scenes
         session = secrets.token_urlsafe(12)
         token, expires_at = self._tokens.sign(session)
         if actor is None:
             actor = "anonymous" if participant_id is None else f"participant-{participant_id}"
         with self.granting:  # of two that ask at once, the second finds the seat of the first
             place = self._open_place(task, seed, participant_id)
-            self.limits.check(task, client, self._held_seats, self.pool.num_alone, joins=place is not None)
+            # Whoever wants pictures in a game that pages draw makes it one that needs a process.
+            joins = place is not None and (drawn_here or not place.game.is_drawn_here)
+            self.limits.check(task, client, self._held_seats, self.pool.num_alone, joins=joins, drawn_here=drawn_here)
             if place is None:
                 game = self._new_game(task, self._seed(task, participant_id) if seed is None else seed, countdown_s=countdown_s)
                 place = Place(game, game.seats[0])
             game, seat = place
             seat.session, seat.client, seat.owner = session, client, Owner(actor, actor_kind, participant_id)
+            seat.is_drawn_here = drawn_here
             self._places[session] = place
         try:
             with self.archive.database.write() as database:
@@ -339,7 +356,7 @@ class PlayServer:
     @property
     def _held_seats(self) -> list[HeldSeat]:
         return [
-            HeldSeat(game.number, seat.client, game.holds_world)
+            HeldSeat(game.number, seat.client, game.holds_world, game.is_drawn_here)
             for game, seat in list(self._places.values())
             if game.state is not State.ENDED and seat.last_words is None
         ]
@@ -414,7 +431,7 @@ class PlayServer:
     def cores_needed(self) -> float:
         """How many cores the games that are played now need."""
         states = (State.WAITING, State.COUNTDOWN, State.PLAYING, State.RECOVERING)
-        return self.limits.cores_needed(game.task for game in self.games if game.state in states)
+        return self.limits.cores_needed(game.holds_world for game in self.games if game.state in states)
 
     async def seal(self, path: Path) -> str:
         """Seal a finished journal; returns the episode's id.

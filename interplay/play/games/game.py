@@ -136,13 +136,25 @@ class Game:
         self._ended_by: Seat | None = None
         self._said_of_seats: list[dict[str, str]] = []
         self._num_recoveries = 0
+        self._is_counted = state is not State.HELD
+        """Whether a place for a process was counted when it was granted."""
         self._timer: asyncio.TimerHandle | None = None
         self._tasks: set[asyncio.Task[None]] = set()
 
     @property
     def holds_world(self) -> bool:
         """Whether it has, or will have, a process to itself; a game that is held for its players has a place too."""
-        return (self.link is not None and self.link.alone) or self.server.limits.is_slow(self.task)
+        return (self.link is not None and self.link.alone) or self._needs_process
+
+    @property
+    def is_drawn_here(self) -> bool:
+        """Whether every player's page draws the world, so that it needs little time."""
+        taken = [seat for seat in self.seats if not seat.is_open]
+        return bool(taken) and all(seat.is_drawn_here for seat in taken)
+
+    @property
+    def _needs_process(self) -> bool:
+        return self.server.limits.is_slow(self.task) and not self.is_drawn_here
 
     @property
     def open_seat(self) -> Seat | None:
@@ -176,7 +188,7 @@ class Game:
         elif self.state is State.HELD:
             for one in self.seats:
                 one.is_restored = one.is_away = True
-            self._go_on(alone=self.server.limits.is_slow(self.task))
+            self._go_on(alone=self._needs_process)
         elif self.is_opened:
             self._command(channel.Welcome(), seat)
         self.go(seat, True)  # a new socket starts unhindered
@@ -212,6 +224,7 @@ class Game:
                 seat.drawn_by = channel.DrawnBy(command.drawn == "here", command.gui_width, command.gui_height)
                 if self.is_opened:
                     self._command(seat.drawn_by, seat)
+                self._note_who_draws(seat)
             case "land", _ if self.is_opened:
                 self._command(channel.Land(command.parts), seat)
             case "painted", _ if self.is_opened:
@@ -368,7 +381,10 @@ class Game:
     def _open(self) -> None:
         for_people = any(seat.owner is None or seat.owner.kind == "human" for seat in self.seats)
         command = channel.Open(self.task.to_json(), self.seed, for_people)
-        self._run(self._place(command, alone=self.server.limits.is_slow(self.task)))
+        self._is_counted = self._is_counted and not self.is_drawn_here
+        # Drawn or not, a game begins soonest in the worker that was made ready for it.
+        has_spare = backends.of(self.task).must_load and self.server.pool.has_spare
+        self._run(self._place(command, alone=self._needs_process or has_spare))
 
     def _go_on(self, *, alone: bool) -> None:
         """Rebuild the episode from its journal on another worker."""
@@ -381,7 +397,7 @@ class Game:
 
     async def _place(self, command: channel.Command, *, alone: bool) -> None:
         try:
-            alone = alone and self.server.limits.may_be_alone(self.task, self.server.pool.num_alone)
+            alone = alone and self._may_be_alone
             link = await self.server.pool.choose(alone=alone, loaded=backends.of(self.task).must_load)
         except OSError as error:
             log.error("game %d: no worker could be started: %s", self.number, error)
@@ -510,6 +526,13 @@ class Game:
             self._command(self._start)
         else:
             seat.text("paused", reason="others")
+        self._note_who_draws(seat)  # a socket that came back is sent pictures until it asks for scenes
+
+    def _note_who_draws(self, seat: Seat) -> None:
+        """A game that is to be sent pictures from now on is moved, where there is room."""
+        if backends.of(self.task).sends_scenes:
+            seat.is_drawn_here = seat.drawn_by is not None and seat.drawn_by.here
+            self._move_if_slow()
 
     @property
     def _goes_on(self) -> bool:
@@ -546,14 +569,24 @@ class Game:
         self.server.note_over(seat, state="ended")
 
     def _on_slow(self, event: channel.Slow) -> None:
-        limits, pool = self.server.limits, self.server.pool
-        limits.mark_slow(self.task, event.step_ms)
-        if self.link is None or self.link.alone or self.state is not State.PLAYING:
+        self.server.limits.mark_slow(self.task, event.step_ms)
+        for seat in self.seats:
+            seat.is_drawn_here = seat.is_drawn_here and seat.drawn_by is not None and seat.drawn_by.here
+        if event.movable:
+            self._move_if_slow()
+
+    def _move_if_slow(self) -> None:
+        """Go on in a worker alone, where that is needed and there is room; what is recorded goes along."""
+        if self.link is None or self.link.alone or self.state is not State.PLAYING or not self._needs_process:
             return
-        if len(self.link.games) == 1 or not event.movable or not limits.may_be_alone(self.task, pool.num_alone):
-            return
-        self.state = State.RECOVERING
-        self._command(channel.Release())
+        self._is_counted = False  # it was granted as one that shares a worker
+        if len(self.link.games) > 1 and self._may_be_alone:
+            self.state = State.RECOVERING
+            self._command(channel.Release())
+
+    @property
+    def _may_be_alone(self) -> bool:
+        return self.server.limits.may_be_alone(self.task, self.server.pool.num_alone, is_counted=self._is_counted)
 
     def _end_with(self, sealing: Coroutine[Any, Any, None]) -> None:
         """Nothing is played any more; what is left to do takes a while."""

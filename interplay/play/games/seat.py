@@ -35,6 +35,7 @@ class Seat:
         is_away: They paused since, or their socket is gone.
         is_restored: The server was killed meanwhile, and the player has not gone on yet.
         drawn_by: Who draws for this player, since they have said it.
+        is_drawn_here: Whether the game counts as drawn by this player's page: it said so when it asked, or does it.
         last_words: The `ended` or `error` message, for a client that comes back too late.
     """
 
@@ -53,6 +54,7 @@ class Seat:
         self.is_away = False
         self.is_restored = False
         self.drawn_by: channel.DrawnBy | None = None
+        self.is_drawn_here = False
         self.last_words: str | None = None
         self._timer: asyncio.TimerHandle | None = None
 

@@ -163,6 +163,7 @@ class WorkerPool:
         self._spare: WorkerLink | None = None
         self._spare_lock = asyncio.Lock()
         self._spare_timer: asyncio.TimerHandle | None = None
+        self._num_coming = 0
 
     async def start(self) -> None:
         """Start the shared workers; they take commands at once and load behind."""
@@ -178,9 +179,13 @@ class WorkerPool:
             OSError: If no process can be started, or the pool stops.
         """
         if alone:
-            link = await self._take_spare() if loaded else None
-            if link is None:
-                link = await self._spawn(None, world="now" if loaded else None)
+            self._num_coming += 1
+            try:
+                link = await self._take_spare() if loaded else None
+                if link is None:
+                    link = await self._spawn(None, world="now" if loaded else None)
+            finally:
+                self._num_coming -= 1
             link.is_loaded = loaded
             link.ready.clear()
             return link
@@ -193,7 +198,12 @@ class WorkerPool:
     @property
     def num_alone(self) -> int:
         """Workers that hold a world alone, or are on their way out after it; not one that only waits for a game."""
-        return sum(link.alone and (bool(link.games) or link.stopping) for link in list(self.links))
+        return self._num_coming + sum(link.alone and (bool(link.games) or link.stopping) for link in list(self.links))
+
+    @property
+    def has_spare(self) -> bool:
+        """Whether a worker with the block world waits for a game."""
+        return self._spare is not None
 
     def leave(self, link: WorkerLink, number: int) -> None:
         """A game leaves its worker; a worker that was its alone ends."""

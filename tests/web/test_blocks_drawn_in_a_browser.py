@@ -1,0 +1,81 @@
+"""The block world drawn by a real Chromium with WebGL2, without a graphics card: slowly, but all of it."""
+
+from __future__ import annotations
+
+import pytest
+from test_pages_in_a_browser import look, page, until  # noqa: F401 (fixtures)
+from web_server import serving
+
+import interplay.record
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+TASK = "basalt/find_cave"
+FIRST_START_S = 300
+"""A machine that has never run the block world compiles it first, which takes a minute."""
+
+
+@pytest.fixture(scope="module")
+def archive(tmp_path_factory):
+    """The server's data folder."""
+    archive = interplay.record.open(tmp_path_factory.mktemp("drawn"))
+    yield archive
+    archive.close()
+
+
+@pytest.fixture(scope="module")
+def server(archive, tmp_path_factory):
+    """The address of a real `interplay serve`."""
+    with serving(archive.root, tmp_path_factory.mktemp("serve-drawn"), {}) as address:
+        yield address
+
+
+def play(page) -> None:  # noqa: F811
+    page.set_viewport_size({"width": 420, "height": 700})  # few pixels: the processor draws them
+    page.add_init_script('localStorage.setItem("interplay.drawn", "here")')  # however slow it is
+    page.goto(f"/play/{TASK}")
+    page.locator("[data-start]:not([disabled])").press("Enter")
+    page.locator("#player[data-state=playing]").wait_for(timeout=FIRST_START_S * 1000)
+    page.locator("#player[data-drawn=here]").wait_for()
+
+
+def painted(page, ticks: int) -> None:  # noqa: F811
+    """Wait until so many more ticks of the world are painted."""
+    step = int(page.locator("#player").get_attribute("data-step") or 0)
+    until(page, f"Number(document.querySelector('#player').dataset.step) > {step + ticks}", within_s=120)
+
+
+def finish(page, archive) -> interplay.record.RecordedEpisode:  # noqa: F811
+    page.keyboard.press("Enter")
+    page.locator("[data-end-yes]").click()
+    page.locator("[data-end-title]").wait_for()
+    return archive.get(page.locator("[data-end-link]").get_attribute("href").rsplit("/", 1)[-1])
+
+
+@pytest.mark.parametrize("chromium", ["webgl"], indirect=True)
+def test_a_game_drawn_in_the_browser_is_played_recorded_and_verified(page, archive):  # noqa: F811
+    play(page)
+    assert page.locator("[data-drawn-note]").inner_text() == "Drawn in this browser."
+    page.shoot("blocks-drawn-here")
+    page.keyboard.down("ArrowRight")
+    page.keyboard.down("KeyW")
+    painted(page, 40)
+    page.keyboard.up("KeyW")
+    page.keyboard.up("ArrowRight")
+    painted(page, 20)
+    episode = finish(page, archive)
+    actions = list(episode.actions())
+    assert any(action["forward"] for action in actions)  # how many steps a slow page holds a key for is not known
+    assert any(action["camera"][1] > 0.0 for action in actions)
+    assert interplay.record.verify(episode).equal
+
+
+@pytest.mark.parametrize("chromium", ["webgl"], indirect=True)
+@pytest.mark.parametrize(("choice", "drawn"), [("auto", "server"), ("here", "here")])
+def test_the_page_says_who_will_draw_when_it_asks_for_a_seat(page, choice, drawn):  # noqa: F811
+    """Without a graphics card a browser draws only if its player wants it; only then the game shares a process."""
+    page.goto(f"/play/{TASK}")
+    page.evaluate("choice => { document.querySelector('[data-drawn-by]').value = choice; }", choice)
+    with page.expect_request("**/api/sessions") as asked:
+        page.locator("[data-start]:not([disabled])").press("Enter")
+    assert asked.value.post_data_json == {"task": TASK, "drawn": drawn}
