@@ -26,7 +26,6 @@ export class Seat {
     this.handlers = handlers;
     this.attempt = 0;
     this.done = false;
-    this.open = false;
     /** @type {string | null} what the server said before it closed */
     this.lastError = null;
     this.#connect();
@@ -38,10 +37,7 @@ export class Seat {
     const socket = new WebSocket(address, SUBPROTOCOL);
     socket.binaryType = "arraybuffer";
     this.socket = socket;
-    socket.onopen = () => {
-      this.open = true;
-      this.send({ type: "hello", token: this.token });
-    };
+    socket.onopen = () => this.send({ type: "hello", token: this.token });
     socket.onmessage = (event) => {
       if (event.data instanceof ArrayBuffer) {
         this.handlers.onFrame(event.data);
@@ -53,7 +49,6 @@ export class Seat {
       this.handlers.onMessage(message);
     };
     socket.onclose = (event) => {
-      this.open = false;
       if (this.done) return;
       const reason = closeReason(event.code);
       if (this.lastError || !reason.retry || this.attempt >= MAX_ATTEMPTS) {
@@ -67,9 +62,13 @@ export class Seat {
     };
   }
 
-  /** @param {ArrayBuffer | object} message */
+  /**
+   * Nothing is sent, nor kept for later, while the connection opens, closes or is lost.
+   *
+   * @param {ArrayBuffer | object} message
+   */
   send(message) {
-    if (!this.open || !this.socket) return;
+    if (this.socket?.readyState !== WebSocket.OPEN) return;
     this.socket.send(message instanceof ArrayBuffer ? message : JSON.stringify(message));
   }
 
