@@ -34,6 +34,7 @@ class Backend:
         install: The line that installs what it needs.
         is_slow: Whether a step takes milliseconds, so that a game needs a worker process to itself.
         sends_scenes: Whether browsers can draw its worlds, so that a game which they draw needs none.
+        hides_land: Whether finding land is the task, so that a browser which draws it is told only of land that was in sight.
         prepare: Does what the first `make` would wait for, called with `(report, load)` as `interplay.envs.prepare` describes;
             None where there is nothing to do.
         has_score: Whether the rewards of a task say anything to people.
@@ -46,6 +47,7 @@ class Backend:
     install: str = ""
     is_slow: bool = False
     sends_scenes: bool = False
+    hides_land: Callable[[Task], bool] = lambda task: False
     prepare: Callable[[Report | None, bool], None] | None = None
     has_score: Callable[[Task], bool] = lambda task: True
     esc_ends: Callable[[Task], bool] = lambda task: False
@@ -107,6 +109,12 @@ def _unless_option(task: Task) -> bool:
     return bool(task.env.options.get("esc_ends", True))
 
 
+def _is_search(task: Task) -> bool:
+    options = task.env.options
+    check = options.get("check") or options.get("automatic")  # its earlier name
+    return bool(options.get("origin")) or str(check).rpartition(":")[2] == "find_cave"
+
+
 BUILT_IN: dict[str, Backend] = {
     backend.name: backend
     for backend in (
@@ -119,6 +127,7 @@ BUILT_IN: dict[str, Backend] = {
             "pip install 'interplay[world]'",
             is_slow=True,
             sends_scenes=True,
+            hides_land=_is_search,
             prepare=_prepare_voxel,
             has_score=lambda task: bool(task.env.options.get("reward")),
             esc_ends=_unless_option,

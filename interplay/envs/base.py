@@ -107,6 +107,15 @@ class PlayableEnv(gymnasium.Env[Any, Any]):
         """
         return None
 
+    def replayed_scene_of(self, seat: str) -> Scene | None:
+        """As `scene_of`, for a browser that replays what this seat's player did and has `land`: it is told of everything in the
+        world, not only of what the player could see. It serves until the next `reset` or `restore`."""
+        return None
+
+    def land(self) -> list[bytes]:
+        """The world as it was before anybody was in it, for browsers that replay: parts as those of `Scene`, all of them."""
+        return []
+
     def scene_tables(self) -> bytes | None:
         """What every browser needs for that and never changes, deflated; None where browsers cannot draw this world."""
         return None

@@ -9,7 +9,8 @@ from typing import Any, Protocol, overload
 import numpy as np
 import pyarrow.parquet as pq
 
-from interplay.envs.base import Frame, PlayableEnv
+from interplay.envs.base import Frame, PlayableEnv, Scene
+from interplay.record.errors import RecordingError
 from interplay.record.spaces import binary_to_numpy
 
 
@@ -124,6 +125,7 @@ class ReplaySource:
         self._takes_snapshots = True
         self._draw = draw
         self._position: int | None = None
+        self._scenes: dict[str, Scene] = {}
 
     def read(self, start: int, stop: int) -> Iterator[np.ndarray]:
         """The frames one after the other, each drawn when it is asked for."""
@@ -137,6 +139,7 @@ class ReplaySource:
         best = max((step for step in self._snapshots if step <= index), default=0)
         if self._position is None or self._position > index or self._position < best:
             self._position = None  # until it stands somewhere again
+            self._scenes.clear()
             if best:
                 self._env.restore(self._snapshots[best])
             else:
@@ -153,6 +156,35 @@ class ReplaySource:
         if self._draw is not None and self._position is not None:
             self._draw(self._env, self._position)
         return self._env.view().pixels
+
+    def scene(self, seat: str, *, fresh: bool) -> tuple[bytes, bool]:
+        """What a browser that has the land needs to draw the step that was approached last, as it was seen from a seat.
+
+        Args:
+            fresh: Whether it has nothing but the land; otherwise it has the scene asked for last.
+        Returns:
+            The scene, and whether it needs nothing but the land, which may be so without being asked for.
+        Raises:
+            RecordingError: If browsers cannot draw this world.
+        """
+        scene = self._scenes.get(seat) or self._env.replayed_scene_of(seat)
+        if scene is None:
+            raise RecordingError(f"browsers cannot draw {self._env.task.env.id}; watch the pictures")
+        fresh, self._scenes[seat] = fresh or seat not in self._scenes, scene
+        return scene.scene(fresh, turned=False), fresh
+
+    def land(self) -> tuple[list[bytes], bytes]:
+        """The land as generated, in parts, and the tables that draw it.
+
+        Raises:
+            RecordingError: If browsers cannot draw this world.
+        """
+        for _ in self.approach(self._position or 0):
+            pass
+        tables = self._env.scene_tables()
+        if tables is None:
+            raise RecordingError(f"browsers cannot draw {self._env.task.env.id}; watch the pictures")
+        return self._env.land(), tables
 
     def close(self) -> None:
         """Close the world."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,11 +11,14 @@ from fastapi import APIRouter, HTTPException, Query, Request
 from fastapi.responses import FileResponse, JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
-from interplay.play.beside.drawer import Drawer, DrawerBusyError
+from interplay.envs import backends
+from interplay.play import tables
+from interplay.play.beside.drawer import Drawer, DrawerBusyError, DrawnFrames
 from interplay.play.beside.films import LATER, NOW, FilmProgress, Films
 from interplay.play.connections.frame_list import FrameList
 from interplay.record import Archive, Episode, RecordingError
 from interplay.web.agent_access import check_shown
+from interplay.web.identity import current_operator
 from interplay.web.milestones import told
 from interplay.web.videos import video_response
 
@@ -36,7 +40,7 @@ def list_tasks(request: Request) -> list[dict[str, Any]]:
 @router.get("/api/episodes/{episode_id}")
 def show_episode(request: Request, episode_id: str) -> dict[str, Any]:
     """Show the facts of one episode and the size of its frames (null if it is only a video). `actor` is a person's
-    number, not their name."""
+    number, not their name. `has_scenes` says whether your browser may draw it, from `/scenes` and `/land`."""
     episode = _episode(request, episode_id)
     height, width = (None, None) if episode.is_video_only else (episode.header.height, episode.header.width)
     facts = episode.to_json()
@@ -48,6 +52,7 @@ def show_episode(request: Request, episode_id: str) -> dict[str, Any]:
         "num_frames": episode.num_steps + 1,
         "width": width,
         "height": height,
+        "has_scenes": _has_scenes(request, episode),
         "sha256": episode.sha256,
     }
 
@@ -68,7 +73,7 @@ def episode_frames(
         raise HTTPException(409, f"episode {episode.id} is a video only; get it whole at /api/episodes/{episode.id}/video.mp4")
     steps = range(start, min(start + count * every, episode.num_steps + 1), every)
     if episode.frame_policy == "replay" and steps:
-        return _Drawn(request.app.state.drawer, episode.path, steps)
+        return _Drawn(request, episode, steps)
     frames = FrameList(episode)
     if every == 1:
         for step, frame in enumerate(episode.frames.range(start, steps.stop), start=start):
@@ -76,30 +81,86 @@ def episode_frames(
     else:
         for step in steps:
             frames.add(step, episode.frames[step])
-    return _frames(frames.body, frames.palette)
+    return _frames(DrawnFrames(frames.body, frames.palette))
 
 
-def _frames(body: bytes, palette: str | None) -> Response:
-    headers = {"Cache-Control": _FOREVER} | ({} if palette is None else {"X-Palette": palette})
-    return Response(body, media_type="application/octet-stream", headers=headers)
+@router.get("/api/episodes/{episode_id}/scenes", response_class=Response)
+def episode_scenes(
+    request: Request,
+    episode_id: str,
+    start: Annotated[int, Query(ge=0)] = 0,
+    count: Annotated[int, Query(ge=1, le=MAX_FRAMES)] = MAX_FRAMES,
+    every: Annotated[int, Query(ge=1, le=MAX_FRAMES)] = 1,
+    seat: Annotated[str | None, Query(max_length=100)] = None,
+) -> Response:
+    """Get what a browser that has the land needs to draw steps of an episode as they were seen from a seat: scene frames, one
+    for each `every`-th step, each with its length before it. The first needs nothing but the land.
+    """
+    episode = _with_scenes(request, episode_id)
+    steps = range(start, min(start + count * every, episode.num_steps + 1), every)
+    seats = episode.task.seats
+    if seat is not None and seat not in seats:
+        raise HTTPException(404, f"this game has the seats {', '.join(seats)}, got {seat!r}")
+    return _Drawn(request, episode, steps, seat=seat or seats[0]) if steps else _frames(DrawnFrames(b""))
+
+
+@router.get("/api/episodes/{episode_id}/land", response_class=Response)
+def episode_land(request: Request, episode_id: str) -> Response:
+    """Get the land of an episode as it was before anybody was in it: land frames, each with its length before it. The header
+    `X-Tables` names the file that draws it.
+    """
+    episode = _with_scenes(request, episode_id)
+    return _Drawn(request, episode, range(1), land_for=request.app.state.archive.root)
+
+
+def _with_scenes(request: Request, episode_id: str) -> Episode:
+    episode = _episode(request, episode_id)
+    if not _has_scenes(request, episode):
+        where = f"/api/episodes/{episode.id}/frames"
+        raise HTTPException(409, f"browsers do not draw episode {episode.id} for you; get its pictures at {where}")
+    return episode
+
+
+def _has_scenes(request: Request, episode: Episode) -> bool:
+    """Whether browsers can draw it; land that players had to find is for the operator alone."""
+    backend = backends.of(episode.task)
+    if episode.frame_policy != "replay" or not backend.sends_scenes:
+        return False
+    return not backend.hides_land(episode.task) or current_operator(request)
+
+
+def _frames(drawn: DrawnFrames) -> Response:
+    headers = {"Cache-Control": _FOREVER}
+    if drawn.palette is not None:
+        headers["X-Palette"] = drawn.palette
+    if drawn.tables is not None:
+        headers["X-Tables"] = tables.address(drawn.tables)
+    return Response(drawn.body, media_type="application/octet-stream", headers=headers)
 
 
 class _Drawn(Response):
-    """Frames that are being drawn: no thread waits for them, and they are dropped when whoever asked has gone."""
+    """Frames that are being drawn: no thread waits for them, and they are dropped when whoever asked has gone.
 
-    def __init__(self, drawer: Drawer, path: Path, steps: range) -> None:
+    Args:
+        seat, land_for: As `Drawer.draw`.
+    """
+
+    def __init__(
+        self, request: Request, episode: Episode, steps: range, *, seat: str | None = None, land_for: Path | None = None
+    ) -> None:
         super().__init__()
-        self._drawer, self._path, self._steps = drawer, path, steps
+        drawer: Drawer = request.app.state.drawer
+        self._draw = partial(drawer.draw, episode.path, steps, seat=seat, land_for=land_for)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        drawn = asyncio.ensure_future(self._drawer.draw(self._path, self._steps))
+        drawn = asyncio.ensure_future(self._draw())
         gone = asyncio.ensure_future(_until_gone(receive))
         try:
             await asyncio.wait((drawn, gone), return_when=asyncio.FIRST_COMPLETED)
             if not drawn.done():
                 return
             try:
-                response = _frames(*drawn.result())
+                response = _frames(drawn.result())
             except DrawerBusyError as error:
                 raise HTTPException(503, str(error), {"Retry-After": "3"}) from None
             await response(scope, receive, send)

@@ -104,3 +104,47 @@ test("frames that lie are refused", () => {
   assert.throws(() => land.change({ cells: Uint32Array.of(1), states: Uint16Array.of(), ...none }), /without their values/);
   assert.throws(() => new Land([64, 64, 65]), /sides of 32/);
 });
+
+test("a land that is kept goes back to what it was, but for what is said to differ", () => {
+  const all = states(), land = new Land([SX, SY, SZ]);
+  for (let x = 0; x < SX; x += 32) for (let z = 0; z < SZ; z += 32) land.part(frame(all, part(x, z)));
+  const nothing = { cells: new Uint32Array(), states: new Uint16Array(), lit: new Uint32Array(), lights: new Uint8Array() };
+  assert.throws(() => land.again(nothing), /not kept/);
+  const cells = () => Uint32Array.from(land.cells, (cell) => cell & 0xffffff), first = cells();
+  land.remember();
+  const [one, two, three] = [index(5, 30, 5), index(6, 30, 5), index(7, 2, 7)];
+  land.change({ cells: Uint32Array.of(one, two, three), states: Uint16Array.of(3, 3, 0), lit: Uint32Array.of(one, three), lights: Uint8Array.of(0, 17) });
+  land.takeBoxes();
+  land.again({ cells: Uint32Array.of(two), states: Uint16Array.of(700), lit: Uint32Array.of(three), lights: Uint8Array.of(17) });
+  const expected = first.slice();
+  expected[two] = 700 | (240 << 16);
+  expected[three] = (first[three] & 0xffff) | (17 << 16);
+  assert.deepEqual(cells(), expected);
+  checkDistances(land, false);
+  const touched = land.takeBoxes().reduce((sum, { size }) => sum + size[0] * size[1] * size[2], 0);
+  assert.ok(touched > 0 && touched < 40_000, `${touched} cells go to the graphics card`);
+  land.again(nothing);
+  assert.deepEqual(cells(), first);
+  assert.equal(land.originals?.size, 0);
+});
+
+test("from above one sees the highest block, and water by its depth", () => {
+  const land = new Land([32, 32, 32]), lights = new Uint8Array(8 * 4096).fill(240), palette = Uint16Array.of(0, 1, 2, 3);
+  const corners = [];
+  for (let x = 0; x < 2; x++) for (let z = 0; z < 2; z++) for (let y = 0; y < 2; y++) corners.push([x, y, z]);
+  const cells = new Uint8Array(8 * 4096);
+  corners.forEach(([x, y], k) => {
+    for (let column = 0; column < 256; column++) {
+      if (y > 0) continue;
+      cells.fill(1, 4096 * k + 16 * column, 4096 * k + 16 * column + 3); // stone
+      if (x > 0) cells.fill(2, 4096 * k + 16 * column + 3, 4096 * k + 16 * column + 5); // two blocks of water
+      else cells[4096 * k + 16 * column + 5] = 3; // something that is looked through
+    }
+  });
+  land.part({ at: Uint8Array.from(corners.flat()), palette, cells, lights });
+  const colours = Uint8Array.of(0, 0, 0, 0, 100, 100, 100, 255, 50, 80, 150, 128, 255, 0, 0, 0);
+  const { width, height, pixels } = land.overhead(colours);
+  assert.deepEqual([width, height], [32, 32]);
+  assert.deepEqual([...pixels.slice(0, 4)], [100, 100, 100, 255]);
+  assert.deepEqual([...pixels.slice(4 * 31, 4 * 32)], [44, 70, 132, 255]);
+});

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { Cursor, Gaze, Motion, wrapped } from "../../interplay/web/static/js/scene/motion.js";
+import { Cursor, FreeCamera, Gaze, Motion, Ride, wrapped } from "../../interplay/web/static/js/scene/motion.js";
 
 const me = (/** @type {object} */ more = {}) => ({ x: 10, y: 64, z: -3, eye: 1.62, yaw: 30, pitch: 5, fov: 70, turned: false, gui: null, ...more });
 
@@ -82,4 +82,32 @@ test("the cursor is shown where the mouse is, of which the world knows a part", 
   assert.deepEqual(rounded({ pitch: 0.3 }), [20, 1]);
   cursor.use(120);
   assert.deepEqual(rounded({}), [0, 0]);
+});
+
+test("the gaze of a recorded player turns the short way between two ticks", () => {
+  const ride = new Ride();
+  assert.equal(ride.camera(0), null);
+  ride.step(me({ yaw: 170, pitch: 0 }), 1000, true);
+  ride.step(me({ yaw: -170, pitch: 10 }), 1050);
+  const seen = [1050, 1075, 1100].map((now) => ride.camera(now));
+  assert.deepEqual(seen.map((camera) => camera?.yaw), [170, -180, -170]);
+  assert.deepEqual(seen.map((camera) => camera?.pitch), [0, 5, 10]);
+  ride.step(me({ yaw: 0 }), 2000, true);
+  assert.equal(ride.camera(2000)?.yaw, 0);
+});
+
+test("a free camera goes where it looks, through everything, and stays over the land", () => {
+  const free = new FreeCamera();
+  free.size = [64, 32, 64];
+  free.begin({ x: 32, y: 20, z: 32, yaw: 0, pitch: 0, fov: 30 });
+  free.move(4, 0, 0);
+  assert.deepEqual([free.camera.x, free.camera.y, free.camera.z, free.camera.fov], [32, 20, 36, 70]);
+  free.move(0, 2, 1);
+  assert.deepEqual([free.camera.x, free.camera.y, free.camera.z], [30, 21, 36]);
+  free.turn(90, 200);
+  assert.deepEqual([free.camera.yaw, free.camera.pitch], [90, 90]);
+  free.move(-1000, 0, 0);
+  assert.equal(free.camera.y, 32 + 40 - 0.01);
+  free.move(0, 1000, 0);
+  assert.equal(free.camera.z, 0.01);
 });

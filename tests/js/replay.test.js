@@ -28,7 +28,7 @@ test("a timeline moves at its speed, stops at its end, and starts over from ther
   assert.equal(timeline.position, 0);
 });
 
-/** A store whose "pictures" are their own numbers, and the list of what it asked for and what it no longer wanted. */
+/** A store whose frames are their own numbers, and the list of what it asked for and what it no longer wanted. */
 function store(numFrames, load) {
   const asked = [];
   const dropped = [];
@@ -38,7 +38,7 @@ function store(numFrames, load) {
     asked.push([start, count, every]);
     signal.addEventListener("abort", () => dropped.push(start));
     await load?.(start, signal);
-    return { pictures: numbers(start, count, every), palette: null };
+    return numbers(start, count, every);
   });
   return { frames, asked, dropped };
 }
@@ -49,11 +49,11 @@ const settle = async () => {
 
 test("the asked frame comes alone, then what follows it in growing chunks, each frame once", async () => {
   const { frames, asked } = store(301);
-  assert.equal((await frames.frame(100)).picture.step, 100);
+  assert.equal((await frames.frame(100)).step, 100);
   await settle();
   assert.deepEqual(asked, [[100, 1, 1], [101, 4, 1], [105, 8, 1], [113, 16, 1], [129, 20, 1], [149, 20, 1]]);
-  for (let step = 101; step <= 120; step++) assert.equal((await frames.frame(step)).picture.step, step);
-  assert.equal((await frames.frame(300)).picture.step, 300);
+  for (let step = 101; step <= 120; step++) assert.equal((await frames.frame(step)).step, step);
+  assert.equal((await frames.frame(300)).step, 300);
   assert.deepEqual(asked.at(-1), [300, 1, 1]);
   await settle();
   assert.deepEqual(asked.at(-1), [300, 1, 1]); // nothing follows the last one
@@ -65,7 +65,7 @@ test("a jump stops what is no longer wanted, and only the last of many jumps is 
     start === 3000 ? null : Promise.race([forever, new Promise((_, no) => signal.addEventListener("abort", () => no(new Error("stopped"))))]),
   );
   const left = [10, 700, 1900].map((step) => assert.rejects(frames.frame(step), /another frame is wanted/));
-  assert.equal((await frames.frame(3000)).picture.step, 3000);
+  assert.equal((await frames.frame(3000)).step, 3000);
   await Promise.all(left);
   assert.deepEqual(asked.slice(0, 4).map(([start]) => start), [10, 700, 1900, 3000]);
   assert.deepEqual(dropped, [10, 700, 1900]);
@@ -101,5 +101,5 @@ test("a frame that failed to load is asked for again", async () => {
     if (++attempts === 1) throw new Error("offline");
   });
   await assert.rejects(frames.frame(3), /offline/);
-  assert.equal((await frames.frame(3)).picture.step, 3);
+  assert.equal((await frames.frame(3)).step, 3);
 });

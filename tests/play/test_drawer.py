@@ -70,7 +70,7 @@ def test_the_frames_are_those_of_the_episode_in_any_order(episode):
         expected = FrameList(episode)
         for step in steps:
             expected.add(step, episode.frames[step])
-        assert found == (expected.body, expected.palette)
+        assert found == (expected.body, expected.palette, None)
 
 
 def test_what_nobody_wants_any_more_is_not_drawn(episode):

@@ -35,14 +35,17 @@ def walk(step: int, rng: np.random.Generator, pitch: float) -> dict:
     return keys | {CAMERA: np.array([rng.normal(0, 1) - pitch / 20, rng.normal(1, 4)], np.float32)}
 
 
-def record_long_episode(archive: Archive, *, num_steps: int = NUM_STEPS, snapshots: bool = True) -> Episode:
+def record_long_episode(
+    archive: Archive, *, num_steps: int = NUM_STEPS, snapshots: bool = True, task_id: str = "basalt/find_cave"
+) -> Episode:
     """Play and seal one.
 
     Args:
         num_steps: How long it is; three minutes by default.
         snapshots: Whether snapshots are kept, as today; else there are none.
+        task_id: Of the block world.
     """
-    task = find("basalt/find_cave")
+    task = find(task_id)
     options = {**task.env.options, "difficulty": "peaceful", "kind": "plains"}
     task = replace(task, env=replace(task.env, options=options))
     env = SeldomDrawn(task)

@@ -245,7 +245,7 @@ def test_the_player_chooses_who_draws_also_during_a_game(page):  # noqa: F811
     drawn(page, "here")
     page.keyboard.press("KeyP")
     page.locator("#player[data-state=paused]").wait_for()
-    choice = page.get_by_label("Drawn")
+    choice = page.locator("[data-drawn-by]")
     choice.focus()
     page.keyboard.press("End")  # the last one
     drawn(page, "server")

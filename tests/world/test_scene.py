@@ -12,7 +12,7 @@ from interplay.world.render import display, figures, pieces
 from interplay.world.render.raycaster import NUM_NUMBERS
 from interplay.world.scene import land, packing, shared
 from interplay.world.scene.decoder import LAND_FRAME, SCENE_FRAME, SceneDecoder
-from interplay.world.scene.encoder import SceneEncoder
+from interplay.world.scene.encoder import SceneEncoder, generated_land
 from interplay.world.scene.shared import Pending, Shared
 
 
@@ -66,6 +66,37 @@ def random_action(rng):
         camera_pitch=float(rng.normal(0, 6)),
         camera_yaw=float(rng.normal(0, 12)),
     )
+
+
+def test_a_replay_jumps_between_steps_with_the_land_as_it_was_generated():
+    world, rng = World(11, "village"), np.random.default_rng(8)
+    for item in ("dirt", "water_bucket", "torch"):
+        world.give(Stack(item, 1 if "_" in item else 64))
+    saved = []
+    for tick in range(401):
+        if tick % 100 == 0:
+            saved.append(world.save())
+        world.step(random_action(rng))
+    decoder = SceneDecoder()
+    for part in generated_land(World(11, "village")):
+        decoder.apply(LAND_FRAME, part)
+    assert decoder.known.all()
+    assert decoder.left == 0
+    for number in (3, 1, 4, 0, 2):
+        there = World.restore(saved[number])
+        encoder = SceneEncoder(there, 0, has_land=True)
+        for step in range(30):
+            decoder.apply(SCENE_FRAME, encoder.scene(fresh=step in (0, 20)))
+            np.testing.assert_array_equal(decoder.blocks, there.grid.blocks)
+            np.testing.assert_array_equal(decoder.light, there.grid.light)
+            ids, rows = figures.standing(there, None)
+            assert sorted(decoder.figures) == sorted(ids.tolist())
+            assert figures.FIRST_PLAYER in decoder.figures  # a free camera sees the player
+            for one, row in zip(ids.tolist(), rows, strict=True):
+                np.testing.assert_array_equal(decoder.figures[one], row)
+            assert decoder.document["display"] == [list(one) for one in display.operations(there)]
+            there.step(random_action(rng))
+    assert decoder.num_unknown == 0
 
 
 @pytest.mark.parametrize(("kind", "hide_land"), [("village", False), ("plains", True), ("mountains", False)])

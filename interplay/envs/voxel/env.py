@@ -23,7 +23,7 @@ import gymnasium
 import numpy as np
 
 import interplay.world
-from interplay.envs import minerl_actions
+from interplay.envs import backends, minerl_actions
 from interplay.envs.base import EnvError, Frame, PlayableEnv
 from interplay.envs.voxel import checks
 from interplay.envs.voxel.actions import CAMERA, to_world
@@ -39,7 +39,7 @@ from interplay.world.registry.blocks import NUM_BOXES
 from interplay.world.registry.items import BY_NAME
 from interplay.world.render import hud
 from interplay.world.render.renderer import MOST_GAMMA
-from interplay.world.scene.encoder import SceneEncoder
+from interplay.world.scene.encoder import SceneEncoder, generated_land
 from interplay.world.scene.tables import static_tables
 from interplay.world.state import Player
 from interplay.world.terrain.generate import KINDS
@@ -360,16 +360,19 @@ class VoxelEnv(PlayableEnv):
                 self._pictures[seat] = self._renderers[height].frame(self.world, self._gui_scale)
         return Frame(self._pictures[seat])
 
-    @property
-    def hides_land(self) -> bool:
-        """Whether browsers that draw this world know only land that was in sight: so it is where finding is the task."""
-        check = str(self._options["check"]).rpartition(":")[2]
-        return self._options["origin"] or check == "find_cave"
-
     def scene_of(self, seat: str, gui_size: tuple[int, int]) -> SceneEncoder:
         """What the browser of this seat's player needs to draw their view."""
         index = self.task.seats.index(seat)
-        return SceneEncoder(self.world, index, gamma=self._options["gamma"], hide_land=self.hides_land)
+        hides = backends.of(self.task).hides_land(self.task)
+        return SceneEncoder(self.world, index, gamma=self._options["gamma"], hide_land=hides)
+
+    def replayed_scene_of(self, seat: str) -> SceneEncoder:
+        """As `PlayableEnv.replayed_scene_of`."""
+        return SceneEncoder(self.world, self.task.seats.index(seat), gamma=self._options["gamma"], has_land=True)
+
+    def land(self) -> list[bytes]:
+        """As `PlayableEnv.land`: the land as generated."""
+        return generated_land(self.world)
 
     def scene_tables(self) -> bytes:
         """As `PlayableEnv.scene_tables`; made at the first question of a process, in about a second."""

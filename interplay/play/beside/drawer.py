@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from interplay.errors import InterplayError
 from interplay.play.beside.answering import AnsweringProcess, Request
-from interplay.play.workers.channel import Draw, Drawing, Drop, Palette, ToWeb, Undrawable, decode_drawn
+from interplay.play.workers.channel import Draw, Drawing, Drawn, Drop, ToWeb, Undrawable, decode_drawn
 from interplay.play.workers.processes import ProcessLink
 from interplay.record import RecordingError
 
@@ -30,17 +30,19 @@ class DrawnFrames(NamedTuple):
     Attributes:
         body: The messages.
         palette: In base64, or None.
+        tables: Name of the tables that draw the land (`play.tables`), or None.
     """
 
     body: bytes
-    palette: str | None
+    palette: str | None = None
+    tables: str | None = None
 
 
 @dataclass
 class _Request(Request):
-    steps: range
+    command: Draw
     share: float = field(init=False, default=0.0)
-    palette: str | None = field(init=False, default=None)
+    drawn: Drawn = field(init=False, default_factory=Drawn)
 
 
 class Drawer(AnsweringProcess[_Request]):
@@ -50,19 +52,22 @@ class Drawer(AnsweringProcess[_Request]):
         super().__init__(DRAWER_MODULE, deed="draw", stop_timeout_s=STOP_TIMEOUT_S)
         self._preparing: asyncio.Task[None] | None = None
 
-    async def draw(self, path: Path, steps: range) -> DrawnFrames:
+    async def draw(self, path: Path, steps: range, *, seat: str | None = None, land_for: Path | None = None) -> DrawnFrames:
         """Frames of an episode whose policy is `replay`. Whoever wants them no longer cancels this.
 
         Args:
             path: Its sealed file.
             steps: Which frames, upwards.
+            seat, land_for: As `channel.Draw`.
         Raises:
             RecordingError: If they cannot be drawn.
             DrawerBusyError: If too many wait already.
         """
+        folder = None if land_for is None else str(land_for.resolve())
+        command = Draw(str(path.resolve()), steps.start, steps.stop, steps.step, seat, folder)
         if len(self._requests) >= MAX_WAITING:
             raise DrawerBusyError("many people are watching replays right now; try again in a few seconds")
-        return await self._ask(_Request(path, steps))
+        return await self._ask(_Request(path, command))
 
     async def prepare(self, path: Path) -> None:
         """Begin to load the world of an episode that somebody is about to watch, unless another one is being loaded."""
@@ -84,7 +89,7 @@ class Drawer(AnsweringProcess[_Request]):
             return
         if kind == ToWeb.FRAME:
             if not request.answer.done():
-                request.answer.set_result(DrawnFrames(payload, request.palette))
+                request.answer.set_result(DrawnFrames(payload, request.drawn.palette, request.drawn.tables))
             return
         match decode_drawn(payload):
             case Undrawable(error):
@@ -92,12 +97,11 @@ class Drawer(AnsweringProcess[_Request]):
                     request.answer.set_exception(RecordingError(error))
             case Drawing(share):
                 request.share = share
-            case Palette(palette):
-                request.palette = palette
+            case Drawn() as drawn:
+                request.drawn = drawn
 
     def _command(self, request: _Request) -> Draw:
-        steps = request.steps
-        return Draw(str(request.path.resolve()), steps.start, steps.stop, steps.step)
+        return request.command
 
     def _refusal(self, request: _Request, reason: str) -> RecordingError:
         return RecordingError(f"the pictures of {request.path.stem} were not drawn: {reason}")

@@ -21,6 +21,7 @@ from pathlib import Path
 
 from interplay.envs import Frame
 from interplay.errors import InterplayError
+from interplay.play import tables
 from interplay.play.connections.frame_list import FrameList
 from interplay.play.workers import channel, processes
 from interplay.play.workers.channel import Draw, ToWeb, Unpacker, decode_draw, pack, pack_event
@@ -49,8 +50,9 @@ class _Open:
 
 
 class _Request:
-    def __init__(self, number: int, path: str, steps: range) -> None:
-        self.number, self.path, self.steps = number, path, steps
+    def __init__(self, number: int, asked: Draw) -> None:
+        self.number, self.asked, self.path = number, asked, asked.path
+        self.steps = range(asked.start, asked.stop, asked.step)
         self.num_drawn = 0
         self.pieces: Iterator[None] | None = None
 
@@ -80,7 +82,7 @@ class Drawing:
     def command(self, number: int, command: channel.Draw | channel.Drop) -> None:
         """Take a request, or drop one."""
         if isinstance(command, Draw):
-            self._requests[number] = _Request(number, command.path, range(command.start, command.stop, command.step))
+            self._requests[number] = _Request(number, command)
         else:
             self._drop(number)
 
@@ -105,13 +107,18 @@ class Drawing:
         return world is None or world.used_by in (None, request.number)
 
     def _pieces(self, request: _Request) -> Iterator[None]:
-        world = self._world(request.path)
+        world, asked = self._world(request.path), request.asked
         world.used_by = request.number
         frames = FrameList(world.episode)
-        palette = world.episode.header.palette
+        palette, name = world.episode.header.palette, None
         yield
+        if asked.land_for is not None:
+            parts, drawn = world.source.land()
+            for part in parts:
+                frames.add_land(part)
+            name = tables.keep(Path(asked.land_for), drawn)
         next_report = time.monotonic() + REPORT_EVERY_S
-        for step in request.steps:
+        for step in request.steps if asked.land_for is None else ():
             start = None
             for position in world.source.approach(step):
                 start = position if start is None else start
@@ -119,10 +126,14 @@ class Drawing:
                     self._say(request.number, channel.Drawing((position - start) / (step - start)))
                     next_report = time.monotonic() + REPORT_EVERY_S
                 yield
-            frames.add(step, Frame(world.source.view(), palette))
+            if asked.seat is None:
+                frames.add(step, Frame(world.source.view(), palette))
+            else:
+                payload, is_fresh = world.source.scene(asked.seat, fresh=step == request.steps[0])
+                frames.add_scene(step, payload, fresh=is_fresh)
             request.num_drawn += 1
             yield
-        self._say(request.number, channel.Palette(frames.palette))
+        self._say(request.number, channel.Drawn(frames.palette, name))
         self._pipe.sendall(pack(request.number, ToWeb.FRAME, frames.body))
 
     def _world(self, path: str) -> _Open:

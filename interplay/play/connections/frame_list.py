@@ -1,12 +1,12 @@
-"""Frames of a recorded episode as `GET /api/episodes/{id}/frames` sends them: each message with its length before it."""
+"""Frames of a recorded episode as `frames`, `scenes` and `land` of `/api/episodes/{id}` are sent: each after its length."""
 
 from __future__ import annotations
 
 import struct
 
 from interplay.envs import Frame
-from interplay.play.connections.codec import FrameEncoder, palette_text
-from interplay.play.connections.wire import LAST_FRAME
+from interplay.play.connections.codec import FrameEncoder, finite_reward, palette_text
+from interplay.play.connections.wire import FRESH, LAND_FRAME, LAST_FRAME, SCENE_FRAME, pack_header
 from interplay.record import Episode
 from interplay.record.rewards import total_of
 
@@ -14,7 +14,7 @@ _LENGTH = struct.Struct("<I")
 
 
 class FrameList:
-    """Takes frames in the order of their steps; the first one becomes a key frame."""
+    """Takes frames in the order of their steps, of one kind; the first picture becomes a key frame."""
 
     def __init__(self, episode: Episode) -> None:
         header = episode.header
@@ -30,17 +30,29 @@ class FrameList:
     def add(self, step: int, frame: Frame) -> None:
         """Append the frame that shows the world after `step` steps."""
         self._encoder = encoder = self._encoder or FrameEncoder(frame, self._size)
+        time_ms, reward, flags = self._head(step)
+        self._put(encoder.encode(frame, step=step, time_ms=time_ms, reward=reward, flags=flags))
+        self._palette = encoder.palette if encoder.palette is not None else self._palette
+
+    def add_scene(self, step: int, payload: bytes, *, fresh: bool) -> None:
+        """Append what a browser needs to draw the world after `step` steps; `fresh` where it needs nothing before."""
+        time_ms, reward, flags = self._head(step)
+        head = pack_header(SCENE_FRAME, flags | (FRESH if fresh else 0), 0, step, 0, time_ms, finite_reward(reward))
+        self._put(head + payload)
+
+    def add_land(self, payload: bytes) -> None:
+        """Append a part of the land."""
+        self._put(pack_header(LAND_FRAME, 0, 0, 0, 0, 0, 0.0) + payload)
+
+    def _head(self, step: int) -> tuple[int, float, int]:
+        """Time in ms, the rewards since the frame before this one, and flags."""
         first = max(0, step - 1) if self._rewarded is None else self._rewarded
         self._rewarded = step
-        message = encoder.encode(
-            frame,
-            step=step,
-            time_ms=round(1000 * step / self._rate),
-            reward=total_of(self._rewards[first:step]),
-            flags=LAST_FRAME if step == self._num_steps else 0,
-        )
+        reward = total_of(self._rewards[first:step])
+        return round(1000 * step / self._rate), reward, LAST_FRAME if step == self._num_steps else 0
+
+    def _put(self, message: bytes) -> None:
         self._parts += [_LENGTH.pack(len(message)), message]
-        self._palette = encoder.palette if encoder.palette is not None else self._palette
 
     @property
     def body(self) -> bytes:

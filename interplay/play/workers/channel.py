@@ -310,12 +310,21 @@ class Sealed(Event):
 
 
 class Draw(Command):
-    """Draw some frames of a sealed episode again; the answer is `Palette` and the frames, as one `ToWeb.FRAME`."""
+    """Draw some frames of a sealed episode again; the answer is `Drawn` and the frames, as one `ToWeb.FRAME`.
+
+    Attributes:
+        path: Its file.
+        start, stop, step: Which frames.
+        seat: Send what a browser needs to draw what was seen from this seat, instead of pictures; None for pictures.
+        land_for: Send the land as generated instead, and keep the tables that draw it in this data folder.
+    """
 
     path: str
     start: int
     stop: int
     step: int
+    seat: str | None = None
+    land_for: str | None = None
 
 
 class Drop(Command):
@@ -328,10 +337,11 @@ class Drawing(Event):
     share: float
 
 
-class Palette(Event):
-    """The palette of the frames that come next, in base64, or None."""
+class Drawn(Event):
+    """Of the frames that come next: the palette in base64, or None; of the land, the name of the tables that draw it."""
 
-    palette: str | None
+    palette: str | None = None
+    tables: str | None = None
 
 
 class Undrawable(Event):
@@ -346,7 +356,7 @@ decode_event = msgspec.json.Decoder(WorkerEvent).decode
 decode_seal = msgspec.json.Decoder(Seal).decode
 decode_sealed = msgspec.json.Decoder(Sealed).decode
 decode_draw = msgspec.json.Decoder(Draw | Drop).decode
-decode_drawn = msgspec.json.Decoder(Drawing | Palette | Undrawable).decode
+decode_drawn = msgspec.json.Decoder(Drawing | Drawn | Undrawable).decode
 
 
 def pack(number: int, kind: int, payload: bytes, *, seat: int = 0) -> bytes:

@@ -64,6 +64,13 @@ class Changes:
         return News(cells, states, lit, lights)
 
 
+def differences(before: Grid, now: Grid) -> News:
+    """What is different now from what another grid of the same size has."""
+    pairs = (before.blocks, now.blocks), (before.light, now.light)
+    found = [np.flatnonzero(one != other).astype(np.uint32) for one, other in pairs]
+    return News(found[0], now.blocks.reshape(-1)[found[0]], found[1], now.light.reshape(-1)[found[1]])
+
+
 def _forget(watched: list[np.ndarray], touched: np.ndarray) -> None:
     watched[:] = [other for other in watched if other is not touched]
 

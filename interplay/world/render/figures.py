@@ -477,15 +477,15 @@ _F32_DEGREE = np.float32(np.pi) / np.float32(180)
 
 
 @njit(cache=True, error_model="numpy")
-def _stand(entities, x, y, z, rows, ids, looks, found):
-    """Write those within `REACH` of a point into rows of `ROW` columns from row `found` on, and what decides their models.
+def _stand(entities, x, y, z, reach, rows, ids, looks, found):
+    """Write those within reach of a point into rows of `ROW` columns from row `found` on, and what decides their models.
 
     Their light, models, and the scales of items are left to `_standing`. Returns the number of rows written so far.
     """
     for i in range(entities.shape[0]):
         e = entities[i]
         kind = e.kind
-        if kind < 0 or not (e.x - x) * (e.x - x) + (e.y - y) * (e.y - y) + (e.z - z) * (e.z - z) < REACH * REACH:
+        if kind < 0 or not (e.x - x) * (e.x - x) + (e.y - y) * (e.y - y) + (e.z - z) * (e.z - z) < reach * reach:
             continue
         row = rows[found]
         row[:] = 0.0
@@ -534,14 +534,15 @@ def _stand(entities, x, y, z, rows, ids, looks, found):
     return found
 
 
-def _standing(world: World, eye: tuple[float, float, float]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _standing(world: World, eye: tuple[float, float, float] | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """`standing` in float64, with BORN counted from now, and the kinds: int32, shape (N,)."""
-    others = _other_players(world)
+    others = _players(world, but=None if eye is None else world.seat)
+    point = (0.0, 0.0, 0.0, math.inf) if eye is None else (*eye, REACH)
     most = len(world.entities) + len(others)
     rows, ids, looks = np.empty((most, ROW)), np.empty(most, np.uint32), np.empty((most, 4), np.int32)
-    found = _stand(world.entities, *eye, rows, ids, looks, 0)
+    found = _stand(world.entities, *point, rows, ids, looks, 0)
     if len(others):
-        found = _stand(others, *eye, rows, ids, looks, found)
+        found = _stand(others, *point, rows, ids, looks, found)
     rows, ids, looks = rows[:found], ids[:found], looks[:found]
     if found:
         worn = [_WORN.get(look) or _wear(look) for look in zip(*looks.T.tolist(), strict=True)]
@@ -561,13 +562,15 @@ def _standing(world: World, eye: tuple[float, float, float]) -> tuple[np.ndarray
     return ids, rows, looks[:, 0]
 
 
-def standing(world: World, eye: tuple[float, float, float]) -> tuple[np.ndarray, np.ndarray]:
+def standing(world: World, eye: tuple[float, float, float] | None) -> tuple[np.ndarray, np.ndarray]:
     """What can be seen from a point, whichever way one looks there: the ids of figures within `REACH`, and how they stand.
+
+    Without a point it is every figure there is, with the player whose turn it is.
 
     A row changes only when the figure does: not with the time of day, nor with the age of an item that lies there.
 
     Returns:
-        uint32, shape (N,): ids of entities, and `FIRST_PLAYER` plus the seat for other players; and
+        uint32, shape (N,): ids of entities, and `FIRST_PLAYER` plus the seat for players; and
         float32, shape (N, ROW): the columns of poses, and those after them.
     """
     ids, rows, _ = _standing(world, eye)
@@ -607,12 +610,10 @@ def poses(world: World, view: View, gamma: float = 0.0) -> np.ndarray:
     return np.ascontiguousarray(rows[:, :POSE])
 
 
-def _other_players(world: World) -> np.ndarray:
-    """The players the one whose turn it is may see, as rows of `ENTITY`; `variant` is the seat."""
+def _players(world: World, but: int | None) -> np.ndarray:
+    """The players who can be seen, but for the one in this seat, as rows of `ENTITY`; `variant` is the seat."""
     seen = [
-        (seat, one)
-        for seat, one in enumerate(world.players)
-        if seat != world.seat and not one.dead and one.game_mode != "spectator"
+        (seat, one) for seat, one in enumerate(world.players) if seat != but and not one.dead and one.game_mode != "spectator"
     ]
     rows = np.zeros(len(seen), ENTITY)
     for row, (seat, one) in zip(rows, seen, strict=True):

@@ -39,6 +39,7 @@ class SceneDecoder:
         self.sprites: set[str] = set()
         self.numbers = self.bright = np.zeros(0, np.float32)
         self.num_unknown = 0
+        self._generated: tuple[np.ndarray, np.ndarray] | None = None
 
     def apply(self, kind: int, payload: bytes) -> None:
         """Take the payload of a frame.
@@ -58,6 +59,8 @@ class SceneDecoder:
         if "size" in document:
             self.document = {}
             self._begin(tuple(document["size"]))
+        if "again" in document:
+            self._again()
         self.document |= document
         self.left = document.get("left", self.left)
         for target, at, values in ((self.blocks, "cells", "states"), (self.light, "lit", "lights")):
@@ -72,7 +75,17 @@ class SceneDecoder:
         self.sprites.update(one[0] for one in document.get("sprites", ()))
         self.numbers, self.bright = arrays.get("numbers", self.numbers), arrays.get("bright", self.bright)
 
+    def _again(self) -> None:
+        """Forget all but the land as generated, and what was defined."""
+        if self._generated is None:
+            self._generated = self.blocks.copy(), self.light.copy()
+        self.blocks[:], self.light[:] = self._generated
+        self.document = {}
+        self.figures = {}
+
     def _land(self, document: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+        if "size" in document:
+            self._begin(tuple(document["size"]))
         states = arrays["palette"][arrays["cells"]]
         for row, (x, y, z) in enumerate(arrays["at"].tolist()):
             box = tuple(slice(at * SECTION, at * SECTION + SECTION) for at in (x, z, y))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from interplay.world.errors import WorldError
+from interplay.world.grid.changes import differences
 from interplay.world.player import mining
 from interplay.world.render import display, figures, pieces
 from interplay.world.render.daylight import brightness, of_sky
@@ -32,17 +33,20 @@ class SceneEncoder:
         seat: Whose eyes it draws for.
         gamma, fov: As `Renderer` has them.
         hide_land: Whether only sections are sent that the player could have seen.
+        has_land: Whether the client has the land as it was generated (`generated_land`), and may know all the rest: a replay.
 
     Raises:
         WorldError: If nobody sits there, or a number is out of its range.
     """
 
-    def __init__(self, world: World, seat: int, *, gamma: float = 0.0, fov: float = 70.0, hide_land: bool = False) -> None:
+    def __init__(
+        self, world: World, seat: int, *, gamma: float = 0.0, fov: float = 70.0, hide_land: bool = False, has_land: bool = False
+    ) -> None:
         if not 0 <= seat < len(world.players):
             raise WorldError(f"the seats of this world are 0 to {len(world.players) - 1}, got {seat}")
         self.world, self.seat = world, seat
         self._renderer = Renderer((16, 9), fov, gamma=gamma)
-        self._hides = hide_land
+        self._hides, self._has_land = hide_land and not has_land, has_land
         self._shared = Shared.of(world)
         self._pending = self._shared.join()
         self._num_rays = 0
@@ -51,8 +55,8 @@ class SceneEncoder:
 
     def _forget(self) -> None:
         """The client knows nothing."""
-        self._sent = np.zeros_like(self._seen)
-        self._parts = land.parts_of(self.world.grid.size)
+        self._sent = np.full_like(self._seen, self._has_land)
+        self._parts = [] if self._has_land else land.parts_of(self.world.grid.size)
         self._told: dict[str, Any] = {}
         self._sky: tuple[int, int, str] | None = None
         self._figures: dict[int, bytes] = {}
@@ -66,7 +70,7 @@ class SceneEncoder:
 
         Args:
             fresh: Tell everything, to a client that forgets what it knew. That also happens when there was too much to keep;
-                the document then has `size`.
+                the document then has `size`, or `again` where the client keeps the land as generated.
             turned: Whether the world, and not the player, turned the view since the last call.
         """
         world = self.world
@@ -77,7 +81,10 @@ class SceneEncoder:
         arrays: dict[str, np.ndarray] = {}
         if is_new:
             self._forget()
-            document["size"] = world.grid.size
+            if self._has_land:
+                document["again"], news = True, differences(world.first, world.grid)
+            else:
+                document["size"] = world.grid.size
         with world.acting(self.seat):
             document["me"] = self._me(turned)
             self._tell(document, "selected", self._selected())
@@ -136,7 +143,7 @@ class SceneEncoder:
     def _tell_figures(self, document: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
         """Rows of figures that changed, who is out of sight, and models that the client has not seen."""
         world, me = self.world, self.world.player
-        ids, rows = figures.standing(world, (me.x, me.eye_y, me.z))
+        ids, rows = figures.standing(world, None if self._has_land else (me.x, me.eye_y, me.z))
         now = {int(number): row.tobytes() for number, row in zip(ids, rows, strict=True)}
         before, self._figures = self._figures, now
         is_news = np.array([before.get(number) != row for number, row in now.items()], np.bool_)
@@ -221,3 +228,12 @@ class SceneEncoder:
             number = sight.NUM_RAYS
             if not num_new:
                 break
+
+
+def generated_land(world: World) -> list[bytes]:
+    """The payloads of all land frames of a land as it was generated, each deflated; the first says its `size`."""
+    size = world.first.size
+    parts = land.parts_of(size)
+    heads: list[dict[str, Any]] = [{"tick": 0, "left": left} for left in reversed(range(len(parts)))]
+    heads[0]["size"] = size
+    return [land.message(head, land.generated(world, part)) for head, part in zip(heads, parts, strict=True)]

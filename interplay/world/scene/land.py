@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -69,19 +69,23 @@ def sections(grid: Grid, wanted: Iterable[Section]) -> packing.Body:
 
 
 def part(world: World, which: Part) -> packing.Body:
-    """The sections of a part; what is as generated comes from the keep."""
+    """The sections of a part."""
     square = tuple(slice(at * PART, at * PART + PART) for at in which)
     grid, first = world.grid, world.first
-    if not (
-        np.array_equal(grid.blocks[square], first.blocks[square]) and np.array_equal(grid.light[square], first.light[square])
-    ):
-        return sections(grid, sections_of(grid.size, which))
+    if np.array_equal(grid.blocks[square], first.blocks[square]) and np.array_equal(grid.light[square], first.light[square]):
+        return generated(world, which)
+    return sections(grid, sections_of(grid.size, which))
+
+
+def generated(world: World, which: Part) -> packing.Body:
+    """The sections of a part as generated, from the keep."""
+    first = world.first
     kept = _KEPT.setdefault(first, {})
     if which not in kept:
         kept[which] = sections(first, sections_of(first.size, which))
     return kept[which]
 
 
-def message(document: dict[str, int], found: packing.Body) -> bytes:
+def message(document: dict[str, Any], found: packing.Body) -> bytes:
     """A land frame's payload, deflated."""
     return packing.deflate_before(packing.head(document, found.places), found.data)

@@ -9,7 +9,7 @@ import { Mouse } from "./mouse.js";
 import { ApiError, api, isTyping, need } from "./page.js";
 import { KIND, gazeMessage, inputMessage, paletteFromBase64, parseFrame, sceneMessage, turnMessage } from "./protocol.js";
 import { Replay } from "./replay.js";
-import { contextOf, whyNot } from "./scene/able.js";
+import { saveDrawing, savedDrawing, whyNotHere } from "./scene/able.js";
 import { Drawing } from "./scene/drawing.js";
 import { clock } from "./timeline.js";
 import { TouchPad } from "./touch.js";
@@ -41,8 +41,6 @@ const HEARTBEAT_MS = 250;
 const TURNS_EVERY_MS = 7;
 /** Over how long the shown rate is measured. */
 const RATE_OVER_MS = 2000;
-/** Where the player's choice of who draws is kept. */
-const DRAWN_KEY = "interplay.drawn";
 /** Stands for a finger on the button that ends the task. */
 const END_FINGER = -2;
 /** What the picture says to a player whose part has ended. */
@@ -181,12 +179,7 @@ class Player {
 
   /** Whether the picture will be drawn in this browser, as far as can be said before there is a game. */
   get #canDraw() {
-    const wanted = this.drawnBy.value;
-    if (!this.task.sends_scenes || wanted === "server") return false;
-    const gl = contextOf(document.createElement("canvas"));
-    const can = whyNot(gl, wanted === "here") === null;
-    gl?.getExtension("WEBGL_lose_context")?.loseContext(); // browsers keep few of them
-    return can;
+    return this.task.sends_scenes && whyNotHere(this.drawnBy.value) === null;
   }
 
   get #seatKey() {
@@ -965,25 +958,6 @@ class Player {
   /** For people who listen to the page. @param {string} text */
   announce(text) {
     need(document, "[data-announce]").textContent = text;
-  }
-}
-
-/** Who shall draw: "auto", "here" or "server". */
-function savedDrawing() {
-  try {
-    const saved = localStorage.getItem(DRAWN_KEY);
-    return saved === "here" || saved === "server" ? saved : "auto";
-  } catch {
-    return "auto"; // this browser keeps nothing
-  }
-}
-
-/** @param {string} wanted */
-function saveDrawing(wanted) {
-  try {
-    localStorage.setItem(DRAWN_KEY, wanted);
-  } catch {
-    // It counts for this page alone.
   }
 }
 

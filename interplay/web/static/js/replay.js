@@ -1,9 +1,10 @@
-// Plays a recorded episode: frames come in chunks from /api/episodes/{id}/frames, exactly as they were recorded, and only
-// those near the position are fetched and kept.
+// Plays a recorded episode: frames come in chunks from /api/episodes/{id}/frames, exactly as they were recorded, and only those
+// near the position are fetched and kept. Worlds that this browser can draw come from /scenes instead.
 
 import { FrameDecoder, Screen, fitSize } from "./codec.js";
 import { api, isTyping, need } from "./page.js";
 import { paletteFromBase64, splitFrames } from "./protocol.js";
+import { saveDrawing, savedDrawing, whyNotHere } from "./scene/able.js";
 import { Timeline, clock } from "./timeline.js";
 
 /** @typedef {import("./codec.js").Picture} Picture */
@@ -16,24 +17,21 @@ const AHEAD_S = 3;
 const KEPT_BYTES = 128e6;
 /** Frames fetched at once by who goes back step by step: each chunk begins with a way from the last snapshot. */
 const BACK_FRAMES = 8;
+/** Scenes are small and soon drawn: most of them are shown at any speed. */
+const SCENES_A_SECOND = 100;
 /** A picture that takes longer is said to be loading while the replay plays; in between frames nobody notices. */
 const STALL_MS = 400;
 /** From then on the server is asked how far it is. */
 const ASK_MS = 1000;
 
-/**
- * @typedef {object} Chunk
- * @property {Picture[]} pictures
- * @property {Uint32Array | null} palette
- */
-
 /** @typedef {{picture: Picture, palette: Uint32Array | null}} Shown */
-
+/** @typedef {import("./scene/watching.js").Watching} Watching */
 /** @typedef {{steps: number[], controller: AbortController, chunk: Promise<void>}} Loading */
 
 /**
- * Frames by number. One chunk is on its way at a time: the asked frame alone first, so that it comes at once, then growing
+ * Frames by number, whatever a frame is. One chunk is on its way at a time: the asked frame alone first, so that it comes at once, then growing
  * chunks after it; whoever jumps away stops what is no longer wanted.
+ * @template T
  */
 export class FrameStore {
   /**
@@ -42,15 +40,17 @@ export class FrameStore {
    * @param {number} options.chunkFrames fetched at once, at most
    * @param {number} options.aheadFrames kept ready after the one shown last
    * @param {number} options.keptFrames
-   * @param {(start: number, count: number, every: number, signal: AbortSignal) => Promise<Chunk>} load
+   * @param {(start: number, count: number, every: number, signal: AbortSignal) => Promise<T[]>} load
+   * @param {(frame: T) => void} [drop] one that is not kept any more
    */
-  constructor(numFrames, { chunkFrames, aheadFrames, keptFrames }, load) {
+  constructor(numFrames, { chunkFrames, aheadFrames, keptFrames }, load, drop = () => {}) {
     this.numFrames = numFrames;
     this.chunkFrames = chunkFrames;
     this.aheadFrames = aheadFrames;
     this.keptFrames = Math.max(keptFrames, aheadFrames + 2 * chunkFrames);
     this.load = load;
-    /** @type {Map<number, Shown>} the least recently used first */
+    this.drop = drop;
+    /** @type {Map<number, T>} the least recently used first */
     this.frames = new Map();
     /** @type {Loading | null} */
     this.loading = null;
@@ -65,10 +65,10 @@ export class FrameStore {
   }
 
   /**
-   * Frame number `step` and its palette; fetches what comes after it as well.
+   * Frame number `step`; fetches what comes after it as well.
    * @param {number} step
    * @param {number} [every] only each so manieth frame is needed from here on
-   * @returns {Promise<Shown>}
+   * @returns {Promise<T>}
    */
   async frame(step, every = 1) {
     this.wanted = step;
@@ -117,9 +117,9 @@ export class FrameStore {
     for (let step = start; step < this.numFrames && steps.length < count; step += every) steps.push(step);
     const controller = new AbortController();
     const chunk = this.load(start, steps.length, every, controller.signal).then(
-      ({ pictures, palette }) => {
-        if (pictures.length < steps.length) throw new RangeError(`the server sent no frame ${steps[pictures.length]}`);
-        pictures.forEach((picture, index) => this.#keep(steps[index], { picture, palette }));
+      (frames) => {
+        if (frames.length < steps.length) throw new RangeError(`the server sent no frame ${steps[frames.length]}`);
+        frames.forEach((frame, index) => this.#keep(steps[index], frame));
       },
     );
     /** @type {Loading} */
@@ -143,13 +143,13 @@ export class FrameStore {
 
   /**
    * @param {number} step
-   * @param {Shown} shown
+   * @param {T} shown
    */
   #keep(step, shown) {
     this.frames.set(step, shown);
-    for (const [oldest, { picture }] of this.frames) {
+    for (const [oldest, frame] of this.frames) {
       if (this.frames.size <= this.keptFrames) break;
-      picture.bitmap?.close();
+      this.drop(frame);
       this.frames.delete(oldest);
     }
   }
@@ -160,17 +160,17 @@ export class FrameStore {
  * @param {string} episode
  * @param {number} width
  * @param {number} height
- * @returns {(start: number, count: number, every: number, signal: AbortSignal) => Promise<Chunk>}
+ * @returns {(start: number, count: number, every: number, signal: AbortSignal) => Promise<Shown[]>}
  */
 export function httpLoader(episode, width, height) {
   return async (start, count, every, signal) => {
     const asked = `start=${start}&count=${count}${every > 1 ? `&every=${every}` : ""}`;
     const response = await fetch(`/api/episodes/${encodeURIComponent(episode)}/frames?${asked}`, { signal });
     if (!response.ok) throw new Error(`the frames from ${start} on could not be fetched (${response.status})`);
-    const palette = response.headers.get("X-Palette");
+    const coded = response.headers.get("X-Palette"), palette = coded ? paletteFromBase64(coded) : null;
     const decoder = new FrameDecoder(width, height);
     const pictures = await Promise.all(splitFrames(await response.arrayBuffer()).map((message) => decoder.push(message)));
-    return { pictures, palette: palette ? paletteFromBase64(palette) : null };
+    return pictures.map((picture) => ({ picture, palette }));
   };
 }
 
@@ -198,8 +198,12 @@ export class Replay {
     this.smooth = false;
     this.shown = -1;
     this.wanted = 0;
-    /** @type {FrameStore | null} */
+    /** @type {FrameStore<any> | null} */
     this.store = null;
+    /** What `/api/episodes/{id}` says. @type {Record<string, any> | null} */
+    this.facts = null;
+    /** While this browser draws. @type {Watching | null} */
+    this.watching = null;
     this.lastTick = 0;
     /** When the frame that is being waited for was asked for; 0 while none is. */
     this.waitingSince = 0;
@@ -216,9 +220,11 @@ export class Replay {
   async open(episode, at = 0) {
     this.root.dataset.episode = episode;
     this.#message("Loading the replay ...");
+    this.watching?.close();
+    this.watching = this.store = null;
     let facts;
     try {
-      facts = await api(`/api/episodes/${encodeURIComponent(episode)}`);
+      this.facts = facts = await api(`/api/episodes/${encodeURIComponent(episode)}`);
     } catch (error) {
       return this.#message(`The replay cannot be shown: ${/** @type {Error} */ (error).message}`);
     }
@@ -227,24 +233,115 @@ export class Replay {
     this.timeline = new Timeline(facts.num_steps / this.rate);
     this.timeline.speed = Number(this.speed.value);
     this.scrub.max = String(facts.num_steps);
-    this.screen.resize(facts.width, facts.height);
-    this.smooth = facts.width >= 320; // a guess: the first picture tells
-    this.store = new FrameStore(
-      this.numFrames,
-      {
-        chunkFrames: Math.ceil(CHUNK_S * this.rate),
-        aheadFrames: Math.ceil(AHEAD_S * this.rate),
-        keptFrames: Math.min(1200, Math.floor(KEPT_BYTES / (4 * facts.width * facts.height))),
-      },
-      httpLoader(episode, facts.width, facts.height),
-    );
-    this.shown = -1;
-    delete this.root.dataset.shown;
-    this.#message("");
-    this.fit();
     this.timeline.seek(at / this.rate);
     this.#controls();
-    await this.#show(this.#frameNow());
+    need(this.root, "[data-watch-drawing]").hidden = !facts.has_scenes || this.isDriven;
+    await this.#choose();
+  }
+
+  /** Draw the world here, or show the pictures, as whoever watches wants it. */
+  async #choose() {
+    const { facts } = this, wanted = savedDrawing();
+    if (!facts) return;
+    const why = facts.has_scenes && !this.isDriven ? whyNotHere(wanted) : "";
+    if (why !== null) return this.#showPictures(why);
+    this.watching?.close();
+    this.#message("Loading the land ...");
+    const { Watching } = await import("./scene/watching.js");
+    const seats = /** @type {string[]} */ ([...new Set(facts.held.map((/** @type {{seat: string}} */ { seat }) => seat))]);
+    this.screen.resize(facts.width / seats.length, facts.height);
+    this.smooth = true;
+    this.fit();
+    const watching = new Watching(this.screen.canvas, this.view, facts.id, seats, wanted !== "here", {
+      positionMs: () => 1000 * this.timeline.position,
+      isPlaying: () => this.timeline.playing,
+      onCamera: (isFree) => this.#sayCamera(isFree),
+      onFail: (reason) => this.#showPictures(reason),
+    });
+    this.watching = watching;
+    try {
+      await watching.open();
+    } catch (error) {
+      if (watching.isClosed) return;
+      watching.close();
+      return this.#showPictures(/** @type {Error} */ (error).message);
+    }
+    if (watching !== this.watching || watching.isClosed) return;
+    const select = need(this.root, "[data-seat]");
+    select.replaceChildren(...seats.map((seat, number) => new Option(seat, String(number))));
+    select.hidden = seats.length < 2;
+    this.#tools(true);
+    this.#sayDrawn("Drawn in this browser.");
+    await this.#watch();
+  }
+
+  /** Show scenes, from where the replay stands. */
+  #watch() {
+    const { watching } = this;
+    if (!watching) return;
+    const [chunkFrames, aheadFrames] = [CHUNK_S, AHEAD_S].map((seconds) => Math.ceil(2 * seconds * this.rate));
+    const sizes = { chunkFrames, aheadFrames, keptFrames: this.numFrames };
+    this.store = new FrameStore(this.numFrames, sizes, watching.load.bind(watching));
+    return this.#begin();
+  }
+
+  /** @param {string} why this browser does not draw, for people; empty where nobody asks */
+  #showPictures(why) {
+    const { facts } = this;
+    if (!facts) return;
+    this.watching?.close();
+    this.watching = null;
+    this.#tools(false);
+    this.#sayDrawn(`Drawn by the server${why && `: ${why}`}.`);
+    this.root.dataset.drawn = "server";
+    this.screen.resize(facts.width, facts.height);
+    this.smooth = facts.width >= 320; // a guess: the first picture tells
+    this.fit();
+    const sizes = {
+      chunkFrames: Math.ceil(CHUNK_S * this.rate),
+      aheadFrames: Math.ceil(AHEAD_S * this.rate),
+      keptFrames: Math.min(1200, Math.floor(KEPT_BYTES / (4 * facts.width * facts.height))),
+    };
+    const load = httpLoader(facts.id, facts.width, facts.height);
+    this.store = new FrameStore(this.numFrames, sizes, load, ({ picture }) => picture.bitmap?.close());
+    return this.#begin();
+  }
+
+  #begin() {
+    this.shown = this.wanted = -1;
+    this.waitingSince = 0;
+    delete this.root.dataset.shown;
+    this.#message("");
+    return this.#show(this.#frameNow());
+  }
+
+  /** @param {boolean} isHere whether this browser draws */
+  #tools(isHere) {
+    for (const tools of this.root.querySelectorAll("[data-scene-tools]")) tools.toggleAttribute("hidden", !isHere);
+    if (isHere) this.root.dataset.drawn = "here";
+    this.#sayCamera(false);
+    need(this.root, "[data-overhead]").setAttribute("aria-pressed", "false");
+  }
+
+  /** @param {boolean} isFree */
+  #sayCamera(isFree) {
+    need(this.root, "[data-free]").setAttribute("aria-pressed", String(isFree));
+    this.root.dataset.eyes = isFree ? "free" : "player";
+  }
+
+  /** @param {string} text */
+  #sayDrawn(text) {
+    need(this.root, "[data-watch-note]").textContent = text;
+  }
+
+  #toggleFree() {
+    this.watching?.setFree(this.root.dataset.eyes !== "free");
+  }
+
+  #toggleMap() {
+    const button = need(this.root, "[data-overhead]"), isShown = button.getAttribute("aria-pressed") !== "true";
+    button.setAttribute("aria-pressed", String(isShown));
+    this.watching?.setMap(isShown);
   }
 
   fit() {
@@ -253,6 +350,7 @@ export class Replay {
     this.screen.canvas.classList.toggle("smooth", this.smooth);
     this.screen.canvas.style.width = `${size.width}px`;
     this.screen.canvas.style.height = `${size.height}px`;
+    this.watching?.fit();
   }
 
   toggle() {
@@ -269,9 +367,10 @@ export class Replay {
     this.go(this.#frameNow() + frames);
   }
 
-  /** Only so many frames are shown a second, whatever the speed: at five times the speed each third or fifth one. */
+  /** Only so many frames are shown a second, whatever the speed: at five times the speed each third or fifth picture. */
   get #every() {
-    return this.timeline.playing ? Math.max(1, Math.round((this.timeline.speed * this.rate) / Math.max(20, Math.min(60, this.rate)))) : 1;
+    const most = this.watching ? SCENES_A_SECOND : Math.max(20, Math.min(60, this.rate));
+    return this.timeline.playing ? Math.max(1, Math.round((this.timeline.speed * this.rate) / most)) : 1;
   }
 
   #frameNow() {
@@ -306,14 +405,11 @@ export class Replay {
     this.wanted = frame;
     if (!this.store.has(frame)) this.#wait(frame);
     try {
-      const { picture, palette } = await this.store.frame(frame, this.#every);
-      if (this.wanted !== frame) return; // the visitor went on while it loaded
-      if (palette) this.screen.palette = palette;
-      this.screen.paint(picture);
-      if (this.smooth !== Boolean(picture.bitmap)) {
-        this.smooth = !this.smooth; // as large as it was while it was played
-        this.fit();
-      }
+      const { store, watching } = this, found = await store.frame(frame, this.#every);
+      if (this.wanted !== frame || store !== this.store) return; // the visitor went on while it loaded
+      if (watching) await watching.paint(found);
+      else this.#paint(found);
+      if (this.wanted !== frame || store !== this.store) return;
       this.shown = frame;
       this.root.dataset.shown = String(frame);
       this.#arrived();
@@ -322,9 +418,20 @@ export class Replay {
       if (this.wanted !== frame) return;
       this.timeline.pause();
       this.shown = -1;
+      this.store?.frames.delete(frame); // it is fetched anew
       this.#arrived();
       this.#controls();
       this.#message(`${/** @type {Error} */ (error).message}. Try again with the play button.`);
+    }
+  }
+
+  /** @param {Shown} shown */
+  #paint({ picture, palette }) {
+    if (palette) this.screen.palette = palette;
+    this.screen.paint(picture);
+    if (this.smooth !== Boolean(picture.bitmap)) {
+      this.smooth = !this.smooth; // as large as it was while it was played
+      this.fit();
     }
   }
 
@@ -394,12 +501,27 @@ export class Replay {
     need(this.root, "[data-forward]").addEventListener("click", () => this.step(1));
     this.scrub.addEventListener("input", () => this.go(Number(this.scrub.value)));
     this.speed.addEventListener("change", () => (this.timeline.speed = Number(this.speed.value)));
+    need(this.root, "[data-free]").addEventListener("click", () => this.#toggleFree());
+    need(this.root, "[data-overhead]").addEventListener("click", () => this.#toggleMap());
+    need(this.root, "[data-seat]").addEventListener("change", () => {
+      this.watching?.sit(Number(/** @type {HTMLSelectElement} */ (need(this.root, "[data-seat]")).value));
+      this.#watch();
+    });
+    /** @type {HTMLSelectElement} */
+    const drawnBy = need(this.root, "[data-watch-by]");
+    drawnBy.value = savedDrawing();
+    drawnBy.addEventListener("change", () => {
+      saveDrawing(drawnBy.value);
+      this.#choose();
+    });
     addEventListener("resize", () => this.fit());
     addEventListener("keydown", (event) => {
       if (this.isDriven || !this.store || this.root.closest("[hidden]") || isTyping(event.target) || event.ctrlKey || event.metaKey || event.altKey) return;
       const onButton = event.target instanceof HTMLButtonElement || event.target instanceof HTMLAnchorElement;
       const onRange = event.target === this.scrub;
       if (event.code === "Space" && !onButton) this.toggle();
+      else if (event.code === "KeyC" && this.watching) this.#toggleFree();
+      else if (event.code === "KeyO" && this.watching) this.#toggleMap();
       else if (event.key === ",") this.step(-1);
       else if (event.key === ".") this.step(1);
       else if (event.key === "Home") this.step(-this.numFrames);

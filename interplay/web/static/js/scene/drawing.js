@@ -1,9 +1,10 @@
-// A game whose picture is drawn in this browser: its canvases over the picture's, a frame for each of the display, the way the eye
-// goes meanwhile, and what to do where all this does not work.
+// A game whose picture is drawn in this browser: a frame for each of the display, the way the eye goes meanwhile, and what to do
+// where all this does not work.
 
 import { GUI_WIDTH, KIND, landMessage, paintedMessage, sceneMessage } from "../protocol.js";
 import { Cursor, Motion } from "./motion.js";
 import { Delay, Pace } from "./pace.js";
+import { Stage } from "./stage.js";
 
 /** @typedef {import("../protocol.js").FrameMessage} FrameMessage */
 /**
@@ -21,9 +22,8 @@ import { Delay, Pace } from "./pace.js";
 const PAINTED_EVERY_MS = 250;
 /** Whoever was away for longer starts anew. */
 const AWAY_MS = 30_000;
-const NOT_LOADED = "this browser could not load what it needs to draw";
-const UNREADABLE = "this browser could not read what the server sent";
-const SLOW = "this browser draws too slowly";
+export const UNREADABLE = "this browser could not read what the server sent";
+export const SLOW = "this browser draws too slowly";
 
 /** One game, drawn here. Close it when the server shall draw. */
 export class Drawing {
@@ -34,7 +34,7 @@ export class Drawing {
    * @param {DrawingHandlers} handlers
    */
   constructor(picture, tables, mayGiveUp, handlers) {
-    this.picture = picture;
+    this.stage = new Stage(picture);
     this.tables = tables;
     this.mayGiveUp = mayGiveUp;
     this.handlers = handlers;
@@ -42,15 +42,6 @@ export class Drawing {
     this.pace = new Pace();
     this.delay = new Delay();
     this.cursor = new Cursor(GUI_WIDTH);
-    /** @type {import("./scene.js").Scene | null} */
-    this.scene = null;
-    /** Lies over the picture and has the canvases: the world, and over it bars and screens. */
-    this.frame = document.createElement("div");
-    this.frame.className = "drawn";
-    this.frame.hidden = true;
-    this.frame.setAttribute("aria-hidden", "true"); // the picture's canvas has words
-    picture.after(this.frame);
-    this.width = this.height = 0;
     this.step = -1;
     /** Client time of the newest input that the world has used. */
     this.usedMs = 0;
@@ -74,25 +65,14 @@ export class Drawing {
 
   /** Begin; the server is asked once everything is here. */
   async open() {
-    const [canvas, overlay] = [0, 1].map(() => document.createElement("canvas")); // one that lost its context gets no other
-    this.frame.replaceChildren(canvas, overlay);
     let scene;
     try {
-      // Loaded where it is needed: the page of an Atari game does without.
-      const { CannotDraw, Scene } = await import("./scene.js");
-      try {
-        scene = await Scene.open(canvas, overlay, this.tables, !this.mayGiveUp);
-      } catch (error) {
-        if (error instanceof CannotDraw) return this.#fail(error.message);
-        throw error;
-      }
+      scene = await this.stage.open(this.tables, !this.mayGiveUp);
     } catch (error) {
-      console.warn(error);
-      return this.#fail(NOT_LOADED);
+      return this.#fail(/** @type {Error} */ (error).message);
     }
-    if (this.isClosed) return scene.close();
-    this.scene = scene;
-    this.scene.onLost((reason) => this.#onLost(reason));
+    if (!scene) return;
+    scene.onLost((reason) => this.#onLost(reason));
     this.fit();
     this.begin();
   }
@@ -102,15 +82,13 @@ export class Drawing {
     if (!this.scene) return;
     this.askedForKey = false;
     this.hasBegun = true;
-    this.handlers.send(sceneMessage("here", this.picture));
+    this.handlers.send(sceneMessage("here", this.stage.picture));
   }
 
   close() {
     this.isClosed = true;
     this.isShown = false;
-    this.scene?.close();
-    this.scene = null;
-    this.frame.remove();
+    this.stage.close();
     document.removeEventListener("visibilitychange", this.onVisible);
   }
 
@@ -119,14 +97,13 @@ export class Drawing {
     return (this.scene?.me?.gui ?? null) !== null;
   }
 
+  get scene() {
+    return this.stage.scene;
+  }
+
   /** Take the picture's place and size. */
   fit() {
-    const { width, height } = this.picture.style;
-    Object.assign(this.frame.style, { width, height });
-    const share = devicePixelRatio * this.pace.ratio;
-    this.width = Math.max(1, Math.round(parseFloat(width) * share));
-    this.height = Math.max(1, Math.round(parseFloat(height) * share));
-    this.scene?.resize(this.width, this.height);
+    this.stage.fit(this.pace.ratio);
     this.isDirty = true;
   }
 
@@ -177,7 +154,7 @@ export class Drawing {
     this.paintedStep = this.step;
     if (!this.isShown) {
       this.isShown = true;
-      this.frame.hidden = false;
+      this.stage.frame.hidden = false;
       this.handlers.onShown();
     }
     if (isNew) this.handlers.onPainted(this.step);
@@ -199,7 +176,7 @@ export class Drawing {
   #sayPainted(now) {
     this.saidAt = now;
     const { yaw, pitch } = this.motion.gaze;
-    const { width, height } = this;
+    const { width, height } = this.stage;
     this.handlers.send(paintedMessage({ yaw, pitch, width, height, fps: this.pace.fps, input_ms: this.delay.median }));
   }
 
@@ -221,7 +198,6 @@ export class Drawing {
     if (this.isClosed) return;
     if (this.hasLost) return this.#fail(reason);
     this.hasLost = true;
-    this.scene = null;
     this.open();
   }
 

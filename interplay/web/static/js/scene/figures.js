@@ -8,7 +8,15 @@ import { Program } from "./view.js";
 /** @typedef {import("./packing.js").PackedArray} PackedArray */
 /** @typedef {import("./poses.js").Row} Row */
 /** @typedef {Pick<import("./view.js").View, "eye" | "axes" | "tanY" | "width" | "height" | "bright">} View where a picture is taken from */
-/** @typedef {{first: number, count: number, isClear: boolean}} Model its parts, and whether one sees through it */
+/**
+ * @typedef {object} Model
+ * @property {number} first part
+ * @property {number} count of parts
+ * @property {boolean} isClear whether one sees through it
+ * @property {number} firstTexel
+ * @property {number} texels
+ */
+/** @typedef {{parts: PackedArray, faces: PackedArray, skin: PackedArray}} Looks of a model, as it was sent */
 /** @typedef {{frame: WebGLFramebuffer, buffers: WebGLRenderbuffer[], width: number, height: number}} Window to draw portraits on */
 /**
  * @typedef {object} Figure
@@ -21,6 +29,8 @@ import { Program } from "./view.js";
  */
 
 const TICK_MS = 50;
+/** How far figures are drawn, in blocks. */
+const REACH = 64;
 const TEXELS_IN_A_ROW = 1024;
 /** Six for each part. */
 const FACES_IN_A_ROW = 768;
@@ -147,6 +157,8 @@ export class Figures {
     this.boxes = new Float32Array(64 * INSTANCE);
     /** The hand, the pose that it was told last, and when. @type {Figure | null} */
     this.held = null;
+    /** One that is not drawn: of the player through whose eyes one sees. @type {number | null} */
+    this.hidden = null;
     /** @type {Row | null} */
     this.told = null;
     this.toldAt = 0;
@@ -176,36 +188,59 @@ export class Figures {
     if (parts?.length !== numParts * PART || faces?.length !== numParts * 18 || skin?.length !== numTexels * 4) {
       throw new RangeError(`models with ${numParts} parts and ${numTexels} texels came with arrays of other lengths`);
     }
-    this.parts = grown(this.parts, (this.numParts + numParts) * PART);
-    this.parts.set(parts, this.numParts * PART);
-    const places = this.faces.values(this.numParts * 6 * 4, numParts * 6 * 4);
-    this.skin.values(this.numTexels * 4, skin.length).set(skin);
-    let part = 0, texel = 0;
+    let part = 0, texel = 0, isNews = false;
     for (const model of models) {
-      let isClear = false;
-      for (const end = part + model.parts; part < end; part++) {
-        const sprite = parts[part * PART + SPRITE] > 0.5;
-        for (let face = 0; face < 6; face++) {
-          const from = 18 * part + 3 * face, to = 24 * part + 4 * face;
-          places[to] = this.numTexels + texel + faces[from];
-          places[to + 1] = faces[from + 1];
-          places[to + 2] = faces[from + 2];
-        }
-        isClear ||= !sprite && someClear(skin, texel, faces, part);
-      }
-      texel += model.texels;
-      this.models.set(model.model, { first: this.numParts + part - model.parts, count: model.parts, isClear });
+      const { parts: count, texels } = model;
+      const ends = /** @type {const} */ ([part + count, texel + texels]);
+      const looks = {
+        parts: parts.subarray(part * PART, ends[0] * PART),
+        faces: faces.subarray(part * 18, ends[0] * 18),
+        skin: skin.subarray(texel * 4, ends[1] * 4),
+      };
+      [part, texel] = ends;
+      if (this.#knows(model.model, looks)) continue;
+      this.#add(model.model, count, texels, looks);
+      isNews = true;
     }
-    this.numParts += numParts;
-    this.numTexels += numTexels;
+    if (!isNews) return;
     this.faces.send();
     this.skin.send();
   }
 
-  /** Forget all figures, but not their models. */
-  clear() {
-    this.figures.clear();
-    this.order.length = 0;
+  /** Whether a model is what it was: one who begins again is told of all of them. @param {number} model @param {Looks} looks */
+  #knows(model, { parts, skin }) {
+    const known = this.models.get(model);
+    if (!known || known.count * PART !== parts.length || known.texels * 4 !== skin.length) return false;
+    const [part, texel] = [known.first * PART, known.firstTexel * 4];
+    return parts.every((value, i) => this.parts[part + i] === value) && skin.every((value, i) => this.skin.all[texel + i] === value);
+  }
+
+  /** @param {number} model @param {number} count @param {number} texels @param {Looks} looks */
+  #add(model, count, texels, { parts, faces, skin }) {
+    this.parts = grown(this.parts, (this.numParts + count) * PART);
+    this.parts.set(parts, this.numParts * PART);
+    this.skin.values(this.numTexels * 4, skin.length).set(skin);
+    const places = this.faces.values(this.numParts * 6 * 4, count * 6 * 4);
+    let isClear = false;
+    for (let part = 0; part < count; part++) {
+      for (let face = 0; face < 6; face++) {
+        const from = 18 * part + 3 * face, to = 24 * part + 4 * face;
+        places[to] = this.numTexels + faces[from];
+        places[to + 1] = faces[from + 1];
+        places[to + 2] = faces[from + 2];
+      }
+      isClear ||= parts[part * PART + SPRITE] <= 0.5 && someClear(skin, faces, part);
+    }
+    this.models.set(model, { first: this.numParts, count, isClear, firstTexel: this.numTexels, texels });
+    this.numParts += count;
+    this.numTexels += texels;
+  }
+
+  /** Forget all other figures, but not their models. @param {PackedArray} [ids] */
+  #keepOnly(ids) {
+    const kept = new Set(ids);
+    for (const id of [...this.figures.keys()]) if (!kept.has(id)) this.figures.delete(id);
+    this.order = [...this.figures.values()];
   }
 
   /**
@@ -216,7 +251,7 @@ export class Figures {
    */
   update(document, arrays, tickAt) {
     if (document.models) this.define(document.models, arrays);
-    if (document.size) this.clear();
+    if (document.size || document.again) this.#keepOnly(document.again ? arrays.figure_ids : undefined);
     const share = shareOf(tickAt - this.tickAt), { figures: rows, figure_ids: ids, gone } = arrays;
     for (const figure of this.order) halt(figure, share);
     const before = this.figures.size;
@@ -245,7 +280,8 @@ export class Figures {
     }
     this.#sort();
     let count = 0;
-    for (const { now } of order) {
+    for (const { now, id, away } of order) {
+      if (id === this.hidden || away > REACH * REACH) continue;
       const ahead = (now[X] - view.eye[0]) * view.axes[6] + (now[Y] + 0.9 - view.eye[1]) * view.axes[7] + (now[Z] - view.eye[2]) * view.axes[8];
       if (ahead > -3) count += this.#put(now, view.eye, view.axes, count);
     }
@@ -274,14 +310,15 @@ export class Figures {
    * Draw the hand over everything; this forgets the picture's depths. It moves to another pose in the time of a tick.
    * @param {Row} pose for an eye at the origin that looks south; another array where it is another pose
    * @param {{width: number, height: number}} view of the picture, in pixels
-   * @param {number} [nowMs]
+   * @param {number} nowMs
+   * @param {number} [toldAt] when it began to move there
    */
-  hand(pose, view, nowMs = performance.now()) {
+  hand(pose, view, nowMs, toldAt = nowMs) {
     if (pose !== this.told) {
-      if (this.held) halt(this.held, shareOf(nowMs - this.toldAt));
+      if (this.held) halt(this.held, shareOf(toldAt - this.toldAt));
       this.held = sent(this.held, 0, this.#asItIs(pose));
       this.told = pose;
-      this.toldAt = nowMs;
+      this.toldAt = toldAt;
     }
     if (!this.held) return;
     this.gl.clear(this.gl.DEPTH_BUFFER_BIT);
@@ -481,13 +518,12 @@ function grown(values, length) {
 /**
  * Whether one sees through a texel of a part.
  * @param {PackedArray} skin
- * @param {number} first texel of the model
  * @param {PackedArray} faces
  * @param {number} part
  */
-function someClear(skin, first, faces, part) {
+function someClear(skin, faces, part) {
   for (let i = 18 * part; i < 18 * (part + 1); i += 3) {
-    for (let texel = first + faces[i], end = texel + faces[i + 1] * faces[i + 2]; texel < end; texel++) {
+    for (let texel = faces[i], end = texel + faces[i + 1] * faces[i + 2]; texel < end; texel++) {
       if (skin[4 * texel + 3] >= 8 && skin[4 * texel + 3] < 250) return true;
     }
   }

@@ -8,6 +8,7 @@
  * @property {Uint8Array<ArrayBuffer>} bytes four for each cell, [x][z][y]
  */
 /** @typedef {Record<string, import("./packing.js").PackedArray>} Arrays */
+/** @typedef {{width: number, height: number, pixels: Uint8ClampedArray<ArrayBuffer>}} Overhead RGBA, one pixel a column */
 
 /** Stands for the state of a cell that was not sent. */
 export const UNKNOWN = 65535;
@@ -29,6 +30,8 @@ export class Land {
     this.waiting = new Set();
     /** @type {Map<number, number[]>} section -> the box in it that changed: x0, y0, z0, x1, y1, z1 */
     this.dirty = new Map();
+    /** @type {Map<number, number> | null} cell -> its first state and light, where they are kept and it has changed */
+    this.originals = null;
   }
 
   /** Sections of the land, as a frame of it brings them. @param {Arrays} arrays */
@@ -62,14 +65,35 @@ export class Land {
     }
   }
 
+  /** Remember from now on what changes, for `again`. */
+  remember() {
+    this.originals ??= new Map();
+  }
+
+  /** All that differs from what was there when remembering began; whatever else has changed goes back. @param {Arrays} arrays */
+  again(arrays) {
+    if (!this.originals) throw new Error("the land was not kept as it was");
+    const cells = new Set(arrays.cells), lit = new Set(arrays.lit), changed = [...this.originals];
+    const moved = changed.filter(([at]) => !cells.has(at)), relit = changed.filter(([at]) => !lit.has(at));
+    this.change({
+      cells: Uint32Array.from(moved, ([at]) => at),
+      states: Uint16Array.from(moved, ([, value]) => value & 0xffff),
+      lit: Uint32Array.from(relit, ([at]) => at),
+      lights: Uint8Array.from(relit, ([, value]) => value >> 16),
+    });
+    for (const [at] of changed) if (!cells.has(at) && !lit.has(at)) this.originals.delete(at);
+    this.change(arrays);
+  }
+
   /** What a tick has changed. @param {Arrays} arrays */
   change({ cells, states, lit, lights }) {
-    const all = this.cells;
+    const all = this.cells, { originals } = this;
     if (cells?.length !== states?.length || lit?.length !== lights?.length) throw new Error("changes without their values");
     for (let k = 0; k < (lit?.length ?? 0); k++) {
       const at = lit[k];
       if (at >= all.length) throw new Error(`there is no cell ${at}`);
-      if ((all[at] & 0xffff) === UNKNOWN) continue;
+      if ((all[at] & 0xffff) === UNKNOWN || ((all[at] >> 16) & 0xff) === lights[k]) continue;
+      if (originals && !originals.has(at)) originals.set(at, all[at] & 0xffffff);
       all[at] = (all[at] & 0xff00ffff) | (lights[k] << 16);
       this.#touchCell(at);
     }
@@ -77,7 +101,8 @@ export class Land {
       const at = cells[k], state = states[k];
       if (at >= all.length) throw new Error(`there is no cell ${at}`);
       const before = all[at] & 0xffff;
-      if (before === UNKNOWN) continue;
+      if (before === UNKNOWN || before === state) continue;
+      if (originals && !originals.has(at)) originals.set(at, all[at] & 0xffffff);
       // A block that is gone leaves distances that are too small, which only makes rays take more steps.
       const skip = state !== 0 ? 0 : before === 0 ? all[at] >>> 24 : 1;
       all[at] = state | (all[at] & 0xff0000) | (skip << 24);
@@ -93,6 +118,36 @@ export class Land {
     this.waiting.delete(next.value);
     this.#distances(Math.floor(next.value / 64) * PART, (next.value % 64) * PART);
     return true;
+  }
+
+  /**
+   * The land from above: north is up, slopes that fall to the north are brighter, and deep water is darker.
+   * @param {Uint8Array} colours RGBA of each state; an alpha of 0 is looked through, one of 128 is water
+   * @returns {Overhead}
+   */
+  overhead(colours) {
+    const [sx, sy, sz] = this.size, pixels = new Uint8ClampedArray(4 * sx * sz);
+    for (let x = 0; x < sx; x++) {
+      let northern = -1;
+      for (let z = 0; z < sz; z++) {
+        const column = (x * sz + z) * sy, to = 4 * (z * sx + x);
+        let y = sy - 1, depth = 0;
+        for (; y >= 0; y--) {
+          const state = this.cells[column + y] & 0xffff, alpha = state === UNKNOWN ? 0 : colours[4 * state + 3];
+          if (alpha === 255) break;
+          if (alpha !== 0) depth++;
+          else if (depth > 0) break;
+        }
+        if (y < 0 && depth === 0) continue;
+        const top = y + depth, slope = northern < 0 || top === northern ? 1 : top > northern ? 1.14 : 0.86;
+        northern = top;
+        const from = depth > 0 ? 4 * (this.cells[column + top] & 0xffff) : 4 * (this.cells[column + y] & 0xffff);
+        const bright = depth > 0 ? Math.max(0.5, 1 - 0.06 * depth) : slope;
+        for (let i = 0; i < 3; i++) pixels[to + i] = colours[from + i] * bright;
+        pixels[to + 3] = 255;
+      }
+    }
+    return { width: sx, height: sz, pixels };
   }
 
   /** What has changed since the last time, for the graphics card. @returns {Box[]} */

@@ -4,12 +4,14 @@ import { inflated } from "../codec.js";
 import { Land } from "./land.js";
 import { unpack } from "./packing.js";
 
-/** @typedef {{payload: Uint8Array<ArrayBuffer>, isLand: boolean}} Task */
+/** @typedef {{payload: Uint8Array<ArrayBuffer>, isLand: boolean}} News */
+/** @typedef {{colours: Uint8Array}} Look */
 /**
  * @typedef {object} Answer
  * @property {string} [error] instead of the rest
  * @property {Record<string, any>} [document]
  * @property {Record<string, import("./packing.js").PackedArray>} [arrays]
+ * @property {import("./land.js").Overhead} [overhead] what was asked for by `colours`
  * @property {import("./land.js").Box[]} boxes
  */
 
@@ -23,19 +25,26 @@ let land = null;
 let queue = Promise.resolve();
 let waiting = 0;
 
-self.onmessage = (/** @type {MessageEvent<Task>} */ { data }) => {
+self.onmessage = (/** @type {MessageEvent<News | Look>} */ { data }) => {
   waiting++;
-  queue = queue.then(() => handle(data)).then(() => void waiting--);
+  queue = queue.then(() => ("colours" in data ? look(data) : handle(data))).then(() => void waiting--);
 };
 
-/** @param {Task} task */
+/** @param {Look} look */
+function look({ colours }) {
+  answer({ overhead: land?.overhead(colours) ?? { width: 1, height: 1, pixels: new Uint8ClampedArray(4) }, boxes: [] });
+}
+
+/** @param {News} news */
 async function handle({ payload, isLand }) {
   try {
     const { document, arrays } = unpack((await inflated(payload, MOST_BYTES)).buffer);
     if (document.size) land = new Land(document.size); // only a frame that begins again has it
     if (!land) throw new Error("a frame came before the one that begins");
     if (isLand) land.part(arrays);
+    else if (document.again) land.again(arrays);
     else land.change(arrays);
+    if (isLand && document.size) land.remember();
     answer({ document, arrays: isLand ? {} : arrays, boxes: land.takeBoxes() });
     setTimeout(improve);
   } catch (error) {

@@ -6,6 +6,8 @@ export const TICK_MS = 50;
 /** Whoever is further away after one tick did not walk there, in blocks. */
 const JUMP = 4;
 const MAX_PITCH = 90;
+/** How far a free camera goes over the highest block there can be. */
+const MOST_ABOVE = 40;
 /** How far the cursor of a screen goes, as MineRL has it: mouse pixels per degree, over a picture of so many GUI pixels. */
 const PIXELS_PER_DEGREE = 2400 / 360;
 const FRAME_WIDTH = 640;
@@ -108,7 +110,75 @@ export class Walk {
   /** @param {number} nowMs @returns {Place | null} null before the first tick */
   at(nowMs) {
     if (!this.from || !this.to) return null;
-    return between(this.from, this.to, Math.min(1, Math.max(0, (nowMs - this.since) / TICK_MS)));
+    return between(this.from, this.to, this.share(nowMs));
+  }
+
+  /** How much of its way is done. @param {number} nowMs */
+  share(nowMs) {
+    return Math.min(1, Math.max(0, (nowMs - this.since) / TICK_MS));
+  }
+}
+
+/** The eye of a recorded player, whose gaze too is on its way between two ticks. */
+export class Ride {
+  constructor() {
+    this.walk = new Walk();
+    this.from = this.to = { yaw: 0, pitch: 0 };
+  }
+
+  /**
+   * A tick came.
+   * @param {Me} me
+   * @param {number} nowMs
+   * @param {boolean} [fresh] nothing before it counts
+   */
+  step(me, nowMs, fresh = false) {
+    const shown = fresh ? null : this.camera(nowMs);
+    this.to = { yaw: me.yaw, pitch: me.pitch };
+    this.from = shown ?? this.to;
+    this.walk.step(me, nowMs, fresh);
+  }
+
+  /** @param {number} nowMs @returns {Camera | null} null before the first tick */
+  camera(nowMs) {
+    const place = this.walk.at(nowMs), share = this.walk.share(nowMs), { from, to } = this;
+    const yaw = wrapped(from.yaw + wrapped(to.yaw - from.yaw) * share);
+    return place && { ...place, yaw, pitch: from.pitch + (to.pitch - from.pitch) * share };
+  }
+}
+
+/** A camera that goes where whoever watches wants, through everything. */
+export class FreeCamera {
+  constructor() {
+    /** @type {Camera} */
+    this.camera = { x: 0, y: 0, z: 0, yaw: 0, pitch: 0, fov: 70 };
+    /** Of the land, in blocks. @type {[number, number, number]} */
+    this.size = [1, 1, 1];
+  }
+
+  /** @param {Camera} camera */
+  begin(camera) {
+    this.camera = { ...camera, fov: 70 };
+  }
+
+  /** @param {number} yaw degrees @param {number} pitch */
+  turn(yaw, pitch) {
+    this.camera.yaw = wrapped(this.camera.yaw + yaw);
+    this.camera.pitch = Math.min(MAX_PITCH, Math.max(-MAX_PITCH, this.camera.pitch + pitch));
+  }
+
+  /**
+   * Go so many blocks; it stays over the land.
+   * @param {number} ahead
+   * @param {number} right
+   * @param {number} up
+   */
+  move(ahead, right, up) {
+    const { camera, size } = this, yaw = (camera.yaw * Math.PI) / 180, pitch = (camera.pitch * Math.PI) / 180;
+    const level = Math.cos(pitch) * ahead, inside = (/** @type {number} */ at, /** @type {number} */ end) => Math.min(end - 0.01, Math.max(0.01, at));
+    camera.x = inside(camera.x - Math.sin(yaw) * level - Math.cos(yaw) * right, size[0]);
+    camera.z = inside(camera.z + Math.cos(yaw) * level - Math.sin(yaw) * right, size[2]);
+    camera.y = inside(camera.y - Math.sin(pitch) * ahead + up, size[1] + MOST_ABOVE);
   }
 }
 

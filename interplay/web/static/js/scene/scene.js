@@ -18,6 +18,8 @@ const FIRST_PARTS = 4;
 /** Time in a frame to send new cells to the graphics card. */
 const UPLOAD_MS = 3;
 const MOST_TABLES = 16 * 2 ** 20;
+/** How far a free camera sees, in blocks; the depths of pictures end at 256. */
+const FREE_FAR = 250;
 
 /** Why this browser cannot draw, as its player reads it. */
 export class CannotDraw extends Error {}
@@ -66,8 +68,14 @@ export class Scene {
     this.previousMe = null;
     /** Of the newest frame. */
     this.tick = 0;
-    /** When it came. */
+    /** When it came, by `clock`. */
     this.tickAt = 0;
+    /** Tells milliseconds: a replay has a time of its own. */
+    this.clock = () => performance.now();
+    /** Whether the camera is not the player's: without their hand, bars and screens. */
+    this.isFree = false;
+    /** @type {((overhead: import("./land.js").Overhead) => void)[]} */
+    this.looks = [];
     /** @type {number[] | null} */
     this.selected = null;
     /** @type {number[] | null} */
@@ -113,6 +121,12 @@ export class Scene {
     this.gl.getExtension("WEBGL_lose_context")?.loseContext();
   }
 
+  /** The land from above, as it is when all frames so far are taken. @returns {Promise<import("./land.js").Overhead>} */
+  overhead() {
+    this.worker.postMessage({ colours: this.land.coloursFromAbove });
+    return new Promise((done) => this.looks.push(done));
+  }
+
   /** How many more parts of the land to ask for now; say so with `asked`. */
   get partsWanted() {
     return this.me === null || this.partsLeft === 0 ? 0 : Math.max(0, PARTS_AHEAD - this.partsUnderWay);
@@ -140,7 +154,8 @@ export class Scene {
   }
 
   /** @param {Answer} answer */
-  #answered({ error, document, arrays, boxes }) {
+  #answered({ error, document, arrays, boxes, overhead }) {
+    if (overhead) return this.looks.shift()?.(overhead);
     if (document?.size) this.boxes = [];
     this.boxes.push(...boxes);
     if (error === undefined && !document) return; // nothing but cells from which rays jump further
@@ -157,10 +172,18 @@ export class Scene {
   }
 
   /** @param {Record<string, any>} document */
-  #partCame({ left }) {
+  #partCame({ left, size }) {
+    if (size) this.#begin(size);
     this.partsHere++;
     this.partsLeft = left;
     this.partsUnderWay = Math.min(left, Math.max(0, this.partsUnderWay - 1));
+  }
+
+  /** Nothing is known of a land of this size. @param {[number, number, number]} size */
+  #begin(size) {
+    this.land.begin(size);
+    this.partsHere = this.partsUnderWay = 0;
+    this.partsLeft = this.me = this.selected = this.crack = this.hand = null;
   }
 
   /**
@@ -168,20 +191,16 @@ export class Scene {
    * @param {Record<string, import("./packing.js").PackedArray>} arrays
    */
   #tickCame(document, arrays) {
-    if (document.size) {
-      this.land.begin(document.size);
-      this.partsHere = this.partsUnderWay = 0;
-      this.partsLeft = this.me = this.selected = this.crack = this.hand = null;
-    }
+    if (document.size) this.#begin(document.size);
+    if (document.again) this.selected = this.crack = this.hand = null;
     this.previousMe = this.me;
     this.me = document.me;
     this.tick = document.tick;
-    this.tickAt = performance.now();
-    if (document.left !== undefined) this.partsLeft = document.left; // where land is hidden, more comes into sight
+    this.tickAt = this.clock();
     if (document.selected !== undefined) this.selected = document.selected;
     if (document.crack !== undefined) this.crack = document.crack;
     if (document.hand !== undefined) this.hand = document.hand;
-    if (document.left !== undefined) this.partsLeft = document.left;
+    if (document.left !== undefined) this.partsLeft = document.left; // where land is hidden, more comes into sight
     this.figures.update(document, arrays, this.tickAt);
     if (document.sprites) this.display.define(document.sprites, /** @type {any} */ (arrays.sprite_pixels));
     if (document.display) this.display.show(document.display, ...guiSize(this.canvas));
@@ -208,9 +227,10 @@ export class Scene {
     const begun = performance.now();
     while (this.boxes.length && performance.now() - begun < UPLOAD_MS) this.land.put(/** @type {any} */ (this.boxes.shift()));
     const view = viewOf(camera, this.canvas.width, this.canvas.height, this.land.bright);
-    this.land.draw(view, tick, this.selected, this.crack);
+    this.land.draw(view, tick, this.selected, this.crack, this.isFree ? FREE_FAR : undefined);
     this.figures.draw(view, nowMs);
-    if (this.hand) this.figures.hand(this.hand, view);
+    if (this.isFree) return;
+    if (this.hand) this.figures.hand(this.hand, view, nowMs, this.tickAt);
     this.display.draw(this.canvas.width, this.canvas.height);
   }
 }

@@ -7,7 +7,7 @@ export const DEPTH = 256;
 /** Sides of the tiles whose rays share a first step. */
 export const TILE = 8;
 /** Places in the ray-caster's list of numbers, in which `RIGHT`, `UPWARD` and `AHEAD` follow `EYE`. */
-export const NUMBERS = { EYE: 0, TAN_X: 27, TAN_Y: 28, PIXEL: 30, DRIFT: 31, RIPPLE: 34, ALL: 45 };
+export const NUMBERS = { EYE: 0, TAN_X: 27, TAN_Y: 28, FAR: 29, PIXEL: 30, DRIFT: 31, RIPPLE: 34, ALL: 45 };
 
 /** @param {[number, number, number]} size of the land */
 const head = ([sx, sy, sz]) => `#version 300 es

@@ -53,6 +53,7 @@ export class LandView {
     this.gl = gl;
     this.cracks = document.cracks;
     this.numbers = new Float32Array(NUMBERS.ALL);
+    this.far = 0;
     this.bright = new Float32Array(256 * 3);
     /** @type {[number, number, number] | null} */
     this.size = null;
@@ -71,7 +72,10 @@ export class LandView {
     this.#table("clouds", gl.R32F, gl.RED, gl.FLOAT, 256, 256, values("clouds"));
     this.#table("ripples", gl.RG32F, gl.RG, gl.FLOAT, 128, 128, values("ripples"));
     this.#table("brights", gl.RGB32F, gl.RGB, gl.FLOAT, 256, 1, this.bright);
-    this.#atlas(document.textures, document.levels, pagesOf(arrays.pages, document.textures, document.levels));
+    const pages = pagesOf(arrays.pages, document.textures, document.levels);
+    this.#atlas(document.textures, document.levels, pages);
+    /** RGBA of each state as it is from above: see `Land.overhead`. */
+    this.coloursFromAbove = fromAbove(arrays.states, arrays.boxes, pages.subarray(pages.length - 4 * document.textures));
     this.frame = gl.createFramebuffer();
     this.screen = [0, 0];
     this.empty = gl.createVertexArray();
@@ -108,6 +112,7 @@ export class LandView {
   light(numbers, bright) {
     const { gl } = this;
     this.numbers.set(numbers);
+    this.far = this.numbers[NUMBERS.FAR];
     this.bright.set(bright);
     gl.activeTexture(gl.TEXTURE0);
     gl.bindTexture(gl.TEXTURE_2D, this.textures.brights.texture);
@@ -120,9 +125,11 @@ export class LandView {
    * @param {number} ticks of the world, with a part: they move clouds and ripples
    * @param {number[] | null} selected the block to outline
    * @param {number[] | null} crack the block being broken, and the stage, 0 to 9
+   * @param {number} [far] how far one sees, in blocks; by default as the ray-caster does
    */
-  draw(view, ticks, selected, crack) {
+  draw(view, ticks, selected, crack, far = this.far) {
     const { gl, numbers } = this, { tiles, land } = this.programs;
+    numbers[NUMBERS.FAR] = far;
     numbers.set(view.eye, NUMBERS.EYE);
     numbers.set(view.axes, NUMBERS.EYE + 3);
     numbers[NUMBERS.TAN_X] = view.tanX;
@@ -222,6 +229,23 @@ export class LandView {
       gl.texSubImage2D(gl.TEXTURE_2D, level, 0, 0, TEXTURES_IN_A_ROW * side, rows * side, gl.RGBA, gl.UNSIGNED_BYTE, page);
     }
   }
+}
+
+/**
+ * @param {ArrayLike<number>} states eight words each: interplay/world/scene/tables.py
+ * @param {ArrayLike<number>} boxes twelve numbers each
+ * @param {Uint8Array} means the mean colour of each texture, RGBA
+ */
+function fromAbove(states, boxes, means) {
+  const colours = new Uint8Array(states.length / 2);
+  for (let state = 0; state < states.length / 8; state++) {
+    const [what, , , upAndDown, range] = Array.from({ length: 5 }, (_, word) => states[8 * state + word]), kind = what & 15;
+    if ((what & 16) !== 0) colours.set([46, 86, 148, 128], 4 * state);
+    const picture = kind === 5 ? boxes[12 * (range & 0xffffff) + 10] : upAndDown & 0xffff;
+    if (kind === 0 || kind === 3 || kind === 4 || picture < 0 || 4 * picture >= means.length) continue;
+    colours.set([...means.subarray(4 * picture, 4 * picture + 3), 255], 4 * state);
+  }
+  return colours;
 }
 
 /** A compiled pair of shaders, and where their uniforms are. */

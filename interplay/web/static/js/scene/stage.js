@@ -1,0 +1,65 @@
+// Where a world is drawn on a page: two canvases over a picture, as large as it is.
+
+const NOT_LOADED = "this browser could not load what it needs to draw";
+
+export class Stage {
+  /** @param {HTMLCanvasElement} picture over which to draw */
+  constructor(picture) {
+    this.picture = picture;
+    /** Has the canvases: the world, and over it bars and screens. */
+    this.frame = document.createElement("div");
+    this.frame.className = "drawn";
+    this.frame.hidden = true;
+    this.frame.setAttribute("aria-hidden", "true"); // the picture's canvas has words
+    picture.after(this.frame);
+    this.width = this.height = 0;
+    /** @type {import("./scene.js").Scene | null} */
+    this.scene = null;
+    this.isClosed = false;
+  }
+
+  /**
+   * Make a scene, with canvases of its own: one that lost its context gets no other.
+   * @param {string} tables address of what the drawing needs once
+   * @param {boolean} mayBeSlow whether to draw without a graphics card too
+   * @returns {Promise<import("./scene.js").Scene | null>} null where the stage was closed meanwhile
+   * @throws {Error} that says to people why it does not work here
+   */
+  async open(tables, mayBeSlow) {
+    this.scene = null;
+    const [canvas, overlay] = [0, 1].map(() => document.createElement("canvas"));
+    this.frame.replaceChildren(canvas, overlay);
+    // Loaded where it is needed: the page of an Atari game does without.
+    const module = await import("./scene.js").catch((error) => this.#cannot(error));
+    const scene = await module.Scene.open(canvas, overlay, tables, mayBeSlow).catch((error) => {
+      if (error instanceof module.CannotDraw) throw error;
+      return this.#cannot(error);
+    });
+    if (!this.isClosed) return (this.scene = scene);
+    scene.close();
+    return null;
+  }
+
+  /** @param {unknown} error @returns {never} */
+  #cannot(error) {
+    console.warn(error);
+    throw new Error(NOT_LOADED);
+  }
+
+  /** Take the picture's place and size. @param {number} ratio of the screen's pixels that are drawn, a side */
+  fit(ratio) {
+    const { width, height } = this.picture.style;
+    Object.assign(this.frame.style, { width, height });
+    const share = devicePixelRatio * ratio;
+    this.width = Math.max(1, Math.round(parseFloat(width) * share));
+    this.height = Math.max(1, Math.round(parseFloat(height) * share));
+    this.scene?.resize(this.width, this.height);
+  }
+
+  close() {
+    this.isClosed = true;
+    this.scene?.close();
+    this.scene = null;
+    this.frame.remove();
+  }
+}

@@ -1,0 +1,312 @@
+// A recorded game drawn in this browser: its land as generated comes once, then what each step needs; the camera is the player's,
+// or goes where whoever watches wants.
+
+import { isTyping } from "../page.js";
+import { KIND, splitFrames } from "../protocol.js";
+import { SLOW, UNREADABLE } from "./drawing.js";
+import { FreeCamera, Ride, TICK_MS } from "./motion.js";
+import { OverheadMap } from "./overhead.js";
+import { Pace } from "./pace.js";
+import { Stage } from "./stage.js";
+
+/** @typedef {import("../protocol.js").FrameMessage} FrameMessage */
+/** @typedef {{frames: FrameMessage[], at: number}} Shown a step: what came with it, and which of these it is */
+/**
+ * What watching asks of the replay.
+ * @typedef {object} WatchingHandlers
+ * @property {() => number} positionMs where the replay is
+ * @property {() => boolean} isPlaying
+ * @property {(isFree: boolean) => void} onCamera
+ * @property {(reason: string) => void} onFail it cannot go on here
+ */
+
+/** The first of the ids that players have. */
+const FIRST_PLAYER = 2 ** 31;
+/** Blocks a second; with Shift so many times that. */
+const SPEED = 10, FAST = 4;
+const DEGREES_A_PIXEL = 0.25, BLOCKS_A_NOTCH = 3, BLOCKS_A_PIXEL = 0.05;
+/** What moves a free camera: ahead, to the right, up. @type {Record<string, [number, number, number]>} */
+const KEYS = { KeyW: [1, 0, 0], KeyS: [-1, 0, 0], KeyD: [0, 1, 0], KeyA: [0, -1, 0], KeyE: [0, 0, 1], KeyQ: [0, 0, -1] };
+/** A replay that goes on by more steps has jumped. */
+const MOST_STEPS = 8;
+
+export class Watching {
+  /**
+   * @param {HTMLCanvasElement} picture over which to draw
+   * @param {HTMLElement} view around it
+   * @param {string} episode
+   * @param {string[]} seats of its game
+   * @param {boolean} mayGiveUp whether slow drawing is a reason not to begin, or to stop
+   * @param {WatchingHandlers} handlers
+   */
+  constructor(picture, view, episode, seats, mayGiveUp, handlers) {
+    this.address = `/api/episodes/${encodeURIComponent(episode)}`;
+    this.view = view;
+    this.seats = seats;
+    this.mayGiveUp = mayGiveUp;
+    this.handlers = handlers;
+    this.stage = new Stage(picture);
+    this.pace = new Pace();
+    this.ratio = 1;
+    this.ride = new Ride();
+    this.free = new FreeCamera();
+    this.map = new OverheadMap(view, (x, z) => this.#lookFromAbove(x, z));
+    this.seat = 0;
+    this.isFree = this.isDirty = this.hasLost = false;
+    /** What the scene has taken last. @type {Shown} */
+    this.taken = { frames: [], at: -1 };
+    this.step = -1;
+    this.failures = 0;
+    this.drawnAt = 0;
+    /** @type {Set<string>} keys of a free camera that are held */
+    this.held = new Set();
+    /** @type {Map<number, {x: number, y: number}>} fingers and the mouse, where they are pressed */
+    this.pointers = new Map();
+    this.ended = new AbortController();
+    this.#listen();
+    requestAnimationFrame(() => this.#draw());
+  }
+
+  get isClosed() {
+    return this.stage.isClosed;
+  }
+
+  get scene() {
+    return this.stage.scene;
+  }
+
+  /**
+   * Fetch the land and what draws it.
+   * @throws {Error} that says to people why it does not work here
+   */
+  async open() {
+    const response = await fetch(`${this.address}/land`, { signal: this.ended.signal });
+    if (!response.ok) throw new Error((await response.json().catch(() => ({}))).message ?? `the land did not arrive (${response.status})`);
+    const scene = await this.stage.open(response.headers.get("X-Tables") ?? "", !this.mayGiveUp);
+    if (!scene) return;
+    scene.clock = () => this.handlers.positionMs();
+    scene.onLost((reason) => this.#onLost(reason));
+    await Promise.all(splitFrames(await response.arrayBuffer()).map((frame) => scene.apply(frame)));
+    this.taken = { frames: [], at: -1 };
+    this.free.size = scene.land.size ?? [1, 1, 1];
+    this.#see();
+    this.fit();
+  }
+
+  /**
+   * Fetch what steps need, as `FrameStore` asks for it.
+   * @param {number} start
+   * @param {number} count
+   * @param {number} every
+   * @param {AbortSignal} signal
+   * @returns {Promise<Shown[]>}
+   */
+  async load(start, count, every, signal) {
+    const asked = `start=${start}&count=${count}&every=${every}&seat=${encodeURIComponent(this.seats[this.seat])}`;
+    const response = await fetch(`${this.address}/scenes?${asked}`, { signal });
+    if (!response.ok) throw new Error(`the steps from ${start} on could not be fetched (${response.status})`);
+    const body = await response.arrayBuffer();
+    try {
+      const frames = splitFrames(body);
+      if (frames.some(({ kind }) => kind !== KIND.SCENE)) throw new RangeError("not all of them are scenes");
+      return frames.map((_, at) => ({ frames, at }));
+    } catch (error) {
+      return this.#cannotRead(error);
+    }
+  }
+
+  /** Show a step; what was shown before need not be near. @param {Shown} shown */
+  async paint({ frames, at }) {
+    const { scene, taken } = this, goesOn = frames === taken.frames && at >= taken.at;
+    if (!scene) return;
+    this.taken = { frames, at };
+    try {
+      await Promise.all(frames.slice(goesOn ? taken.at + 1 : 0, at + 1).map((frame) => scene.apply(frame)));
+    } catch (error) {
+      if (scene !== this.scene) return;
+      this.#cannotRead(error);
+    }
+    if (scene !== this.scene) return;
+    this.failures = 0;
+    const passed = frames[at].step - this.step, me = /** @type {import("./motion.js").Me} */ (scene.me);
+    this.step = frames[at].step;
+    this.ride.step(me, this.handlers.positionMs(), passed < 0 || passed > MOST_STEPS || !this.handlers.isPlaying());
+    this.map.walked(this.step, me);
+    this.isDirty = true;
+    if (this.map.isStale) this.#lookDown();
+  }
+
+  /** @param {unknown} error @returns {never} */
+  #cannotRead(error) {
+    console.warn(error);
+    this.taken = { frames: [], at: -1 };
+    if (++this.failures > 2) this.#fail(UNREADABLE);
+    throw new Error(UNREADABLE);
+  }
+
+  /** Through whose eyes one sees. @param {number} seat */
+  sit(seat) {
+    this.seat = seat;
+    this.map.forget();
+    this.#see();
+  }
+
+  /** @param {boolean} isFree whether the camera goes where whoever watches wants */
+  setFree(isFree) {
+    const camera = this.ride.camera(Infinity);
+    if (isFree && !this.isFree && camera) this.free.begin(camera);
+    this.isFree = isFree;
+    this.held.clear();
+    this.#see();
+    this.handlers.onCamera(isFree);
+  }
+
+  /** Show the land from above, or no more. @param {boolean} isShown */
+  setMap(isShown) {
+    this.map.setShown(isShown);
+    if (isShown) this.#lookDown();
+  }
+
+  async #lookDown() {
+    this.map.asked();
+    const overhead = await this.scene?.overhead();
+    if (overhead) this.map.show(overhead);
+    this.isDirty = true;
+  }
+
+  fit() {
+    this.stage.fit(this.ratio);
+    this.isDirty = true;
+  }
+
+  close() {
+    this.ended.abort();
+    this.map.close();
+    this.stage.close();
+  }
+
+  #see() {
+    const { scene } = this;
+    this.stage.frame.classList.toggle("free", this.isFree);
+    this.isDirty = true;
+    if (!scene) return;
+    scene.isFree = this.isFree;
+    scene.figures.hidden = this.isFree ? null : FIRST_PLAYER + this.seat;
+  }
+
+  #draw() {
+    if (this.isClosed) return;
+    requestAnimationFrame(() => this.#draw());
+    const now = performance.now(), elapsedS = Math.min(100, now - this.drawnAt) / 1000, isPlaying = this.handlers.isPlaying();
+    this.drawnAt = now;
+    this.#fly(elapsedS);
+    const isMoving = isPlaying || this.held.size > 0 || this.pointers.size > 0;
+    if (!isMoving) this.pace.rest();
+    const ratio = isMoving ? this.pace.ratio : 1; // what stands may take its time
+    if (ratio !== this.ratio) {
+      this.ratio = ratio;
+      this.fit();
+    }
+    const at = isPlaying ? this.handlers.positionMs() : Infinity, camera = this.isFree ? this.free.camera : this.ride.camera(at);
+    if (!this.scene?.isReady || !camera || !(isMoving || this.isDirty)) return;
+    this.isDirty = this.scene.boxes.length > 0; // what does not fit into one frame is drawn with the next
+    // A replay that stands shows its step as it was, not the way there.
+    if (isPlaying) this.scene.draw(camera, at);
+    else this.scene.draw(camera, this.scene.tickAt + TICK_MS, this.scene.tick);
+    this.stage.frame.hidden = false;
+    this.map.draw(this.ride.camera(at), this.isFree ? camera : null);
+    if (isMoving) this.#keepPace(now, performance.now() - now);
+  }
+
+  /**
+   * @param {number} now
+   * @param {number} spent
+   */
+  #keepPace(now, spent) {
+    if (this.pace.frame(now, spent) === "give up" && this.mayGiveUp) this.#fail(SLOW);
+  }
+
+  /** Move as the keys say. @param {number} elapsedS */
+  #fly(elapsedS) {
+    if (!this.isFree || !this.held.size) return;
+    const blocks = SPEED * elapsedS * (this.held.has("ShiftLeft") || this.held.has("ShiftRight") ? FAST : 1);
+    for (const code of this.held) {
+      const [ahead, right, up] = KEYS[code] ?? [0, 0, 0];
+      this.free.move(ahead * blocks, right * blocks, up * blocks);
+    }
+  }
+
+  /** Look down on a column of the land. @param {number} x @param {number} z */
+  #lookFromAbove(x, z) {
+    this.setFree(true);
+    const height = (this.ride.camera(Infinity)?.y ?? this.free.size[1]) + 24;
+    this.free.begin({ x, y: height, z, yaw: 180, pitch: 60, fov: 70 });
+    this.free.move(-16, 0, 0);
+    this.isDirty = true;
+  }
+
+  #listen() {
+    const { signal } = this.ended, { view } = this;
+    /** @param {KeyboardEvent} event */
+    const isOurs = (event) => this.isFree && !event.ctrlKey && !event.metaKey && !event.altKey && (event.code in KEYS || /^Shift/.test(event.code));
+    addEventListener("keydown", (event) => void (isOurs(event) && !isTyping(event.target) && this.held.add(event.code)), { signal });
+    addEventListener("keyup", (event) => void (this.held.delete(event.code) && (this.isDirty = true)), { signal });
+    addEventListener("blur", () => this.held.clear(), { signal });
+    view.addEventListener("pointerdown", (event) => {
+      if (event.button !== 0 || !this.scene || this.map.canvas.contains(/** @type {Node} */ (event.target))) return;
+      this.pointers.set(event.pointerId, { x: event.clientX, y: event.clientY });
+      view.setPointerCapture(event.pointerId);
+    }, { signal });
+    view.addEventListener("pointermove", (event) => this.#onMove(event), { signal });
+    for (const type of ["pointerup", "pointercancel"]) {
+      view.addEventListener(type, (event) => void (this.pointers.delete(/** @type {PointerEvent} */ (event).pointerId) && (this.isDirty = true)), { signal });
+    }
+    view.addEventListener("wheel", (event) => {
+      if (!this.isFree) return;
+      event.preventDefault();
+      this.free.move(-Math.sign(event.deltaY) * BLOCKS_A_NOTCH, 0, 0);
+      this.isDirty = true;
+    }, { signal, passive: false });
+  }
+
+  /** One finger or the mouse turns the view, two fingers move it. @param {PointerEvent} event */
+  #onMove(event) {
+    const pressed = this.pointers.get(event.pointerId);
+    if (!pressed) return;
+    const dx = event.clientX - pressed.x, dy = event.clientY - pressed.y;
+    if (!this.isFree) {
+      if (Math.hypot(dx, dy) < 4) return; // a tap
+      this.setFree(true);
+    }
+    const other = [...this.pointers].find(([id]) => id !== event.pointerId)?.[1];
+    if (!other) this.free.turn(dx * DEGREES_A_PIXEL, dy * DEGREES_A_PIXEL);
+    else {
+      const before = Math.hypot(pressed.x - other.x, pressed.y - other.y), after = Math.hypot(event.clientX - other.x, event.clientY - other.y);
+      this.free.move((after - before) * BLOCKS_A_PIXEL, -dx * BLOCKS_A_PIXEL * 0.5, dy * BLOCKS_A_PIXEL * 0.5);
+    }
+    pressed.x = event.clientX;
+    pressed.y = event.clientY;
+    this.isDirty = true;
+  }
+
+  /** Try once to begin again. @param {string} reason */
+  async #onLost(reason) {
+    if (this.isClosed) return;
+    if (this.hasLost) return this.#fail(reason);
+    this.hasLost = true;
+    const { taken } = this;
+    try {
+      await this.open();
+      if (taken.at >= 0) await this.paint(taken);
+    } catch (error) {
+      if (!this.isClosed) this.#fail(/** @type {Error} */ (error).message);
+    }
+  }
+
+  /** @param {string} reason */
+  #fail(reason) {
+    if (this.isClosed) return;
+    this.close();
+    this.handlers.onFail(reason);
+  }
+}
