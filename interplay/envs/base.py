@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol
 
@@ -112,9 +112,10 @@ class PlayableEnv(gymnasium.Env[Any, Any]):
         world, not only of what the player could see. It serves until the next `reset` or `restore`."""
         return None
 
-    def land(self) -> list[bytes]:
-        """The world as it was before anybody was in it, for browsers that replay: parts as those of `Scene`, all of them."""
-        return []
+    def land(self) -> Iterable[bytes]:
+        """The world as it was before anybody was in it, for browsers that replay: the payloads of all its land frames,
+        each deflated, of which the first says the `size`; none where browsers cannot replay it."""
+        return ()
 
     def scene_tables(self) -> bytes | None:
         """What every browser needs for that and never changes, deflated; None where browsers cannot draw this world."""

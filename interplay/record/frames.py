@@ -163,28 +163,46 @@ class ReplaySource:
         Args:
             fresh: Whether it has nothing but the land; otherwise it has the scene asked for last.
         Returns:
-            The scene, and whether it needs nothing but the land, which may be so without being asked for.
+            The payload of a scene frame, deflated; and whether the world has begun again since the scene before it, so that it
+            needs nothing but the land.
         Raises:
-            RecordingError: If browsers cannot draw this world.
+            RecordingError: If browsers cannot draw this world again.
         """
         scene = self._scenes.get(seat) or self._env.replayed_scene_of(seat)
         if scene is None:
-            raise RecordingError(f"browsers cannot draw {self._env.task.env.id}; watch the pictures")
+            raise self._undrawable
         fresh, self._scenes[seat] = fresh or seat not in self._scenes, scene
         return scene.scene(fresh, turned=False), fresh
 
-    def land(self) -> tuple[list[bytes], bytes]:
-        """The land as generated, in parts, and the tables that draw it.
+    def land(self) -> Iterator[bytes]:
+        """The payloads of land frames with all of the land as generated, deflated; the first says its `size`.
+
+        Raises:
+            RecordingError: If browsers cannot draw this world again.
+        """
+        for _ in self.approach(self._position or 0):
+            pass
+        is_empty = True
+        for part in self._env.land():
+            is_empty = False
+            yield part
+        if is_empty:
+            raise self._undrawable
+
+    def tables(self) -> bytes:
+        """What draws it, deflated.
 
         Raises:
             RecordingError: If browsers cannot draw this world.
         """
-        for _ in self.approach(self._position or 0):
-            pass
         tables = self._env.scene_tables()
         if tables is None:
-            raise RecordingError(f"browsers cannot draw {self._env.task.env.id}; watch the pictures")
-        return self._env.land(), tables
+            raise self._undrawable
+        return tables
+
+    @property
+    def _undrawable(self) -> RecordingError:
+        return RecordingError(f"browsers cannot draw replays of {self._env.task.env.id}")
 
     def close(self) -> None:
         """Close the world."""

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from functools import partial
-from pathlib import Path
+from collections.abc import Callable, Coroutine
 from typing import Annotated, Any
 
 from fastapi import APIRouter, HTTPException, Query, Request
@@ -29,6 +28,8 @@ FILM_WAIT_S = 1.0
 """A film that is done so soon is sent at once."""
 _FOREVER = "private, max-age=31536000, immutable"
 """A sealed episode never changes."""
+_NEVER = "no-store"
+"""What browsers draw is for one release, and some of it for the operator alone."""
 
 
 @router.get("/api/tasks")
@@ -73,7 +74,8 @@ def episode_frames(
         raise HTTPException(409, f"episode {episode.id} is a video only; get it whole at /api/episodes/{episode.id}/video.mp4")
     steps = range(start, min(start + count * every, episode.num_steps + 1), every)
     if episode.frame_policy == "replay" and steps:
-        return _Drawn(request, episode, steps)
+        drawer: Drawer = request.app.state.drawer
+        return _Drawn(lambda: drawer.draw(episode.path, steps), _FOREVER)
     frames = FrameList(episode)
     if every == 1:
         for step, frame in enumerate(episode.frames.range(start, steps.stop), start=start):
@@ -81,7 +83,7 @@ def episode_frames(
     else:
         for step in steps:
             frames.add(step, episode.frames[step])
-    return _frames(DrawnFrames(frames.body, frames.palette))
+    return _frames(DrawnFrames(frames.body, frames.palette), _FOREVER)
 
 
 @router.get("/api/episodes/{episode_id}/scenes", response_class=Response)
@@ -101,7 +103,8 @@ def episode_scenes(
     seats = episode.task.seats
     if seat is not None and seat not in seats:
         raise HTTPException(404, f"this game has the seats {', '.join(seats)}, got {seat!r}")
-    return _Drawn(request, episode, steps, seat=seat or seats[0]) if steps else _frames(DrawnFrames(b""))
+    drawer: Drawer = request.app.state.drawer
+    return _Drawn(lambda: drawer.draw(episode.path, steps, seat=seat or seats[0])) if steps else _frames(DrawnFrames(b""))
 
 
 @router.get("/api/episodes/{episode_id}/land", response_class=Response)
@@ -110,7 +113,8 @@ def episode_land(request: Request, episode_id: str) -> Response:
     `X-Tables` names the file that draws it.
     """
     episode = _with_scenes(request, episode_id)
-    return _Drawn(request, episode, range(1), land_for=request.app.state.archive.root)
+    drawer: Drawer = request.app.state.drawer
+    return _Drawn(lambda: drawer.land(episode.path, request.app.state.archive.root))
 
 
 def _with_scenes(request: Request, episode_id: str) -> Episode:
@@ -129,8 +133,8 @@ def _has_scenes(request: Request, episode: Episode) -> bool:
     return not backend.hides_land(episode.task) or current_operator(request)
 
 
-def _frames(drawn: DrawnFrames) -> Response:
-    headers = {"Cache-Control": _FOREVER}
+def _frames(drawn: DrawnFrames, cache: str = _NEVER) -> Response:
+    headers = {"Cache-Control": cache}
     if drawn.palette is not None:
         headers["X-Palette"] = drawn.palette
     if drawn.tables is not None:
@@ -142,15 +146,13 @@ class _Drawn(Response):
     """Frames that are being drawn: no thread waits for them, and they are dropped when whoever asked has gone.
 
     Args:
-        seat, land_for: As `Drawer.draw`.
+        draw: Asks for them.
+        cache: Whether they may be kept.
     """
 
-    def __init__(
-        self, request: Request, episode: Episode, steps: range, *, seat: str | None = None, land_for: Path | None = None
-    ) -> None:
+    def __init__(self, draw: Callable[[], Coroutine[Any, Any, DrawnFrames]], cache: str = _NEVER) -> None:
         super().__init__()
-        drawer: Drawer = request.app.state.drawer
-        self._draw = partial(drawer.draw, episode.path, steps, seat=seat, land_for=land_for)
+        self._draw, self._cache = draw, cache
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         drawn = asyncio.ensure_future(self._draw())
@@ -160,7 +162,7 @@ class _Drawn(Response):
             if not drawn.done():
                 return
             try:
-                response = _frames(drawn.result())
+                response = _frames(drawn.result(), self._cache)
             except DrawerBusyError as error:
                 raise HTTPException(503, str(error), {"Retry-After": "3"}) from None
             await response(scope, receive, send)

@@ -103,3 +103,17 @@ test("a frame that failed to load is asked for again", async () => {
   await assert.rejects(frames.frame(3), /offline/);
   assert.equal((await frames.frame(3)).step, 3);
 });
+
+test("a store that is closed fetches nothing more and keeps nothing", async () => {
+  const { frames, asked, dropped } = store(1000, (start) => (start === 500 ? new Promise(() => {}) : undefined));
+  await frames.frame(0);
+  await settle();
+  const waiting = frames.frame(500);
+  frames.close();
+  assert.deepEqual(dropped, [500]);
+  assert.equal(frames.frames.size, 0);
+  const before = asked.length;
+  await settle();
+  assert.equal(asked.length, before);
+  void waiting;
+});

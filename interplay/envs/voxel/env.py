@@ -370,7 +370,7 @@ class VoxelEnv(PlayableEnv):
         """As `PlayableEnv.replayed_scene_of`."""
         return SceneEncoder(self.world, self.task.seats.index(seat), gamma=self._options["gamma"], has_land=True)
 
-    def land(self) -> list[bytes]:
+    def land(self) -> Iterator[bytes]:
         """As `PlayableEnv.land`: the land as generated."""
         return generated_land(self.world)
 

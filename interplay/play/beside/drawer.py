@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from interplay.errors import InterplayError
 from interplay.play.beside.answering import AnsweringProcess, Request
-from interplay.play.workers.channel import Draw, Drawing, Drawn, Drop, ToWeb, Undrawable, decode_drawn
+from interplay.play.workers.channel import Draw, Drawing, DrawLand, Drawn, Drop, ToWeb, Undrawable, decode_drawn
 from interplay.play.workers.processes import ProcessLink
 from interplay.record import RecordingError
 
@@ -40,7 +40,7 @@ class DrawnFrames(NamedTuple):
 
 @dataclass
 class _Request(Request):
-    command: Draw
+    command: Draw | DrawLand
     share: float = field(init=False, default=0.0)
     drawn: Drawn = field(init=False, default_factory=Drawn)
 
@@ -52,19 +52,28 @@ class Drawer(AnsweringProcess[_Request]):
         super().__init__(DRAWER_MODULE, deed="draw", stop_timeout_s=STOP_TIMEOUT_S)
         self._preparing: asyncio.Task[None] | None = None
 
-    async def draw(self, path: Path, steps: range, *, seat: str | None = None, land_for: Path | None = None) -> DrawnFrames:
+    async def draw(self, path: Path, steps: range, *, seat: str | None = None) -> DrawnFrames:
         """Frames of an episode whose policy is `replay`. Whoever wants them no longer cancels this.
 
         Args:
             path: Its sealed file.
             steps: Which frames, upwards.
-            seat, land_for: As `channel.Draw`.
+            seat: As `channel.Draw`.
         Raises:
             RecordingError: If they cannot be drawn.
             DrawerBusyError: If too many wait already.
         """
-        folder = None if land_for is None else str(land_for.resolve())
-        command = Draw(str(path.resolve()), steps.start, steps.stop, steps.step, seat, folder)
+        return await self._draw(path, Draw(str(path.resolve()), steps.start, steps.stop, steps.step, seat))
+
+    async def land(self, path: Path, folder: Path) -> DrawnFrames:
+        """The land of such an episode, for a browser that draws it; otherwise as `draw`.
+
+        Args:
+            folder: The data folder, where the tables that draw it are kept.
+        """
+        return await self._draw(path, DrawLand(str(path.resolve()), str(folder.resolve())))
+
+    async def _draw(self, path: Path, command: Draw | DrawLand) -> DrawnFrames:
         if len(self._requests) >= MAX_WAITING:
             raise DrawerBusyError("many people are watching replays right now; try again in a few seconds")
         return await self._ask(_Request(path, command))
@@ -100,7 +109,7 @@ class Drawer(AnsweringProcess[_Request]):
             case Drawn() as drawn:
                 request.drawn = drawn
 
-    def _command(self, request: _Request) -> Draw:
+    def _command(self, request: _Request) -> Draw | DrawLand:
         return request.command
 
     def _refusal(self, request: _Request, reason: str) -> RecordingError:

@@ -24,7 +24,7 @@ from interplay.errors import InterplayError
 from interplay.play import tables
 from interplay.play.connections.frame_list import FrameList
 from interplay.play.workers import channel, processes
-from interplay.play.workers.channel import Draw, ToWeb, Unpacker, decode_draw, pack, pack_event
+from interplay.play.workers.channel import Draw, DrawLand, ToWeb, Unpacker, decode_draw, pack, pack_event
 from interplay.record import Episode, RecordingError
 from interplay.record.frames import ReplaySource
 
@@ -50,9 +50,9 @@ class _Open:
 
 
 class _Request:
-    def __init__(self, number: int, asked: Draw) -> None:
+    def __init__(self, number: int, asked: Draw | DrawLand) -> None:
         self.number, self.asked, self.path = number, asked, asked.path
-        self.steps = range(asked.start, asked.stop, asked.step)
+        self.steps = range(asked.start, asked.stop, asked.step) if isinstance(asked, Draw) else range(1)
         self.num_drawn = 0
         self.pieces: Iterator[None] | None = None
 
@@ -79,12 +79,12 @@ class Drawing:
         """Whether there is nothing to draw."""
         return not self._requests
 
-    def command(self, number: int, command: channel.Draw | channel.Drop) -> None:
+    def command(self, number: int, command: Draw | DrawLand | channel.Drop) -> None:
         """Take a request, or drop one."""
-        if isinstance(command, Draw):
-            self._requests[number] = _Request(number, command)
-        else:
+        if isinstance(command, channel.Drop):
             self._drop(number)
+        else:
+            self._requests[number] = _Request(number, command)
 
     def work(self) -> None:
         """Do the next piece."""
@@ -107,18 +107,25 @@ class Drawing:
         return world is None or world.used_by in (None, request.number)
 
     def _pieces(self, request: _Request) -> Iterator[None]:
-        world, asked = self._world(request.path), request.asked
+        world = self._world(request.path)
         world.used_by = request.number
         frames = FrameList(world.episode)
-        palette, name = world.episode.header.palette, None
         yield
-        if asked.land_for is not None:
-            parts, drawn = world.source.land()
-            for part in parts:
+        if isinstance(request.asked, DrawLand):
+            for part in world.source.land():
                 frames.add_land(part)
-            name = tables.keep(Path(asked.land_for), drawn)
+                yield
+            found = channel.Drawn(tables=tables.keep(Path(request.asked.folder), world.source.tables()))
+        else:
+            yield from self._steps(request, world, frames, request.asked.seat)
+            found = channel.Drawn(frames.palette)
+        self._say(request.number, found)
+        self._pipe.sendall(pack(request.number, ToWeb.FRAME, frames.body))
+
+    def _steps(self, request: _Request, world: _Open, frames: FrameList, seat: str | None) -> Iterator[None]:
+        palette = world.episode.header.palette
         next_report = time.monotonic() + REPORT_EVERY_S
-        for step in request.steps if asked.land_for is None else ():
+        for step in request.steps:
             start = None
             for position in world.source.approach(step):
                 start = position if start is None else start
@@ -126,15 +133,13 @@ class Drawing:
                     self._say(request.number, channel.Drawing((position - start) / (step - start)))
                     next_report = time.monotonic() + REPORT_EVERY_S
                 yield
-            if asked.seat is None:
+            if seat is None:
                 frames.add(step, Frame(world.source.view(), palette))
             else:
-                payload, is_fresh = world.source.scene(asked.seat, fresh=step == request.steps[0])
+                payload, is_fresh = world.source.scene(seat, fresh=step == request.steps[0])
                 frames.add_scene(step, payload, fresh=is_fresh)
             request.num_drawn += 1
             yield
-        self._say(request.number, channel.Drawn(frames.palette, name))
-        self._pipe.sendall(pack(request.number, ToWeb.FRAME, frames.body))
 
     def _world(self, path: str) -> _Open:
         """The world of an episode, opened where it is not open yet."""

@@ -143,8 +143,9 @@ class Game:
 
     @property
     def holds_world(self) -> bool:
-        """Whether it has, or will have, a process to itself; a game that is held for its players has a place too."""
-        return (self.link is not None and self.link.alone) or self._needs_process
+        """Whether it has, or will have, a process to itself because it is slow; a game that is held for its players has a place
+        too. One that browsers draw needs none, though it may have got one that was ready."""
+        return (self.link is not None and self.link.alone and not self.is_drawn_here) or self._needs_process
 
     @property
     def is_drawn_here(self) -> bool:

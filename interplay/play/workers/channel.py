@@ -316,7 +316,6 @@ class Draw(Command):
         path: Its file.
         start, stop, step: Which frames.
         seat: Send what a browser needs to draw what was seen from this seat, instead of pictures; None for pictures.
-        land_for: Send the land as generated instead, and keep the tables that draw it in this data folder.
     """
 
     path: str
@@ -324,7 +323,18 @@ class Draw(Command):
     stop: int
     step: int
     seat: str | None = None
-    land_for: str | None = None
+
+
+class DrawLand(Command):
+    """Send the land of a sealed episode as it was generated; the answer is `Drawn` and land frames, as one `ToWeb.FRAME`.
+
+    Attributes:
+        path: Its file.
+        folder: The data folder, where the tables that draw the land are kept.
+    """
+
+    path: str
+    folder: str
 
 
 class Drop(Command):
@@ -355,7 +365,7 @@ decode_command = msgspec.json.Decoder(WorkerCommand).decode
 decode_event = msgspec.json.Decoder(WorkerEvent).decode
 decode_seal = msgspec.json.Decoder(Seal).decode
 decode_sealed = msgspec.json.Decoder(Sealed).decode
-decode_draw = msgspec.json.Decoder(Draw | Drop).decode
+decode_draw = msgspec.json.Decoder(Draw | DrawLand | Drop).decode
 decode_drawn = msgspec.json.Decoder(Drawing | Drawn | Undrawable).decode
 
 

@@ -172,6 +172,11 @@ class LiveEpisode:
             seat.drawn_by_us()
             self._send_frame(seat, now_us)
 
+    @property
+    def owes(self) -> bool:
+        """Whether something is sent to a player's browser beside the steps, now or soon."""
+        return any(seat.owes for seat in self.seats)
+
     def owed_us(self, now_us: int) -> int:
         """How long one of the players' browsers has waited for what is sent beside the steps; -1 if none waits."""
         return max(seat.owed_us(now_us, is_running=self.running) for seat in self.seats)

@@ -187,6 +187,11 @@ class LiveSeat:
                 self._asked_us = now_us
             self._num_land_owed = min(MAX_LAND_OWED, self._num_land_owed + num_parts)
 
+    @property
+    def owes(self) -> bool:
+        """Whether the browser waits for something that is sent beside the steps, though perhaps not now."""
+        return self.gui_size is not None and (self._is_fresh_due or self._num_land_owed > 0)
+
     def owed_us(self, now_us: int, *, is_running: bool) -> int:
         """How long the browser has waited for what is sent beside the steps, microseconds; -1 if it waits for nothing."""
         if self.gui_size is None or self._is_held:

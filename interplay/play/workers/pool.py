@@ -41,6 +41,11 @@ log = logging.getLogger("interplay.play")
 class Played(Protocol):
     """What a worker's messages are for: a game."""
 
+    @property
+    def holds_world(self) -> bool:
+        """Whether it has, or will have, a process to itself because it is slow."""
+        ...
+
     def on_frame(self, seat_index: int, message: bytes, *, last: bool) -> None:
         """A frame for the player of a seat."""
         ...
@@ -197,8 +202,9 @@ class WorkerPool:
 
     @property
     def num_alone(self) -> int:
-        """Workers that hold a world alone, or are on their way out after it; not one that only waits for a game."""
-        return self._num_coming + sum(link.alone and (bool(link.games) or link.stopping) for link in list(self.links))
+        """Workers that hold a slow world alone, or are on their way out after it; not one that only waits for a game."""
+        alone = [link for link in list(self.links) if link.alone]
+        return self._num_coming + sum(link.stopping or any(game.holds_world for game in link.games.values()) for link in alone)
 
     @property
     def has_spare(self) -> bool:

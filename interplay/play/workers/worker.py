@@ -25,6 +25,7 @@ import time
 from collections import defaultdict, deque
 from collections.abc import Callable
 from functools import partial
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -93,6 +94,8 @@ class Worker:
         self._stopping = False
         self._jobs: queue.SimpleQueue[Callable[[], Callable[[], None]] | None] = queue.SimpleQueue()
         self._built: deque[Callable[[], None]] = deque()
+        self._owing: set[int] = set()  # games of which a browser may wait for something beside the steps
+        self._write_at_us = 0
         self._wake = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
         self._helper = threading.Thread(target=self._do_jobs, name="jobs", daemon=True)
         self._helper.start()
@@ -148,10 +151,13 @@ class Worker:
     def _write_a_journal(self, next_us: int) -> None:
         """Use the time until the next step is due to write the journal that has waited longest."""
         now = _now_us()
-        if not self._episodes or next_us - now < _WRITE_TAKES_US:
+        if now < self._write_at_us or next_us - now < _WRITE_TAKES_US:
             return
-        episode = max(self._episodes.values(), key=lambda one: one.unwritten_us(now) if one.running else 0)
-        if episode.running and episode.unwritten_us(now) > _WRITE_AFTER_US:
+        running = (one for one in self._episodes.values() if one.running)
+        waited_us, episode = max(((one.unwritten_us(now), one) for one in running), key=itemgetter(0), default=(0, None))
+        if episode is None or waited_us <= _WRITE_AFTER_US:
+            self._write_at_us = now + _WRITE_AFTER_US - waited_us  # until then no step waits too long
+        else:
             self._guard(episode.number, episode.write)
 
     def _send_owed(self, next_us: int) -> bool:
@@ -160,12 +166,13 @@ class Worker:
         Returns:
             Whether something was sent; more may wait.
         """
-        if not self._episodes or len(self._backlog) > _MAX_BACKLOG_BYTES:
+        if not self._owing or len(self._backlog) > _MAX_BACKLOG_BYTES:
             return False
         now = _now_us()
-        episode = max(self._episodes.values(), key=lambda one: -1 if one.closing else one.owed_us(now))
-        waited_us = -1 if episode.closing else episode.owed_us(now)
-        if waited_us < 0 or (next_us - now < _LAND_TAKES_US and waited_us < _LAND_AFTER_US):
+        owing = [one for number in self._owing if (one := self._episodes.get(number)) is not None and not one.closing]
+        self._owing = {one.number for one in owing if one.owes}
+        waited_us, episode = max(((one.owed_us(now), one) for one in owing), key=itemgetter(0), default=(-1, None))
+        if episode is None or waited_us < 0 or (next_us - now < _LAND_TAKES_US and waited_us < _LAND_AFTER_US):
             return False
         self._guard(episode.number, partial(episode.send_owed, now))
         return True
@@ -181,6 +188,8 @@ class Worker:
             self._open = False
             return
         for number, index, kind, payload in self._unpacker.feed(data):
+            if kind != ToWorker.INPUT:
+                self._owing.add(number)  # perhaps
             if kind == ToWorker.COMMAND:
                 self._command(number, index, decode_command(payload))
                 continue

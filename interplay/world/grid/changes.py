@@ -65,7 +65,7 @@ class Changes:
 
 
 def differences(before: Grid, now: Grid) -> News:
-    """What is different now from what another grid of the same size has."""
+    """All in which a grid differs from another one of the same size, as `Changes.take`."""
     pairs = (before.blocks, now.blocks), (before.light, now.light)
     found = [np.flatnonzero(one != other).astype(np.uint32) for one, other in pairs]
     return News(found[0], now.blocks.reshape(-1)[found[0]], found[1], now.light.reshape(-1)[found[1]])

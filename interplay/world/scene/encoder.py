@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -230,10 +231,11 @@ class SceneEncoder:
                 break
 
 
-def generated_land(world: World) -> list[bytes]:
+def generated_land(world: World) -> Iterator[bytes]:
     """The payloads of all land frames of a land as it was generated, each deflated; the first says its `size`."""
     size = world.first.size
     parts = land.parts_of(size)
     heads: list[dict[str, Any]] = [{"tick": 0, "left": left} for left in reversed(range(len(parts)))]
     heads[0]["size"] = size
-    return [land.message(head, land.generated(world, part)) for head, part in zip(heads, parts, strict=True)]
+    for head, part in zip(heads, parts, strict=True):
+        yield land.message(head, land.generated(world, part))

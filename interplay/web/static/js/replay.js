@@ -5,6 +5,7 @@ import { FrameDecoder, Screen, fitSize } from "./codec.js";
 import { api, isTyping, need } from "./page.js";
 import { paletteFromBase64, splitFrames } from "./protocol.js";
 import { saveDrawing, savedDrawing, whyNotHere } from "./scene/able.js";
+import { NOT_LOADED } from "./scene/stage.js";
 import { Timeline, clock } from "./timeline.js";
 
 /** @typedef {import("./codec.js").Picture} Picture */
@@ -19,6 +20,8 @@ const KEPT_BYTES = 128e6;
 const BACK_FRAMES = 8;
 /** Scenes are small and soon drawn: most of them are shown at any speed. */
 const SCENES_A_SECOND = 100;
+/** Some 2 kB each. */
+const KEPT_SCENES = 6000;
 /** A picture that takes longer is said to be loading while the replay plays; in between frames nobody notices. */
 const STALL_MS = 400;
 /** From then on the server is asked how far it is. */
@@ -57,6 +60,7 @@ export class FrameStore {
     this.nextCount = 1;
     this.wanted = 0;
     this.every = 1;
+    this.isClosed = false;
   }
 
   /** @param {number} step */
@@ -84,8 +88,16 @@ export class FrameStore {
       if (!this.loading?.steps.includes(step)) this.#jump(step);
       const { chunk, controller } = /** @type {Loading} */ (this.loading);
       await chunk;
-      if (controller.signal.aborted && this.wanted !== step) throw new DOMException("another frame is wanted", "AbortError");
+      if (controller.signal.aborted && (this.isClosed || this.wanted !== step)) throw new DOMException("another frame is wanted", "AbortError");
     }
+  }
+
+  /** Fetch and keep nothing any more. */
+  close() {
+    this.isClosed = true;
+    this.loading?.controller.abort();
+    this.frames.forEach(this.drop);
+    this.frames.clear();
   }
 
   /** @param {number} step */
@@ -204,6 +216,8 @@ export class Replay {
     this.facts = null;
     /** While this browser draws. @type {Watching | null} */
     this.watching = null;
+    /** Changes when something else is going to draw. */
+    this.turn = 0;
     this.lastTick = 0;
     /** When the frame that is being waited for was asked for; 0 while none is. */
     this.waitingSince = 0;
@@ -220,8 +234,7 @@ export class Replay {
   async open(episode, at = 0) {
     this.root.dataset.episode = episode;
     this.#message("Loading the replay ...");
-    this.watching?.close();
-    this.watching = this.store = null;
+    this.#stop();
     let facts;
     try {
       this.facts = facts = await api(`/api/episodes/${encodeURIComponent(episode)}`);
@@ -241,32 +254,34 @@ export class Replay {
 
   /** Draw the world here, or show the pictures, as whoever watches wants it. */
   async #choose() {
-    const { facts } = this, wanted = savedDrawing();
+    const { facts } = this, wanted = savedDrawing(), turn = this.#stop();
     if (!facts) return;
     const why = facts.has_scenes && !this.isDriven ? whyNotHere(wanted) : "";
     if (why !== null) return this.#showPictures(why);
-    this.watching?.close();
     this.#message("Loading the land ...");
-    const { Watching } = await import("./scene/watching.js");
     const seats = /** @type {string[]} */ ([...new Set(facts.held.map((/** @type {{seat: string}} */ { seat }) => seat))]);
     this.screen.resize(facts.width / seats.length, facts.height);
     this.smooth = true;
     this.fit();
-    const watching = new Watching(this.screen.canvas, this.view, facts.id, seats, wanted !== "here", {
-      positionMs: () => 1000 * this.timeline.position,
-      isPlaying: () => this.timeline.playing,
-      onCamera: (isFree) => this.#sayCamera(isFree),
-      onFail: (reason) => this.#showPictures(reason),
-    });
-    this.watching = watching;
+    /** @type {Watching | null} */
+    let watching = null;
     try {
+      const { Watching } = await import("./scene/watching.js").catch(() => Promise.reject(new Error(NOT_LOADED)));
+      if (turn !== this.turn) return;
+      const begun = (watching = new Watching(this.screen.canvas, this.view, facts.id, seats, wanted !== "here", {
+        positionMs: () => 1000 * this.timeline.position,
+        isPlaying: () => this.timeline.playing,
+        onCamera: (isFree) => this.#sayCamera(isFree),
+        onFail: (reason) => begun === this.watching && this.#showPictures(reason),
+      }));
       await watching.open();
     } catch (error) {
-      if (watching.isClosed) return;
-      watching.close();
-      return this.#showPictures(/** @type {Error} */ (error).message);
+      watching?.close();
+      if (turn === this.turn) this.#showPictures(/** @type {Error} */ (error).message);
+      return;
     }
-    if (watching !== this.watching || watching.isClosed) return;
+    if (turn !== this.turn) return watching.close(); // they chose again meanwhile
+    this.watching = watching;
     const select = need(this.root, "[data-seat]");
     select.replaceChildren(...seats.map((seat, number) => new Option(seat, String(number))));
     select.hidden = seats.length < 2;
@@ -275,12 +290,22 @@ export class Replay {
     await this.#watch();
   }
 
+  /** Nothing draws or is fetched any more. @returns {number} that stays until this happens again */
+  #stop() {
+    this.watching?.close();
+    this.store?.close();
+    this.watching = this.store = null;
+    this.shown = -1; // so the time stands still
+    return ++this.turn;
+  }
+
   /** Show scenes, from where the replay stands. */
   #watch() {
     const { watching } = this;
     if (!watching) return;
+    this.store?.close();
     const [chunkFrames, aheadFrames] = [CHUNK_S, AHEAD_S].map((seconds) => Math.ceil(2 * seconds * this.rate));
-    const sizes = { chunkFrames, aheadFrames, keptFrames: this.numFrames };
+    const sizes = { chunkFrames, aheadFrames, keptFrames: KEPT_SCENES };
     this.store = new FrameStore(this.numFrames, sizes, watching.load.bind(watching));
     return this.#begin();
   }
@@ -289,8 +314,7 @@ export class Replay {
   #showPictures(why) {
     const { facts } = this;
     if (!facts) return;
-    this.watching?.close();
-    this.watching = null;
+    this.#stop();
     this.#tools(false);
     this.#sayDrawn(`Drawn by the server${why && `: ${why}`}.`);
     this.root.dataset.drawn = "server";
@@ -335,13 +359,13 @@ export class Replay {
   }
 
   #toggleFree() {
-    this.watching?.setFree(this.root.dataset.eyes !== "free");
+    this.watching?.setFree(!this.watching.isFree);
   }
 
   #toggleMap() {
-    const button = need(this.root, "[data-overhead]"), isShown = button.getAttribute("aria-pressed") !== "true";
-    button.setAttribute("aria-pressed", String(isShown));
-    this.watching?.setMap(isShown);
+    const { watching } = this;
+    watching?.setMap(!watching.map.isShown);
+    need(this.root, "[data-overhead]").setAttribute("aria-pressed", String(watching?.map.isShown));
   }
 
   fit() {
@@ -402,10 +426,11 @@ export class Replay {
   /** @param {number} frame */
   async #show(frame) {
     if (!this.store || (frame === this.wanted && (frame === this.shown || this.waitingSince))) return;
+    const { store, watching } = this;
     this.wanted = frame;
-    if (!this.store.has(frame)) this.#wait(frame);
+    if (!store.has(frame)) this.#wait(frame);
     try {
-      const { store, watching } = this, found = await store.frame(frame, this.#every);
+      const found = await store.frame(frame, this.#every);
       if (this.wanted !== frame || store !== this.store) return; // the visitor went on while it loaded
       if (watching) await watching.paint(found);
       else this.#paint(found);
@@ -415,10 +440,10 @@ export class Replay {
       this.#arrived();
       this.#message("");
     } catch (error) {
-      if (this.wanted !== frame) return;
+      if (this.wanted !== frame || store !== this.store) return;
       this.timeline.pause();
       this.shown = -1;
-      this.store?.frames.delete(frame); // it is fetched anew
+      store.frames.delete(frame); // it is fetched again
       this.#arrived();
       this.#controls();
       this.#message(`${/** @type {Error} */ (error).message}. Try again with the play button.`);

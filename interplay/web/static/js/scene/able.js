@@ -22,7 +22,10 @@ export function saveDrawing(wanted) {
   }
 }
 
-/** Why this browser shall not draw a world, as people read it; null if it can and shall. @param {string} wanted who shall draw */
+/**
+ * Why this browser shall not draw a world, as people read it, empty where they chose so; null if it can and shall.
+ * @param {string} wanted who shall draw
+ */
 export function whyNotHere(wanted) {
   if (wanted === "server") return "";
   const gl = contextOf(document.createElement("canvas")), reason = whyNot(gl, wanted === "here");

@@ -4,7 +4,7 @@
 import { GUI_WIDTH, KIND, landMessage, paintedMessage, sceneMessage } from "../protocol.js";
 import { Cursor, Motion } from "./motion.js";
 import { Delay, Pace } from "./pace.js";
-import { Stage } from "./stage.js";
+import { SLOW, Stage, UNREADABLE } from "./stage.js";
 
 /** @typedef {import("../protocol.js").FrameMessage} FrameMessage */
 /**
@@ -22,8 +22,6 @@ import { Stage } from "./stage.js";
 const PAINTED_EVERY_MS = 250;
 /** Whoever was away for longer starts anew. */
 const AWAY_MS = 30_000;
-export const UNREADABLE = "this browser could not read what the server sent";
-export const SLOW = "this browser draws too slowly";
 
 /** One game, drawn here. Close it when the server shall draw. */
 export class Drawing {

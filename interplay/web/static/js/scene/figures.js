@@ -1,6 +1,7 @@
 // Mobs, items, players and the hand: boxes that are drawn by casting a ray through each pixel in the box's own frame, over the
 // land and with its depths. interplay/world/render/figures.py is the same in Python.
 
+import { TICK_MS } from "./motion.js";
 import { INSTANCE, LIGHT, MODEL, PART, ROW, SPRITE, X, Y, Z, between, isStep, place, shine } from "./poses.js";
 import { DEPTH } from "./shaders.js";
 import { Program } from "./view.js";
@@ -28,7 +29,6 @@ import { Program } from "./view.js";
  * @property {number} away squared, from the eye
  */
 
-const TICK_MS = 50;
 /** How far figures are drawn, in blocks. */
 const REACH = 64;
 const TEXELS_IN_A_ROW = 1024;

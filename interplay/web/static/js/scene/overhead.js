@@ -5,6 +5,10 @@
 
 /** It is asked for anew this often while it is shown. */
 const STALE_MS = 2000;
+/** Pixels of the player's way per block. */
+const WAY_SCALE = 4;
+/** Steps further apart are not joined: the replay has jumped. */
+const MOST_STEPS = 40;
 
 export class OverheadMap {
   /**
@@ -14,31 +18,42 @@ export class OverheadMap {
   constructor(view, onPick) {
     this.canvas = document.createElement("canvas");
     this.canvas.className = "overhead";
-    this.canvas.hidden = true;
     this.canvas.setAttribute("role", "img");
     this.canvas.setAttribute("aria-label", "The land from above, with the player's way");
     this.canvas.title = "Press a place to look at it";
     view.append(this.canvas);
-    /** @type {HTMLCanvasElement | null} the land alone, a pixel a column */
-    this.land = null;
+    this.setShown(false);
+    /** The land alone, a pixel a column, and the player's way over it. */
+    this.land = document.createElement("canvas");
+    this.way = document.createElement("canvas");
     this.askedAt = 0;
-    /** @type {Map<number, {x: number, z: number}>} where the player was, by step */
-    this.way = new Map();
+    /** Where the player was last. @type {{step: number, x: number, z: number} | null} */
+    this.last = null;
     this.canvas.addEventListener("click", (event) => {
-      if (!this.land) return;
       const { left, top, width, height } = this.canvas.getBoundingClientRect();
       onPick(((event.clientX - left) / width) * this.land.width, ((event.clientY - top) / height) * this.land.height);
     });
   }
 
+  /** Nothing is known of a land of this size. @param {[number, number, number]} size */
+  begin([sx, , sz]) {
+    [this.land.width, this.land.height] = [sx, sz];
+    [this.way.width, this.way.height] = [WAY_SCALE * sx, WAY_SCALE * sz];
+    this.forget();
+  }
+
   /** Whether the land has to be asked for now. */
   get isStale() {
-    return !this.canvas.hidden && performance.now() - this.askedAt > STALE_MS;
+    return this.isShown && performance.now() - this.askedAt > STALE_MS;
   }
 
   /** The land was asked for. */
   asked() {
     this.askedAt = performance.now();
+  }
+
+  get isShown() {
+    return !this.canvas.hidden;
   }
 
   /** @param {boolean} isShown */
@@ -48,18 +63,26 @@ export class OverheadMap {
 
   /** Nothing is known of the player's way. */
   forget() {
-    this.way.clear();
+    this.way.getContext("2d")?.clearRect(0, 0, this.way.width, this.way.height);
+    this.last = null;
   }
 
   /** @param {number} step @param {{x: number, z: number}} me */
   walked(step, { x, z }) {
-    this.way.set(step, { x, z });
+    const { last } = this, context = this.way.getContext("2d");
+    this.last = { step, x, z };
+    if (!last || !context || Math.abs(step - last.step) > MOST_STEPS) return;
+    context.lineWidth = WAY_SCALE;
+    context.lineCap = "round";
+    context.strokeStyle = "#ffd84a";
+    context.beginPath();
+    context.moveTo(WAY_SCALE * last.x, WAY_SCALE * last.z);
+    context.lineTo(WAY_SCALE * x, WAY_SCALE * z);
+    context.stroke();
   }
 
   /** @param {Overhead} overhead */
   show({ width, height, pixels }) {
-    this.land ??= document.createElement("canvas");
-    [this.land.width, this.land.height] = [width, height];
     this.land.getContext("2d")?.putImageData(new ImageData(pixels, width, height), 0, 0);
   }
 
@@ -68,26 +91,16 @@ export class OverheadMap {
    * @param {Camera | null} free where a free camera is
    */
   draw(player, free) {
-    const { canvas, land } = this, context = canvas.getContext("2d");
-    if (canvas.hidden || !land || !context) return;
-    const side = Math.round(canvas.clientWidth * devicePixelRatio) || 256;
-    if (canvas.width !== side) [canvas.width, canvas.height] = [side, Math.round((side * land.height) / land.width)];
-    const scale = side / land.width, line = Math.max(1.5, side / 160);
+    const { canvas, land, way } = this, context = canvas.getContext("2d");
+    if (!this.isShown || !context) return;
+    const side = Math.round(canvas.clientWidth * devicePixelRatio) || 256, scale = side / land.width;
+    if (canvas.width !== side) [canvas.width, canvas.height] = [side, Math.round(scale * land.height)];
     context.imageSmoothingEnabled = false;
     context.drawImage(land, 0, 0, canvas.width, canvas.height);
-    context.lineWidth = line;
-    context.strokeStyle = "#ffd84a";
-    context.beginPath();
-    let before = -2;
-    for (const step of [...this.way.keys()].sort((one, other) => one - other)) {
-      const { x, z } = /** @type {{x: number, z: number}} */ (this.way.get(step));
-      if (step - before > 40) context.moveTo(x * scale, z * scale);
-      else context.lineTo(x * scale, z * scale);
-      before = step;
-    }
-    context.stroke();
-    if (player) arrow(context, player, scale, 4 * line, "#e5342b");
-    if (free) arrow(context, free, scale, 4 * line, "#2f8fe8");
+    context.imageSmoothingEnabled = true;
+    context.drawImage(way, 0, 0, canvas.width, canvas.height);
+    if (player) arrow(context, player, scale, side / 40, "#e5342b");
+    if (free) arrow(context, free, scale, side / 40, "#2f8fe8");
   }
 
   close() {

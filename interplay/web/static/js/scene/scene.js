@@ -5,6 +5,7 @@ import { KIND, guiSize } from "../protocol.js";
 import { contextOf, whyNot } from "./able.js";
 import { Display } from "./display.js";
 import { Figures } from "./figures.js";
+import { TICK_MS } from "./motion.js";
 import { unpack } from "./packing.js";
 import { LandView, viewOf } from "./view.js";
 
@@ -62,10 +63,8 @@ export class Scene {
     this.display = new Display(context, (pose, width, height) => this.figures.portrait(pose, width, height));
     /** What the player holds, as a pose. @type {number[] | null} */
     this.hand = null;
-    /** What the newest frame says of the player, and the one before it. @type {Record<string, any> | null} */
+    /** What the newest frame says of the player. @type {Record<string, any> | null} */
     this.me = null;
-    /** @type {Record<string, any> | null} */
-    this.previousMe = null;
     /** Of the newest frame. */
     this.tick = 0;
     /** When it came, by `clock`. */
@@ -109,15 +108,15 @@ export class Scene {
   /** @param {string} reason */
   #lose(reason) {
     if (this.isOver) return;
-    this.close();
+    this.close(reason);
     this.lost?.(reason);
   }
 
-  /** Let go of everything. */
-  close() {
+  /** Let go of everything. @param {string} [reason] for who waits for a frame to be taken */
+  close(reason = "the scene is closed") {
     this.isOver = true;
     this.worker.terminate();
-    for (const { fail } of this.tasks.splice(0)) fail(new Error("the scene is closed"));
+    for (const { fail } of this.tasks.splice(0)) fail(new Error(reason));
     this.gl.getExtension("WEBGL_lose_context")?.loseContext();
   }
 
@@ -193,7 +192,6 @@ export class Scene {
   #tickCame(document, arrays) {
     if (document.size) this.#begin(document.size);
     if (document.again) this.selected = this.crack = this.hand = null;
-    this.previousMe = this.me;
     this.me = document.me;
     this.tick = document.tick;
     this.tickAt = this.clock();
@@ -222,7 +220,7 @@ export class Scene {
    * @param {number} nowMs
    * @param {number} [tick] of the clouds and ripples; by default as the time has it
    */
-  draw(camera, nowMs, tick = this.tick + Math.min(1, Math.max(0, (nowMs - this.tickAt) / 50))) {
+  draw(camera, nowMs, tick = this.tick + Math.min(1, Math.max(0, (nowMs - this.tickAt) / TICK_MS))) {
     if (this.isOver || !this.land.size) return;
     const begun = performance.now();
     while (this.boxes.length && performance.now() - begun < UPLOAD_MS) this.land.put(/** @type {any} */ (this.boxes.shift()));

@@ -1,6 +1,9 @@
 // Where a world is drawn on a page: two canvases over a picture, as large as it is.
 
-const NOT_LOADED = "this browser could not load what it needs to draw";
+// Why it does not work here, as people read it.
+export const NOT_LOADED = "this browser could not load what it needs to draw";
+export const UNREADABLE = "this browser could not read what the server sent";
+export const SLOW = "this browser draws too slowly";
 
 export class Stage {
   /** @param {HTMLCanvasElement} picture over which to draw */

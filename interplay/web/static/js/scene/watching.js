@@ -3,11 +3,10 @@
 
 import { isTyping } from "../page.js";
 import { KIND, splitFrames } from "../protocol.js";
-import { SLOW, UNREADABLE } from "./drawing.js";
 import { FreeCamera, Ride, TICK_MS } from "./motion.js";
 import { OverheadMap } from "./overhead.js";
 import { Pace } from "./pace.js";
-import { Stage } from "./stage.js";
+import { SLOW, Stage, UNREADABLE } from "./stage.js";
 
 /** @typedef {import("../protocol.js").FrameMessage} FrameMessage */
 /** @typedef {{frames: FrameMessage[], at: number}} Shown a step: what came with it, and which of these it is */
@@ -24,11 +23,15 @@ import { Stage } from "./stage.js";
 const FIRST_PLAYER = 2 ** 31;
 /** Blocks a second; with Shift so many times that. */
 const SPEED = 10, FAST = 4;
+/** Blocks from which one looks at what was picked on the map. */
+const ABOVE = 40;
 const DEGREES_A_PIXEL = 0.25, BLOCKS_A_NOTCH = 3, BLOCKS_A_PIXEL = 0.05;
 /** What moves a free camera: ahead, to the right, up. @type {Record<string, [number, number, number]>} */
 const KEYS = { KeyW: [1, 0, 0], KeyS: [-1, 0, 0], KeyD: [0, 1, 0], KeyA: [0, -1, 0], KeyE: [0, 0, 1], KeyQ: [0, 0, -1] };
 /** A replay that goes on by more steps has jumped. */
 const MOST_STEPS = 8;
+/** @type {Shown} */
+const NOTHING = { frames: [], at: -1 };
 
 export class Watching {
   /**
@@ -53,8 +56,14 @@ export class Watching {
     this.map = new OverheadMap(view, (x, z) => this.#lookFromAbove(x, z));
     this.seat = 0;
     this.isFree = this.isDirty = this.hasLost = false;
-    /** What the scene has taken last. @type {Shown} */
-    this.taken = { frames: [], at: -1 };
+    /** What the scene has taken last. */
+    this.taken = NOTHING;
+    /** What it shall show. */
+    this.latest = NOTHING;
+    /** Done when the scene has taken it. @type {Promise<unknown>} */
+    this.applied = Promise.resolve();
+    /** Done when the land is here. */
+    this.opened = Promise.resolve();
     this.step = -1;
     this.failures = 0;
     this.drawnAt = 0;
@@ -77,18 +86,25 @@ export class Watching {
 
   /**
    * Fetch the land and what draws it.
+   * @returns {Promise<void>}
    * @throws {Error} that says to people why it does not work here
    */
-  async open() {
+  open() {
+    return (this.opened = this.#open());
+  }
+
+  async #open() {
     const response = await fetch(`${this.address}/land`, { signal: this.ended.signal });
     if (!response.ok) throw new Error((await response.json().catch(() => ({}))).message ?? `the land did not arrive (${response.status})`);
+    const frames = splitFrames(await response.arrayBuffer());
     const scene = await this.stage.open(response.headers.get("X-Tables") ?? "", !this.mayGiveUp);
     if (!scene) return;
     scene.clock = () => this.handlers.positionMs();
     scene.onLost((reason) => this.#onLost(reason));
-    await Promise.all(splitFrames(await response.arrayBuffer()).map((frame) => scene.apply(frame)));
-    this.taken = { frames: [], at: -1 };
+    await Promise.all(frames.map((frame) => scene.apply(frame)));
+    this.taken = NOTHING;
     this.free.size = scene.land.size ?? [1, 1, 1];
+    this.map.begin(this.free.size);
     this.#see();
     this.fit();
   }
@@ -100,6 +116,7 @@ export class Watching {
    * @param {number} every
    * @param {AbortSignal} signal
    * @returns {Promise<Shown[]>}
+   * @throws {Error} if they did not arrive, or cannot be read
    */
   async load(start, count, every, signal) {
     const asked = `start=${start}&count=${count}&every=${every}&seat=${encodeURIComponent(this.seats[this.seat])}`;
@@ -115,20 +132,30 @@ export class Watching {
     }
   }
 
-  /** Show a step; what was shown before need not be near. @param {Shown} shown */
-  async paint({ frames, at }) {
-    const { scene, taken } = this, goesOn = frames === taken.frames && at >= taken.at;
+  /**
+   * Show a step, as soon as the land is here; what was shown before need not be near.
+   * @param {Shown} shown
+   * @throws {Error} if it cannot be read
+   */
+  async paint(shown) {
+    this.latest = shown;
+    await this.opened;
+    const { scene, taken } = this, { frames, at } = shown, goesOn = frames === taken.frames && at >= taken.at;
     if (!scene) return;
-    this.taken = { frames, at };
+    this.taken = shown;
+    const applied = frames.slice(goesOn ? taken.at + 1 : 0, at + 1).map((frame) => scene.apply(frame));
+    const all = Promise.all([this.applied, ...applied]); // what was asked for before is there, too
+    this.applied = all.catch(() => {});
     try {
-      await Promise.all(frames.slice(goesOn ? taken.at + 1 : 0, at + 1).map((frame) => scene.apply(frame)));
+      await all;
     } catch (error) {
-      if (scene !== this.scene) return;
-      this.#cannotRead(error);
+      if (scene === this.scene) this.#cannotRead(error);
+      return;
     }
     if (scene !== this.scene) return;
     this.failures = 0;
     const passed = frames[at].step - this.step, me = /** @type {import("./motion.js").Me} */ (scene.me);
+    if (passed === 0 && goesOn) return;
     this.step = frames[at].step;
     this.ride.step(me, this.handlers.positionMs(), passed < 0 || passed > MOST_STEPS || !this.handlers.isPlaying());
     this.map.walked(this.step, me);
@@ -139,7 +166,7 @@ export class Watching {
   /** @param {unknown} error @returns {never} */
   #cannotRead(error) {
     console.warn(error);
-    this.taken = { frames: [], at: -1 };
+    this.taken = NOTHING;
     if (++this.failures > 2) this.#fail(UNREADABLE);
     throw new Error(UNREADABLE);
   }
@@ -239,9 +266,8 @@ export class Watching {
   /** Look down on a column of the land. @param {number} x @param {number} z */
   #lookFromAbove(x, z) {
     this.setFree(true);
-    const height = (this.ride.camera(Infinity)?.y ?? this.free.size[1]) + 24;
-    this.free.begin({ x, y: height, z, yaw: 180, pitch: 60, fov: 70 });
-    this.free.move(-16, 0, 0);
+    this.free.begin({ x, y: this.ride.camera(Infinity)?.y ?? this.free.size[1], z, yaw: 180, pitch: 60, fov: 70 });
+    this.free.move(-ABOVE, 0, 0);
     this.isDirty = true;
   }
 
@@ -294,10 +320,9 @@ export class Watching {
     if (this.isClosed) return;
     if (this.hasLost) return this.#fail(reason);
     this.hasLost = true;
-    const { taken } = this;
     try {
       await this.open();
-      if (taken.at >= 0) await this.paint(taken);
+      if (this.latest !== NOTHING) await this.paint(this.latest);
     } catch (error) {
       if (!this.isClosed) this.#fail(/** @type {Error} */ (error).message);
     }

@@ -1,0 +1,234 @@
+"""What a player of the block world feels whose browser draws it: joining, pictures a second, and delays, in a real Chromium.
+
+    python -m bench.felt --json
+
+A server is started as its own process on a fresh data folder. Each row is a game of its own in a fresh profile. SwiftShader
+draws: a browser without a graphics card. All times are of the page's own clock; delays are put into its socket, half each way.
+
+join: from Start to the countdown and to the first picture, seconds, and the kB that its socket had brought by then.
+smooth: pictures of 640 x 360 a second in a village, walking and turning, with the page's smaller pictures off; the milliseconds
+of JavaScript in each, and the longest time between two pictures while the land comes.
+felt, with each delay: the number of the first picture that is turned after the press of a key that turns (1 is the next one);
+the milliseconds from the press of a key that walks to a picture that has moved, and how far off is what the page tells of that.
+Exit status 1 unless all bars are met.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bench.scenes import FLAGS
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+TASK, VILLAGE = "basalt/make_waterfall", "basalt/create_village_animal_pen"
+SIZE = (640, 360)
+DELAYS_MS = (0, 50, 150)
+TICK_MS = 50.0
+NUM_PRESSES = 9
+"""As many as the page takes the median of."""
+LOAD_S = 300
+
+_INIT = """(delay) => {
+  localStorage.setItem("interplay.drawn", "here");
+  const Real = WebSocket, half = delay / 2, later = (deed) => (half ? setTimeout(deed, half) : deed());
+  window.felt = { bytes: 0, told: [], frames: [], presses: {}, at: {} };
+  window.WebSocket = class extends Real {
+    set onmessage(handler) {
+      this.addEventListener("message", (event) => {
+        felt.bytes += event.data.byteLength ?? event.data.length;
+        later(() => handler(event));
+      });
+    }
+    send(data) {
+      if (typeof data === "string" && data.includes('"painted"')) felt.told.push(JSON.parse(data).input_ms);
+      later(() => this.readyState === Real.OPEN && super.send(data));
+    }
+  };
+  addEventListener("keydown", ({ code, timeStamp, repeat }) => repeat || (felt.presses[code] = timeStamp), true);
+  addEventListener("DOMContentLoaded", () => {
+    const player = document.querySelector("#player");
+    new MutationObserver(() => {
+      const { state, drawn } = player.dataset, now = performance.now();
+      felt.at[state] ??= now;
+      if (drawn === "here") felt.at.picture ??= [now, felt.bytes];
+    }).observe(player, { attributes: true });
+    document.querySelector("[data-start]").addEventListener("click", () => (felt.at.start = performance.now()), true);
+  });
+}"""
+_WATCH = """async (size) => {
+  const { Scene } = await import("/static/js/scene/scene.js"), { draw, resize } = Scene.prototype;
+  Scene.prototype.draw = function (camera, ...more) {
+    const begun = performance.now();
+    draw.call(this, camera, ...more);
+    const { yaw, x, z } = camera;
+    const waits = this.partsLeft !== 0 || this.boxes.length > 0;
+    felt.frames.push({ begun, script: performance.now() - begun, yaw, x, z, waits });
+  };
+  if (size) Scene.prototype.resize = function () { resize.call(this, ...size); };
+}"""
+
+
+def _open(browser: Browser, address: str, task: str, delay_ms: float, size: tuple[int, int] | None) -> Page:
+    """The page of a task, ready to start."""
+    page = browser.new_context(viewport={"width": 460, "height": 800}).new_page()
+    page.set_default_timeout(LOAD_S * 1000)
+    page.add_init_script(f"({_INIT})({delay_ms})")
+    page.goto(f"{address}/play/{task}")
+    page.evaluate(_WATCH, size and list(size))
+    page.locator("[data-start]:not([disabled])").click()
+    page.locator("#player[data-state=playing]").wait_for()
+    page.locator("#player[data-drawn=here]").wait_for()
+    return page
+
+
+def _leave(page: Page) -> None:
+    page.keyboard.press("Enter")
+    page.locator("[data-end-yes]").click()
+    page.locator("#player[data-state=ended]").wait_for()
+    page.context.close()
+
+
+def _join(browser: Browser, address: str) -> dict[str, Any]:
+    page = _open(browser, address, TASK, 0, None)
+    at = page.evaluate("felt.at")
+    _leave(page)
+    seconds = [round((one - at["start"]) / 1000, 3) for one in (at["countdown"], at["picture"][0])]
+    return {"countdown_s": seconds[0], "picture_s": seconds[1], "picture_kb": round(at["picture"][1] / 1000, 1)}
+
+
+def _smooth(browser: Browser, address: str, seconds: float) -> dict[str, Any]:
+    page = _open(browser, address, VILLAGE, 0, SIZE)
+    for key in ("KeyW", "ArrowRight"):
+        page.keyboard.down(key)
+    while not page.evaluate("felt.frames.length > 20 && !felt.frames.at(-1).waits"):
+        page.wait_for_timeout(100)
+    first = page.evaluate("felt.frames.length")
+    page.wait_for_timeout(1000 * seconds)
+    frames = page.evaluate("felt.frames")
+    for key in ("KeyW", "ArrowRight"):
+        page.keyboard.up(key)
+    _leave(page)
+    begun = [one["begun"] for one in frames]
+    arriving = [after["begun"] - one["begun"] for one, after in itertools.pairwise(frames) if one["waits"]]
+    script = [one["script"] for one in frames[first:]]
+    return {
+        "fps": round(1000 * (len(frames) - 1 - first) / (begun[-1] - begun[first]), 1),
+        "script_ms": round(statistics.median(script), 2),
+        "script_ms_max": round(max(script), 2),
+        "longest_ms_while_land_comes": round(max(arriving), 1),
+    }
+
+
+def _felt(browser: Browser, address: str, delay_ms: float) -> dict[str, Any]:
+    page = _open(browser, address, TASK, delay_ms, None)
+    page.wait_for_timeout(3000)  # the land comes
+    looks, steps = [], []
+    for number in range(NUM_PRESSES):
+        frames, press = _pressed(page, "ArrowRight" if number % 2 else "ArrowLeft")
+        looks.append(_first(frames, press, ("yaw",))[0])
+    for number in range(NUM_PRESSES):
+        frames, press = _pressed(page, "KeyS" if number % 2 else "KeyW")
+        steps.append(_first(frames, press, ("x", "z"))[1] - press)
+    told = [one for one in page.evaluate("felt.told") if one is not None]
+    begun = [one["begun"] for one in page.evaluate("felt.frames")][-60:]
+    _leave(page)
+    frame_ms = statistics.median(after - before for before, after in itertools.pairwise(begun))
+    return {
+        "look_frames_max": max(looks),
+        "step_ms": round(statistics.median(steps), 1),
+        "told_off_by_ms": round(abs(told[-1] - statistics.median(steps)), 1),
+        "frame_ms": round(frame_ms, 1),
+    }
+
+
+def _pressed(page: Page, code: str) -> tuple[list[dict[str, float]], float]:
+    """Press a key for half a second: the pictures from before it on, and when it was pressed."""
+    page.wait_for_timeout(900)  # everything stands
+    page.evaluate("felt.frames.splice(0, Math.max(0, felt.frames.length - 2))")
+    page.keyboard.down(code)
+    page.wait_for_timeout(600)
+    page.keyboard.up(code)
+    frames, presses = page.evaluate("[felt.frames, felt.presses]")
+    return frames, presses[code]
+
+
+def _first(frames: list[dict[str, float]], press: float, names: tuple[str, ...]) -> tuple[int, float]:
+    """Of the pictures after a press, the number (from 1) and the time of the first that is another in these numbers."""
+    before = [one for one in frames if one["begun"] < press][-1]
+    after = [one for one in frames if one["begun"] >= press]
+    changed = (number for number, one in enumerate(after) if any(abs(one[name] - before[name]) > 1e-4 for name in names))
+    first = next(changed, len(after) - 1)
+    return first + 1, after[first]["begun"] + after[first]["script"]
+
+
+def _bars(rows: dict[str, Any]) -> dict[str, bool]:
+    join, smooth, felt = rows["join"], rows["smooth"], rows["felt"]
+    return {
+        "join": join["countdown_s"] <= 2 and join["picture_kb"] <= 100,
+        "smooth": smooth["fps"] >= 20 and smooth["script_ms"] <= 2 and smooth["longest_ms_while_land_comes"] <= 50,
+        "felt": all(
+            one["look_frames_max"] == 1
+            and one["step_ms"] <= int(delay) + 2 * TICK_MS + one["frame_ms"]
+            and one["told_off_by_ms"] <= one["frame_ms"]
+            for delay, one in felt.items()
+        ),
+    }
+
+
+def main() -> None:
+    """Start a server and play."""
+    from playwright.sync_api import sync_playwright
+
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=float, default=10.0, help="of walking in the village")
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="interplay-bench-") as folder:
+        command = [
+            sys.executable,
+            "-m",
+            "interplay.cli",
+            "serve",
+            "--port",
+            "0",
+            "--data",
+            str(Path(folder, "data")),
+            "--empty",
+        ]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server, sync_playwright() as playwright:
+            try:
+                assert server.stdout is not None
+                address = next(word for word in server.stdout.readline().split() if word.startswith("http"))
+                program = os.environ.get("CHROMIUM") or shutil.which("chromium")
+                browser = playwright.chromium.launch(executable_path=program, args=list(FLAGS))
+                _leave(_open(browser, address, TASK, 0, None))  # the server has the world in memory
+                rows: dict[str, Any] = {"join": _join(browser, address), "smooth": _smooth(browser, address, options.seconds)}
+                rows["felt"] = {str(delay): _felt(browser, address, delay) for delay in DELAYS_MS}
+                browser.close()
+            finally:
+                server.terminate()
+                server.wait(60)
+    rows["meets_bars"] = _bars(rows)
+    if options.json:
+        print(json.dumps(rows, indent=2))
+    else:
+        for name, row in rows.items():
+            print(f"{name:12} {row}")
+    if not all(rows["meets_bars"].values()):
+        raise SystemExit(1)
+
+
+if __name__ == "__main__":
+    main()
