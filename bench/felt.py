@@ -156,9 +156,10 @@ def _felt(browser: Browser, address: str, delay_ms: float) -> dict[str, Any]:
 def _pressed(page: Page, code: str) -> tuple[list[dict[str, float]], float]:
     """Press a key for half a second: the pictures from before it on, and when it was pressed."""
     page.wait_for_timeout(900)  # everything stands
-    page.evaluate("felt.frames.splice(0, Math.max(0, felt.frames.length - 2))")
+    page.evaluate("(code) => { felt.frames.splice(0, felt.frames.length - 1); felt.presses[code] = Infinity; }", code)
     page.keyboard.down(code)
-    page.wait_for_timeout(600)
+    while not page.evaluate("(code) => felt.frames.at(-1).begun > felt.presses[code] + 500", code):
+        page.wait_for_timeout(50)
     page.keyboard.up(code)
     frames, presses = page.evaluate("[felt.frames, felt.presses]")
     return frames, presses[code]

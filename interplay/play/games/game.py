@@ -191,7 +191,7 @@ class Game:
                 one.is_restored = one.is_away = True
             self._go_on(alone=self._needs_process)
         elif self.is_opened:
-            self._command(channel.Welcome(), seat)
+            self._command(channel.Welcome(is_shown=not seat.is_drawn_here), seat)
         self.go(seat, True)  # a new socket starts unhindered
         self.tell_seats()
 
@@ -416,7 +416,7 @@ class Game:
         self.is_opened = True
         for seat in self.seats:
             if seat.connection is not None and not seat.is_welcomed:
-                self._command(channel.Welcome(), seat)
+                self._command(channel.Welcome(is_shown=not seat.is_drawn_here), seat)
             elif seat.connection is not None and seat.drawn_by is not None:
                 self._command(seat.drawn_by, seat)
             elif seat.connection is not None:

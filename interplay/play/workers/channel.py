@@ -113,7 +113,13 @@ class GoOn(Command):
 
 
 class Welcome(Command):
-    """A player has come to a seat; the answer is `Welcomed` and a key frame."""
+    """A player has come to a seat; the answer is `Welcomed` and a key frame.
+
+    Attributes:
+        is_shown: Whether the key frame comes at once; otherwise once their page has said who draws.
+    """
+
+    is_shown: bool = True
 
 
 class Start(Command):

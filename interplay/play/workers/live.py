@@ -168,7 +168,7 @@ class LiveEpisode:
         that browsers cannot draw goes on with pictures."""
         if gui_size is not None and self.tables is not None:
             seat.drawn_there(gui_size, self.step)
-        elif seat.gui_size is not None:
+        elif seat.gui_size is not None or not seat.has_picture:
             seat.drawn_by_us()
             self._send_frame(seat, now_us)
 

@@ -40,6 +40,7 @@ class LiveSeat:
         is_done: Whether its player was told that their part has ended, while the others play on.
         gui_size: Of what the player's browser draws over the world, GUI pixels; None where we draw their pictures.
         scene: Where the news for that browser come from, once there are any.
+        has_picture: Whether one was sent since the player came.
         painted: What that browser says it has painted.
     """
 
@@ -55,6 +56,7 @@ class LiveSeat:
         self.is_done = False
         self.gui_size: tuple[int, int] | None = None
         self.scene: Scene | None = None
+        self.has_picture = False
         self.painted: PaintedPicture | None = None
         self._is_fresh_due = self._is_turned = False
         self._looks_since = 0
@@ -160,6 +162,7 @@ class LiveSeat:
     def welcome(self, step: int, tables: str | None) -> Welcomed:
         """What the web process tells a client about this seat, who gets pictures until it says otherwise."""
         self.drawn_by_us()
+        self.has_picture = False
         return Welcomed(**self.encoder.welcome(), step=step, tables=tables)
 
     def drawn_by_us(self) -> None:
@@ -223,6 +226,7 @@ class LiveSeat:
         """
         if flags & wire.LAST_FRAME and self._is_held:
             self.encoder.request_key()  # the web process may have dropped what the last delta was against
+        self.has_picture = True
         message = self.encoder.encode(frame, step=step, time_ms=time_ms, reward=self._unsent_reward, flags=flags)
         for notice in self.encoder.take_notices():
             self._send(pack(self._game, ToWeb.TEXT, notice.encode(), seat=self.index))

@@ -231,10 +231,11 @@ class Worker:
                 self._cancelled.add(number)
             case _ if episode is None:
                 return
-            case channel.Welcome():
+            case channel.Welcome(is_shown):
                 seat = episode.seats[index]
                 self._event(number, seat.welcome(episode.step, episode.tables), seat=index)
-                self._guard(number, partial(episode.show, seat, _now_us()))
+                if is_shown:
+                    self._guard(number, partial(episode.show, seat, _now_us()))
             case channel.Start() if episode.recorder is None:
                 episode.wanted = True
                 self._jobs.put(partial(self._open_journal, episode, command))

@@ -556,10 +556,9 @@ class Player {
 
   /** @param {string} why for the player */
   #drawAtServer(why) {
-    const wasAsked = this.drawing?.hasBegun === true;
     this.#stopDrawing();
     this.#sayDrawn(why);
-    if (wasAsked) this.seat?.send(sceneMessage("server", this.screen.canvas));
+    if (this.tables !== null) this.seat?.send(sceneMessage("server", this.screen.canvas));
   }
 
   #stopDrawing() {

@@ -46,8 +46,6 @@ export class Drawing {
     this.paintedStep = -1;
     this.isShown = false;
     this.isClosed = false;
-    /** Whether the server was asked for scenes. */
-    this.hasBegun = false;
     this.hasLost = false;
     this.isDirty = false;
     this.askedForKey = false;
@@ -79,7 +77,6 @@ export class Drawing {
   begin() {
     if (!this.scene) return;
     this.askedForKey = false;
-    this.hasBegun = true;
     this.handlers.send(sceneMessage("here", this.stage.picture));
   }
 
@@ -127,10 +124,14 @@ export class Drawing {
       // Until it is shown, the messages tell how far the view turned and not where to.
       if (me) this.motion.step(this.isShown ? me : { ...me, turned: true }, performance.now(), message.fresh);
     }
-    const parts = scene.partsWanted;
+    this.#askForLand();
+  }
+
+  #askForLand() {
+    const parts = this.scene?.partsWanted ?? 0;
     if (parts <= 0) return;
     this.handlers.send(landMessage(parts));
-    scene.asked(parts);
+    this.scene?.asked(parts);
   }
 
   #draw() {
@@ -152,6 +153,7 @@ export class Drawing {
     this.paintedStep = this.step;
     if (!this.isShown) {
       this.isShown = true;
+      this.#askForLand();
       this.stage.frame.hidden = false;
       this.handlers.onShown();
     }

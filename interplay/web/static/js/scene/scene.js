@@ -84,6 +84,8 @@ export class Scene {
     /** @type {number | null} */
     this.partsLeft = null;
     this.partsUnderWay = 0;
+    /** Whether a picture of this land was made. */
+    this.isDrawn = false;
     /** @type {import("./land.js").Box[]} cells that are not on the graphics card yet */
     this.boxes = [];
     /** @type {{header: import("../protocol.js").FrameMessage, done: () => void, fail: (error: Error) => void}[]} */
@@ -128,7 +130,9 @@ export class Scene {
 
   /** How many more parts of the land to ask for now; say so with `asked`. */
   get partsWanted() {
-    return this.me === null || this.partsLeft === 0 ? 0 : Math.max(0, PARTS_AHEAD - this.partsUnderWay);
+    if (this.me === null || this.partsLeft === 0) return 0;
+    const most = this.isDrawn ? PARTS_AHEAD : FIRST_PARTS - this.partsHere; // the first picture waits for nothing else
+    return Math.max(0, most - this.partsUnderWay);
   }
 
   /** @param {number} parts */
@@ -182,6 +186,7 @@ export class Scene {
   #begin(size) {
     this.land.begin(size);
     this.partsHere = this.partsUnderWay = 0;
+    this.isDrawn = false;
     this.partsLeft = this.me = this.selected = this.crack = this.hand = null;
   }
 
@@ -222,6 +227,7 @@ export class Scene {
    */
   draw(camera, nowMs, tick = this.tick + Math.min(1, Math.max(0, (nowMs - this.tickAt) / TICK_MS))) {
     if (this.isOver || !this.land.size) return;
+    this.isDrawn = true;
     const begun = performance.now();
     while (this.boxes.length && performance.now() - begun < UPLOAD_MS) this.land.put(/** @type {any} */ (this.boxes.shift()));
     const view = viewOf(camera, this.canvas.width, this.canvas.height, this.land.bright);
