@@ -7,10 +7,10 @@ Each walks, looks around, breaks what is before them, and asks for the land unti
 the land is decoded, and once a second each player digests the cells and the light they know. Afterwards the recordings are
 played again, and the digests compared with those of the world at the same step: the server needs no route that tells them.
 
-hz of a player: frames over time within the window; whose game ended sooner is named on stderr. p99: a frame's arrival against
-a grid of exact frame times through that player's earliest frame, ms. kb_s: of one player, land not counted. cpu_ms_per_tick: of
-all server processes, for one player's tick. ratio: that with pictures over that with scenes; a server that cannot keep up draws
-smaller pictures, which lowers it.
+hz of a player: frames over time within the window, until their game ended; who died sooner is named on stderr. p99: a frame's
+arrival against a grid of exact frame times through that player's earliest frame, ms. kb_s: of one player, land not counted.
+cpu_ms_per_tick: of all server processes, for one player's tick. ratio: that with pictures over that with scenes; a server that
+cannot keep up draws smaller pictures, which lowers it.
 Exit status 1 unless every player has nine tenths of the rate and no digest is wrong.
 """
 
@@ -48,6 +48,8 @@ DIGEST_EVERY_S = 1.0
 HELD_FRAMES = 20
 LAND_EVERY_FRAMES = 5
 SETTLE_S = 3.0
+LEAST_S = 5.0
+"""Of a shorter game, the rate says nothing."""
 
 
 def main() -> None:
@@ -222,6 +224,7 @@ async def _play(
     token = operator_token(options.data)
     rng = np.random.default_rng(options.seed)
     players: list[_Player] = []
+    ended_s: dict[int, float] = {}
     for index in range(sessions):  # one after another: the lands are made meanwhile
         grant = await asyncio.to_thread(
             request_session,
@@ -236,6 +239,7 @@ async def _play(
         )
         one = _ScenePlayer(grant, rng) if scenes else _Player(grant, False, rng, NUM_WALKING_MASKS, exact=False)
         await one.connect("ws" + options.address.removeprefix("http") + grant["socket"])
+        one.ended.add_done_callback(lambda _, index=index: ended_s.__setitem__(index, time.perf_counter()))
         players.append(one)
     for one in players:
         one.send("start")
@@ -245,7 +249,7 @@ async def _play(
     await asyncio.sleep(seconds)
     end, num_bytes = time.perf_counter(), sum(one.num_bytes for one in players) - counted
     after = await asyncio.to_thread(_statistics, options.address, token)
-    over = [index for index, one in enumerate(players) if one.ended.done()]
+    over = dict(ended_s)
     for index, one in enumerate(players):
         if index not in over:
             one.send("quit")
@@ -253,11 +257,12 @@ async def _play(
     for index in over:
         print(f"player {index}: the game was over before the end: {ended[index]}", file=sys.stderr)
     rates, late, frames = [], [], 0
-    for one in players:
+    for index, one in enumerate(players):
         arrivals, steps = np.array(one.arrivals_s), np.array(one.steps)
         inside = (arrivals >= begin) & (arrivals <= end)
         frames += int(inside.sum())
-        rates.append(inside.sum() / (end - begin))
+        if (lasted_s := over.get(index, end) - begin) >= LEAST_S:
+            rates.append(inside.sum() / lasted_s)
         offset = arrivals[inside] - steps[inside] / find(options.task).frame_rate_hz
         late.append((offset - offset.min()) * 1000 if len(offset) else np.array([np.inf]))
     cpu_s = after["cpu_s"] - before["cpu_s"] + after["sealer"]["cpu_s"] - before["sealer"]["cpu_s"]

@@ -70,6 +70,10 @@ def _look(blocks, skip, opaque, ex, ey, ez, ax, ay, az, seen, first, number):
             free = skip[x, z, y]
             if free == 0 and t > 0.0 and opaque[blocks[x, z, y]]:
                 break
+            # Whatever is nearer than the distance of the cell is air, and no way through a cell is longer than 1.74.
+            if free > 2:
+                t += free - 1.0
+                continue
             out = 1e9
             if dx != 0.0:
                 out = min(out, (x + (dx > 0.0) - px) / dx)
@@ -77,6 +81,5 @@ def _look(blocks, skip, opaque, ex, ey, ez, ax, ay, az, seen, first, number):
                 out = min(out, (y + (dy > 0.0) - py) / dy)
             if dz != 0.0:
                 out = min(out, (z + (dz > 0.0) - pz) / dz)
-            # Whatever is nearer than the distance of the cell is air.
             t += max(out + 1e-6, free - 1.0)
     return found
