@@ -19,6 +19,8 @@ FIRST_RAYS = 24_576
 """Of the first batch for who begins to look."""
 REACH = 112.0
 """Blocks; one sees 96."""
+AT_ONCE = 8
+"""Rays that go on in turns: while one waits for the memory, others do not."""
 
 
 @cache
@@ -44,42 +46,55 @@ def look(
 @njit(cache=True, error_model="numpy", nogil=True)
 def _look(blocks, skip, opaque, ex, ey, ez, ax, ay, az, seen, first, number):
     sx, sz, sy = blocks.shape
-    found = 0
-    for ray in range(first, first + number):
-        # The additive recurrence of Roberts (2018): evenly over the sphere, every second one over the cap of 55 degrees.
-        u, v = (0.5 + ray * 0.7548776662466927) % 1.0, (0.5 + ray * 0.5698402909980532) % 1.0
-        height = 1.0 - u * (0.43 if ray & 1 else 2.0)
-        around, flat = v * 2.0 * math.pi, math.sqrt(max(0.0, 1.0 - height * height))
-        # Two directions at right angles to the axis (Duff et al. 2017)
-        sign = 1.0 if az >= 0.0 else -1.0
-        a = -1.0 / (sign + az)
-        b = ax * ay * a
-        c, s = flat * math.cos(around), flat * math.sin(around)
-        dx = height * ax + c * (1.0 + sign * ax * ax * a) + s * b
-        dy = height * ay + c * sign * b + s * (sign + ay * ay * a)
-        dz = height * az - c * sign * ax - s * ay
-        t = 0.0
-        while t < REACH:
+    # Two directions at right angles to the axis (Duff et al. 2017)
+    sign = 1.0 if az >= 0.0 else -1.0
+    a = -1.0 / (sign + az)
+    b = ax * ay * a
+    rays = np.empty((AT_ONCE, 4))  # direction, and how far it has come
+    found = going = 0
+    ray, end = first, first + number
+    while ray < end or going:
+        while ray < end and going < AT_ONCE:
+            # The additive recurrence of Roberts (2018): evenly over the sphere, every second one over the cap of 55 degrees.
+            u, v = (0.5 + ray * 0.7548776662466927) % 1.0, (0.5 + ray * 0.5698402909980532) % 1.0
+            height = 1.0 - u * (0.43 if ray & 1 else 2.0)
+            around, flat = v * 2.0 * math.pi, math.sqrt(max(0.0, 1.0 - height * height))
+            c, s = flat * math.cos(around), flat * math.sin(around)
+            rays[going, 0] = height * ax + c * (1.0 + sign * ax * ax * a) + s * b
+            rays[going, 1] = height * ay + c * sign * b + s * (sign + ay * ay * a)
+            rays[going, 2] = height * az - c * sign * ax - s * ay
+            rays[going, 3] = 0.0
+            going += 1
+            ray += 1
+        k = 0
+        while k < going:
+            dx, dy, dz, t = rays[k, 0], rays[k, 1], rays[k, 2], rays[k, 3]
             px, py, pz = ex + dx * t, ey + dy * t, ez + dz * t
             x, y, z = math.floor(px), math.floor(py), math.floor(pz)
-            if x < 0 or y < 0 or z < 0 or x >= sx or y >= sy or z >= sz:
-                break
-            if not seen[x >> 4, y >> 4, z >> 4]:
-                seen[x >> 4, y >> 4, z >> 4] = True
-                found += 1
-            free = skip[x, z, y]
-            if free == 0 and t > 0.0 and opaque[blocks[x, z, y]]:
-                break
-            # Whatever is nearer than the distance of the cell is air, and no way through a cell is longer than 1.74.
-            if free > 2:
-                t += free - 1.0
-                continue
-            out = 1e9
-            if dx != 0.0:
-                out = min(out, (x + (dx > 0.0) - px) / dx)
-            if dy != 0.0:
-                out = min(out, (y + (dy > 0.0) - py) / dy)
-            if dz != 0.0:
-                out = min(out, (z + (dz > 0.0) - pz) / dz)
-            t += max(out + 1e-6, free - 1.0)
+            is_over = t >= REACH or x < 0 or y < 0 or z < 0 or x >= sx or y >= sy or z >= sz
+            if not is_over:
+                if not seen[x >> 4, y >> 4, z >> 4]:
+                    seen[x >> 4, y >> 4, z >> 4] = True
+                    found += 1
+                free = skip[x, z, y]
+                # Whatever is nearer than the distance of the cell is air, and no way through a cell is longer than 1.74.
+                if free > 2:
+                    rays[k, 3] = t + free - 1.0
+                elif free == 0 and t > 0.0 and opaque[blocks[x, z, y]]:
+                    is_over = True
+                else:
+                    out = 1e9
+                    if dx != 0.0:
+                        out = min(out, (x + (dx > 0.0) - px) / dx)
+                    if dy != 0.0:
+                        out = min(out, (y + (dy > 0.0) - py) / dy)
+                    if dz != 0.0:
+                        out = min(out, (z + (dz > 0.0) - pz) / dz)
+                    rays[k, 3] = t + max(out + 1e-6, free - 1.0)
+            if is_over:
+                going -= 1
+                for i in range(4):
+                    rays[k, i] = rays[going, i]
+            else:
+                k += 1
     return found
