@@ -41,6 +41,17 @@ def server(archive, tmp_path):
         yield address
 
 
+def reload_until_served(page) -> None:
+    """Games are filmed in the background: on a busy machine there is no pair at first."""
+    for _ in range(60):
+        page.reload()
+        page.locator("#judge:not([data-state=loading])").wait_for()
+        if page.locator("#judge[data-state=match]").count():
+            return
+        page.wait_for_timeout(1000)
+    pytest.fail("no pair was served")
+
+
 def test_a_person_who_agrees_is_judged_against_an_agent_and_found_on_the_leaderboard(windows, archive, picture):
     player, judge = windows
     player.goto(f"/play/{TASK.id}")
@@ -60,8 +71,7 @@ def test_a_person_who_agrees_is_judged_against_an_agent_and_found_on_the_leaderb
     judge.locator("#judge[data-state=empty]").wait_for()
     question.get_by_role("button", name="Yes", exact=True).click()
     player.locator("[data-compare-said]", has_text="Thank you. Your game may be compared.").wait_for()
-    judge.reload()
-    judge.locator("#judge[data-state=match]").wait_for()
+    reload_until_served(judge)
     until(judge, "[...document.querySelectorAll('video')].every(v => v.readyState >= 3)", within_s=60)
     seen = judge.locator("#judge").inner_text()
     assert not [name for name in ("random", "anonymous", "participant", episode.id) if name in seen]
@@ -73,8 +83,7 @@ def test_a_person_who_agrees_is_judged_against_an_agent_and_found_on_the_leaderb
     judge.locator("#judge[data-state=empty]").wait_for()  # there is no other pair
     question.get_by_role("button", name="Yes", exact=True).click()
     player.locator("[data-compare-said]", has_text="Thank you. Your game may be compared.").wait_for()
-    judge.reload()
-    judge.locator("#judge[data-state=match]").wait_for()
+    reload_until_served(judge)
     until(judge, "[...document.querySelectorAll('video')].every(v => v.readyState >= 3)", within_s=60)
     judge.locator("[data-speed]").select_option("5")
     judge.locator("[data-headline]").click()
