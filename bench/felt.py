@@ -21,13 +21,12 @@ import json
 import os
 import shutil
 import statistics
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bench.scenes import FLAGS
+from bench.served import served
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -196,31 +195,17 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=10.0, help="of walking in the village")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="interplay-bench-") as folder:
-        command = [
-            sys.executable,
-            "-m",
-            "interplay.cli",
-            "serve",
-            "--port",
-            "0",
-            "--data",
-            str(Path(folder, "data")),
-            "--empty",
-        ]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server, sync_playwright() as playwright:
-            try:
-                assert server.stdout is not None
-                address = next(word for word in server.stdout.readline().split() if word.startswith("http"))
-                program = os.environ.get("CHROMIUM") or shutil.which("chromium")
-                browser = playwright.chromium.launch(executable_path=program, args=list(FLAGS))
-                _leave(_open(browser, address, TASK, 0, None))  # the server has the world in memory
-                rows: dict[str, Any] = {"join": _join(browser, address), "smooth": _smooth(browser, address, options.seconds)}
-                rows["felt"] = {str(delay): _felt(browser, address, delay) for delay in DELAYS_MS}
-                browser.close()
-            finally:
-                server.terminate()
-                server.wait(60)
+    with (
+        tempfile.TemporaryDirectory(prefix="interplay-bench-") as folder,
+        served(Path(folder, "data")) as address,
+        sync_playwright() as playwright,
+    ):
+        program = os.environ.get("CHROMIUM") or shutil.which("chromium")
+        browser = playwright.chromium.launch(executable_path=program, args=list(FLAGS))
+        _leave(_open(browser, address, TASK, 0, None))  # the server has the world in memory
+        rows: dict[str, Any] = {"join": _join(browser, address), "smooth": _smooth(browser, address, options.seconds)}
+        rows["felt"] = {str(delay): _felt(browser, address, delay) for delay in DELAYS_MS}
+        browser.close()
     rows["meets_bars"] = _bars(rows)
     if options.json:
         print(json.dumps(rows, indent=2))

@@ -33,6 +33,7 @@ from typing import Any
 import numpy as np
 from picows import WSFrame, WSListener, WSMsgType, WSTransport, ws_connect
 
+from bench.served import served
 from interplay.play.client import request_session
 from interplay.play.connections import wire
 from interplay.play.connections.codec import FrameDecoder, OutOfStepError, palette_from_text
@@ -164,21 +165,13 @@ def measure(options: argparse.Namespace, sessions: int, seconds: float, *, crowd
     with tempfile.TemporaryDirectory(prefix="interplay-bench-") as folder:
         data, out = Path(folder, "data"), Path(folder, "players")
         out.mkdir()
-        command = ["-m", "bench.play", *_CROWDPLAY_SERVER] if crowdplay else ["-m", "interplay.cli", "serve"]
-        command += ["--port", "0", "--data", str(data), "--empty"]
-        if options.workers:
-            command += ["--workers", str(options.workers)]
-        with subprocess.Popen([sys.executable, *command], stdout=subprocess.PIPE, text=True) as server:
-            try:
-                assert server.stdout is not None
-                address = next(word for word in server.stdout.readline().split() if word.startswith("http"))
-                players = [sys.executable, "-m", "bench.play", "--role", "players", "--address", address, "--data", str(data)]
-                players += ["--out", str(out), "--sessions", str(sessions), "--seconds", str(seconds), "--task", options.task]
-                players += ["--seed", str(options.seed)] + (["--crowdplay"] if crowdplay else [])
-                subprocess.run(players, check=True, timeout=seconds + 120)
-            finally:
-                server.terminate()
-                server.wait(60)
+        program = ("bench.play", *_CROWDPLAY_SERVER) if crowdplay else ("interplay.cli", "serve")
+        workers = ["--workers", str(options.workers)] if options.workers else []
+        with served(data, *workers, program=program) as address:
+            players = [sys.executable, "-m", "bench.play", "--role", "players", "--address", address, "--data", str(data)]
+            players += ["--out", str(out), "--sessions", str(sessions), "--seconds", str(seconds), "--task", options.task]
+            players += ["--seed", str(options.seed)] + (["--crowdplay"] if crowdplay else [])
+            subprocess.run(players, check=True, timeout=seconds + 120)
         return _report(data, out, check=not crowdplay and not find(options.task).keys.compose)
 
 

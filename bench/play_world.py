@@ -34,6 +34,7 @@ from picows import WSMsgType
 
 import interplay.record
 from bench.play import MIN_SHARE_OF_RATE, NUM_WALKING_MASKS, _Player, _run, _statistics
+from bench.served import served
 from interplay.envs import make
 from interplay.envs.voxel.env import VoxelEnv
 from interplay.play.client import request_session
@@ -81,20 +82,11 @@ def _bench(options: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory(prefix="interplay-bench-") as folder:
         data, out = Path(folder, "data"), Path(folder, "players")
         out.mkdir()
-        command = [sys.executable, "-m", "interplay.cli", "serve", "--port", "0", "--data", str(data), "--empty"]
-        command += ["--max-drawn-games", str(options.sessions)]
-        if options.workers:
-            command += ["--workers", str(options.workers)]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
-            try:
-                assert server.stdout is not None
-                address = next(word for word in server.stdout.readline().split() if word.startswith("http"))
-                players = [sys.executable, "-m", "bench.play_world", *sys.argv[1:], "--role", "players"]
-                players += ["--address", address, "--data", str(data), "--out", str(out)]
-                subprocess.run(players, check=True, timeout=2 * (options.seconds + options.picture_seconds) + 600)
-            finally:
-                server.terminate()
-                server.wait(60)
+        workers = ["--workers", str(options.workers)] if options.workers else []
+        with served(data, "--max-drawn-games", str(options.sessions), *workers) as address:
+            players = [sys.executable, "-m", "bench.play_world", *sys.argv[1:], "--role", "players"]
+            players += ["--address", address, "--data", str(data), "--out", str(out)]
+            subprocess.run(players, check=True, timeout=2 * (options.seconds + options.picture_seconds) + 600)
         facts = json.loads((out / "facts.json").read_text())
         digests = json.loads((out / "digests.json").read_text())
         checked, wrong = _compare(data, digests)

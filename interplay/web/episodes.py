@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Annotated, Any
 
-from fastapi import APIRouter, HTTPException, Query, Request
+from fastapi import APIRouter, Depends, HTTPException, Query, Request
 from fastapi.responses import FileResponse, JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
@@ -58,27 +58,37 @@ def show_episode(request: Request, episode_id: str) -> dict[str, Any]:
     }
 
 
-@router.get("/api/episodes/{episode_id}/frames", response_class=Response)
-def episode_frames(
-    request: Request,
-    episode_id: str,
+def _asked(
     start: Annotated[int, Query(ge=0)] = 0,
     count: Annotated[int, Query(ge=1, le=MAX_FRAMES)] = MAX_FRAMES,
     every: Annotated[int, Query(ge=1, le=MAX_FRAMES)] = 1,
-) -> Response:
+) -> range:
+    return range(start, start + count * every, every)
+
+
+Asked = Annotated[range, Depends(_asked)]
+"""Steps of an episode, perhaps beyond its end."""
+
+
+def _within(episode: Episode, asked: range) -> range:
+    return range(asked.start, min(asked.stop, episode.num_steps + 1), asked.step)
+
+
+@router.get("/api/episodes/{episode_id}/frames", response_class=Response)
+def episode_frames(request: Request, episode_id: str, asked: Asked) -> Response:
     """Get up to `count` frames from step `start` on, one for each `every`-th step. Each has its length before it;
     the first is a key frame. If the world must be played again for them, the drawing stops when you close the connection.
     """
     episode = _episode(request, episode_id)
     if episode.is_video_only:
         raise HTTPException(409, f"episode {episode.id} is a video only; get it whole at /api/episodes/{episode.id}/video.mp4")
-    steps = range(start, min(start + count * every, episode.num_steps + 1), every)
+    steps = _within(episode, asked)
     if episode.frame_policy == "replay" and steps:
         drawer: Drawer = request.app.state.drawer
         return _Drawn(lambda: drawer.draw(episode.path, steps), _FOREVER)
     frames = FrameList(episode)
-    if every == 1:
-        for step, frame in enumerate(episode.frames.range(start, steps.stop), start=start):
+    if steps.step == 1:
+        for step, frame in enumerate(episode.frames.range(steps.start, steps.stop), start=steps.start):
             frames.add(step, frame)
     else:
         for step in steps:
@@ -90,16 +100,14 @@ def episode_frames(
 def episode_scenes(
     request: Request,
     episode_id: str,
-    start: Annotated[int, Query(ge=0)] = 0,
-    count: Annotated[int, Query(ge=1, le=MAX_FRAMES)] = MAX_FRAMES,
-    every: Annotated[int, Query(ge=1, le=MAX_FRAMES)] = 1,
+    asked: Asked,
     seat: Annotated[str | None, Query(max_length=100)] = None,
 ) -> Response:
     """Get what a browser that has the land needs to draw steps of an episode as they were seen from a seat: scene frames, one
     for each `every`-th step, each with its length before it. The first needs nothing but the land.
     """
     episode = _with_scenes(request, episode_id)
-    steps = range(start, min(start + count * every, episode.num_steps + 1), every)
+    steps = _within(episode, asked)
     seats = episode.task.seats
     if seat is not None and seat not in seats:
         raise HTTPException(404, f"this game has the seats {', '.join(seats)}, got {seat!r}")

@@ -73,14 +73,20 @@ def jump(page, step: int) -> float:  # noqa: F811
 
 def seen(page) -> np.ndarray:  # noqa: F811
     """The picture as it is on the screen, int16, shape (H, W, 3)."""
-    page.wait_for_timeout(1500)  # until what stands is drawn
-    png = page.locator("[data-replay] .drawn").screenshot()
-    return np.asarray(Image.open(io.BytesIO(png)).convert("RGB")).astype(np.int16)
+    last = None
+    for _ in range(60):  # until what stands is drawn
+        page.wait_for_timeout(250)
+        png = page.locator("[data-replay] .drawn").screenshot()
+        picture = np.asarray(Image.open(io.BytesIO(png)).convert("RGB")).astype(np.int16)
+        if last is not None and np.array_equal(picture, last):
+            return picture
+        last = picture
+    pytest.fail("the picture does not stand still")
 
 
 def test_steps_look_as_the_server_draws_them_in_any_order(page, episode):  # noqa: F811
     open_replay(page, episode)
-    assert page.locator("[data-watch-note]").inner_text() == "Drawn in this browser."
+    assert page.locator("[data-replay-drawn-note]").inner_text() == "Drawn in this browser."
     seconds = []
     for step in (37 * 20, 37 * 3, 37 * 31, 37 * 4):
         seconds.append(jump(page, step))
@@ -190,7 +196,7 @@ def test_a_lost_context_is_made_again_once_and_then_the_server_draws(page, episo
     lose_context(page)
     page.locator("[data-replay][data-drawn=server][data-shown='300']").wait_for()
     reason = "Drawn by the server: the browser took its drawing surface away."
-    assert page.locator("[data-watch-note]").inner_text() == reason
+    assert page.locator("[data-replay-drawn-note]").inner_text() == reason
     assert page.locator("[data-free]").is_hidden()
 
 
@@ -218,7 +224,7 @@ def test_what_cannot_be_read_is_asked_for_again_and_then_comes_as_pictures(page,
             break
     page.locator(f"[data-replay][data-drawn=server][data-shown='{step}']").wait_for()
     assert (
-        page.locator("[data-watch-note]").inner_text()
+        page.locator("[data-replay-drawn-note]").inner_text()
         == "Drawn by the server: this browser could not read what the server sent."
     )
 
@@ -226,7 +232,7 @@ def test_what_cannot_be_read_is_asked_for_again_and_then_comes_as_pictures(page,
 def test_land_that_players_had_to_find_is_shown_to_the_operator_alone(page, archive):  # noqa: F811
     found = record_long_episode(archive, num_steps=60)
     open_replay(page, found)
-    assert page.locator("[data-watch-drawing]").is_hidden()
+    assert page.locator("[data-replay-drawing]").is_hidden()
     page.locator("[data-replay][data-drawn=server]").wait_for()
     for what in ("scenes?count=1", "land"):
         answer = page.request.get(f"/api/episodes/{found.id}/{what}")
@@ -235,7 +241,7 @@ def test_land_that_players_had_to_find_is_shown_to_the_operator_alone(page, arch
     page.set_extra_http_headers({"Authorization": f"Bearer {operator_token(archive.root)}"})
     open_replay(page, found)
     page.locator("[data-replay][data-drawn=here]").wait_for()
-    assert page.locator("[data-watch-note]").inner_text() == "Drawn in this browser."
+    assert page.locator("[data-replay-drawn-note]").inner_text() == "Drawn in this browser."
 
 
 def test_each_seat_of_a_game_has_its_own_eyes(page, archive):  # noqa: F811

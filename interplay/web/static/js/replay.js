@@ -32,8 +32,8 @@ const ASK_MS = 1000;
 /** @typedef {{steps: number[], controller: AbortController, chunk: Promise<void>}} Loading */
 
 /**
- * Frames by number, whatever a frame is. One chunk is on its way at a time: the asked frame alone first, so that it comes at once, then growing
- * chunks after it; whoever jumps away stops what is no longer wanted.
+ * Frames by number, whatever a frame is. One chunk is on its way at a time: the asked frame alone first, so that it comes at
+ * once, then growing chunks after it; whoever jumps away stops what is no longer wanted.
  * @template T
  */
 export class FrameStore {
@@ -248,7 +248,7 @@ export class Replay {
     this.scrub.max = String(facts.num_steps);
     this.timeline.seek(at / this.rate);
     this.#controls();
-    need(this.root, "[data-watch-drawing]").hidden = !facts.has_scenes || this.isDriven;
+    need(this.root, "[data-replay-drawing]").hidden = !facts.has_scenes || this.isDriven;
     await this.#choose();
   }
 
@@ -355,7 +355,7 @@ export class Replay {
 
   /** @param {string} text */
   #sayDrawn(text) {
-    need(this.root, "[data-watch-note]").textContent = text;
+    need(this.root, "[data-replay-drawn-note]").textContent = text;
   }
 
   #toggleFree() {
@@ -533,7 +533,7 @@ export class Replay {
       this.#watch();
     });
     /** @type {HTMLSelectElement} */
-    const drawnBy = need(this.root, "[data-watch-by]");
+    const drawnBy = need(this.root, "[data-replay-drawn-by]");
     drawnBy.value = savedDrawing();
     drawnBy.addEventListener("change", () => {
       saveDrawing(drawnBy.value);

@@ -45,7 +45,6 @@ export class Drawing {
     this.usedMs = 0;
     this.paintedStep = -1;
     this.isShown = false;
-    this.isClosed = false;
     this.hasLost = false;
     this.isDirty = false;
     this.askedForKey = false;
@@ -81,7 +80,6 @@ export class Drawing {
   }
 
   close() {
-    this.isClosed = true;
     this.isShown = false;
     this.stage.close();
     document.removeEventListener("visibilitychange", this.onVisible);
@@ -94,6 +92,10 @@ export class Drawing {
 
   get scene() {
     return this.stage.scene;
+  }
+
+  get isClosed() {
+    return this.stage.isClosed;
   }
 
   /** Take the picture's place and size. */

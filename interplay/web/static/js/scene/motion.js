@@ -25,16 +25,7 @@ const FRAME_WIDTH = 640;
  * @property {boolean} [turned] the world, not the player, has turned the view
  * @property {string | null} [gui] the screen that is open
  */
-/**
- * Where the eye is and looks.
- * @typedef {object} Camera
- * @property {number} x
- * @property {number} y of the eye itself
- * @property {number} z
- * @property {number} yaw
- * @property {number} pitch
- * @property {number} fov
- */
+/** @typedef {import("./view.js").Camera} Camera */
 /** @typedef {{x: number, y: number, z: number, fov: number}} Place */
 
 /** An angle within -180 (included) to 180. @param {number} degrees */

@@ -74,13 +74,19 @@ export class LandView {
     this.#table("brights", gl.RGB32F, gl.RGB, gl.FLOAT, 256, 1, this.bright);
     const pages = pagesOf(arrays.pages, document.textures, document.levels);
     this.#atlas(document.textures, document.levels, pages);
-    /** RGBA of each state as it is from above: see `Land.overhead`. */
-    this.coloursFromAbove = fromAbove(arrays.states, arrays.boxes, pages.subarray(pages.length - 4 * document.textures));
+    this.looks = { states: arrays.states, boxes: arrays.boxes, means: pages.slice(-4 * document.textures) };
+    /** @type {Uint8Array | null} */
+    this.above = null;
     this.frame = gl.createFramebuffer();
     this.screen = [0, 0];
     this.empty = gl.createVertexArray();
     /** @type {Record<string, Program>} */
     this.programs = {};
+  }
+
+  /** RGBA of each state as it is from above: see `Land.overhead`. */
+  get coloursFromAbove() {
+    return (this.above ??= fromAbove(this.looks));
   }
 
   /** A land of this size of which nothing is known. @param {[number, number, number]} size */
@@ -232,11 +238,12 @@ export class LandView {
 }
 
 /**
- * @param {ArrayLike<number>} states eight words each: interplay/world/scene/tables.py
- * @param {ArrayLike<number>} boxes twelve numbers each
- * @param {Uint8Array} means the mean colour of each texture, RGBA
+ * @param {object} looks as interplay/world/scene/tables.py has them
+ * @param {ArrayLike<number>} looks.states eight words each
+ * @param {ArrayLike<number>} looks.boxes twelve numbers each
+ * @param {Uint8Array} looks.means the mean colour of each texture, RGBA
  */
-function fromAbove(states, boxes, means) {
+function fromAbove({ states, boxes, means }) {
   const colours = new Uint8Array(states.length / 2);
   for (let state = 0; state < states.length / 8; state++) {
     const [what, , , upAndDown, range] = Array.from({ length: 5 }, (_, word) => states[8 * state + word]), kind = what & 15;
