@@ -33,7 +33,7 @@ def content_security_policy(*, frame_ancestors: Iterable[str] = (), form_action:
     return "; ".join(
         (
             "default-src 'none'",
-            "script-src 'self'",
+            "script-src 'self' 'wasm-unsafe-eval'",  # WebAssembly alone: the ray-caster, where a browser has no graphics card
             "style-src 'self'",
             "img-src 'self' data: blob:",  # Pico draws its check marks from data: addresses
             "media-src 'self'",

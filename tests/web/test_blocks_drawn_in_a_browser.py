@@ -1,4 +1,4 @@
-"""The block world drawn by a real Chromium with WebGL2, without a graphics card: slowly, but all of it."""
+"""The block world drawn by a real Chromium with WebGL2, without a graphics card: the processor casts the rays."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def server(archive, tmp_path_factory):
 
 
 def play(page) -> None:  # noqa: F811
-    page.set_viewport_size({"width": 420, "height": 700})  # few pixels: the processor draws them
+    page.set_viewport_size({"width": 420, "height": 700})
     page.add_init_script('localStorage.setItem("interplay.drawn", "here")')  # however slow it is
     page.goto(f"/play/{TASK}")
     page.locator("[data-start]:not([disabled])").press("Enter")
@@ -71,9 +71,9 @@ def test_a_game_drawn_in_the_browser_is_played_recorded_and_verified(page, archi
 
 
 @pytest.mark.parametrize("chromium", ["webgl"], indirect=True)
-@pytest.mark.parametrize(("choice", "drawn"), [("auto", "server"), ("here", "here")])
+@pytest.mark.parametrize(("choice", "drawn"), [("auto", "here"), ("server", "server")])
 def test_the_page_says_who_will_draw_when_it_asks_for_a_seat(page, choice, drawn):  # noqa: F811
-    """Without a graphics card a browser draws only if its player wants it; only then the game shares a process."""
+    """Also without a graphics card a browser draws, unless its player wants the server to; such a game shares a process."""
     page.goto(f"/play/{TASK}")
     page.evaluate("choice => { document.querySelector('[data-drawn-by]').value = choice; }", choice)
     with page.expect_request("**/api/sessions") as asked:

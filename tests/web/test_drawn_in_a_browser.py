@@ -33,7 +33,7 @@ export class Scene {
   constructor(canvas, overlay) {
     this.canvas = canvas; this.overlay = overlay; this.context = canvas.getContext("2d");
     this.display = { moveCursor: (x, y) => (this.shift = [x, y]) };
-    this.me = null; this.parts = 0; this.isReady = false;
+    this.me = null; this.parts = 0; this.isReady = this.isBusy = this.castsHere = false;
     window.scene = this; window.opened = opened;
   }
   onLost(callback) { this.lose = callback; }
@@ -45,12 +45,13 @@ export class Scene {
     this.me = JSON.parse(new TextDecoder().decode(frame.payload));
   }
   resize(width, height) { Object.assign(this.canvas, { width, height }); Object.assign(this.overlay, { width, height }); }
-  draw(camera) {
+  draw(camera, now, tick, painted) {
     this.camera = camera;
     this.context.fillStyle = "rgb(40 160 80)";
     this.context.fillRect(0, 0, this.canvas.width, this.canvas.height);
     const until = performance.now() + (window.drawMs ?? 0);
     while (performance.now() < until);
+    painted();
   }
 }
 """

@@ -7,12 +7,13 @@ from bench.scenes import compare
 pytestmark = pytest.mark.browser
 
 
+@pytest.mark.parametrize("casts_here", [False, True], ids=["by a shader", "by the processor"])
 @pytest.mark.parametrize("chromium", ["webgl"], indirect=True)
-def test_a_browser_draws_scenes_as_the_ray_caster_does(chromium):
+def test_a_browser_draws_scenes_as_the_ray_caster_does(chromium, casts_here):
     page = chromium.new_page()
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
-    found = compare(page, every=5)
+    found = compare(page, every=5, casts_here=casts_here)
     page.close()
     assert errors == []
     assert len(found) == 12

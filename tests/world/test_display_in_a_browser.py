@@ -28,11 +28,15 @@ PAGE = """
 PAINT = """([below, operations, rows, bytes]) => {
     const from = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
     const picture = new ImageData(new Uint8ClampedArray(from(below).buffer), 640, 360);
-    document.querySelector("#below").getContext("2d").putImageData(picture, 0, 0);
+    const under = document.querySelector("#below").getContext("2d");
+    under.globalCompositeOperation = "difference";
+    under.fillStyle = "white";
+    under.putImageData(picture, 0, 0);
     window.shown ??= new Display(document.querySelector("#over").getContext("2d"));
     window.shown.define(rows, from(bytes));
     window.shown.show(operations, 320, 180);
     window.shown.draw(640, 360);
+    for (const [x, y, wide, tall] of window.shown.crosshair) under.fillRect(640 * x, 360 * y, 640 * wide, 360 * tall);
 }"""
 
 

@@ -29,6 +29,8 @@ EYE, RIGHT, UPWARD, AHEAD, SUN = 0, 3, 6, 9, 12
 HORIZON, ZENITH, GLOW, CLOUD = 15, 18, 21, 24
 TAN_X, TAN_Y, FAR, PIXEL, DRIFT, STARS, COVER, RIPPLE, DISC, SHADE, EYE_LIGHT = 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 42
 NUM_NUMBERS = 45
+NOT_KNOWN = 7
+"""Kind of a state that stands for a cell of which nothing is known: a ray ends there in haze. Browsers have such cells."""
 
 
 @njit(cache=True, error_model="numpy", inline="always")
@@ -232,9 +234,9 @@ def _through_water(length, water_r, water_g, water_b, sum_r, sum_g, sum_b, pass_
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def first_steps(skip, SX, SY, SZ, num, width, height, starts):
+def first_steps(skip, SX, SY, SZ, num, width, height, first_row, every, starts):
     """How far each tile's rays may go before they can meet anything: a cone is marched through the skip distances."""
-    for tj in range(starts.shape[0]):
+    for tj in range(first_row, starts.shape[0], every):
         for ti in range(starts.shape[1]):
             u = (f32(2) * f32(ti * 8 + 4) / f32(width) - f32(1)) * num[TAN_X]
             v = (f32(1) - f32(2) * f32(tj * 8 + 4) / f32(height)) * num[TAN_Y]
@@ -304,20 +306,22 @@ def _place(x, y, z, SX, SY, SZ):
 @njit(cache=True, error_model="numpy", nogil=True)
 def paint(
     blocks, light, skip, SX, SY, SZ, info, faces, box_range, boxes, box_faces, height, glow,
-    pages, page_starts, land, clouds, ripples, bright, num, marks, starts, tops, out, depth,
+    pages, page_starts, land, clouds, ripples, bright, num, marks, starts, tops, columns, rays, first_row, every, out, depth,
 ):  # fmt: skip
-    """A picture, tile by tile; see the module, and `renderer.Renderer` for the arrays."""
+    """A picture, tile by tile: each `every`-th row of tiles from `first_row` on.
+
+    See the module, and `renderer.Renderer` for the arrays; `columns` (float32, shape (2, 8 * tiles in a row)) and `rays`
+    (float32, shape (384,)) are room to work in.
+    """
     H, W = out.shape[0], out.shape[1]
     cx, cy, cz, far = num[EYE], num[EYE + 1], num[EYE + 2], num[FAR]
     pixel16 = num[PIXEL] * f32(16)
     top_light = int32(240)
-    columns = np.empty((2, starts.shape[1] * 8), np.float32)
     for i in range(columns.shape[1]):
         u = ((f32(i) + f32(0.5)) * f32(2) / f32(W) - f32(1)) * num[TAN_X]
         columns[0, i], columns[1, i] = num[AHEAD] + u * num[RIGHT], num[AHEAD + 2] + u * num[RIGHT + 2]
-    rays = np.empty(384, np.float32)
     outlined, cracked = _place(marks[0], marks[1], marks[2], SX, SY, SZ), _place(marks[3], marks[4], marks[5], SX, SY, SZ)
-    for tj in range(starts.shape[0]):
+    for tj in range(first_row, starts.shape[0], every):
         for ti in range(starts.shape[1]):
             first_t = starts[tj, ti]
             _rays(num, columns, H, tj, ti, rays)
@@ -339,7 +343,7 @@ def paint(
                     in_water, water_t, water_far = False, f32(0), f32(30)
                     water_r, water_g, water_b = num[EYE_LIGHT], num[EYE_LIGHT + 1], num[EYE_LIGHT + 2]
                     fog_t = f32(-1)
-                    hit = False
+                    hit, is_known = False, True
                     red, green, blue = f32(0), f32(0), f32(0)
                     while t < far:
                         if uint32(x) >= uint32(SX) or uint32(z) >= uint32(SZ) or y < 0:
@@ -631,6 +635,9 @@ def paint(
                                                 if some >> uint32(24):
                                                     least, texel = q, some
                                                     best, side, picture, hy = q, 6, faces[state, 0], ay
+                            elif kind == uint32(NOT_KNOWN):
+                                is_known = False
+                                break
                             else:
                                 lx, ly, lz = cx - f32(x), cy - f32(y), cz - f32(z)
                                 least = f32(1e9)
@@ -815,7 +822,10 @@ def paint(
                                 blue + (s_b - blue) * part,
                             )
                     elif not in_water:
-                        red, green, blue = _sky(num, dx, dy, dz, clouds)
+                        if is_known:
+                            red, green, blue = _sky(num, dx, dy, dz, clouds)
+                        else:
+                            red, green, blue = _haze(num, dx, dy, dz)
                     if in_water:
                         length = max(f32(0), t - water_t) if hit else f32(60)
                         sum_r, sum_g, sum_b, pass_r, pass_g, pass_b = _through_water(

@@ -158,6 +158,7 @@ class Renderer:
         width, height = size
         self.depth = np.zeros((height, width), f32)
         self._starts = np.zeros((-(-height // TILE), -(-width // TILE)), f32)
+        self._columns, self._rays = np.empty((2, self._starts.shape[1] * TILE), f32), np.empty(6 * TILE * TILE, f32)
 
     def camera(self, world: World) -> Camera:
         """The eyes of the world's player."""
@@ -226,7 +227,7 @@ class Renderer:
         if crack is not None:
             marks[3:6], marks[6] = crack[:3], texture(f"crack_{crack[3]}")
         tops = np.full((-(-sx // 8), -(-sz // 8)), -1, np.int16)
-        first_steps(flat[2], *size, numbers, width, height, self._starts)
+        first_steps(flat[2], *size, numbers, width, height, 0, 1, self._starts)
         paint(
             *flat,
             *size,
@@ -237,6 +238,10 @@ class Renderer:
             marks,
             self._starts,
             tops,
+            self._columns,
+            self._rays,
+            0,
+            1,
             out,
             self.depth,
         )

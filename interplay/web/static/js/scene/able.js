@@ -28,28 +28,22 @@ export function saveDrawing(wanted) {
  */
 export function whyNotHere(wanted) {
   if (wanted === "server") return "";
-  const gl = contextOf(document.createElement("canvas")), reason = whyNot(gl, wanted === "here");
+  const gl = contextOf(document.createElement("canvas"));
   gl?.getExtension("WEBGL_lose_context")?.loseContext(); // browsers keep few of them
-  return reason;
+  return gl ? null : NO_WEBGL2;
 }
+
+/** Why a browser cannot draw that gives no context. */
+export const NO_WEBGL2 = "this browser has no WebGL2";
 
 /** The context that draws a world. @param {HTMLCanvasElement} canvas */
 export function contextOf(canvas) {
   return canvas.getContext("webgl2", { alpha: false, antialias: false, depth: true, powerPreference: "high-performance" });
 }
 
-/**
- * Why this browser shall not draw, as its player reads it; null if it can.
- * @param {WebGL2RenderingContext | null} gl
- * @param {boolean} mayBeSlow whether to draw without a graphics card too
- */
-export function whyNot(gl, mayBeSlow) {
-  if (!gl) return "this browser has no WebGL2";
-  return !mayBeSlow && isSoftware(gl) ? "this browser draws without a graphics card" : null;
-}
-
-/** Whether the processor draws, as far as the browser says so. @param {WebGL2RenderingContext} gl */
-function isSoftware(gl) {
+/** Whether the processor runs the shaders, as far as the browser says so: then it casts the rays itself, which is faster.
+ * @param {WebGL2RenderingContext} gl */
+export function isSoftware(gl) {
   const names = gl.getExtension("WEBGL_debug_renderer_info");
   return /swiftshader|llvmpipe|softpipe|software|basic render/i.test(String(names && gl.getParameter(names.UNMASKED_RENDERER_WEBGL)));
 }

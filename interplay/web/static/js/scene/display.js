@@ -66,8 +66,11 @@ export class Display {
     this.sprites = new Map();
     /** @type {Map<string, HTMLCanvasElement>} key and scale -> ready to be drawn */
     this.ready = new Map();
-    /** Inverts what is under it, which a canvas of its own cannot. @type {HTMLElement | null} */
-    this.crosshair = null;
+    /**
+     * Where what is under it is to be inverted, which a canvas of its own cannot: x, y, width and height as shares of the canvas.
+     * @type {number[][]}
+     */
+    this.crosshair = [];
   }
 
   /**
@@ -123,7 +126,7 @@ export class Display {
     this.isPainted = true;
     context.clearRect(0, 0, width, height);
     context.imageSmoothingEnabled = false;
-    if (!this.operations.some(([name]) => name === "crosshair")) this.crosshair?.remove();
+    this.crosshair = [];
     let g = scaleOf(width, height, this.gui[0], this.gui[1]);
     let [left, top] = [0, 0];
     /** @param {string} colour @param {number[]} rectangle GUI pixels */
@@ -153,7 +156,7 @@ export class Display {
           this.#flames(x, width, height);
           break;
         case "crosshair":
-          this.#invert((width >> 1) - 4 * g, (height >> 1) - 4 * g, 9 * g, width, height);
+          this.#invert(cross(width >> 1, height >> 1, g), width, height);
           break;
         case "title": {
           const across = ((this.sprites.get(key)?.width ?? 1) - 1) * 2 * g;
@@ -248,21 +251,25 @@ export class Display {
     }
   }
 
-  /** @param {number} x @param {number} y @param {number} side device pixels of a square @param {number} width of the canvas @param {number} height */
-  #invert(x, y, side, width, height) {
-    const { canvas } = this.context;
-    this.crosshair ??= canvas.ownerDocument.createElement("i");
-    const bar = "linear-gradient(#fff, #fff) center";
-    Object.assign(this.crosshair.style, {
-      position: "absolute",
-      left: `${(100 * x) / width}%`,
-      top: `${(100 * y) / height}%`,
-      width: `${(100 * side) / width}%`,
-      height: `${(100 * side) / height}%`,
-      background: `${bar} / 100% 11.111% no-repeat, ${bar} / 11.111% 100% no-repeat`,
-      mixBlendMode: "difference",
-      pointerEvents: "none",
-    });
-    if (!this.crosshair.isConnected) canvas.after(this.crosshair);
+  /** Veils and flames that are painted already are inverted here, the picture under them by whoever has it.
+   * @param {number[][]} bars @param {number} width of the canvas @param {number} height */
+  #invert(bars, width, height) {
+    this.crosshair = bars.map(([x, y, wide, tall]) => [x / width, y / height, wide / width, tall / height]);
+    if (this.operations[0][0] === "crosshair") return; // nothing is painted
+    for (const [x, y, wide, tall] of bars) {
+      const bar = this.context.getImageData(x, y, wide, tall);
+      bar.data.forEach((value, i) => i % 4 < 3 && (bar.data[i] = 255 - value));
+      this.context.putImageData(bar, x, y);
+    }
   }
+}
+
+/**
+ * The three bars of a cross; none lies over another.
+ * @param {number} x of its middle
+ * @param {number} y
+ * @param {number} g a pixel of it
+ */
+function cross(x, y, g) {
+  return [[x - 4 * g, y, 9 * g, g], [x, y - 4 * g, g, 4 * g], [x, y + g, g, 4 * g]];
 }

@@ -20,6 +20,10 @@ import { SLOW, Stage, UNREADABLE } from "./stage.js";
  */
 
 const PAINTED_EVERY_MS = 250;
+/** Of a common display. */
+const FRAME_MS = 1000 / 60;
+/** Between two pictures at most, for more land to be asked for with the second; and how many may be slower before it is all the same. */
+const SMOOTH_MS = 40, MOST_SLOW = 2;
 /** Whoever was away for longer starts anew. */
 const AWAY_MS = 30_000;
 
@@ -28,7 +32,7 @@ export class Drawing {
   /**
    * @param {HTMLCanvasElement} picture over which to draw
    * @param {string} tables address of what the drawing needs once
-   * @param {boolean} mayGiveUp whether slow drawing is a reason not to begin, or to stop
+   * @param {boolean} mayGiveUp whether slow drawing is a reason to stop
    * @param {DrawingHandlers} handlers
    */
   constructor(picture, tables, mayGiveUp, handlers) {
@@ -51,6 +55,7 @@ export class Drawing {
     this.failures = 0;
     this.saidAt = 0;
     this.drawnAt = 0;
+    this.paintedAt = this.numSlow = 0;
     /** @type {number | null} */
     this.hiddenAt = null;
     this.onVisible = () => this.#onVisible();
@@ -62,12 +67,13 @@ export class Drawing {
   async open() {
     let scene;
     try {
-      scene = await this.stage.open(this.tables, !this.mayGiveUp);
+      scene = await this.stage.open(this.tables);
     } catch (error) {
       return this.#fail(/** @type {Error} */ (error).message);
     }
     if (!scene) return;
     scene.onLost((reason) => this.#onLost(reason));
+    if (scene.castsHere) this.pace.beginLow(); // the land is yet to come, which takes the same processor's time
     this.fit();
     this.begin();
   }
@@ -126,7 +132,7 @@ export class Drawing {
       // Until it is shown, the messages tell how far the view turned and not where to.
       if (me) this.motion.step(this.isShown ? me : { ...me, turned: true }, performance.now(), message.fresh);
     }
-    this.#askForLand();
+    if (!scene.isDrawn) this.#askForLand(); // from then on with pictures
   }
 
   #askForLand() {
@@ -139,28 +145,54 @@ export class Drawing {
   #draw() {
     if (this.isClosed) return;
     requestAnimationFrame(() => this.#draw());
+    this.#paint();
+  }
+
+  #paint() {
     const now = performance.now();
     const moves = this.handlers.isMoving();
     this.handlers.onTurning(Math.min(100, now - this.drawnAt));
     this.drawnAt = now;
     const camera = this.motion.camera(now);
     if (!moves) this.pace.rest();
-    if (!this.scene?.isReady || !camera || (!moves && !this.isDirty)) return;
+    if (!this.scene?.isReady || this.scene.isBusy || !camera || (!moves && !this.isDirty)) return;
     this.isDirty = false;
     this.scene.display.moveCursor(...this.cursor.shift(this.hasScreen ? this.handlers.untold() : { pitch: 0, yaw: 0 }));
-    this.scene.draw(camera, now);
-    const done = performance.now();
-    this.delay.paint(done, this.usedMs);
-    const isNew = this.step !== this.paintedStep;
-    this.paintedStep = this.step;
+    const { step, usedMs } = this;
+    let isLater = false;
+    this.scene.draw(camera, now, undefined, () => {
+      this.#painted(now, step, usedMs, moves);
+      // What took longer than a frame of the display does not wait for its next one.
+      if (isLater && moves && performance.now() - now > FRAME_MS) this.#paint();
+    });
+    isLater = true;
+  }
+
+  /**
+   * A picture is there.
+   * @param {number} begun
+   * @param {number} step that it shows
+   * @param {number} usedMs client time of the newest input in it
+   * @param {boolean} moves whether the world moved
+   */
+  #painted(begun, step, usedMs, moves) {
+    if (this.isClosed) return;
+    const now = performance.now();
+    this.delay.paint(now, usedMs);
+    const isNew = step !== this.paintedStep;
+    this.paintedStep = step;
+    if (now - this.paintedAt < SMOOTH_MS || ++this.numSlow > MOST_SLOW) {
+      this.numSlow = 0;
+      this.#askForLand();
+    }
+    this.paintedAt = now;
     if (!this.isShown) {
       this.isShown = true;
-      this.#askForLand();
       this.stage.frame.hidden = false;
       this.handlers.onShown();
     }
-    if (isNew) this.handlers.onPainted(this.step);
-    if (moves) this.#keepPace(now, done - now);
+    if (isNew) this.handlers.onPainted(step);
+    if (moves) this.#keepPace(begun, now - begun);
     if (now - this.saidAt >= PAINTED_EVERY_MS && moves) this.#sayPainted(now);
   }
 

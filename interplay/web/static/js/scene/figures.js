@@ -175,6 +175,7 @@ export class Figures {
     gl.bindVertexArray(null);
     /** Where portraits are drawn. @type {Window | null} */
     this.window = null;
+    this.#paint(1, LOOKING_SOUTH, 1, 1, 1); // nothing is seen of it; without a graphics card the first use takes a tenth of a second
   }
 
   /**

@@ -6,6 +6,7 @@ import { unpack } from "./packing.js";
 
 /** @typedef {{payload: Uint8Array<ArrayBuffer>, isLand: boolean}} News */
 /** @typedef {{colours: Uint8Array}} Look */
+/** @typedef {{improve: true}} Improve */
 /**
  * @typedef {object} Answer
  * @property {string} [error] instead of the rest
@@ -25,7 +26,8 @@ let land = null;
 let queue = Promise.resolve();
 let waiting = 0;
 
-self.onmessage = (/** @type {MessageEvent<News | Look>} */ { data }) => {
+self.onmessage = (/** @type {MessageEvent<News | Look | Improve>} */ { data }) => {
+  if ("improve" in data) return improve();
   waiting++;
   queue = queue.then(() => ("colours" in data ? look(data) : handle(data))).then(() => void waiting--);
 };
@@ -46,17 +48,14 @@ async function handle({ payload, isLand }) {
     else land.change(arrays);
     if (isLand && document.size) land.remember();
     answer({ document, arrays: isLand ? {} : arrays, boxes: land.takeBoxes() });
-    setTimeout(improve);
   } catch (error) {
     answer({ error: error instanceof Error ? error.message : String(error), boxes: [] });
   }
 }
 
-/** When no frame waits, let rays jump further. */
+/** When no frame waits, let rays jump further: a little with each picture, so that the next ones come in time. */
 function improve() {
-  if (waiting || !land?.improve()) return;
-  answer({ boxes: land.takeBoxes() });
-  setTimeout(improve);
+  if (!waiting && land?.improve()) answer({ boxes: land.takeBoxes() });
 }
 
 /** @param {Answer} answer */

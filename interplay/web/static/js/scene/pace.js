@@ -36,6 +36,11 @@ export class Pace {
     return RATIOS[this.level];
   }
 
+  /** Begin with the fewest pixels, and see how many more there is time for. */
+  beginLow() {
+    this.level = RATIOS.length - 1;
+  }
+
   /** Begin to measure anew. */
   rest() {
     this.times = [];

@@ -2,18 +2,21 @@
 
 import { inflated } from "../codec.js";
 import { KIND, guiSize } from "../protocol.js";
-import { contextOf, whyNot } from "./able.js";
+import { NO_WEBGL2, contextOf, isSoftware } from "./able.js";
+import { Crosshair } from "./crosshair.js";
 import { Display } from "./display.js";
 import { Figures } from "./figures.js";
 import { TICK_MS } from "./motion.js";
 import { unpack } from "./packing.js";
+import { ProcessorView, rayCaster } from "./processor_view.js";
+import { coloursFromAbove, tablesOf } from "./tables.js";
 import { LandView, viewOf } from "./view.js";
 
 /** @typedef {import("./view.js").Camera} Camera */
 /** @typedef {import("./land_worker.js").Answer} Answer */
 
-/** Parts of the land that may be under way. */
-const PARTS_AHEAD = 4;
+/** Parts of the land that may be under way; where the processor draws, pictures need its time. */
+const PARTS_AHEAD = 4, PARTS_BESIDE = 1;
 /** Parts from which the land around the player can be looked at. */
 const FIRST_PARTS = 4;
 /** Time in a frame to send new cells to the graphics card. */
@@ -30,35 +33,41 @@ export class Scene {
    * @param {HTMLCanvasElement} canvas
    * @param {HTMLCanvasElement} overlay for bars and screens, over it
    * @param {string} tablesUrl
-   * @param {boolean} [mayBeSlow] whether to draw without a graphics card too
+   * @param {boolean} [castsHere] whether the processor casts the rays, and no shader; by default where there is no graphics card
    * @returns {Promise<Scene>}
    * @throws {CannotDraw}
    */
-  static async open(canvas, overlay, tablesUrl, mayBeSlow = true) {
-    const gl = contextOf(canvas), reason = whyNot(gl, mayBeSlow);
-    if (!gl || reason !== null) throw new CannotDraw(reason ?? "");
+  static async open(canvas, overlay, tablesUrl, castsHere) {
+    const gl = contextOf(canvas);
+    if (!gl) throw new CannotDraw(NO_WEBGL2);
     let tables;
     try {
       const response = await fetch(tablesUrl);
       if (!response.ok) throw new Error(`${tablesUrl} answers ${response.status}`);
-      tables = unpack((await inflated(new Uint8Array(await response.arrayBuffer()), MOST_TABLES)).buffer);
+      tables = tablesOf(unpack((await inflated(new Uint8Array(await response.arrayBuffer()), MOST_TABLES)).buffer));
     } catch (error) {
       throw new CannotDraw(`the textures did not arrive (${error instanceof Error ? error.message : error})`);
     }
-    return new Scene(canvas, overlay, gl, tables);
+    return new Scene(canvas, overlay, gl, tables, (castsHere ?? isSoftware(gl)) ? await rayCaster() : null);
   }
 
   /**
    * @param {HTMLCanvasElement} canvas
    * @param {HTMLCanvasElement} overlay
    * @param {WebGL2RenderingContext} gl
-   * @param {import("./packing.js").Unpacked} tables
+   * @param {import("./tables.js").Tables} tables
+   * @param {WebAssembly.Module | null} caster casts the rays; null where a shader does
    */
-  constructor(canvas, overlay, gl, tables) {
+  constructor(canvas, overlay, gl, tables, caster) {
     this.canvas = canvas;
     this.gl = gl;
-    this.land = new LandView(gl, tables);
+    this.tables = tables;
+    /** @type {LandView | ProcessorView} */
+    this.land = caster ? new ProcessorView(gl, tables, caster, (reason) => this.#lose(reason)) : new LandView(gl, tables);
     this.figures = new Figures(gl);
+    this.crosshair = new Crosshair(gl);
+    /** Pixels of the bars and screens, which are sharp also where the world is drawn with fewer. @type {[number, number]} */
+    this.sharp = [canvas.width, canvas.height];
     const context = /** @type {CanvasRenderingContext2D} */ (overlay.getContext("2d"));
     this.display = new Display(context, (pose, width, height) => this.figures.portrait(pose, width, height));
     /** What the player holds, as a pose. @type {number[] | null} */
@@ -79,6 +88,8 @@ export class Scene {
     this.selected = null;
     /** @type {number[] | null} */
     this.crack = null;
+    /** RGBA of each state from above, once they are asked for. @type {Uint8Array | null} */
+    this.colours = null;
     /** Parts that have come, and how many the server still has; null before it said so. */
     this.partsHere = 0;
     /** @type {number | null} */
@@ -118,20 +129,26 @@ export class Scene {
   close(reason = "the scene is closed") {
     this.isOver = true;
     this.worker.terminate();
+    this.land.close();
     for (const { fail } of this.tasks.splice(0)) fail(new Error(reason));
     this.gl.getExtension("WEBGL_lose_context")?.loseContext();
   }
 
   /** The land from above, as it is when all frames so far are taken. @returns {Promise<import("./land.js").Overhead>} */
   overhead() {
-    this.worker.postMessage({ colours: this.land.coloursFromAbove });
+    this.worker.postMessage({ colours: (this.colours ??= coloursFromAbove(this.tables)) });
     return new Promise((done) => this.looks.push(done));
+  }
+
+  /** Whether the processor casts the rays, in workers, and no shader does. */
+  get castsHere() {
+    return this.land instanceof ProcessorView;
   }
 
   /** How many more parts of the land to ask for now; say so with `asked`. */
   get partsWanted() {
     if (this.me === null || this.partsLeft === 0) return 0;
-    const most = this.isDrawn ? PARTS_AHEAD : FIRST_PARTS - this.partsHere; // the first picture waits for nothing else
+    const most = this.isDrawn ? (this.castsHere ? PARTS_BESIDE : PARTS_AHEAD) : FIRST_PARTS - this.partsHere; // the first picture waits for nothing else
     return Math.max(0, most - this.partsUnderWay);
   }
 
@@ -206,35 +223,60 @@ export class Scene {
     if (document.left !== undefined) this.partsLeft = document.left; // where land is hidden, more comes into sight
     this.figures.update(document, arrays, this.tickAt);
     if (document.sprites) this.display.define(document.sprites, /** @type {any} */ (arrays.sprite_pixels));
-    if (document.display) this.display.show(document.display, ...guiSize(this.canvas));
+    if (document.display) this.display.show(document.display, ...guiSize({ width: this.sharp[0], height: this.sharp[1] }));
     if (arrays.numbers) this.land.light(/** @type {any} */ (arrays.numbers), /** @type {any} */ (arrays.bright));
   }
 
   /**
-   * @param {number} width device pixels
+   * @param {number} width of the world's picture, in pixels
    * @param {number} height
+   * @param {number} sharpWidth of bars and screens over it, in pixels of the device
+   * @param {number} sharpHeight
    */
-  resize(width, height) {
+  resize(width, height, sharpWidth = width, sharpHeight = height) {
     if (this.canvas.width !== width) this.canvas.width = width;
     if (this.canvas.height !== height) this.canvas.height = height;
+    this.sharp = [sharpWidth, sharpHeight];
+  }
+
+  /** Whether a picture is being made: draw the next one when it is there. */
+  get isBusy() {
+    return this.land.isBusy;
   }
 
   /**
-   * Paint one picture.
+   * Paint one picture, unless one is being made.
    * @param {Camera} camera
    * @param {number} nowMs
    * @param {number} [tick] of the clouds and ripples; by default as the time has it
+   * @param {() => void} [painted] called when it is there: at once, or later where the processor casts the rays
    */
-  draw(camera, nowMs, tick = this.tick + Math.min(1, Math.max(0, (nowMs - this.tickAt) / TICK_MS))) {
-    if (this.isOver || !this.land.size) return;
+  draw(camera, nowMs, tick = this.tick + Math.min(1, Math.max(0, (nowMs - this.tickAt) / TICK_MS)), painted = () => {}) {
+    if (this.isOver || !this.land.size || this.isBusy) return;
     this.isDrawn = true;
     const begun = performance.now();
     while (this.boxes.length && performance.now() - begun < UPLOAD_MS) this.land.put(/** @type {any} */ (this.boxes.shift()));
     const view = viewOf(camera, this.canvas.width, this.canvas.height, this.land.bright);
-    this.land.draw(view, tick, this.selected, this.crack, this.isFree ? FREE_FAR : undefined);
-    this.figures.draw(view, nowMs);
+    this.land.draw(view, tick, this.selected, this.crack, this.isFree ? FREE_FAR : this.land.far, () => {
+      this.compose(view, nowMs);
+      if (this.partsUnderWay === 0) this.worker.postMessage({ improve: true });
+      painted();
+    });
+  }
+
+  /**
+   * Everything that comes over the land.
+   * @param {import("./view.js").View} view
+   * @param {number} nowMs
+   */
+  compose(view, nowMs) {
+    if (this.isOver) return;
+    const { width, height } = this.canvas; // it may have another size by now, and the same place
+    const seen = { ...view, width, height };
+    this.figures.draw(seen, nowMs);
     if (this.isFree) return;
-    if (this.hand) this.figures.hand(this.hand, view, nowMs, this.tickAt);
-    this.display.draw(this.canvas.width, this.canvas.height);
+    if (this.hand) this.figures.hand(this.hand, seen, nowMs, this.tickAt);
+    this.display.draw(...this.sharp);
+    this.crosshair.draw(this.display.crosshair, width, height);
   }
 }

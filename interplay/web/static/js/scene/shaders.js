@@ -7,7 +7,7 @@ export const DEPTH = 256;
 /** Sides of the tiles whose rays share a first step. */
 export const TILE = 8;
 /** Places in the ray-caster's list of numbers, in which `RIGHT`, `UPWARD` and `AHEAD` follow `EYE`. */
-export const NUMBERS = { EYE: 0, TAN_X: 27, TAN_Y: 28, FAR: 29, PIXEL: 30, DRIFT: 31, RIPPLE: 34, ALL: 45 };
+export const NUMBERS = { EYE: 0, TAN_X: 27, TAN_Y: 28, FAR: 29, PIXEL: 30, DRIFT: 31, RIPPLE: 34, EYE_LIGHT: 42, ALL: 45 };
 
 /** @param {[number, number, number]} size of the land */
 const head = ([sx, sy, sz]) => `#version 300 es
@@ -25,7 +25,11 @@ uvec4 cellAt(ivec3 c) { return texelFetch(cells, c.yzx, 0); }
 bool inside(ivec3 c) { return all(greaterThanEqual(c, ivec3(0))) && all(lessThan(c, SIZE)); }
 `;
 
-/** A triangle over the whole picture, which also finds the light at the eye. @param {[number, number, number]} size */
+/** A triangle over the whole picture. */
+export const WHOLE = `#version 300 es
+void main() { gl_Position = vec4(gl_VertexID == 1 ? 3.0 : -1.0, gl_VertexID == 2 ? 3.0 : -1.0, 0.0, 1.0); }`;
+
+/** The same, which also finds the light at the eye. @param {[number, number, number]} size */
 export const vertexShader = (size) => `${head(size)}
 uniform sampler2D brights;
 flat out vec3 eyeLight;

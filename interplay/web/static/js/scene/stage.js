@@ -24,17 +24,16 @@ export class Stage {
   /**
    * Make a scene, with canvases of its own: one that lost its context gets no other.
    * @param {string} tables address of what the drawing needs once
-   * @param {boolean} mayBeSlow whether to draw without a graphics card too
    * @returns {Promise<import("./scene.js").Scene | null>} null where the stage was closed meanwhile
    * @throws {Error} that says to people why it does not work here
    */
-  async open(tables, mayBeSlow) {
+  async open(tables) {
     this.scene = null;
     const [canvas, overlay] = [0, 1].map(() => document.createElement("canvas"));
     this.frame.replaceChildren(canvas, overlay);
     // Loaded where it is needed: the page of an Atari game does without.
     const module = await import("./scene.js").catch((error) => this.#cannot(error));
-    const scene = await module.Scene.open(canvas, overlay, tables, mayBeSlow).catch((error) => {
+    const scene = await module.Scene.open(canvas, overlay, tables).catch((error) => {
       if (error instanceof module.CannotDraw) throw error;
       return this.#cannot(error);
     });
@@ -53,10 +52,9 @@ export class Stage {
   fit(ratio) {
     const { width, height } = this.picture.style;
     Object.assign(this.frame.style, { width, height });
-    const share = devicePixelRatio * ratio;
-    this.width = Math.max(1, Math.round(parseFloat(width) * share));
-    this.height = Math.max(1, Math.round(parseFloat(height) * share));
-    this.scene?.resize(this.width, this.height);
+    const sharp = [width, height].map((side) => Math.max(1, Math.round(parseFloat(side) * devicePixelRatio)));
+    [this.width, this.height] = sharp.map((side) => Math.max(1, Math.round(side * ratio)));
+    this.scene?.resize(this.width, this.height, sharp[0], sharp[1]);
   }
 
   close() {

@@ -1,10 +1,9 @@
 // The land on the graphics card: its cells, the tables of the ray-caster, and the two passes that make a picture of it.
 
 import { NUMBERS, TILE, landShader, tileShader, vertexShader } from "./shaders.js";
-import { pagesOf, summed } from "./tables.js";
 
 /** @typedef {import("./land.js").Box} Box */
-/** @typedef {import("./packing.js").Unpacked} Unpacked */
+/** @typedef {import("./tables.js").Tables} Tables */
 /**
  * @typedef {object} Camera
  * @property {number} x of the eye
@@ -44,49 +43,64 @@ export function viewOf(camera, width, height, bright) {
   return { eye: [camera.x, camera.y, camera.z], axes, tanX: (tanY * width) / height, tanY, width, height, bright };
 }
 
+/**
+ * The ray-caster's numbers for one picture.
+ * @param {Float32Array} numbers as the server sent them: what follows from the camera and the time is put in
+ * @param {View} view
+ * @param {number} ticks of the world, with a part: they move clouds and ripples
+ * @param {number} far how far one sees, in blocks
+ */
+export function aim(numbers, view, ticks, far) {
+  numbers[NUMBERS.FAR] = far;
+  numbers.set(view.eye, NUMBERS.EYE);
+  numbers.set(view.axes, NUMBERS.EYE + 3);
+  numbers[NUMBERS.TAN_X] = view.tanX;
+  numbers[NUMBERS.TAN_Y] = view.tanY;
+  numbers[NUMBERS.PIXEL] = (2 * view.tanY) / view.height;
+  numbers[NUMBERS.DRIFT] = (ticks * 0.0025) % 256;
+  numbers[NUMBERS.RIPPLE] = ((ticks * 0.02) % 16) + 4096;
+}
+
+/** A texture that is read texel by texel, bound to its target. @param {WebGL2RenderingContext} gl @param {number} target */
+export function texelTexture(gl, target) {
+  const texture = gl.createTexture();
+  gl.bindTexture(target, texture);
+  gl.texParameteri(target, gl.TEXTURE_MIN_FILTER, gl.NEAREST);
+  gl.texParameteri(target, gl.TEXTURE_MAG_FILTER, gl.NEAREST);
+  return texture;
+}
+
 export class LandView {
   /**
    * @param {WebGL2RenderingContext} gl
-   * @param {Unpacked} tables what never changes: see interplay/world/scene/tables.py
+   * @param {Tables} tables
    */
-  constructor(gl, { document, arrays, shapes }) {
+  constructor(gl, tables) {
     this.gl = gl;
-    this.cracks = document.cracks;
+    this.cracks = tables.cracks;
     this.numbers = new Float32Array(NUMBERS.ALL);
     this.far = 0;
     this.bright = new Float32Array(256 * 3);
     /** @type {[number, number, number] | null} */
     this.size = null;
+    /** Whether a picture is being made: never between two calls. */
+    this.isBusy = false;
     /** @type {Record<string, {target: number, texture: WebGLTexture}>} by the name that shaders know */
     this.textures = {};
     gl.pixelStorei(gl.UNPACK_ALIGNMENT, 1);
-    const states = filled(arrays.states, 8 * STATES_IN_A_ROW), boxes = filled(arrays.boxes, 12 * BOXES_IN_A_ROW);
+    const states = filled(tables.states, 8 * STATES_IN_A_ROW), boxes = filled(tables.boxes, 12 * BOXES_IN_A_ROW);
     this.#table("states", gl.RGBA32UI, gl.RGBA_INTEGER, gl.UNSIGNED_INT, 2 * STATES_IN_A_ROW, states.length / (8 * STATES_IN_A_ROW), states);
     this.#table("boxes", gl.RGBA32F, gl.RGBA, gl.FLOAT, 3 * BOXES_IN_A_ROW, boxes.length / (12 * BOXES_IN_A_ROW), boxes);
-    /** @param {string} name */
-    const values = (name) => {
-      const { offset, scale } = document[name], [rows, columns] = shapes[name];
-      return Float32Array.from(summed(arrays[name], rows, columns), (byte) => offset + (scale * byte) / 255);
-    };
-    this.#table("land", gl.RGB32F, gl.RGB, gl.FLOAT, 256, 256, values("land"));
-    this.#table("clouds", gl.R32F, gl.RED, gl.FLOAT, 256, 256, values("clouds"));
-    this.#table("ripples", gl.RG32F, gl.RG, gl.FLOAT, 128, 128, values("ripples"));
+    this.#table("land", gl.RGB32F, gl.RGB, gl.FLOAT, 256, 256, tables.land);
+    this.#table("clouds", gl.R32F, gl.RED, gl.FLOAT, 256, 256, tables.clouds);
+    this.#table("ripples", gl.RG32F, gl.RG, gl.FLOAT, 128, 128, tables.ripples);
     this.#table("brights", gl.RGB32F, gl.RGB, gl.FLOAT, 256, 1, this.bright);
-    const pages = pagesOf(arrays.pages, document.textures, document.levels);
-    this.#atlas(document.textures, document.levels, pages);
-    this.looks = { states: arrays.states, boxes: arrays.boxes, means: pages.slice(-4 * document.textures) };
-    /** @type {Uint8Array | null} */
-    this.above = null;
+    this.#atlas(tables);
     this.frame = gl.createFramebuffer();
     this.screen = [0, 0];
     this.empty = gl.createVertexArray();
     /** @type {Record<string, Program>} */
     this.programs = {};
-  }
-
-  /** RGBA of each state as it is from above: see `Land.overhead`. */
-  get coloursFromAbove() {
-    return (this.above ??= fromAbove(this.looks));
   }
 
   /** A land of this size of which nothing is known. @param {[number, number, number]} size */
@@ -131,18 +145,12 @@ export class LandView {
    * @param {number} ticks of the world, with a part: they move clouds and ripples
    * @param {number[] | null} selected the block to outline
    * @param {number[] | null} crack the block being broken, and the stage, 0 to 9
-   * @param {number} [far] how far one sees, in blocks; by default as the ray-caster does
+   * @param {number} far how far one sees, in blocks
+   * @param {() => void} done called when it is there: at once
    */
-  draw(view, ticks, selected, crack, far = this.far) {
+  draw(view, ticks, selected, crack, far, done) {
     const { gl, numbers } = this, { tiles, land } = this.programs;
-    numbers[NUMBERS.FAR] = far;
-    numbers.set(view.eye, NUMBERS.EYE);
-    numbers.set(view.axes, NUMBERS.EYE + 3);
-    numbers[NUMBERS.TAN_X] = view.tanX;
-    numbers[NUMBERS.TAN_Y] = view.tanY;
-    numbers[NUMBERS.PIXEL] = (2 * view.tanY) / view.height;
-    numbers[NUMBERS.DRIFT] = (ticks * 0.0025) % 256;
-    numbers[NUMBERS.RIPPLE] = ((ticks * 0.02) % 16) + 4096;
+    aim(numbers, view, ticks, far);
     const columns = Math.ceil(view.width / TILE), rows = Math.ceil(view.height / TILE);
     if (this.screen[0] !== columns || this.screen[1] !== rows) {
       this.screen = [columns, rows];
@@ -168,7 +176,11 @@ export class LandView {
     gl.uniform4iv(land.place("crack"), crack ? [crack[0], crack[1], crack[2], this.cracks[crack[3]]] : [-1, -1, -1, 0]);
     gl.drawArrays(gl.TRIANGLES, 0, 3);
     gl.depthFunc(gl.LESS);
+    done();
   }
+
+  /** Nothing works beside the page. */
+  close() {}
 
   /** @param {Program} program @param {View} view */
   #use(program, view) {
@@ -188,11 +200,9 @@ export class LandView {
 
   /** A texture that is read texel by texel. @param {string} name @param {number} target */
   #bind(name, target) {
-    const { gl } = this, texture = gl.createTexture();
+    const { gl } = this;
     gl.activeTexture(gl.TEXTURE0);
-    gl.bindTexture(target, texture);
-    gl.texParameteri(target, gl.TEXTURE_MIN_FILTER, gl.NEAREST);
-    gl.texParameteri(target, gl.TEXTURE_MAG_FILTER, gl.NEAREST);
+    const texture = texelTexture(gl, target);
     const old = this.textures[name];
     if (old && name !== "cells") gl.deleteTexture(old.texture);
     this.textures[name] = { target, texture };
@@ -215,11 +225,9 @@ export class LandView {
 
   /**
    * All textures of blocks, 64 in a row, at five sizes from 16 x 16 down to 1 x 1.
-   * @param {number} num
-   * @param {number} levels
-   * @param {Uint8Array} pages
+   * @param {Tables} tables
    */
-  #atlas(num, levels, pages) {
+  #atlas({ textures: num, levels, pages }) {
     const { gl } = this, rows = Math.ceil(num / TEXTURES_IN_A_ROW);
     this.#bind("atlas", gl.TEXTURE_2D);
     gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MIN_FILTER, gl.NEAREST_MIPMAP_NEAREST);
@@ -235,24 +243,6 @@ export class LandView {
       gl.texSubImage2D(gl.TEXTURE_2D, level, 0, 0, TEXTURES_IN_A_ROW * side, rows * side, gl.RGBA, gl.UNSIGNED_BYTE, page);
     }
   }
-}
-
-/**
- * @param {object} looks as interplay/world/scene/tables.py has them
- * @param {ArrayLike<number>} looks.states eight words each
- * @param {ArrayLike<number>} looks.boxes twelve numbers each
- * @param {Uint8Array} looks.means the mean colour of each texture, RGBA
- */
-function fromAbove({ states, boxes, means }) {
-  const colours = new Uint8Array(states.length / 2);
-  for (let state = 0; state < states.length / 8; state++) {
-    const [what, , , upAndDown, range] = Array.from({ length: 5 }, (_, word) => states[8 * state + word]), kind = what & 15;
-    if ((what & 16) !== 0) colours.set([46, 86, 148, 128], 4 * state);
-    const picture = kind === 5 ? boxes[12 * (range & 0xffffff) + 10] : upAndDown & 0xffff;
-    if (kind === 0 || kind === 3 || kind === 4 || picture < 0 || 4 * picture >= means.length) continue;
-    colours.set([...means.subarray(4 * picture, 4 * picture + 3), 255], 4 * state);
-  }
-  return colours;
 }
 
 /** A compiled pair of shaders, and where their uniforms are. */

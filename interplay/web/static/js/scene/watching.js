@@ -39,7 +39,7 @@ export class Watching {
    * @param {HTMLElement} view around it
    * @param {string} episode
    * @param {string[]} seats of its game
-   * @param {boolean} mayGiveUp whether slow drawing is a reason not to begin, or to stop
+   * @param {boolean} mayGiveUp whether slow drawing is a reason to stop
    * @param {WatchingHandlers} handlers
    */
   constructor(picture, view, episode, seats, mayGiveUp, handlers) {
@@ -97,7 +97,7 @@ export class Watching {
     const response = await fetch(`${this.address}/land`, { signal: this.ended.signal });
     if (!response.ok) throw new Error((await response.json().catch(() => ({}))).message ?? `the land did not arrive (${response.status})`);
     const frames = splitFrames(await response.arrayBuffer());
-    const scene = await this.stage.open(response.headers.get("X-Tables") ?? "", !this.mayGiveUp);
+    const scene = await this.stage.open(response.headers.get("X-Tables") ?? "");
     if (!scene) return;
     scene.clock = () => this.handlers.positionMs();
     scene.onLost((reason) => this.#onLost(reason));
@@ -235,14 +235,17 @@ export class Watching {
       this.fit();
     }
     const at = isPlaying ? this.handlers.positionMs() : Infinity, camera = this.isFree ? this.free.camera : this.ride.camera(at);
-    if (!this.scene?.isReady || !camera || !(isMoving || this.isDirty)) return;
+    if (!this.scene?.isReady || this.scene.isBusy || !camera || !(isMoving || this.isDirty)) return;
     this.isDirty = this.scene.boxes.length > 0; // what does not fit into one frame is drawn with the next
+    const painted = () => {
+      if (this.isClosed) return;
+      this.stage.frame.hidden = false;
+      this.map.draw(this.ride.camera(at), this.isFree ? camera : null);
+      if (isMoving) this.#keepPace(now, performance.now() - now);
+    };
     // A replay that stands shows its step as it was, not the way there.
-    if (isPlaying) this.scene.draw(camera, at);
-    else this.scene.draw(camera, this.scene.tickAt + TICK_MS, this.scene.tick);
-    this.stage.frame.hidden = false;
-    this.map.draw(this.ride.camera(at), this.isFree ? camera : null);
-    if (isMoving) this.#keepPace(now, performance.now() - now);
+    if (isPlaying) this.scene.draw(camera, at, undefined, painted);
+    else this.scene.draw(camera, this.scene.tickAt + TICK_MS, this.scene.tick, painted);
   }
 
   /**

@@ -1,0 +1,58 @@
+// The compiled ray-caster where nothing is known; that its pictures are the server's is tested in tests/world.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import test from "node:test";
+
+import { Caster } from "../../interplay/web/static/js/scene/caster.js";
+import { NUMBERS } from "../../interplay/web/static/js/scene/shaders.js";
+
+const module = new WebAssembly.Module(readFileSync(new URL("../../interplay/web/static/js/scene/raycaster.wasm", import.meta.url)));
+/** One state that is air. @type {import("../../interplay/web/static/js/scene/tables.js").Tables} */
+const tables = {
+  textures: 1,
+  levels: 5,
+  cracks: [],
+  states: new Uint32Array(8),
+  boxes: new Float32Array(12),
+  pages: new Uint8Array(4 * (256 + 64 + 16 + 4 + 1)),
+  land: new Float32Array(256 * 256 * 3),
+  clouds: new Float32Array(256 * 256),
+  ripples: new Float32Array(128 * 128 * 2),
+};
+const SIZE = /** @type {[number, number, number]} */ ([32, 32, 32]);
+
+/** From the middle of the land to the south, under a red sky. */
+function numbers() {
+  const all = new Float32Array(NUMBERS.ALL);
+  all.set([16, 16, 16, /* right */ -1, 0, 0, /* up */ 0, 1, 0, /* ahead */ 0, 0, 1]);
+  all.set([1, 0.5, 64, 0.01], NUMBERS.TAN_X); // and half the height, how far one sees, and the size of a pixel
+  all.set([200, 0, 0, 200, 0, 0], 15); // horizon and zenith
+  return all;
+}
+
+test("what is not known yet is haze, as far as one sees", () => {
+  const caster = new Caster(module, tables, SIZE);
+  const { pixels, depths } = caster.cast({ numbers: numbers(), width: 17, height: 9, marks: [-1, -1, -1, -1, -1, -1, -1], first: 0, every: 1 });
+  assert.equal(pixels.length, 3 * 17 * 9);
+  assert.ok(pixels.every((value, i) => value === (i % 3 === 0 ? 200 : 0)));
+  assert.ok(depths.every((depth) => depth === 64));
+});
+
+test("pictures of other sizes leave the land as it is", () => {
+  const caster = new Caster(module, tables, SIZE), look = { numbers: numbers(), marks: [-1, -1, -1, -1, -1, -1, -1], first: 0, every: 1 };
+  caster.put({ corner: [1, 2, 3], size: [1, 2, 1], bytes: new Uint8Array(new Uint32Array([0x10ff0000, 0x020f0000]).buffer) });
+  for (const [width, height] of [[8, 8], [640, 360], [1, 1]]) {
+    assert.equal(caster.cast({ ...look, width, height }).depths.length, width * height);
+    const at = (1 * 32 + 3) * 32 + 2;
+    assert.deepEqual([...caster.arrays.skip.subarray(at, at + 2)], [0x10, 0x02]);
+    assert.deepEqual([...caster.arrays.light.subarray(at, at + 2)], [0xff, 0x0f]);
+    assert.equal(caster.arrays.blocks[at - 1], 65535);
+  }
+});
+
+test("a land that the module does not know how to take is refused by name", () => {
+  const caster = new Caster(module, tables, SIZE);
+  caster.lengths.other = 1;
+  assert.throws(() => caster.cast({ numbers: numbers(), width: 9, height: 9, marks: [], first: 0, every: 1 }), /takes no other/);
+});
