@@ -2,16 +2,16 @@
 
     python -m bench.felt --json
 
-A server is started as its own process on a fresh data folder. Each row is a game of its own in a fresh profile. SwiftShader
-draws: a browser without a graphics card. All times are of the page's own clock; delays are put into its socket, half each way.
+A server is started as its own process on a fresh data folder. Each row is a game of its own in a fresh profile, in a browser
+without a graphics card. All times are of the page's own clock; delays are put into its socket, half each way.
 
 join: from Start to the countdown and to the first picture, seconds, and the kB that its socket had brought by then.
 smooth: pictures of 640 x 360 a second in a village, walking and turning, with the page's smaller pictures off, and the
 milliseconds of the page's JavaScript in each.
 arriving: the longest time between two pictures of a game's first seconds, while the land comes, of the page as it is; `picture`
 is its size in CSS pixels, `pixels` how many were drawn.
-felt, with each delay: the number of the first picture that is turned, of those begun after the press of a key that turns (1 is
-the next one);
+felt, with each delay: the number of the first picture that is turned, of those begun after the page got the press of a key that
+turns (1 is the next one);
 the milliseconds from the press of a key that walks to a picture that has moved, and how far off is what the page tells of that.
 Exit status 1 unless all bars are met.
 """
@@ -58,7 +58,9 @@ _INIT = """(delay) => {
       later(() => this.readyState === Real.OPEN && super.send(data));
     }
   };
-  addEventListener("keydown", ({ code, timeStamp, repeat }) => repeat || (felt.presses[code] = timeStamp), true);
+  addEventListener("keydown", ({ code, timeStamp, repeat }) => {
+    if (!repeat) felt.presses[code] = [timeStamp, performance.now()];
+  }, true);
   addEventListener("DOMContentLoaded", () => {
     const player = document.querySelector("#player");
     new MutationObserver(() => {
@@ -70,23 +72,31 @@ _INIT = """(delay) => {
   });
 }"""
 _WATCH = """async (size) => {
-  const { Scene } = await import("/static/js/scene/scene.js"), { draw, compose, resize } = Scene.prototype;
-  let script = 0;
-  const timed = (scene, deed, ...values) => {
+  const { Scene } = await import("/static/js/scene/scene.js");
+  const { ProcessorView } = await import("/static/js/scene/land/processor_view.js");
+  const { draw, resize } = Scene.prototype, { draw: cast } = ProcessorView.prototype;
+  let frame;
+  const timed = (frame, deed) => {
     const begun = performance.now();
-    deed.call(scene, ...values);
-    return performance.now() - begun;
+    deed();
+    frame.script += performance.now() - begun;
   };
-  Scene.prototype.compose = function (...values) { script += timed(this, compose, ...values); };
-  Scene.prototype.draw = function (camera, now, tick, painted) {
-    const begun = performance.now(), { yaw, x, z } = camera, waits = this.partsLeft !== 0 || this.boxes.length > 0;
-    script = 0;
-    const whole = timed(this, draw, camera, now, tick, () => {
-      felt.frames.push({ begun, painted: performance.now(), script, yaw, x, z, waits });
-      painted?.();
-    });
-    if (felt.frames.at(-1)?.begun === begun) felt.frames.at(-1).script = whole; // it was painted at once
-    else script += whole;
+  Scene.prototype.draw = function ({ yaw, x, z }, ...values) {
+    const waits = this.partsLeft !== 0 || this.boxes.length > 0;
+    const mine = (frame = { begun: performance.now(), script: 0, yaw, x, z, waits });
+    const painted = values[2];
+    values[2] = (isLate) => {
+      mine.painted = performance.now();
+      felt.frames.push(mine);
+      painted?.(isLate);
+    };
+    timed(mine, () => draw.call(this, ...[arguments[0], ...values]));
+  };
+  ProcessorView.prototype.draw = function (...values) { // what workers send is laid under the figures in this page
+    const mine = frame;
+    cast.apply(this, values);
+    const { onPart } = this;
+    this.onPart = (...part) => timed(mine, () => onPart(...part));
   };
   if (size) Scene.prototype.resize = function () { resize.call(this, ...size); };
 }"""
@@ -168,10 +178,10 @@ def _felt(browser: Browser, address: str, delay_ms: float) -> dict[str, Any]:
     looks, steps = [], []
     for number in range(NUM_PRESSES):
         frames, press = _pressed(page, "ArrowRight" if number % 2 else "ArrowLeft")
-        looks.append(_first(frames, press, ("yaw",))[0])
+        looks.append(_first(frames, press[1], ("yaw",))[0])
     for number in range(NUM_PRESSES):
         frames, press = _pressed(page, "KeyS" if number % 2 else "KeyW")
-        steps.append(_first(frames, press, ("x", "z"))[1] - press)
+        steps.append(_first(frames, press[0], ("x", "z"))[1] - press[0])
     told = [one for one in page.evaluate("felt.told") if one is not None]
     painted = [one["painted"] for one in page.evaluate("felt.frames")][-60:]
     _leave(page)
@@ -184,12 +194,12 @@ def _felt(browser: Browser, address: str, delay_ms: float) -> dict[str, Any]:
     }
 
 
-def _pressed(page: Page, code: str) -> tuple[list[dict[str, float]], float]:
-    """Press a key for half a second: the pictures from before it on, and when it was pressed."""
+def _pressed(page: Page, code: str) -> tuple[list[dict[str, float]], tuple[float, float]]:
+    """Press a key for half a second: the pictures from before it on, when it was pressed, and when the page got the press."""
     page.wait_for_timeout(900)  # everything stands
-    page.evaluate("(code) => { felt.frames.splice(0, felt.frames.length - 1); felt.presses[code] = Infinity; }", code)
+    page.evaluate("(code) => { felt.frames.splice(0, felt.frames.length - 1); felt.presses[code] = [Infinity]; }", code)
     page.keyboard.down(code)
-    while not page.evaluate("(code) => felt.frames.at(-1).begun > felt.presses[code] + 500", code):
+    while not page.evaluate("(code) => felt.frames.at(-1).begun > felt.presses[code][0] + 500", code):
         page.wait_for_timeout(50)
     page.keyboard.up(code)
     frames, presses = page.evaluate("[felt.frames, felt.presses]")

@@ -31,7 +31,7 @@ import interplay.world
 from interplay.world.render import raycaster
 
 SOURCE = Path(interplay.world.__file__).parent / "render" / "raycaster.py"
-MODULE = Path(interplay.web.__file__).parent / "static" / "js" / "scene" / "raycaster.wasm"
+MODULE = Path(interplay.web.__file__).parent / "static" / "js" / "scene" / "land" / "raycaster.wasm"
 SECTION = "interplay"
 FEATURES = "+simd128,+bulk-memory,+nontrapping-fptoint,+sign-ext,+mutable-globals"
 """Of WebAssembly, that every browser with WebGL2 and modules in workers has had since 2023."""
@@ -55,8 +55,11 @@ def cast(
     num_pages, page_starts, land, clouds, ripples, bright, num, marks, starts, tops, columns, rays, first_row, every, W, H, out,
     depth,
 ):  # fmt: skip
-    """The module's function: a picture, or some rows of its tiles, from arrays that begin at these addresses."""
-    cells, down, across = SX * SY * SZ, (H + 7) // 8, (W + 7) // 8
+    """The module's function: `raycaster.first_steps` and `raycaster.paint` of arrays that begin at these addresses.
+
+    Types are those of `TYPES`, shapes those below; W and H are the picture's size in pixels, SX, SY and SZ the land's in cells.
+    """
+    cells, down, across = SX * SY * SZ, -(-H // raycaster.TILE), -(-W // raycaster.TILE)
     all_skip, all_starts, all_num = (
         carray(skip, (cells,)),
         carray(starts, (down, across)),
@@ -86,9 +89,9 @@ def cast(
         all_num,
         carray(marks, (7,)),
         all_starts,
-        carray(tops, (SX // 8, SZ // 8)),
-        carray(columns, (2, 8 * across)),
-        carray(rays, (384,)),
+        carray(tops, (SX // raycaster.TILE, SZ // raycaster.TILE)),
+        carray(columns, (2, raycaster.TILE * across)),
+        carray(rays, (6 * raycaster.TILE**2,)),
         first_row,
         every,
         carray(out, (H, W, 3)),
@@ -141,7 +144,11 @@ def compiled(text: str, name: str) -> bytes:
 
 
 def module_of(object_file: bytes, name: str, facts: dict[str, Any]) -> bytes:
-    """The object file as a module that exports its function as `cast`, with facts in a section of their own."""
+    """The object file as a module that exports its function as `cast`, with facts in a section of their own.
+
+    Raises:
+        SystemExit: If the kernels need something that browsers do not have.
+    """
     IMPORT, MEMORY_KIND, FUNCTION_KIND, GLOBAL_KIND, EXPORT, CUSTOM = 2, 2, 0, 3, 7, 0
     sections, at = [], 8
     while at < len(object_file):
@@ -265,15 +272,19 @@ def main() -> None:
     """Make the module, or check it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true")
-    if parser.parse_args().check:
+    parser.add_argument("--plain", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.check:
         if facts_of(MODULE.read_bytes()).get("source") != source_digest():
-            raise SystemExit(f"{MODULE.name} is of another {SOURCE.name}: run  python tools/make_raycaster.py")
+            raise SystemExit(
+                f"{SOURCE.name} or this tool has changed since {MODULE.name} was made: run  python tools/make_raycaster.py"
+            )
         return
-    if "NUMBA_OPT" not in os.environ:
-        # Plain code for no machine in particular, and nothing from the cache, which has machine code alone.
+    if not options.plain:
+        # Code for no machine in particular, and nothing from the cache, which has machine code alone.
         with tempfile.TemporaryDirectory() as folder:
             plain = {"NUMBA_OPT": "0", "NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": "", "NUMBA_CACHE_DIR": folder}
-            raise SystemExit(subprocess.run([sys.executable, *sys.argv], env=os.environ | plain).returncode)
+            raise SystemExit(subprocess.run([sys.executable, __file__, "--plain"], env=os.environ | plain).returncode)
     print("compiling the kernels: about a minute", file=sys.stderr)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -4,11 +4,11 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
 
-import { Caster } from "../../interplay/web/static/js/scene/caster.js";
-import { NUMBERS } from "../../interplay/web/static/js/scene/shaders.js";
+import { Caster } from "../../interplay/web/static/js/scene/land/caster.js";
+import { NUMBERS } from "../../interplay/web/static/js/scene/land/shaders.js";
 
-const module = new WebAssembly.Module(readFileSync(new URL("../../interplay/web/static/js/scene/raycaster.wasm", import.meta.url)));
-/** One state that is air. @type {import("../../interplay/web/static/js/scene/tables.js").Tables} */
+const module = new WebAssembly.Module(readFileSync(new URL("../../interplay/web/static/js/scene/land/raycaster.wasm", import.meta.url)));
+/** One state that is air. @type {import("../../interplay/web/static/js/scene/land/tables.js").Tables} */
 const tables = {
   textures: 1,
   levels: 5,
@@ -17,7 +17,7 @@ const tables = {
   boxes: new Float32Array(12),
   pages: new Uint8Array(4 * (256 + 64 + 16 + 4 + 1)),
   land: new Float32Array(256 * 256 * 3),
-  clouds: new Float32Array(256 * 256),
+  clouds: new Float32Array(256 * 256).fill(1),
   ripples: new Float32Array(128 * 128 * 2),
 };
 const SIZE = /** @type {[number, number, number]} */ ([32, 32, 32]);
@@ -28,19 +28,42 @@ function numbers() {
   all.set([16, 16, 16, /* right */ -1, 0, 0, /* up */ 0, 1, 0, /* ahead */ 0, 0, 1]);
   all.set([1, 0.5, 64, 0.01], NUMBERS.TAN_X); // and half the height, how far one sees, and the size of a pixel
   all.set([200, 0, 0, 200, 0, 0], 15); // horizon and zenith
+  all.set([0, 200, 0], 24); // green clouds
   return all;
 }
 
+function begun() {
+  const caster = new Caster(module, tables);
+  caster.begin(SIZE);
+  return caster;
+}
+
 test("what is not known yet is haze, as far as one sees", () => {
-  const caster = new Caster(module, tables, SIZE);
+  const caster = begun();
   const { pixels, depths } = caster.cast({ numbers: numbers(), width: 17, height: 9, marks: [-1, -1, -1, -1, -1, -1, -1], first: 0, every: 1 });
   assert.equal(pixels.length, 3 * 17 * 9);
   assert.ok(pixels.every((value, i) => value === (i % 3 === 0 ? 200 : 0)));
   assert.ok(depths.every((depth) => depth === 64));
 });
 
+test("there is no picture of rows that it does not have", () => {
+  const look = { numbers: numbers(), width: 17, height: 9, marks: [-1, -1, -1, -1, -1, -1, -1], every: 4 }, caster = begun();
+  assert.deepEqual([0, 1, 2, 3].map((first) => caster.cast({ ...look, first }).depths.length / 17), [8, 1, 0, 0]);
+});
+
+test("a land that begins again is not known, also where it was", () => {
+  const caster = begun(), look = { numbers: numbers(), width: 8, height: 8, marks: [-1, -1, -1, -1, -1, -1, -1], first: 0, every: 1 };
+  const before = caster.cast(look);
+  caster.put({ corner: [0, 0, 0], size: SIZE, bytes: new Uint8Array(new Uint32Array(32 ** 3).fill(1 << 24).buffer) });
+  const room = caster.memory.buffer.byteLength, air = caster.cast(look);
+  assert.notDeepEqual(air.pixels, before.pixels); // the sky has clouds
+  caster.begin(SIZE);
+  assert.deepEqual(caster.cast(look), before);
+  assert.equal(caster.memory.buffer.byteLength, room);
+});
+
 test("pictures of other sizes leave the land as it is", () => {
-  const caster = new Caster(module, tables, SIZE), look = { numbers: numbers(), marks: [-1, -1, -1, -1, -1, -1, -1], first: 0, every: 1 };
+  const caster = begun(), look = { numbers: numbers(), marks: [-1, -1, -1, -1, -1, -1, -1], first: 0, every: 1 };
   caster.put({ corner: [1, 2, 3], size: [1, 2, 1], bytes: new Uint8Array(new Uint32Array([0x10ff0000, 0x020f0000]).buffer) });
   for (const [width, height] of [[8, 8], [640, 360], [1, 1]]) {
     assert.equal(caster.cast({ ...look, width, height }).depths.length, width * height);
@@ -49,10 +72,4 @@ test("pictures of other sizes leave the land as it is", () => {
     assert.deepEqual([...caster.arrays.light.subarray(at, at + 2)], [0xff, 0x0f]);
     assert.equal(caster.arrays.blocks[at - 1], 65535);
   }
-});
-
-test("a land that the module does not know how to take is refused by name", () => {
-  const caster = new Caster(module, tables, SIZE);
-  caster.lengths.other = 1;
-  assert.throws(() => caster.cast({ numbers: numbers(), width: 9, height: 9, marks: [], first: 0, every: 1 }), /takes no other/);
 });

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Land, MAX_SKIP, UNKNOWN } from "../../interplay/web/static/js/scene/land.js";
+import { Land, MAX_SKIP, UNKNOWN } from "../../interplay/web/static/js/scene/land/land.js";
 
 const [SX, SY, SZ] = [64, 64, 96];
 let seed = 7;

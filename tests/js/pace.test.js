@@ -40,6 +40,13 @@ test("pixels are saved in steps until thirty frames a second are held, and tried
   assert.deepEqual(after.said.map(({ answer, ratio }) => [answer, ratio]), [["resize", 0.75], ["resize", 1]]);
 });
 
+test("one that begins with few pixels has more as soon as there is time for them", () => {
+  const pace = new Pace();
+  pace.beginLow();
+  assert.equal(pace.ratio, 0.5);
+  assert.deepEqual(paint(pace, 0, 20_000, () => 4).said.map(({ ratio }) => ratio), [0.75, 1]);
+});
+
 test("an attempt with more pixels that was too slow comes back later each time", () => {
   const pace = new Pace();
   const cost = (/** @type {number} */ ratio) => (ratio > 0.75 ? 50 : 10);

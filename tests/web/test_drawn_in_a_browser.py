@@ -33,7 +33,7 @@ export class Scene {
   constructor(canvas, overlay) {
     this.canvas = canvas; this.overlay = overlay; this.context = canvas.getContext("2d");
     this.display = { moveCursor: (x, y) => (this.shift = [x, y]) };
-    this.me = null; this.parts = 0; this.isReady = this.isBusy = this.castsHere = false;
+    this.me = null; this.parts = 0; this.isReady = this.isBusy = this.usesProcessor = false; this.boxes = [];
     window.scene = this; window.opened = opened;
   }
   onLost(callback) { this.lose = callback; }
@@ -51,7 +51,13 @@ export class Scene {
     this.context.fillRect(0, 0, this.canvas.width, this.canvas.height);
     const until = performance.now() + (window.drawMs ?? 0);
     while (performance.now() < until);
-    painted();
+    if (!window.paintsLaterMs) return painted(false);
+    this.isBusy = true;
+    setTimeout(() => {
+      this.isBusy = false;
+      window.numLate = (window.numLate ?? 0) + 1;
+      painted(true);
+    }, window.paintsLaterMs);
   }
 }
 """
@@ -233,6 +239,29 @@ def test_a_lost_surface_is_opened_once_again_and_then_the_server_draws(page):  #
     assert [message["drawn"] for message in between.of("scene")] == ["here", "here", "server"]
     step = int(page.locator("#player").get_attribute("data-step"))
     until(page, f"Number(document.querySelector('#player').dataset.step) > {step + 5}")
+
+
+def test_pictures_that_workers_make_come_later_and_nothing_waits_for_one_that_nobody_wants(page):  # noqa: F811
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    Between(page)
+    play(page)
+    drawn(page, "here")
+    page.evaluate("window.paintsLaterMs = 25")
+    until(page, "window.numLate > 20")
+    before = page.evaluate("[Number(document.querySelector('#player').dataset.step), window.numLate]")
+    until(page, f"Number(document.querySelector('#player').dataset.step) > {before[0] + 20}")
+    assert page.evaluate("window.numLate") > before[1] + 5
+    page.evaluate("window.paintsLaterMs = 400")
+    until(page, "scene.isBusy")
+    page.evaluate("scene.lose('the browser took its drawing surface away')")  # while a picture is being made
+    until(page, "opened === 2 && scene.camera !== undefined")
+    until(page, "scene.isBusy")
+    page.locator("[data-drawn-by]").select_option("server")
+    drawn(page, "server")
+    page.wait_for_timeout(600)
+    assert page.locator("#player").get_attribute("data-drawn") == "server"
+    assert errors == []
 
 
 def test_a_slow_browser_draws_fewer_pixels_and_then_leaves_it_to_the_server(page):  # noqa: F811

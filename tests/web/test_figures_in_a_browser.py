@@ -27,7 +27,7 @@ FAR = 96.0
 DRAW = """async ({ messages, camera, hands, portrait, size, sky, far, now }) => {
   const { Figures } = await import("/static/js/scene/figures.js");
   const { unpack } = await import("/static/js/scene/packing.js");
-  const { viewOf } = await import("/static/js/scene/view.js");
+  const { viewOf } = await import("/static/js/scene/camera.js");
   const canvas = Object.assign(document.createElement("canvas"), { width: size[0], height: size[1] });
   const gl = canvas.getContext("webgl2", { alpha: false, antialias: false, depth: true });
   const figures = new Figures(gl);

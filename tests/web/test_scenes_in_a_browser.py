@@ -7,16 +7,17 @@ from bench.scenes import compare
 pytestmark = pytest.mark.browser
 
 
-@pytest.mark.parametrize("casts_here", [False, True], ids=["by a shader", "by the processor"])
+@pytest.mark.parametrize("uses_processor", [False, True], ids=["by a shader", "by the processor"])
 @pytest.mark.parametrize("chromium", ["webgl"], indirect=True)
-def test_a_browser_draws_scenes_as_the_ray_caster_does(chromium, casts_here):
+def test_a_browser_draws_scenes_as_the_ray_caster_does(chromium, uses_processor):
     page = chromium.new_page()
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
-    found = compare(page, every=5, casts_here=casts_here)
+    found = compare(page, every=5, uses_processor=uses_processor)
     page.close()
     assert errors == []
     assert len(found) == 12
     for one in found:
         assert one["mean"] <= 1, one
         assert one["off_8"] <= 0.01, one
+        assert one["middle"] <= 4, one  # the cross inverts what is under it

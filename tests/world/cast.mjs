@@ -3,15 +3,16 @@
 import { readFileSync, writeFileSync } from "node:fs";
 
 import { inflated } from "../../interplay/web/static/js/codec.js";
-import { Caster } from "../../interplay/web/static/js/scene/caster.js";
+import { Caster } from "../../interplay/web/static/js/scene/land/caster.js";
 import { unpack } from "../../interplay/web/static/js/scene/packing.js";
-import { tablesOf } from "../../interplay/web/static/js/scene/tables.js";
+import { tablesOf } from "../../interplay/web/static/js/scene/land/tables.js";
 
-const folder = process.argv[2], module = new URL("../../interplay/web/static/js/scene/raycaster.wasm", import.meta.url);
+const folder = process.argv[2], module = new URL("../../interplay/web/static/js/scene/land/raycaster.wasm", import.meta.url);
 const read = (name) => new Uint8Array(readFileSync(`${folder}/${name}`));
 const tables = tablesOf(unpack((await inflated(read("tables"), 2 ** 26)).buffer));
 const { size, looks } = JSON.parse(readFileSync(`${folder}/looks.json`, "utf8"));
-const caster = new Caster(await WebAssembly.compile(readFileSync(module)), tables, size);
+const caster = new Caster(await WebAssembly.compile(readFileSync(module)), tables);
+caster.begin(size);
 caster.put({ corner: [0, 0, 0], size, bytes: read("cells") });
 looks.forEach(({ numbers, bright, ...wanted }, number) => {
   caster.light(Float32Array.from(bright));

@@ -235,7 +235,10 @@ def _through_water(length, water_r, water_g, water_b, sum_r, sum_g, sum_b, pass_
 
 @njit(cache=True, error_model="numpy", nogil=True)
 def first_steps(skip, SX, SY, SZ, num, width, height, first_row, every, starts):
-    """How far each tile's rays may go before they can meet anything: a cone is marched through the skip distances."""
+    """How far each tile's rays may go before they can meet anything: a cone is marched through the skip distances.
+
+    Each `every`-th row of `starts` (float32, shape (rows of tiles, tiles in a row)) from `first_row` on gets blocks.
+    """
     for tj in range(first_row, starts.shape[0], every):
         for ti in range(starts.shape[1]):
             u = (f32(2) * f32(ti * 8 + 4) / f32(width) - f32(1)) * num[TAN_X]
@@ -456,6 +459,9 @@ def paint(
                         if jump == 0:
                             state = int32(blocks[at])
                             what = info[state]
+                            if what == uint32(NOT_KNOWN):
+                                is_known = False
+                                break
                         tx, ty, tz = (f32(x + bx) - cx) * ix, (f32(y + by) - cy) * iy, (f32(z + bz) - cz) * iz
                         # Water: the part of the way through this cell that is under its surface.
                         if what & uint32(16) or in_water:
@@ -635,9 +641,6 @@ def paint(
                                                 if some >> uint32(24):
                                                     least, texel = q, some
                                                     best, side, picture, hy = q, 6, faces[state, 0], ay
-                            elif kind == uint32(NOT_KNOWN):
-                                is_known = False
-                                break
                             else:
                                 lx, ly, lz = cx - f32(x), cy - f32(y), cz - f32(z)
                                 least = f32(1e9)

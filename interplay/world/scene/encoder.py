@@ -215,7 +215,8 @@ class SceneEncoder:
             wanted = land.sections_of(grid.size, nearest_part)
             body = land.part(self.world, nearest_part)
         self._sent[tuple(np.array(wanted).T)] = True
-        return land.message({"tick": self.world.ticks, "left": self._num_frames()}, body)
+        left = self._told["left"] = self._num_frames()
+        return land.message({"tick": self.world.ticks, "left": left}, body)
 
     def _look(self) -> None:
         """Find more of what can be seen."""

@@ -158,6 +158,7 @@ export class FrameStore {
    * @param {T} shown
    */
   #keep(step, shown) {
+    if (this.isClosed) return this.drop(shown);
     this.frames.set(step, shown);
     for (const [oldest, frame] of this.frames) {
       if (this.frames.size <= this.keptFrames) break;
@@ -234,12 +235,15 @@ export class Replay {
   async open(episode, at = 0) {
     this.root.dataset.episode = episode;
     this.#message("Loading the replay ...");
-    this.#stop();
+    const turn = this.#stop();
     let facts;
     try {
-      this.facts = facts = await api(`/api/episodes/${encodeURIComponent(episode)}`);
+      facts = await api(`/api/episodes/${encodeURIComponent(episode)}`);
+      if (turn !== this.turn) return; // another one was asked for
+      this.facts = facts;
     } catch (error) {
-      return this.#message(`The replay cannot be shown: ${/** @type {Error} */ (error).message}`);
+      if (turn === this.turn) this.#message(`The replay cannot be shown: ${/** @type {Error} */ (error).message}`);
+      return;
     }
     this.rate = facts.frame_rate_hz;
     this.numFrames = facts.num_steps + 1;

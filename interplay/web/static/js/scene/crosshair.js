@@ -1,7 +1,6 @@
 // The cross in the middle of the picture: it inverts what is under it, so that it is seen over everything.
 
-import { WHOLE } from "./shaders.js";
-import { Program } from "./view.js";
+import { Program, WHOLE } from "./gl.js";
 
 const WHITE = `#version 300 es
 precision highp float;

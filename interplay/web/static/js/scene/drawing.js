@@ -20,8 +20,6 @@ import { SLOW, Stage, UNREADABLE } from "./stage.js";
  */
 
 const PAINTED_EVERY_MS = 250;
-/** Of a common display. */
-const FRAME_MS = 1000 / 60;
 /** Between two pictures at most, for more land to be asked for with the second; and how many may be slower before it is all the same. */
 const SMOOTH_MS = 40, MOST_SLOW = 2;
 /** Whoever was away for longer starts anew. */
@@ -73,7 +71,7 @@ export class Drawing {
     }
     if (!scene) return;
     scene.onLost((reason) => this.#onLost(reason));
-    if (scene.castsHere) this.pace.beginLow(); // the land is yet to come, which takes the same processor's time
+    if (scene.usesProcessor) this.pace.beginLow(); // the land is yet to come, which takes the same processor's time
     this.fit();
     this.begin();
   }
@@ -156,16 +154,13 @@ export class Drawing {
     const camera = this.motion.camera(now);
     if (!moves) this.pace.rest();
     if (!this.scene?.isReady || this.scene.isBusy || !camera || (!moves && !this.isDirty)) return;
-    this.isDirty = false;
+    this.isDirty = this.scene.boxes.length > 0; // what does not fit into one frame is drawn with the next
     this.scene.display.moveCursor(...this.cursor.shift(this.hasScreen ? this.handlers.untold() : { pitch: 0, yaw: 0 }));
     const { step, usedMs } = this;
-    let isLater = false;
-    this.scene.draw(camera, now, undefined, () => {
+    this.scene.draw(camera, now, undefined, (isLate) => {
       this.#painted(now, step, usedMs, moves);
-      // What took longer than a frame of the display does not wait for its next one.
-      if (isLater && moves && performance.now() - now > FRAME_MS) this.#paint();
+      if (isLate && moves) this.#paint();
     });
-    isLater = true;
   }
 
   /**
@@ -181,7 +176,7 @@ export class Drawing {
     this.delay.paint(now, usedMs);
     const isNew = step !== this.paintedStep;
     this.paintedStep = step;
-    if (now - this.paintedAt < SMOOTH_MS || ++this.numSlow > MOST_SLOW) {
+    if (!moves || now - this.paintedAt < SMOOTH_MS || ++this.numSlow > MOST_SLOW) {
       this.numSlow = 0;
       this.#askForLand();
     }

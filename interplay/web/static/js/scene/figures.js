@@ -1,14 +1,14 @@
 // Mobs, items, players and the hand: boxes that are drawn by casting a ray through each pixel in the box's own frame, over the
 // land and with its depths. interplay/world/render/figures.py is the same in Python.
 
+import { Program } from "./gl.js";
+import { DEPTH } from "./land/shaders.js";
 import { TICK_MS } from "./motion.js";
 import { INSTANCE, LIGHT, MODEL, PART, ROW, SPRITE, X, Y, Z, between, isStep, place, shine } from "./poses.js";
-import { DEPTH } from "./shaders.js";
-import { Program } from "./view.js";
 
 /** @typedef {import("./packing.js").PackedArray} PackedArray */
 /** @typedef {import("./poses.js").Row} Row */
-/** @typedef {Pick<import("./view.js").View, "eye" | "axes" | "tanY" | "width" | "height" | "bright">} View where a picture is taken from */
+/** @typedef {Pick<import("./camera.js").View, "eye" | "axes" | "tanY" | "width" | "height" | "bright">} View where a picture is taken from */
 /**
  * @typedef {object} Model
  * @property {number} first part

@@ -3,17 +3,19 @@
 import { inflated } from "../codec.js";
 import { KIND, guiSize } from "../protocol.js";
 import { NO_WEBGL2, contextOf, isSoftware } from "./able.js";
+import { aim, viewOf } from "./camera.js";
 import { Crosshair } from "./crosshair.js";
 import { Display } from "./display.js";
 import { Figures } from "./figures.js";
+import { ProcessorView, rayCaster } from "./land/processor_view.js";
+import { NUMBERS } from "./land/shaders.js";
+import { ShaderView } from "./land/shader_view.js";
+import { coloursFromAbove, tablesOf } from "./land/tables.js";
 import { TICK_MS } from "./motion.js";
 import { unpack } from "./packing.js";
-import { ProcessorView, rayCaster } from "./processor_view.js";
-import { coloursFromAbove, tablesOf } from "./tables.js";
-import { LandView, viewOf } from "./view.js";
 
-/** @typedef {import("./view.js").Camera} Camera */
-/** @typedef {import("./land_worker.js").Answer} Answer */
+/** @typedef {import("./camera.js").Camera} Camera */
+/** @typedef {import("./land/land_worker.js").Answer} Answer */
 
 /** Parts of the land that may be under way; where the processor draws, pictures need its time. */
 const PARTS_AHEAD = 4, PARTS_BESIDE = 1;
@@ -21,6 +23,8 @@ const PARTS_AHEAD = 4, PARTS_BESIDE = 1;
 const FIRST_PARTS = 4;
 /** Time in a frame to send new cells to the graphics card. */
 const UPLOAD_MS = 3;
+/** Of a common display. */
+const FRAME_MS = 1000 / 60;
 const MOST_TABLES = 16 * 2 ** 20;
 /** How far a free camera sees, in blocks; the depths of pictures end at 256. */
 const FREE_FAR = 250;
@@ -33,41 +37,46 @@ export class Scene {
    * @param {HTMLCanvasElement} canvas
    * @param {HTMLCanvasElement} overlay for bars and screens, over it
    * @param {string} tablesUrl
-   * @param {boolean} [castsHere] whether the processor casts the rays, and no shader; by default where there is no graphics card
+   * @param {boolean} [usesProcessor] whether the processor casts the rays, and no shader; by default where there is no graphics card
    * @returns {Promise<Scene>}
    * @throws {CannotDraw}
    */
-  static async open(canvas, overlay, tablesUrl, castsHere) {
+  static async open(canvas, overlay, tablesUrl, usesProcessor) {
     const gl = contextOf(canvas);
     if (!gl) throw new CannotDraw(NO_WEBGL2);
-    let tables;
     try {
-      const response = await fetch(tablesUrl);
-      if (!response.ok) throw new Error(`${tablesUrl} answers ${response.status}`);
-      tables = tablesOf(unpack((await inflated(new Uint8Array(await response.arrayBuffer()), MOST_TABLES)).buffer));
+      const casts = (usesProcessor ?? isSoftware(gl)) ? rayCaster() : null;
+      const [tables, caster] = await Promise.all([fetchTables(tablesUrl), casts]);
+      return new Scene(canvas, overlay, gl, tables, caster);
     } catch (error) {
-      throw new CannotDraw(`the textures did not arrive (${error instanceof Error ? error.message : error})`);
+      gl.getExtension("WEBGL_lose_context")?.loseContext(); // browsers keep few of them
+      throw error;
     }
-    return new Scene(canvas, overlay, gl, tables, (castsHere ?? isSoftware(gl)) ? await rayCaster() : null);
   }
 
   /**
    * @param {HTMLCanvasElement} canvas
    * @param {HTMLCanvasElement} overlay
    * @param {WebGL2RenderingContext} gl
-   * @param {import("./tables.js").Tables} tables
+   * @param {import("./land/tables.js").Tables} tables
    * @param {WebAssembly.Module | null} caster casts the rays; null where a shader does
    */
   constructor(canvas, overlay, gl, tables, caster) {
     this.canvas = canvas;
     this.gl = gl;
     this.tables = tables;
-    /** @type {LandView | ProcessorView} */
-    this.land = caster ? new ProcessorView(gl, tables, caster, (reason) => this.#lose(reason)) : new LandView(gl, tables);
     this.figures = new Figures(gl);
     this.crosshair = new Crosshair(gl);
-    /** Pixels of the bars and screens, which are sharp also where the world is drawn with fewer. @type {[number, number]} */
+    /** Pixels of the next picture; the canvas gets them with it. @type {[number, number]} */
+    this.size = [canvas.width, canvas.height];
+    /** Pixels of bars and screens, which are sharp also where the world is drawn with fewer. @type {[number, number]} */
     this.sharp = [canvas.width, canvas.height];
+    /** The ray-caster's numbers as the server sent them, and what follows from the newest view. */
+    this.numbers = new Float32Array(NUMBERS.ALL);
+    /** How far the player sees, in blocks. */
+    this.far = 0;
+    /** Colour that each light value gives to white. */
+    this.bright = new Float32Array(256 * 3);
     const context = /** @type {CanvasRenderingContext2D} */ (overlay.getContext("2d"));
     this.display = new Display(context, (pose, width, height) => this.figures.portrait(pose, width, height));
     /** What the player holds, as a pose. @type {number[] | null} */
@@ -82,7 +91,7 @@ export class Scene {
     this.clock = () => performance.now();
     /** Whether the camera is not the player's: without their hand, bars and screens. */
     this.isFree = false;
-    /** @type {((overhead: import("./land.js").Overhead) => void)[]} */
+    /** @type {((overhead: import("./land/land.js").Overhead) => void)[]} */
     this.looks = [];
     /** @type {number[] | null} */
     this.selected = null;
@@ -95,18 +104,20 @@ export class Scene {
     /** @type {number | null} */
     this.partsLeft = null;
     this.partsUnderWay = 0;
-    /** Whether a picture of this land was made. */
+    /** Whether a picture of this land was begun. */
     this.isDrawn = false;
-    /** @type {import("./land.js").Box[]} cells that are not on the graphics card yet */
+    /** @type {import("./land/land.js").Box[]} cells that are not on the graphics card yet */
     this.boxes = [];
     /** @type {{header: import("../protocol.js").FrameMessage, done: () => void, fail: (error: Error) => void}[]} */
     this.tasks = [];
-    this.worker = new Worker(new URL("./land_worker.js", import.meta.url), { type: "module" });
+    this.worker = new Worker(new URL("./land/land_worker.js", import.meta.url), { type: "module" });
     this.worker.onmessage = ({ data }) => this.#answered(data);
     this.worker.onerror = (event) => this.#lose(`the land cannot be unpacked (${event.message})`);
     /** @type {((reason: string) => void) | null} */
     this.lost = null;
     this.isOver = false;
+    /** @type {ShaderView | ProcessorView} last, since it may begin workers */
+    this.land = caster ? new ProcessorView(gl, tables, caster, (reason) => this.#lose(reason)) : new ShaderView(gl, tables);
     canvas.addEventListener("webglcontextlost", (event) => {
       event.preventDefault();
       this.#lose("the browser took its drawing surface away");
@@ -134,21 +145,22 @@ export class Scene {
     this.gl.getExtension("WEBGL_lose_context")?.loseContext();
   }
 
-  /** The land from above, as it is when all frames so far are taken. @returns {Promise<import("./land.js").Overhead>} */
+  /** The land from above, as it is when all frames so far are taken. @returns {Promise<import("./land/land.js").Overhead>} */
   overhead() {
     this.worker.postMessage({ colours: (this.colours ??= coloursFromAbove(this.tables)) });
     return new Promise((done) => this.looks.push(done));
   }
 
   /** Whether the processor casts the rays, in workers, and no shader does. */
-  get castsHere() {
+  get usesProcessor() {
     return this.land instanceof ProcessorView;
   }
 
   /** How many more parts of the land to ask for now; say so with `asked`. */
   get partsWanted() {
     if (this.me === null || this.partsLeft === 0) return 0;
-    const most = this.isDrawn ? (this.castsHere ? PARTS_BESIDE : PARTS_AHEAD) : FIRST_PARTS - this.partsHere; // the first picture waits for nothing else
+    const ahead = this.usesProcessor ? PARTS_BESIDE : PARTS_AHEAD;
+    const most = this.isDrawn ? ahead : FIRST_PARTS - this.partsHere; // the first picture waits for nothing else
     return Math.max(0, most - this.partsUnderWay);
   }
 
@@ -224,18 +236,22 @@ export class Scene {
     this.figures.update(document, arrays, this.tickAt);
     if (document.sprites) this.display.define(document.sprites, /** @type {any} */ (arrays.sprite_pixels));
     if (document.display) this.display.show(document.display, ...guiSize({ width: this.sharp[0], height: this.sharp[1] }));
-    if (arrays.numbers) this.land.light(/** @type {any} */ (arrays.numbers), /** @type {any} */ (arrays.bright));
+    if (!arrays.numbers) return;
+    this.numbers.set(/** @type {any} */ (arrays.numbers));
+    this.far = this.numbers[NUMBERS.FAR];
+    this.bright.set(/** @type {any} */ (arrays.bright));
+    this.land.light(this.bright);
   }
 
   /**
+   * From the next picture on.
    * @param {number} width of the world's picture, in pixels
    * @param {number} height
    * @param {number} sharpWidth of bars and screens over it, in pixels of the device
    * @param {number} sharpHeight
    */
   resize(width, height, sharpWidth = width, sharpHeight = height) {
-    if (this.canvas.width !== width) this.canvas.width = width;
-    if (this.canvas.height !== height) this.canvas.height = height;
+    this.size = [width, height];
     this.sharp = [sharpWidth, sharpHeight];
   }
 
@@ -249,34 +265,47 @@ export class Scene {
    * @param {Camera} camera
    * @param {number} nowMs
    * @param {number} [tick] of the clouds and ripples; by default as the time has it
-   * @param {() => void} [painted] called when it is there: at once, or later where the processor casts the rays
+   * @param {(isLate: boolean) => void} [painted] called when it is there: at once, or later where the processor casts the rays; it is
+   *   late if it took longer than a frame of the display, whose next one need not be waited for
    */
   draw(camera, nowMs, tick = this.tick + Math.min(1, Math.max(0, (nowMs - this.tickAt) / TICK_MS)), painted = () => {}) {
     if (this.isOver || !this.land.size || this.isBusy) return;
     this.isDrawn = true;
     const begun = performance.now();
     while (this.boxes.length && performance.now() - begun < UPLOAD_MS) this.land.put(/** @type {any} */ (this.boxes.shift()));
-    const view = viewOf(camera, this.canvas.width, this.canvas.height, this.land.bright);
-    this.land.draw(view, tick, this.selected, this.crack, this.isFree ? FREE_FAR : this.land.far, () => {
-      this.compose(view, nowMs);
+    const view = viewOf(camera, ...this.size, this.bright);
+    aim(this.numbers, view, tick, this.isFree ? FREE_FAR : this.far);
+    let isBeside = false;
+    this.land.draw(view, this.numbers, this.selected, this.crack, () => {
+      if (this.isOver) return;
+      this.#compose(view, nowMs);
       if (this.partsUnderWay === 0) this.worker.postMessage({ improve: true });
-      painted();
+      painted(isBeside && performance.now() - begun > FRAME_MS);
     });
+    isBeside = true;
   }
 
   /**
    * Everything that comes over the land.
-   * @param {import("./view.js").View} view
+   * @param {import("./camera.js").View} view
    * @param {number} nowMs
    */
-  compose(view, nowMs) {
-    if (this.isOver) return;
-    const { width, height } = this.canvas; // it may have another size by now, and the same place
-    const seen = { ...view, width, height };
-    this.figures.draw(seen, nowMs);
+  #compose(view, nowMs) {
+    this.figures.draw(view, nowMs);
     if (this.isFree) return;
-    if (this.hand) this.figures.hand(this.hand, seen, nowMs, this.tickAt);
+    if (this.hand) this.figures.hand(this.hand, view, nowMs, this.tickAt);
     this.display.draw(...this.sharp);
-    this.crosshair.draw(this.display.crosshair, width, height);
+    this.crosshair.draw(this.display.crosshair, view.width, view.height);
+  }
+}
+
+/** @param {string} url @returns {Promise<import("./land/tables.js").Tables>} @throws {CannotDraw} */
+async function fetchTables(url) {
+  try {
+    const response = await fetch(url);
+    if (!response.ok) throw new Error(`${url} answers ${response.status}`);
+    return tablesOf(unpack((await inflated(new Uint8Array(await response.arrayBuffer()), MOST_TABLES)).buffer));
+  } catch (error) {
+    throw new CannotDraw(`the textures did not arrive (${error instanceof Error ? error.message : error})`);
   }
 }

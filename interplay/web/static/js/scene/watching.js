@@ -224,6 +224,10 @@ export class Watching {
   #draw() {
     if (this.isClosed) return;
     requestAnimationFrame(() => this.#draw());
+    this.#paint();
+  }
+
+  #paint() {
     const now = performance.now(), elapsedS = Math.min(100, now - this.drawnAt) / 1000, isPlaying = this.handlers.isPlaying();
     this.drawnAt = now;
     this.#fly(elapsedS);
@@ -237,11 +241,13 @@ export class Watching {
     const at = isPlaying ? this.handlers.positionMs() : Infinity, camera = this.isFree ? this.free.camera : this.ride.camera(at);
     if (!this.scene?.isReady || this.scene.isBusy || !camera || !(isMoving || this.isDirty)) return;
     this.isDirty = this.scene.boxes.length > 0; // what does not fit into one frame is drawn with the next
-    const painted = () => {
+    const painted = (/** @type {boolean} */ isLate) => {
       if (this.isClosed) return;
       this.stage.frame.hidden = false;
       this.map.draw(this.ride.camera(at), this.isFree ? camera : null);
-      if (isMoving) this.#keepPace(now, performance.now() - now);
+      if (!isMoving) return;
+      this.#keepPace(now, performance.now() - now);
+      if (isLate) this.#paint();
     };
     // A replay that stands shows its step as it was, not the way there.
     if (isPlaying) this.scene.draw(camera, at, undefined, painted);

@@ -1,7 +1,7 @@
 // What never changes, as interplay/world/scene/tables.py writes it, made ready to draw with. Pictures are written as differences,
 // which take less room.
 
-/** @typedef {import("./packing.js").Unpacked} Unpacked */
+/** @typedef {import("../packing.js").Unpacked} Unpacked */
 /**
  * @typedef {object} Tables
  * @property {number} textures how many

@@ -1,76 +1,17 @@
 // The land on the graphics card: its cells, the tables of the ray-caster, and the two passes that make a picture of it.
 
-import { NUMBERS, TILE, landShader, tileShader, vertexShader } from "./shaders.js";
+import { Program, texelTexture, toCanvas } from "../gl.js";
+import { TILE, landShader, tileShader, vertexShader } from "./shaders.js";
 
 /** @typedef {import("./land.js").Box} Box */
 /** @typedef {import("./tables.js").Tables} Tables */
-/**
- * @typedef {object} Camera
- * @property {number} x of the eye
- * @property {number} y
- * @property {number} z
- * @property {number} yaw degrees: 0 looks south, 90 west
- * @property {number} pitch degrees, positive looking down
- * @property {number} fov degrees from the lowest to the highest pixel
- */
-/**
- * @typedef {object} View where a picture is taken from, as the passes read it
- * @property {[number, number, number]} eye
- * @property {number[]} axes unit vectors to the right, up and forward
- * @property {number} tanX half the width of the screen one block away
- * @property {number} tanY half its height
- * @property {number} width pixels
- * @property {number} height
- * @property {Float32Array} bright colour that each light value gives to white, 256 * 3
- */
-
+/** @typedef {import("../camera.js").View} View */
 const STATES_IN_A_ROW = 128;
 const BOXES_IN_A_ROW = 64;
 const TEXTURES_IN_A_ROW = 64;
 
-/**
- * @param {Camera} camera
- * @param {number} width
- * @param {number} height
- * @param {Float32Array} bright
- * @returns {View}
- */
-export function viewOf(camera, width, height, bright) {
-  const yaw = (camera.yaw * Math.PI) / 180, pitch = (camera.pitch * Math.PI) / 180;
-  const cy = Math.cos(yaw), sy = Math.sin(yaw), cp = Math.cos(pitch), sp = Math.sin(pitch);
-  const tanY = Math.tan((camera.fov * Math.PI) / 360);
-  const axes = [-cy, 0, -sy, -sy * sp, cp, cy * sp, -sy * cp, -sp, cy * cp];
-  return { eye: [camera.x, camera.y, camera.z], axes, tanX: (tanY * width) / height, tanY, width, height, bright };
-}
-
-/**
- * The ray-caster's numbers for one picture.
- * @param {Float32Array} numbers as the server sent them: what follows from the camera and the time is put in
- * @param {View} view
- * @param {number} ticks of the world, with a part: they move clouds and ripples
- * @param {number} far how far one sees, in blocks
- */
-export function aim(numbers, view, ticks, far) {
-  numbers[NUMBERS.FAR] = far;
-  numbers.set(view.eye, NUMBERS.EYE);
-  numbers.set(view.axes, NUMBERS.EYE + 3);
-  numbers[NUMBERS.TAN_X] = view.tanX;
-  numbers[NUMBERS.TAN_Y] = view.tanY;
-  numbers[NUMBERS.PIXEL] = (2 * view.tanY) / view.height;
-  numbers[NUMBERS.DRIFT] = (ticks * 0.0025) % 256;
-  numbers[NUMBERS.RIPPLE] = ((ticks * 0.02) % 16) + 4096;
-}
-
-/** A texture that is read texel by texel, bound to its target. @param {WebGL2RenderingContext} gl @param {number} target */
-export function texelTexture(gl, target) {
-  const texture = gl.createTexture();
-  gl.bindTexture(target, texture);
-  gl.texParameteri(target, gl.TEXTURE_MIN_FILTER, gl.NEAREST);
-  gl.texParameteri(target, gl.TEXTURE_MAG_FILTER, gl.NEAREST);
-  return texture;
-}
-
-export class LandView {
+/** The land's picture by a shader. `ProcessorView` has the same calls, for where there is no graphics card. */
+export class ShaderView {
   /**
    * @param {WebGL2RenderingContext} gl
    * @param {Tables} tables
@@ -78,9 +19,6 @@ export class LandView {
   constructor(gl, tables) {
     this.gl = gl;
     this.cracks = tables.cracks;
-    this.numbers = new Float32Array(NUMBERS.ALL);
-    this.far = 0;
-    this.bright = new Float32Array(256 * 3);
     /** @type {[number, number, number] | null} */
     this.size = null;
     /** Whether a picture is being made: never between two calls. */
@@ -94,7 +32,7 @@ export class LandView {
     this.#table("land", gl.RGB32F, gl.RGB, gl.FLOAT, 256, 256, tables.land);
     this.#table("clouds", gl.R32F, gl.RED, gl.FLOAT, 256, 256, tables.clouds);
     this.#table("ripples", gl.RG32F, gl.RG, gl.FLOAT, 128, 128, tables.ripples);
-    this.#table("brights", gl.RGB32F, gl.RGB, gl.FLOAT, 256, 1, this.bright);
+    this.#table("brights", gl.RGB32F, gl.RGB, gl.FLOAT, 256, 1, null);
     this.#atlas(tables);
     this.frame = gl.createFramebuffer();
     this.screen = [0, 0];
@@ -128,29 +66,24 @@ export class LandView {
     gl.texSubImage3D(gl.TEXTURE_3D, 0, y, z, x, ny, nz, nx, gl.RGBA_INTEGER, gl.UNSIGNED_BYTE, bytes);
   }
 
-  /** The ray-caster's numbers and what light is worth, which follow the time of day. @param {Float32Array} numbers @param {Float32Array} bright */
-  light(numbers, bright) {
+  /** What light is worth. @param {Float32Array} bright colour that each light value gives to white, 256 * 3 */
+  light(bright) {
     const { gl } = this;
-    this.numbers.set(numbers);
-    this.far = this.numbers[NUMBERS.FAR];
-    this.bright.set(bright);
     gl.activeTexture(gl.TEXTURE0);
     gl.bindTexture(gl.TEXTURE_2D, this.textures.brights.texture);
-    gl.texSubImage2D(gl.TEXTURE_2D, 0, 0, 0, 256, 1, gl.RGB, gl.FLOAT, this.bright);
+    gl.texSubImage2D(gl.TEXTURE_2D, 0, 0, 0, 256, 1, gl.RGB, gl.FLOAT, bright);
   }
 
   /**
    * Draw the land over the whole canvas, with depths.
    * @param {View} view
-   * @param {number} ticks of the world, with a part: they move clouds and ripples
+   * @param {Float32Array} numbers the ray-caster's, for this view
    * @param {number[] | null} selected the block to outline
    * @param {number[] | null} crack the block being broken, and the stage, 0 to 9
-   * @param {number} far how far one sees, in blocks
    * @param {() => void} done called when it is there: at once
    */
-  draw(view, ticks, selected, crack, far, done) {
-    const { gl, numbers } = this, { tiles, land } = this.programs;
-    aim(numbers, view, ticks, far);
+  draw(view, numbers, selected, crack, done) {
+    const { gl } = this, { tiles, land } = this.programs;
     const columns = Math.ceil(view.width / TILE), rows = Math.ceil(view.height / TILE);
     if (this.screen[0] !== columns || this.screen[1] !== rows) {
       this.screen = [columns, rows];
@@ -164,14 +97,13 @@ export class LandView {
     gl.disable(gl.DEPTH_TEST);
     gl.bindFramebuffer(gl.FRAMEBUFFER, this.frame);
     gl.viewport(0, 0, columns, rows);
-    this.#use(tiles, view);
+    this.#use(tiles, view, numbers);
     gl.drawArrays(gl.TRIANGLES, 0, 3);
-    gl.bindFramebuffer(gl.FRAMEBUFFER, null);
-    gl.viewport(0, 0, view.width, view.height);
+    toCanvas(gl, view.width, view.height);
     gl.enable(gl.DEPTH_TEST);
     gl.depthFunc(gl.ALWAYS);
     gl.depthMask(true);
-    this.#use(land, view);
+    this.#use(land, view, numbers);
     gl.uniform3iv(land.place("selected"), selected ?? [-1, -1, -1]);
     gl.uniform4iv(land.place("crack"), crack ? [crack[0], crack[1], crack[2], this.cracks[crack[3]]] : [-1, -1, -1, 0]);
     gl.drawArrays(gl.TRIANGLES, 0, 3);
@@ -182,11 +114,11 @@ export class LandView {
   /** Nothing works beside the page. */
   close() {}
 
-  /** @param {Program} program @param {View} view */
-  #use(program, view) {
+  /** @param {Program} program @param {View} view @param {Float32Array} numbers */
+  #use(program, view, numbers) {
     const { gl } = this;
     gl.useProgram(program.program);
-    gl.uniform1fv(program.place("num"), this.numbers);
+    gl.uniform1fv(program.place("num"), numbers);
     gl.uniform2f(program.place("screen"), view.width, view.height);
     let unit = 0;
     for (const [name, { target, texture }] of Object.entries(this.textures)) {
@@ -245,38 +177,9 @@ export class LandView {
   }
 }
 
-/** A compiled pair of shaders, and where their uniforms are. */
-export class Program {
-  /** @param {WebGL2RenderingContext} gl @param {string} vertex @param {string} fragment */
-  constructor(gl, vertex, fragment) {
-    this.gl = gl;
-    this.program = gl.createProgram();
-    for (const [type, source] of /** @type {[number, string][]} */ ([[gl.VERTEX_SHADER, vertex], [gl.FRAGMENT_SHADER, fragment]])) {
-      const shader = /** @type {WebGLShader} */ (gl.createShader(type));
-      gl.shaderSource(shader, source);
-      gl.compileShader(shader);
-      gl.attachShader(this.program, shader);
-    }
-    gl.linkProgram(this.program);
-    if (!gl.getProgramParameter(this.program, gl.LINK_STATUS) && !gl.isContextLost()) {
-      const logs = gl.getAttachedShaders(this.program)?.map((shader) => gl.getShaderInfoLog(shader)) ?? [];
-      throw new Error(`a shader does not work here: ${gl.getProgramInfoLog(this.program)} ${logs.join(" ")}`);
-    }
-    /** @type {Map<string, WebGLUniformLocation | null>} */
-    this.places = new Map();
-  }
-
-  /** Where a uniform is; null if the shader has none of this name. @param {string} name */
-  place(name) {
-    let place = this.places.get(name);
-    if (place === undefined) this.places.set(name, (place = this.gl.getUniformLocation(this.program, name)));
-    return place;
-  }
-}
-
 /**
  * The same values, with zeros after them until whole rows are full.
- * @template {import("./packing.js").PackedArray} T
+ * @template {import("../packing.js").PackedArray} T
  * @param {T} values
  * @param {number} row
  * @returns {T}

@@ -25,11 +25,7 @@ uvec4 cellAt(ivec3 c) { return texelFetch(cells, c.yzx, 0); }
 bool inside(ivec3 c) { return all(greaterThanEqual(c, ivec3(0))) && all(lessThan(c, SIZE)); }
 `;
 
-/** A triangle over the whole picture. */
-export const WHOLE = `#version 300 es
-void main() { gl_Position = vec4(gl_VertexID == 1 ? 3.0 : -1.0, gl_VertexID == 2 ? 3.0 : -1.0, 0.0, 1.0); }`;
-
-/** The same, which also finds the light at the eye. @param {[number, number, number]} size */
+/** A triangle over the whole picture, which also finds the light at the eye. @param {[number, number, number]} size */
 export const vertexShader = (size) => `${head(size)}
 uniform sampler2D brights;
 flat out vec3 eyeLight;

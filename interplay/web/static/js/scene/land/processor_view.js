@@ -1,14 +1,14 @@
 // The land where there is no graphics card: workers cast its rays, each some rows of the picture, and the page lays what they have
-// made under the figures. The same calls as `LandView` has.
+// made under the figures. The same calls as `ShaderView` has.
 
-import { DEPTH, NUMBERS, TILE, WHOLE } from "./shaders.js";
-import { Program, aim, texelTexture } from "./view.js";
+import { Program, WHOLE, texelTexture, toCanvas } from "../gl.js";
+import { DEPTH, TILE } from "./shaders.js";
 
 /** @typedef {import("./caster_worker.js").Order} Order */
 /** @typedef {import("./caster.js").Cast} Cast */
 /** @typedef {import("./land.js").Box} Box */
 /** @typedef {import("./tables.js").Tables} Tables */
-/** @typedef {import("./view.js").View} View */
+/** @typedef {import("../camera.js").View} View */
 
 /** Each has a copy of the land, 35 MB. */
 const MOST_WORKERS = 4;
@@ -16,11 +16,9 @@ const MOST_WORKERS = 4;
 const FRAGMENT = `#version 300 es
 precision highp float; precision highp sampler2D;
 uniform sampler2D picture, depths;
-uniform vec2 screen;
 out vec4 colour;
 void main() {
-  ivec2 size = textureSize(picture, 0), at = ivec2(gl_FragCoord.xy / screen * vec2(size));
-  at.y = size.y - 1 - at.y; // the first row is the highest
+  ivec2 at = ivec2(gl_FragCoord.x, float(textureSize(picture, 0).y) - gl_FragCoord.y); // the first row is the highest
   colour = vec4(texelFetch(picture, at, 0).rgb, 1.0);
   gl_FragDepth = min(1.0, texelFetch(depths, at, 0).r / ${DEPTH}.0);
 }`;
@@ -42,9 +40,6 @@ export class ProcessorView {
   constructor(gl, tables, module, onLost) {
     this.gl = gl;
     this.cracks = tables.cracks;
-    this.numbers = new Float32Array(NUMBERS.ALL);
-    this.far = 0;
-    this.bright = new Float32Array(256 * 3);
     /** @type {[number, number, number] | null} */
     this.size = null;
     gl.pixelStorei(gl.UNPACK_ALIGNMENT, 1);
@@ -53,7 +48,7 @@ export class ProcessorView {
     /** @type {WebGLTexture[]} the picture and its depths */
     this.textures = [];
     this.screen = [0, 0];
-    /** Rows of tiles that are still being cast. */
+    /** Workers that still cast. */
     this.missing = 0;
     /** Is called with each worker's part. @type {((cast: Cast, worker: number) => void)} */
     this.onPart = () => {};
@@ -61,13 +56,17 @@ export class ProcessorView {
     this.workers = Array.from({ length: num }, (_, number) => {
       const worker = new Worker(new URL("./caster_worker.js", import.meta.url), { type: "module" });
       worker.onmessage = ({ data }) => this.onPart(data, number);
-      worker.onerror = (event) => onLost(`the land cannot be drawn (${event.message})`);
+      for (const what of ["error", "messageerror"])
+        worker.addEventListener(what, (event) => {
+          console.warn(event);
+          onLost("this browser could not draw the land");
+        });
       return worker;
     });
     this.#tell({ module, tables });
     // The first use takes its time, and nothing is seen of this one.
     this.#upload({ pixels: new Uint8Array(3), depths: new Float32Array(1) }, 1, 1, 0, 1);
-    this.#lay();
+    this.#compose();
   }
 
   /** Whether a picture is being made: another one can be asked for when it is there. */
@@ -86,33 +85,28 @@ export class ProcessorView {
     this.workers.forEach((worker, number) => worker.postMessage({ box }, number === this.workers.length - 1 ? [box.bytes.buffer] : []));
   }
 
-  /** The ray-caster's numbers and what light is worth, which follow the time of day. @param {Float32Array} numbers @param {Float32Array} bright */
-  light(numbers, bright) {
-    this.numbers.set(numbers);
-    this.far = this.numbers[NUMBERS.FAR];
-    this.bright.set(bright);
-    this.#tell({ bright: this.bright });
+  /** What light is worth. @param {Float32Array} bright colour that each light value gives to white, 256 * 3 */
+  light(bright) {
+    this.#tell({ bright });
   }
 
   /**
    * Draw the land over the whole canvas, with depths.
    * @param {View} view
-   * @param {number} ticks of the world, with a part: they move clouds and ripples
+   * @param {Float32Array} numbers the ray-caster's, for this view
    * @param {number[] | null} selected the block to outline
    * @param {number[] | null} crack the block being broken, and the stage, 0 to 9
-   * @param {number} far how far one sees, in blocks
    * @param {() => void} done called when it is there
    */
-  draw(view, ticks, selected, crack, far, done) {
+  draw(view, numbers, selected, crack, done) {
     const { width, height } = view, every = this.workers.length;
-    aim(this.numbers, view, ticks, far);
     const marks = [...(selected ?? [-1, -1, -1]), ...(crack ? [crack[0], crack[1], crack[2], this.cracks[crack[3]]] : [-1, -1, -1, -1])];
     this.missing = every;
-    this.workers.forEach((worker, first) => worker.postMessage({ wanted: { numbers: this.numbers, width, height, marks, first, every } }));
+    this.workers.forEach((worker, first) => worker.postMessage({ wanted: { numbers, width, height, marks, first, every } }));
     this.onPart = (cast, first) => {
       this.#upload(cast, width, height, first, every);
       if (--this.missing) return;
-      this.#lay();
+      this.#compose();
       done();
     };
   }
@@ -157,19 +151,17 @@ export class ProcessorView {
     }
   }
 
-  /** What was cast is the picture, as large as the canvas is now. */
-  #lay() {
-    const { gl, program } = this, { width, height } = gl.canvas;
+  /** What was cast is the canvas's picture, with its depths. */
+  #compose() {
+    const { gl, program } = this, [width, height] = this.screen;
+    toCanvas(gl, width, height);
     gl.bindVertexArray(this.empty);
     gl.disable(gl.BLEND);
     gl.disable(gl.CULL_FACE);
-    gl.bindFramebuffer(gl.FRAMEBUFFER, null);
-    gl.viewport(0, 0, width, height);
     gl.enable(gl.DEPTH_TEST);
     gl.depthFunc(gl.ALWAYS);
     gl.depthMask(true);
     gl.useProgram(program.program);
-    gl.uniform2f(program.place("screen"), width, height);
     this.textures.forEach((texture, unit) => {
       gl.activeTexture(gl.TEXTURE0 + unit);
       gl.bindTexture(gl.TEXTURE_2D, texture);

@@ -1,8 +1,8 @@
 // Beside the page: what frames say is unpacked and put into the cells here, so that the page only uploads and draws.
 
-import { inflated } from "../codec.js";
+import { inflated } from "../../codec.js";
 import { Land } from "./land.js";
-import { unpack } from "./packing.js";
+import { unpack } from "../packing.js";
 
 /** @typedef {{payload: Uint8Array<ArrayBuffer>, isLand: boolean}} News */
 /** @typedef {{colours: Uint8Array}} Look */
@@ -11,7 +11,7 @@ import { unpack } from "./packing.js";
  * @typedef {object} Answer
  * @property {string} [error] instead of the rest
  * @property {Record<string, any>} [document]
- * @property {Record<string, import("./packing.js").PackedArray>} [arrays]
+ * @property {Record<string, import("../packing.js").PackedArray>} [arrays]
  * @property {import("./land.js").Overhead} [overhead] what was asked for by `colours`
  * @property {import("./land.js").Box[]} boxes
  */

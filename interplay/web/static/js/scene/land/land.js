@@ -7,7 +7,7 @@
  * @property {[number, number, number]} size
  * @property {Uint8Array<ArrayBuffer>} bytes four for each cell, [x][z][y]
  */
-/** @typedef {Record<string, import("./packing.js").PackedArray>} Arrays */
+/** @typedef {Record<string, import("../packing.js").PackedArray>} Arrays */
 /** @typedef {{width: number, height: number, pixels: Uint8ClampedArray<ArrayBuffer>}} Overhead RGBA, one pixel a column */
 
 /** Stands for the state of a cell that was not sent. */
