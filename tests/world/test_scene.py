@@ -321,3 +321,20 @@ def test_what_was_seen_comes_again_to_a_client_that_forgot():
     client.land()
     assert before.any()
     assert client.decoder.known[before].all()
+
+
+def test_a_client_that_asks_for_what_it_was_told_is_left_gets_all_that_was_seen():
+    world = World(6, "plains")
+    client = Client(world, hide_land=True)
+    client.scene(fresh=True)
+    client.land(client.decoder.left)
+    for tick in range(120):
+        world.step(Action(forward=True, jump=tick % 5 == 0, camera_yaw=6.0))
+        client.scene()
+        if client.decoder.left:
+            client.land(1)
+        assert client.decoder.left == client.encoder._num_frames()
+    while client.decoder.left:
+        client.land(1)
+    np.testing.assert_array_equal(client.decoder.known.any(), True)
+    assert (client.encoder._sent >= client.encoder._seen).all()
