@@ -29,6 +29,7 @@ from interplay.world import compiling
 from interplay.world.blocks.updates import Updates
 from interplay.world.entities import items_and_projectiles, mobs
 from interplay.world.errors import WorldError
+from interplay.world.grid.changes import apply, differences
 from interplay.world.grid.grid import Grid
 from interplay.world.player import inventory, vitals
 from interplay.world.player.screens import Screen
@@ -307,7 +308,8 @@ class World:
 
     def _document(self) -> dict[str, Any]:
         """Everything as plain values and bytes, in an order of its own."""
-        base, first = self._base, self._screen_document(0)
+        first = self._screen_document(0)
+        blocks, light, skip = ((cells.tobytes(), values.tobytes()) for cells, values in differences(self.first, self.grid))
         others = [self._seat_document(seat) | {"screen": self._screen_document(seat)} for seat in range(1, len(self.players))]
         rows = np.flatnonzero(self.entities["kind"] != -1).astype(np.uint16)
         return {
@@ -333,9 +335,9 @@ class World:
             ],
             "updates": self.updates.state(),
             "screen": first,
-            "blocks": _difference(self.grid.blocks, base.land.blocks),
-            "light": _difference(self.grid.light, base.grid.light),
-            "skip": _difference(self.grid.skip, base.grid.skip),
+            "blocks": blocks,
+            "light": light,
+            "skip": skip,
             **({"others": others} if others else {}),
         }
 
@@ -407,9 +409,7 @@ class World:
         for place, kind, stacks, burn, burn_total, cook in document["containers"]:
             world.containers[_position(place)] = Container(kind, inventory.load(stacks), burn, burn_total, cook)
         world.updates.load(document["updates"])
-        _apply(world.grid.blocks, document["blocks"])
-        _apply(world.grid.light, document["light"])
-        _apply(world.grid.skip, document["skip"])
+        apply((document["blocks"], document["light"], document["skip"]), world.grid)
         return world
 
 
@@ -460,15 +460,3 @@ def _cells(states: np.ndarray, x0: int, y0: int, z0: int) -> list[dict[str, Any]
 def _position(values: list[int]) -> Position:
     x, y, z = values
     return x, y, z
-
-
-def _difference(now: np.ndarray, base: np.ndarray) -> tuple[bytes, bytes]:
-    """Where two arrays differ (uint32 indices), and what is there now."""
-    where = np.flatnonzero(now.reshape(-1) != base.reshape(-1)).astype(np.uint32)
-    return where.tobytes(), now.reshape(-1)[where].tobytes()
-
-
-def _apply(array: np.ndarray, difference: tuple[bytes, bytes]) -> None:
-    """The inverse of `_difference`."""
-    where, values = difference
-    array.reshape(-1)[np.frombuffer(where, np.uint32)] = np.frombuffer(values, array.dtype)

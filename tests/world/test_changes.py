@@ -8,7 +8,7 @@ from block_world import BlockWorld
 
 from interplay.world import World, run
 from interplay.world.entities.explosions import explode
-from interplay.world.grid.changes import Changes
+from interplay.world.grid.changes import Changes, differences
 from interplay.world.grid.grid import Grid
 from interplay.world.registry.blocks import NUM_STATES, parse, state_of
 from interplay.world.state import Action, Stack
@@ -46,6 +46,19 @@ class Follower:
         return np.array_equal(self.blocks, grid.blocks) and np.array_equal(self.light, grid.light)
 
 
+def has_all_differences(world: World) -> bool:
+    """Whether what a world is saved by is what one finds by comparing everything."""
+    first, now = world.first, world.grid
+    whole = [
+        (a.reshape(-1), b.reshape(-1))
+        for a, b in ((first.blocks, now.blocks), (first.light, now.light), (first.skip, now.skip))
+    ]
+    return all(
+        np.array_equal(cells, np.flatnonzero(before != after)) and np.array_equal(values, after[cells])
+        for (cells, values), (before, after) in zip(differences(first, now), whole, strict=True)
+    )
+
+
 def some_action(tick: int, rng: np.random.Generator) -> Action:
     """Two hundred ticks of walking, then a hundred each of digging and of placing."""
     phase, turn = tick % 400, float(rng.normal(0, 5))
@@ -73,8 +86,12 @@ def test_news_of_random_play_bring_the_first_copy_to_the_grid_of_now(seed: int, 
             num_news += follower.follow() > 0
         if tick % 300 == 298:
             assert follower.is_in_step()
+            assert has_all_differences(world)
     follower.follow()
     assert follower.is_in_step()
+    for again in (world.fork(), World.restore(world.save())):
+        explode(again, again.player.x + 9, again.player.y, again.player.z - 9, 4.0)
+        assert has_all_differences(again)
     assert num_news > 200
 
 

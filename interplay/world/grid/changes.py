@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 import weakref
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -48,8 +49,7 @@ class Changes:
 
     def __init__(self, grid: Grid) -> None:
         self.grid = grid
-        sx, _, sz = grid.size
-        self._touched = np.zeros((2, -(-sx // SQUARE) + 2, -(-sz // SQUARE) + 2), np.bool_)
+        self._touched = grid.untouched()
         known = grid.copy()
         self._known = known.blocks, known.light
         grid.watched.append(self._touched)
@@ -57,18 +57,29 @@ class Changes:
 
     def take(self) -> News:
         """What differs from what was there at the last call, or when watching began."""
-        arrays = (self.grid.blocks, self.grid.light), self._known, self._touched
-        news = [_differing(now, known, touched) for now, known, touched in zip(*arrays, strict=True)]
+        news: list[np.ndarray] = []
+        for now, known, touched in zip((self.grid.blocks, self.grid.light), self._known, self._touched[:2], strict=True):
+            cells, values = _differing(now, known, touched)
+            known.reshape(-1)[cells] = values
+            news += cells, values
         self._touched[:] = False
-        (cells, states), (lit, lights) = news
-        return News(cells, states, lit, lights)
+        return News(*news)
 
 
-def differences(before: Grid, now: Grid) -> News:
-    """All in which a grid differs from another one of the same size, as `Changes.take`."""
-    pairs = (before.blocks, now.blocks), (before.light, now.light)
-    found = [np.flatnonzero(one != other).astype(np.uint32) for one, other in pairs]
-    return News(found[0], now.blocks.reshape(-1)[found[0]], found[1], now.light.reshape(-1)[found[1]])
+def differences(first: Grid, now: Grid) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Of blocks, light and skip, all in which a grid differs from the one that it was copied from at first: numbers of cells,
+    ascending, and what is there now."""
+    pairs = (now.blocks, first.blocks), (now.light, first.light), (now.skip, first.skip)
+    return [_differing(*pair, touched) for pair, touched in zip(pairs, now.touched, strict=True)]
+
+
+def apply(found: Iterable[tuple[bytes, bytes]], grid: Grid) -> None:
+    """The inverse of `differences`, from the bytes of its arrays, for a grid that is as the first one."""
+    for array, touched, (numbers, values) in zip((grid.blocks, grid.light, grid.skip), grid.touched, found, strict=True):
+        cells = np.frombuffer(numbers, np.uint32)
+        array.reshape(-1)[cells] = np.frombuffer(values, array.dtype)
+        x, z = np.divmod(cells // grid.size[1], grid.size[2])
+        touched[x // SQUARE + 1, z // SQUARE + 1] = True
 
 
 def _forget(watched: list[np.ndarray], touched: np.ndarray) -> None:
@@ -77,7 +88,7 @@ def _forget(watched: list[np.ndarray], touched: np.ndarray) -> None:
 
 @njit(cache=True)
 def _differing(now, known, touched):
-    """Ascending numbers of cells in touched squares that differ, and what is there now; `known` is brought up to date."""
+    """Ascending numbers of cells in touched squares that differ, and what is there now."""
     if not touched.any():
         return np.empty(0, np.uint32), np.empty(0, now.dtype)
     sx, sz, sy = now.shape
@@ -101,7 +112,7 @@ def _differing(now, known, touched):
         x, z = column // sz, column % sz
         for y in range(sy):
             if now[x, z, y] != known[x, z, y]:
-                known[x, z, y] = values[i] = now[x, z, y]
+                values[i] = now[x, z, y]
                 cells[i] = column * sy + y
                 i += 1
     return cells, values

@@ -33,8 +33,9 @@ class Grid:
         light: uint8, shape (SX, SZ, SY): sky light times 16, plus block light; each 0 to 15.
         skip: uint8, shape (SX, SZ, SY): 0 where there is a block; in air, a number of cells (at most `MAX_SKIP`) not above the
             Chebyshev distance to the nearest block: how far a ray may jump.
-        watched: Of each `changes.Changes`: bool, shape (2, SX / SQUARE + 2, SZ / SQUARE + 2), squares of columns whose blocks
-            [0] and light [1] may have changed, with a margin of one all around.
+        touched: Squares of columns whose blocks [0], light [1] and skip [2] may be others than those of the grid that this one
+            was copied from, at first: bool, shape (3, SX / SQUARE + 2, SZ / SQUARE + 2), with a margin of one all around.
+        watched: The same of each `changes.Changes`, since it last asked.
     """
 
     def __init__(self, blocks: np.ndarray) -> None:
@@ -43,6 +44,7 @@ class Grid:
         self.blocks = blocks
         self.light = light.lit(blocks)
         self.skip = light.distances(blocks, MAX_SKIP)
+        self.touched = self.untouched()
         self.watched: list[np.ndarray] = []
         self._original: Original | None = None
 
@@ -53,7 +55,13 @@ class Grid:
         grid.blocks, grid.light, grid.skip = arrays
         sx, sz, sy = grid.blocks.shape
         grid.size, grid.watched, grid._original = (sx, sy, sz), [], original
+        grid.touched = grid.untouched()
         return grid
+
+    def untouched(self) -> np.ndarray:
+        """As `touched` of a grid in which nothing has changed."""
+        sx, _, sz = self.size
+        return np.zeros((3, -(-sx // SQUARE) + 2, -(-sz // SQUARE) + 2), np.bool_)
 
     def frozen(self) -> Grid:
         """A grid that stays as this one is now; copies of it take memory only where they become different."""
@@ -64,8 +72,11 @@ class Grid:
         """A grid of its own with the same cells, which nobody watches."""
         now, original = (self.blocks, self.light, self.skip), self._original
         if original is None:
-            return Grid._of(tuple(array.copy() for array in now), None)
-        return Grid._of(original.copies(now if self.blocks is not original.arrays[0] else None), original)
+            copy = Grid._of(tuple(array.copy() for array in now), None)
+        else:
+            copy = Grid._of(original.copies(now if self.blocks is not original.arrays[0] else None), original)
+        copy.touched[:] = self.touched
+        return copy
 
     def inside(self, x: int, y: int, z: int) -> bool:
         """Whether there is such a cell."""
@@ -95,8 +106,7 @@ class Grid:
             self.blocks[x, z, y] = state
             light.relight(self.blocks, self.light, x, y, z, before, state)
             light.update_distances(self.skip, x, y, z, before, state)
-            if self.watched:
-                self._touch(x, z, x, z, bool(light.LIGHTING[before] != light.LIGHTING[state]))
+            self._touch(x, z, x, z, bool(light.LIGHTING[before] != light.LIGHTING[state]))
         return before
 
     def fill(self, x0: int, y0: int, z0: int, x1: int, y1: int, z1: int, state: int) -> int:
@@ -127,25 +137,24 @@ class Grid:
         """Bring light and skip up to date after `blocks` was written to directly within a box, both corners included."""
         light.relight_box(self.blocks, self.light, x0, y0, z0, x1, y1, z1)
         light.distances_box(self.blocks, self.skip, x0, z0, x1, z1, MAX_SKIP)
-        if self.watched:
-            self._touch(x0, z0, x1, z1)
+        self._touch(x0, z0, x1, z1)
 
     def changed_cells(self, cells: np.ndarray) -> None:
         """The same for single cells: int32, shape (N,), each x << 20 | z << 10 | y."""
         light.relight_cells(self.blocks, self.light, cells)
         light.update_distances_of(self.blocks, self.skip, cells)
-        if self.watched:
-            for column in np.unique(cells >> 10).tolist():
-                self._touch(column >> 10, column & 1023, column >> 10, column & 1023)
+        for column in np.unique(cells >> 10).tolist():
+            self._touch(column >> 10, column & 1023, column >> 10, column & 1023)
 
     def _touch(self, x0: int, z0: int, x1: int, z1: int, lit: bool = True) -> None:
-        """Note that blocks of these columns have changed, and light as far as theirs reaches."""
-        for touched in self.watched:
-            for squares, reach in zip(touched, (0, _LIGHT_REACH) if lit else (0,), strict=False):
-                squares[
-                    (x0 - reach) // SQUARE + 1 : (x1 + reach) // SQUARE + 2,
-                    (z0 - reach) // SQUARE + 1 : (z1 + reach) // SQUARE + 2,
-                ] = True
+        """Note that blocks of these columns have changed, and light and skip as far as theirs reach."""
+        for kind, reach in enumerate((0, _LIGHT_REACH, MAX_SKIP)):
+            if kind == 1 and not lit:
+                continue
+            x, end_x = (x0 - reach) // SQUARE + 1, (x1 + reach) // SQUARE + 2
+            z, end_z = (z0 - reach) // SQUARE + 1, (z1 + reach) // SQUARE + 2
+            for touched in (self.touched, *self.watched):
+                touched[kind, x:end_x, z:end_z] = True
 
     def top(self, x: int, z: int) -> int:
         """Height of the highest cell of a column that is not air; -1 if there is none."""

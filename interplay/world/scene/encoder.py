@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from interplay.world.errors import WorldError
-from interplay.world.grid.changes import differences
+from interplay.world.grid.changes import News, differences
 from interplay.world.player import mining
 from interplay.world.render import display, figures, pieces
 from interplay.world.render.daylight import brightness, of_sky
@@ -83,7 +83,8 @@ class SceneEncoder:
         if is_new:
             self._forget()
             if self._has_land:
-                document["again"], news = True, differences(world.first, world.grid)
+                (cells, states), (lit, lights), _ = differences(world.first, world.grid)
+                document["again"], news = True, News(cells, states, lit, lights)
             else:
                 document["size"] = world.grid.size
         with world.acting(self.seat):

@@ -19,8 +19,9 @@ FIRST_RAYS = 24_576
 """Of the first batch for who begins to look."""
 REACH = 112.0
 """Blocks; one sees 96."""
-AT_ONCE = 8
-"""Rays that go on in turns: while one waits for the memory, others do not."""
+AT_ONCE = 32
+"""Rays that go on in turns. What they meet is read for all of them before anything depends on it, so that they wait for the
+memory together."""
 
 
 @cache
@@ -51,6 +52,7 @@ def _look(blocks, skip, opaque, ex, ey, ez, ax, ay, az, seen, first, number):
     a = -1.0 / (sign + az)
     b = ax * ay * a
     rays = np.empty((AT_ONCE, 4))  # direction, and how far it has come
+    cells, free_around = np.empty((AT_ONCE, 3), np.int64), np.empty(AT_ONCE, np.int64)
     found = going = 0
     ray, end = first, first + number
     while ray < end or going:
@@ -66,17 +68,20 @@ def _look(blocks, skip, opaque, ex, ey, ez, ax, ay, az, seen, first, number):
             rays[going, 3] = 0.0
             going += 1
             ray += 1
-        k = 0
-        while k < going:
-            dx, dy, dz, t = rays[k, 0], rays[k, 1], rays[k, 2], rays[k, 3]
-            px, py, pz = ex + dx * t, ey + dy * t, ez + dz * t
-            x, y, z = math.floor(px), math.floor(py), math.floor(pz)
+        for k in range(going):
+            t = rays[k, 3]
+            x, y, z = math.floor(ex + rays[k, 0] * t), math.floor(ey + rays[k, 1] * t), math.floor(ez + rays[k, 2] * t)
             is_over = t >= REACH or x < 0 or y < 0 or z < 0 or x >= sx or y >= sy or z >= sz
+            cells[k, 0], cells[k, 1], cells[k, 2] = x, y, z
+            free_around[k] = -1 if is_over else skip[x, z, y]
+        for k in range(going - 1, -1, -1):  # backwards: the last one takes the place of one that is over
+            x, y, z, free = cells[k, 0], cells[k, 1], cells[k, 2], free_around[k]
+            is_over = free < 0
             if not is_over:
                 if not seen[x >> 4, y >> 4, z >> 4]:
                     seen[x >> 4, y >> 4, z >> 4] = True
                     found += 1
-                free = skip[x, z, y]
+                dx, dy, dz, t = rays[k, 0], rays[k, 1], rays[k, 2], rays[k, 3]
                 # Whatever is nearer than the distance of the cell is air, and no way through a cell is longer than 1.74.
                 if free > 2:
                     rays[k, 3] = t + free - 1.0
@@ -85,16 +90,14 @@ def _look(blocks, skip, opaque, ex, ey, ez, ax, ay, az, seen, first, number):
                 else:
                     out = 1e9
                     if dx != 0.0:
-                        out = min(out, (x + (dx > 0.0) - px) / dx)
+                        out = min(out, (x + (dx > 0.0) - ex - dx * t) / dx)
                     if dy != 0.0:
-                        out = min(out, (y + (dy > 0.0) - py) / dy)
+                        out = min(out, (y + (dy > 0.0) - ey - dy * t) / dy)
                     if dz != 0.0:
-                        out = min(out, (z + (dz > 0.0) - pz) / dz)
+                        out = min(out, (z + (dz > 0.0) - ez - dz * t) / dz)
                     rays[k, 3] = t + max(out + 1e-6, free - 1.0)
             if is_over:
                 going -= 1
                 for i in range(4):
                     rays[k, i] = rays[going, i]
-            else:
-                k += 1
     return found
