@@ -24,6 +24,8 @@ const PAINTED_EVERY_MS = 250;
 const FRAME_MS = 1000 / 60;
 /** Between two pictures at most, for more land to be asked for with the second; and how many may be slower before it is all the same. */
 const SMOOTH_MS = 40, MOST_SLOW = 2;
+/** So long an answer may take; and how often to ask before a picture comes of it. */
+const ASK_AGAIN_MS = 3000, MOST_ASKED = 3;
 /** Whoever was away for longer starts anew. */
 const AWAY_MS = 30_000;
 
@@ -51,8 +53,12 @@ export class Drawing {
     this.isShown = false;
     this.hasLost = false;
     this.isDirty = false;
-    this.askedForKey = false;
-    this.failures = 0;
+    /** Number of the frame that comes next. */
+    this.nextNumber = 0;
+    /** When a frame that stands alone was asked for, until it comes: others say nothing meanwhile. @type {number | null} */
+    this.askedAt = null;
+    /** How often one was asked for since the last picture. */
+    this.numAsked = 0;
     this.saidAt = 0;
     this.drawnAt = 0;
     this.paintedAt = this.numSlow = 0;
@@ -81,7 +87,7 @@ export class Drawing {
   /** Ask the server for everything: at the beginning, and when the socket was lost. */
   begin() {
     if (!this.scene) return;
-    this.askedForKey = false;
+    this.askedAt = performance.now();
     this.handlers.send(sceneMessage("here", this.stage.picture));
   }
 
@@ -114,17 +120,18 @@ export class Drawing {
   async apply(message) {
     const { scene } = this;
     if (!scene) return;
+    if (message.fresh) this.askedAt = null;
+    else if (this.askedAt !== null || message.number !== this.nextNumber) return this.#beginAgain(`a frame is missing before ${message.number}`);
+    this.nextNumber = (message.number + 1) & 0xffff;
     try {
       await scene.apply(message);
     } catch (error) {
-      if (scene === this.scene) this.#onUnreadable(error);
+      if (scene === this.scene) this.#beginAgain(error);
       return;
     }
     if (scene !== this.scene) return;
     this.isDirty = true;
     if (message.kind === KIND.SCENE) {
-      if (message.fresh) this.askedForKey = false;
-      this.failures = 0;
       this.step = message.step;
       this.usedMs = message.baseStep;
       this.cursor.use(this.usedMs);
@@ -151,7 +158,9 @@ export class Drawing {
   #paint() {
     const now = performance.now();
     const moves = this.handlers.isMoving();
-    this.handlers.onTurning(Math.min(100, now - this.drawnAt));
+    const elapsed = Math.min(100, now - this.drawnAt);
+    this.handlers.onTurning(elapsed);
+    this.scene?.wait(elapsed);
     this.drawnAt = now;
     const camera = this.motion.camera(now);
     if (!moves) this.pace.rest();
@@ -166,6 +175,7 @@ export class Drawing {
       if (isLater && moves && performance.now() - now > FRAME_MS) this.#paint();
     });
     isLater = true;
+    if (this.scene?.isBehind) this.isDirty = true;
   }
 
   /**
@@ -178,10 +188,11 @@ export class Drawing {
   #painted(begun, step, usedMs, moves) {
     if (this.isClosed) return;
     const now = performance.now();
+    if (this.askedAt === null) this.numAsked = 0;
     this.delay.paint(now, usedMs);
     const isNew = step !== this.paintedStep;
     this.paintedStep = step;
-    if (now - this.paintedAt < SMOOTH_MS || ++this.numSlow > MOST_SLOW) {
+    if (!moves || now - this.paintedAt < SMOOTH_MS || ++this.numSlow > MOST_SLOW) {
       this.numSlow = 0;
       this.#askForLand();
     }
@@ -214,16 +225,17 @@ export class Drawing {
     this.handlers.send(paintedMessage({ yaw, pitch, width, height, fps: this.pace.fps, input_ms: this.delay.median }));
   }
 
-  /** @param {unknown} error */
-  #onUnreadable(error) {
+  /** A frame is missing or makes no sense, and all that follow build on it. @param {unknown} error */
+  #beginAgain(error) {
+    if (this.askedAt !== null && performance.now() - this.askedAt < ASK_AGAIN_MS) return;
     console.warn(error);
-    this.failures++;
-    if (this.failures > 2) this.#fail(UNREADABLE);
-    else if (!this.askedForKey) this.#askForKey();
+    if (this.numAsked >= MOST_ASKED) this.#fail(UNREADABLE);
+    else this.#askForKey();
   }
 
   #askForKey() {
-    this.askedForKey = true;
+    this.askedAt = performance.now();
+    this.numAsked++;
     this.handlers.send({ type: "key" });
   }
 
