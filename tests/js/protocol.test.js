@@ -9,11 +9,12 @@ import {
 } from "../../interplay/web/static/js/protocol.js";
 
 /** A frame message, built by hand from the table in docs/protocol.md. */
-export function frame({ kind = 1, flags = 0, step = 0, base = 0, ms = 0, reward = 0, payload = new Uint8Array() } = {}) {
+export function frame({ kind = 1, flags = 0, number = 0, step = 0, base = 0, ms = 0, reward = 0, payload = new Uint8Array() } = {}) {
   const buffer = new ArrayBuffer(20 + payload.length);
   const view = new DataView(buffer);
   view.setUint8(0, kind);
   view.setUint8(1, flags);
+  view.setUint16(2, number, true);
   view.setUint32(4, step, true);
   view.setUint32(8, base, true);
   view.setUint32(12, ms, true);
@@ -23,10 +24,10 @@ export function frame({ kind = 1, flags = 0, step = 0, base = 0, ms = 0, reward 
 }
 
 test("a frame's header is read field by field", () => {
-  const message = parseFrame(frame({ kind: 2, flags: 1, step: 70000, base: 69999, ms: 1234, reward: -2.5, payload: Uint8Array.of(9, 8) }));
+  const message = parseFrame(frame({ kind: 2, flags: 1, number: 515, step: 70000, base: 69999, ms: 1234, reward: -2.5, payload: Uint8Array.of(9, 8) }));
   assert.deepEqual(
     { ...message, payload: [...message.payload] },
-    { kind: 2, ended: true, fresh: false, step: 70000, baseStep: 69999, serverMs: 1234, reward: -2.5, payload: [9, 8] },
+    { kind: 2, ended: true, fresh: false, number: 515, step: 70000, baseStep: 69999, serverMs: 1234, reward: -2.5, payload: [9, 8] },
   );
 });
 

@@ -31,6 +31,7 @@ class Browser:
     def __init__(self, client: PlayClient) -> None:
         self.client = client
         self.scene = SceneDecoder()
+        self._number = 0
         self.flags: list[int] = []
         self.steps: list[int] = []
         client.on_scene = self._take
@@ -38,6 +39,9 @@ class Browser:
     def _take(self, header: wire.FrameHeader, payload: bytes) -> None:
         if header.flags & wire.FRESH:
             self.scene.left = None
+            self._number = 0
+        assert header.number == self._number
+        self._number += 1
         self.scene.apply(header.kind, payload)
         if header.kind == wire.SCENE_FRAME:
             self.flags.append(header.flags)

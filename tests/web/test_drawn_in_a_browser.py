@@ -44,6 +44,7 @@ export class Scene {
     if (frame.kind === 5) { this.isReady = true; return; }
     this.me = JSON.parse(new TextDecoder().decode(frame.payload));
   }
+  wait() {}
   resize(width, height) { Object.assign(this.canvas, { width, height }); Object.assign(this.overlay, { width, height }); }
   draw(camera, now, tick, painted) {
     this.camera = camera;
@@ -76,7 +77,7 @@ class Between:
         self.said: list[dict[str, Any]] = []
         self.gazes: list[tuple[int, float, float]] = []
         self.me: dict[str, Any] = {"x": 0.5, "y": 64, "z": 0.5, "eye": 1.62, "yaw": 10, "pitch": 5, "fov": 70, "gui": None}
-        self._offers, self._is_here, self._is_fresh, self._used_ms = offers, False, False, 0
+        self._offers, self._is_here, self._is_fresh, self._used_ms, self._number = offers, False, False, 0, 0
         page.route("**/scene/scene.js", lambda route: route.fulfill(content_type="text/javascript", body=SCENE))
         page.route_web_socket("**/api/play", self._connect)
 
@@ -98,7 +99,8 @@ class Between:
                 said = {"type": "key"}
             if said["type"] == "land":
                 for _ in range(said["parts"]):
-                    page_side.send(HEADER.pack(LAND_FRAME, 0, 0, 0, 0, 0, 0.0))
+                    self._number += 1
+                    page_side.send(HEADER.pack(LAND_FRAME, 0, self._number, 0, 0, 0, 0.0))
             if said["type"] == "key" and self._is_here:
                 self._is_fresh = True
             if said["type"] not in ("land", "painted"):
@@ -118,8 +120,9 @@ class Between:
                 told["scene"] = {"tables": "/api/scene/tables/0.bin"}
             page_side.send(json.dumps(told))
         elif self._is_here:
-            _, flags, zero, step, _, time_ms, reward = HEADER.unpack_from(message)
-            head = HEADER.pack(SCENE_FRAME, flags | 2 * self._is_fresh, zero, step, self._used_ms, time_ms, reward)
+            _, flags, _, step, _, time_ms, reward = HEADER.unpack_from(message)
+            self._number = 0 if self._is_fresh else self._number + 1
+            head = HEADER.pack(SCENE_FRAME, flags | 2 * self._is_fresh, self._number, step, self._used_ms, time_ms, reward)
             self._is_fresh = False
             page_side.send(head + json.dumps(self.me).encode())
         else:

@@ -31,7 +31,7 @@ MAX_YAW, MAX_PITCH = 360.0, 90.0
 KEY_FRAME, DELTA_FRAME, JPEG_FRAME, SCENE_FRAME, LAND_FRAME = 1, 2, 3, 4, 5
 LAST_FRAME = 1
 """Flag: the episode ended with this frame."""
-MAX_U32 = 2**32 - 1
+MAX_U16, MAX_U32 = 2**16 - 1, 2**32 - 1
 FRESH = 2
 """Flag of a scene frame: forget everything that came before."""
 
@@ -52,15 +52,15 @@ INPUT_BYTES = _INPUT.size
 TURN_INPUT_BYTES = _TURN_INPUT.size
 
 pack_header = _HEADER.pack
-"""(kind, flags, 0, step, base step, server time in ms, reward) -> 20 bytes."""
+"""(kind, flags, number, step, base step, server time in ms, reward) -> 20 bytes."""
 
 
 class FrameHeader(NamedTuple):
-    """The head of a frame message."""
+    """The head of a frame message; docs/protocol.md has its fields."""
 
     kind: int
     flags: int
-    zero: int
+    number: int
     step: int
     base_step: int
     time_ms: int

@@ -61,7 +61,7 @@ class LiveSeat:
         self._is_fresh_due = self._is_turned = False
         self._looks_since = 0
         self._look: tuple[float, float] | None = None
-        self._num_land_owed = 0
+        self._num_land_owed = self._num_counted = 0
         self._asked_us = self._shown_us = 0
         self._game = game
         self._mask = mask
@@ -179,7 +179,9 @@ class LiveSeat:
         self.request_key()
 
     def request_key(self) -> None:
-        """Make the next frame one that stands alone."""
+        """Make the next frame one that stands alone. It does not wait for frames before it to be painted: a client that begins
+        again will not paint them."""
+        self._unacknowledged.clear()
         self.encoder.request_key()
         self._is_fresh_due = self.gui_size is not None
 
@@ -240,10 +242,12 @@ class LiveSeat:
         self._is_fresh_due = self._is_turned = False
         self._shown_us = now_us
         if fresh:
-            self._num_land_owed = 0
+            self._num_land_owed = self._num_counted = 0
             flags |= wire.FRESH
         used_ms = 0 if self.timing is None else min(max(int(self.timing.client_ms), 0), wire.MAX_U32)
-        head = wire.pack_header(wire.SCENE_FRAME, flags, 0, step, used_ms, time_ms, finite_reward(self._unsent_reward))
+        head = wire.pack_header(
+            wire.SCENE_FRAME, flags, self._number(), step, used_ms, time_ms, finite_reward(self._unsent_reward)
+        )
         self._pass_on(head + payload, step, made_us, flags)
 
     def send_land(self, *, step: int, time_ms: int, now_us: int) -> None:
@@ -253,8 +257,13 @@ class LiveSeat:
         self._num_land_owed = self._num_land_owed - 1 if parts else 0
         self._asked_us = now_us
         for payload in parts:
-            message = wire.pack_header(wire.LAND_FRAME, 0, 0, step, 0, time_ms, 0.0) + payload
+            message = wire.pack_header(wire.LAND_FRAME, 0, self._number(), step, 0, time_ms, 0.0) + payload
             self._send(pack(self._game, ToWeb.FRAME, message, seat=self.index))
+
+    def _number(self) -> int:
+        """Of the next frame since the one that stood alone: so the browser notices when one of them is lost."""
+        self._num_counted += 1
+        return (self._num_counted - 1) & wire.MAX_U16
 
     def _pass_on(self, message: bytes, step: int, made_us: int | None, flags: int) -> None:
         """Send a frame, and note that it is under way."""

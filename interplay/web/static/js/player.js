@@ -473,7 +473,13 @@ class Player {
   #onFrame(buffer) {
     const { decoder } = this;
     if (!decoder) return;
-    const message = parseFrame(buffer);
+    let message;
+    try {
+      message = parseFrame(buffer);
+    } catch (error) {
+      console.warn(error); // that it is missing shows with the next one
+      return;
+    }
     if (message.kind === KIND.SCENE || message.kind === KIND.LAND) {
       this.drawing?.apply(message);
       return;

@@ -14,6 +14,7 @@ export const MAX_LAND_PARTS = 8;
  * @property {number} kind 1 key frame, 2 delta, 3 JPEG, 4 scene, 5 land
  * @property {boolean} ended the episode ended with this frame
  * @property {boolean} fresh a scene that stands alone: forget what came before
+ * @property {number} number of a scene's frame and of land: 0 where a scene stands alone, then one more each, modulo 2 ** 16
  * @property {number} step the frame shows the world after this many steps
  * @property {number} baseStep the frame a delta is against; of a scene, the client time of the newest input that it has used, whole ms
  * @property {number} serverMs since the episode's clock started
@@ -37,6 +38,7 @@ export function parseFrame(buffer, start = 0, length = buffer.byteLength - start
     kind,
     ended: (view.getUint8(1) & FLAG_ENDED) !== 0,
     fresh: kind === KIND.SCENE && (view.getUint8(1) & FLAG_FRESH) !== 0,
+    number: view.getUint16(2, true),
     step: view.getUint32(4, true),
     baseStep: view.getUint32(8, true),
     serverMs: view.getUint32(12, true),

@@ -22,6 +22,8 @@ import { SLOW, Stage, UNREADABLE } from "./stage.js";
 const PAINTED_EVERY_MS = 250;
 /** Between two pictures at most, for more land to be asked for with the second; and how many may be slower before it is all the same. */
 const SMOOTH_MS = 40, MOST_SLOW = 2;
+/** So long an answer may take; and how often to ask before a picture comes of it. */
+const ASK_AGAIN_MS = 3000, MOST_ASKED = 3;
 /** Whoever was away for longer starts anew. */
 const AWAY_MS = 30_000;
 
@@ -49,8 +51,12 @@ export class Drawing {
     this.isShown = false;
     this.hasLost = false;
     this.isDirty = false;
-    this.askedForKey = false;
-    this.failures = 0;
+    /** Number of the frame that comes next. */
+    this.nextNumber = 0;
+    /** When a frame that stands alone was asked for, until it comes: others say nothing meanwhile. @type {number | null} */
+    this.askedAt = null;
+    /** How often one was asked for since the last picture. */
+    this.numAsked = 0;
     this.saidAt = 0;
     this.drawnAt = 0;
     this.paintedAt = this.numSlow = 0;
@@ -79,7 +85,7 @@ export class Drawing {
   /** Ask the server for everything: at the beginning, and when the socket was lost. */
   begin() {
     if (!this.scene) return;
-    this.askedForKey = false;
+    this.askedAt = performance.now();
     this.handlers.send(sceneMessage("here", this.stage.picture));
   }
 
@@ -112,17 +118,18 @@ export class Drawing {
   async apply(message) {
     const { scene } = this;
     if (!scene) return;
+    if (message.fresh) this.askedAt = null;
+    else if (this.askedAt !== null || message.number !== this.nextNumber) return this.#beginAgain(`a frame is missing before ${message.number}`);
+    this.nextNumber = (message.number + 1) & 0xffff;
     try {
       await scene.apply(message);
     } catch (error) {
-      if (scene === this.scene) this.#onUnreadable(error);
+      if (scene === this.scene) this.#beginAgain(error);
       return;
     }
     if (scene !== this.scene) return;
     this.isDirty = true;
     if (message.kind === KIND.SCENE) {
-      if (message.fresh) this.askedForKey = false;
-      this.failures = 0;
       this.step = message.step;
       this.usedMs = message.baseStep;
       this.cursor.use(this.usedMs);
@@ -149,12 +156,14 @@ export class Drawing {
   #paint() {
     const now = performance.now();
     const moves = this.handlers.isMoving();
-    this.handlers.onTurning(Math.min(100, now - this.drawnAt));
+    const elapsed = Math.min(100, now - this.drawnAt);
+    this.handlers.onTurning(elapsed);
+    this.scene?.wait(elapsed);
     this.drawnAt = now;
     const camera = this.motion.camera(now);
     if (!moves) this.pace.rest();
     if (!this.scene?.isReady || this.scene.isBusy || !camera || (!moves && !this.isDirty)) return;
-    this.isDirty = this.scene.boxes.length > 0; // what does not fit into one frame is drawn with the next
+    this.isDirty = this.scene.isBehind; // what does not fit into one frame is drawn with the next
     this.scene.display.moveCursor(...this.cursor.shift(this.hasScreen ? this.handlers.untold() : { pitch: 0, yaw: 0 }));
     const { step, usedMs } = this;
     this.scene.draw(camera, now, undefined, (isLate) => {
@@ -173,6 +182,7 @@ export class Drawing {
   #painted(begun, step, usedMs, moves) {
     if (this.isClosed) return;
     const now = performance.now();
+    if (this.askedAt === null) this.numAsked = 0;
     this.delay.paint(now, usedMs);
     const isNew = step !== this.paintedStep;
     this.paintedStep = step;
@@ -209,16 +219,17 @@ export class Drawing {
     this.handlers.send(paintedMessage({ yaw, pitch, width, height, fps: this.pace.fps, input_ms: this.delay.median }));
   }
 
-  /** @param {unknown} error */
-  #onUnreadable(error) {
+  /** A frame is missing or makes no sense, and all that follow build on it. @param {unknown} error */
+  #beginAgain(error) {
+    if (this.askedAt !== null && performance.now() - this.askedAt < ASK_AGAIN_MS) return;
     console.warn(error);
-    this.failures++;
-    if (this.failures > 2) this.#fail(UNREADABLE);
-    else if (!this.askedForKey) this.#askForKey();
+    if (this.numAsked >= MOST_ASKED) this.#fail(UNREADABLE);
+    else this.#askForKey();
   }
 
   #askForKey() {
-    this.askedForKey = true;
+    this.askedAt = performance.now();
+    this.numAsked++;
     this.handlers.send({ type: "key" });
   }
 

@@ -25,6 +25,8 @@ const FIRST_PARTS = 4;
 const UPLOAD_MS = 3;
 /** Of a common display. */
 const FRAME_MS = 1000 / 60;
+/** Workers that say nothing for so long, on a page that is looked at, are gone. */
+const SILENT_MS = 10_000;
 const MOST_TABLES = 16 * 2 ** 20;
 /** How far a free camera sees, in blocks; the depths of pictures end at 256. */
 const FREE_FAR = 250;
@@ -104,6 +106,8 @@ export class Scene {
     /** @type {number | null} */
     this.partsLeft = null;
     this.partsUnderWay = 0;
+    /** How long the picture and the oldest frame have been waited for, ms. */
+    this.pictureMs = this.frameMs = 0;
     /** Whether a picture of this land was begun. */
     this.isDrawn = false;
     /** @type {import("./land/land.js").Box[]} cells that are not on the graphics card yet */
@@ -187,6 +191,7 @@ export class Scene {
 
   /** @param {Answer} answer */
   #answered({ error, document, arrays, boxes, overhead }) {
+    this.frameMs = 0;
     if (overhead) return this.looks.shift()?.(overhead);
     if (document?.size) this.boxes = [];
     this.boxes.push(...boxes);
@@ -260,6 +265,18 @@ export class Scene {
     return this.land.isBusy;
   }
 
+  /** Whether the next picture will show more of the land, though no frame comes. */
+  get isBehind() {
+    return this.boxes.length > 0;
+  }
+
+  /** So much time has passed while the page could work: a worker that was stopped does not say so. @param {number} ms */
+  wait(ms) {
+    this.pictureMs = this.isBusy ? this.pictureMs + ms : 0;
+    this.frameMs = this.tasks.length ? this.frameMs + ms : 0;
+    if (Math.max(this.pictureMs, this.frameMs) > SILENT_MS) this.#lose("a part of what draws has stopped");
+  }
+
   /**
    * Paint one picture, unless one is being made.
    * @param {Camera} camera
@@ -271,6 +288,7 @@ export class Scene {
   draw(camera, nowMs, tick = this.tick + Math.min(1, Math.max(0, (nowMs - this.tickAt) / TICK_MS)), painted = () => {}) {
     if (this.isOver || !this.land.size || this.isBusy) return;
     this.isDrawn = true;
+    this.pictureMs = 0;
     const begun = performance.now();
     while (this.boxes.length && performance.now() - begun < UPLOAD_MS) this.land.put(/** @type {any} */ (this.boxes.shift()));
     const view = viewOf(camera, ...this.size, this.bright);

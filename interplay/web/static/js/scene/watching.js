@@ -240,7 +240,7 @@ export class Watching {
     }
     const at = isPlaying ? this.handlers.positionMs() : Infinity, camera = this.isFree ? this.free.camera : this.ride.camera(at);
     if (!this.scene?.isReady || this.scene.isBusy || !camera || !(isMoving || this.isDirty)) return;
-    this.isDirty = this.scene.boxes.length > 0; // what does not fit into one frame is drawn with the next
+    this.isDirty = this.scene.isBehind; // what does not fit into one frame is drawn with the next
     const painted = (/** @type {boolean} */ isLate) => {
       if (this.isClosed) return;
       this.stage.frame.hidden = false;
