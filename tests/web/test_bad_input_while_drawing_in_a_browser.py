@@ -62,7 +62,7 @@ KNOWS = """
 self.knows = async () => {
   const { blocks, light } = caster.arrays;
   const sums = await Promise.all([blocks, light].map((values) => crypto.subtle.digest("SHA-256", values.slice())));
-  const [sx, sy, sz] = caster.size, sections = [];
+  const { SX: sx, SY: sy, SZ: sz } = caster.values, sections = [];
   for (let x = 0; x < sx; x += 16) for (let z = 0; z < sz; z += 16) for (let y = 0; y < sy; y += 16)
     if (blocks[(x * sz + z) * sy + y] !== 65535) sections.push([x / 16, z / 16, y / 16]);
   return { sections, digests: sums.map((sum) => Array.from(new Uint8Array(sum))) };
@@ -88,7 +88,7 @@ class Window:
         self.spoil: Callable[[bytes], list[bytes]] | None = None
         page.add_init_script(REMEMBER_WORKERS + 'localStorage.setItem("interplay.drawn", "here")')
         page.set_viewport_size({"width": 420, "height": 700})
-        page.route("**/scene/caster_worker.js", self._with_knows)
+        page.route("**/scene/land/caster_worker.js", self._with_knows)
         page.route_web_socket("**/api/play", self._connect)
 
     def _with_knows(self, route: Any) -> None:
