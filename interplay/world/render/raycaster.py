@@ -343,7 +343,7 @@ def paint(
                     in_water, water_t, water_far = False, f32(0), f32(30)
                     water_r, water_g, water_b = num[EYE_LIGHT], num[EYE_LIGHT + 1], num[EYE_LIGHT + 2]
                     fog_t = f32(-1)
-                    hit, is_known = False, True
+                    hit = False
                     red, green, blue = f32(0), f32(0), f32(0)
                     while t < far:
                         if uint32(x) >= uint32(SX) or uint32(z) >= uint32(SZ) or y < 0:
@@ -636,8 +636,7 @@ def paint(
                                                     least, texel = q, some
                                                     best, side, picture, hy = q, 6, faces[state, 0], ay
                             elif kind == uint32(NOT_KNOWN):
-                                is_known = False
-                                break
+                                break  # and the sky is seen, as if nothing stood there
                             else:
                                 lx, ly, lz = cx - f32(x), cy - f32(y), cz - f32(z)
                                 least = f32(1e9)
@@ -822,10 +821,7 @@ def paint(
                                 blue + (s_b - blue) * part,
                             )
                     elif not in_water:
-                        if is_known:
-                            red, green, blue = _sky(num, dx, dy, dz, clouds)
-                        else:
-                            red, green, blue = _haze(num, dx, dy, dz)
+                        red, green, blue = _sky(num, dx, dy, dz, clouds)
                     if in_water:
                         length = max(f32(0), t - water_t) if hit else f32(60)
                         sum_r, sum_g, sum_b, pass_r, pass_g, pass_b = _through_water(
