@@ -1,5 +1,5 @@
 """What may go wrong while pages draw the block world: frames that are spoiled on the way, lost surfaces, workers that die, and
-windows that are hidden for long. Each time two play one game: the one in trouble goes on without a reload, and the other goes on."""
+windows that are hidden for long. Each time two play one game: the one in trouble goes on without a reload, the other anyway."""
 
 from __future__ import annotations
 
@@ -10,15 +10,18 @@ import random
 import signal
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from test_blocks_drawn_in_a_browser import FIRST_START_S
 from test_pages_in_a_browser import until
 from test_two_players_in_a_browser import playing, sees_steps, start, worker_of_the_game
 from web_server import serving
 
 import interplay.record
+import interplay.web
 from interplay.envs import make
 from interplay.envs.voxel.env import VoxelEnv
 from interplay.play.connections import wire
@@ -73,6 +76,9 @@ window.workers = [];
 window.Worker = class extends Worker { constructor(...what) { super(...what); workers.push(this); } };"""
 
 
+CASTER_WORKER = Path(interplay.web.__file__).parent / "static" / "js" / "scene" / "caster_worker.js"
+
+
 class Window:
     """A page that draws, and all between it and the server.
 
@@ -92,8 +98,7 @@ class Window:
         page.route_web_socket("**/api/play", self._connect)
 
     def _with_knows(self, route: Any) -> None:
-        response = route.fetch()
-        route.fulfill(response=response, body=response.text() + KNOWS)
+        route.fulfill(content_type="text/javascript", body=CASTER_WORKER.read_text() + KNOWS)
 
     def _connect(self, page_side: Any) -> None:
         server_side = page_side.connect_to_server()
@@ -146,14 +151,14 @@ def knowledge(players: list[Window]) -> Knowledge:
     return found
 
 
-@pytest.fixture
-def data(tmp_path):
-    return tmp_path / "data"
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    return tmp_path_factory.mktemp("spoiled") / "data"
 
 
-@pytest.fixture
-def server(data, tmp_path):
-    with serving(data, tmp_path, {"blocks": SUITE}) as address:
+@pytest.fixture(scope="module")
+def server(data, tmp_path_factory):
+    with serving(data, tmp_path_factory.mktemp("serve-spoiled"), {"blocks": SUITE}) as address:
         yield address
 
 
@@ -164,7 +169,7 @@ def players(windows):
     for page in windows:
         start(page, task=TASK)
     for page in windows:
-        playing(page)
+        page.locator("#player[data-state=playing]").wait_for(timeout=FIRST_START_S * 1000)
         page.locator("#player[data-drawn=here]").wait_for()
         page.keyboard.down("ArrowDown")
         page.keyboard.down("KeyX")
@@ -179,7 +184,7 @@ def finish(players: list[Window], known: Knowledge, data) -> None:
     for player in players:
         player.page.locator("[data-end-title]").wait_for()
     archive = interplay.record.open(data)
-    (episode,) = archive.episodes()
+    episode = archive.get(players[0].page.locator("[data-end-link]").get_attribute("href").rsplit("/", 1)[-1])
     assert interplay.record.verify(episode).equal
     env = make(episode.task)
     assert isinstance(env, VoxelEnv)
@@ -231,22 +236,22 @@ def swapped() -> Callable[[bytes], list[bytes]]:
 
 
 RANDOM = random.Random(5).randbytes(700)
-SPOILED: dict[str, Callable[[bytes], list[bytes]]] = {
-    "truncated": one(lambda frame: [frame[: len(frame) * 2 // 3]], wire.SCENE_FRAME),
-    "shorter than a head": one(lambda frame: [frame[:9]], wire.SCENE_FRAME),
-    "lost": one(lambda frame: [], wire.SCENE_FRAME),
-    "swapped": swapped(),
-    "random": one(lambda frame: [frame[:20] + RANDOM], wire.SCENE_FRAME),
-    "random, with its head": one(lambda frame: [RANDOM], wire.SCENE_FRAME),
-    "a picture that is none": one(lambda frame: [b"\3" + frame[1:]], wire.SCENE_FRAME),
-    "land truncated": one(lambda frame: [frame[:500]], wire.LAND_FRAME),
-    "land lost": one(lambda frame: [], wire.LAND_FRAME),
-}
+SPOILED = (
+    one(lambda frame: [frame[: len(frame) * 2 // 3]], wire.SCENE_FRAME),
+    one(lambda frame: [frame[:9]], wire.SCENE_FRAME),
+    one(lambda frame: [], wire.SCENE_FRAME),
+    swapped(),
+    one(lambda frame: [frame[:20] + RANDOM], wire.SCENE_FRAME),
+    one(lambda frame: [RANDOM], wire.SCENE_FRAME),
+    one(lambda frame: [b"\3" + frame[1:]], wire.SCENE_FRAME),  # a picture that is none
+    one(lambda frame: [frame[:500]], wire.LAND_FRAME),
+    one(lambda frame: [], wire.LAND_FRAME),
+)
 
 
 def test_frames_that_are_spoiled_on_the_way_are_made_good(players, data):
     first, second = players
-    for name, spoil in SPOILED.items():
+    for spoil in SPOILED:
         fresh, painted = first.fresh, first.step
         first.spoil = spoil
         first.until(lambda fresh=fresh: first.fresh > fresh)

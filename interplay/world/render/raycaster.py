@@ -30,7 +30,8 @@ HORIZON, ZENITH, GLOW, CLOUD = 15, 18, 21, 24
 TAN_X, TAN_Y, FAR, PIXEL, DRIFT, STARS, COVER, RIPPLE, DISC, SHADE, EYE_LIGHT = 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 42
 NUM_NUMBERS = 45
 NOT_KNOWN = 7
-"""Kind of a state that stands for a cell of which nothing is known: a ray ends there in haze. Browsers have such cells."""
+"""Kind of a state that stands for a cell of which nothing is known: a ray ends there, and the sky is seen. Browsers have such
+cells."""
 
 
 @njit(cache=True, error_model="numpy", inline="always")
@@ -346,7 +347,7 @@ def paint(
                     in_water, water_t, water_far = False, f32(0), f32(30)
                     water_r, water_g, water_b = num[EYE_LIGHT], num[EYE_LIGHT + 1], num[EYE_LIGHT + 2]
                     fog_t = f32(-1)
-                    hit, is_known = False, True
+                    hit = False
                     red, green, blue = f32(0), f32(0), f32(0)
                     while t < far:
                         if uint32(x) >= uint32(SX) or uint32(z) >= uint32(SZ) or y < 0:
@@ -460,8 +461,7 @@ def paint(
                             state = int32(blocks[at])
                             what = info[state]
                             if what == uint32(NOT_KNOWN):
-                                is_known = False
-                                break
+                                break  # and the sky is seen, as if nothing stood there
                         tx, ty, tz = (f32(x + bx) - cx) * ix, (f32(y + by) - cy) * iy, (f32(z + bz) - cz) * iz
                         # Water: the part of the way through this cell that is under its surface.
                         if what & uint32(16) or in_water:
@@ -825,10 +825,7 @@ def paint(
                                 blue + (s_b - blue) * part,
                             )
                     elif not in_water:
-                        if is_known:
-                            red, green, blue = _sky(num, dx, dy, dz, clouds)
-                        else:
-                            red, green, blue = _haze(num, dx, dy, dz)
+                        red, green, blue = _sky(num, dx, dy, dz, clouds)
                     if in_water:
                         length = max(f32(0), t - water_t) if hit else f32(60)
                         sum_r, sum_g, sum_b, pass_r, pass_g, pass_b = _through_water(

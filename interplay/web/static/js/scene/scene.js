@@ -287,10 +287,10 @@ export class Scene {
    */
   draw(camera, nowMs, tick = this.tick + Math.min(1, Math.max(0, (nowMs - this.tickAt) / TICK_MS)), painted = () => {}) {
     if (this.isOver || !this.land.size || this.isBusy) return;
+    const begun = performance.now(), isFirst = !this.isDrawn; // which shows all that has come
     this.isDrawn = true;
     this.pictureMs = 0;
-    const begun = performance.now();
-    while (this.boxes.length && performance.now() - begun < UPLOAD_MS) this.land.put(/** @type {any} */ (this.boxes.shift()));
+    while (this.boxes.length && (isFirst || performance.now() - begun < UPLOAD_MS)) this.land.put(/** @type {any} */ (this.boxes.shift()));
     const view = viewOf(camera, ...this.size, this.bright);
     aim(this.numbers, view, tick, this.isFree ? FREE_FAR : this.far);
     let isBeside = false;

@@ -155,7 +155,7 @@ void main() {
   int face = t == 0.0 ? -1 : faces.y;
   uint before = 65535u;
   vec3 pass = vec3(1), sum = vec3(0), rgb = vec3(0), water = eyeLight;
-  bool inWater = false, hit = false, unknown = false; float waterT = 0.0, waterFar = 30.0, fogT = -1.0;
+  bool inWater = false, hit = false; float waterT = 0.0, waterFar = 30.0, fogT = -1.0;
   for (int n = 0; n < 400; n++) {
     if (t >= far) break;
     if (c.x < 0 || c.z < 0 || c.y < 0 || c.x >= SIZE.x || c.z >= SIZE.z) break;
@@ -188,7 +188,7 @@ void main() {
       if (jump < 0) { if (c.y >= SIZE.y && !pos.y) continue; break; }
     }
     uint state = jump == 0 ? stateOf(cell) : 0u;
-    if (state == UNKNOWN) { unknown = true; break; }
+    if (state == UNKNOWN) break; // and the sky is seen, as if nothing stood there
     uvec4 look = jump == 0 ? looks(state) : uvec4(0);
     uint what = look.x;
     vec3 to = (vec3(c + border) - eye) * inv;
@@ -365,7 +365,7 @@ void main() {
   if (hit) {
     float part = fogT >= 0.0 ? 0.0 : fog(t / far);
     if (part > 0.004) rgb += (haze(d) - rgb) * part;
-  } else if (!inWater) rgb = unknown ? haze(d) : sky(d);
+  } else if (!inWater) rgb = sky(d);
   if (inWater) throughWater(hit ? max(0.0, t - waterT) : 60.0, water, sum, pass);
   rgb = sum + pass * rgb;
   if (fogT >= 0.0) { float part = fog(min(1.0, fogT / far)); if (part > 0.01) rgb += (haze(d) - rgb) * part; }
