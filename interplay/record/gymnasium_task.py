@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import gymnasium
@@ -106,3 +107,14 @@ def why_not_replayed(spec: GymnasiumSpec | None) -> str:
 def _kwargs(spec: GymnasiumSpec) -> dict[str, Any]:
     """What the environment was made with, but for the kind of picture."""
     return {name: value for name, value in spec.kwargs.items() if name != "render_mode"}
+
+
+def spec_of(task: Task) -> GymnasiumSpec | None:
+    """What Gymnasium makes the environment of a task from; None of other backends and of ids that are not registered here."""
+    name = task.env.name.rpartition(":")[2]
+    if task.env.backend != "gym" or name not in gymnasium.registry:
+        return None
+    registered = gymnasium.registry[name]
+    kwargs = {**registered.kwargs, **task.env.options.get("kwargs", {})}
+    limit = None if task.max_steps == ENDLESS else task.max_steps
+    return replace(registered, kwargs=kwargs, max_episode_steps=limit)
