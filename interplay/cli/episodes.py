@@ -263,7 +263,9 @@ def export(
     where: Annotated[
         list[str] | None, typer.Option(help="Every episode that fits, e.g. 'score >= 200'; may be repeated.")
     ] = None,
-    out: Annotated[str, typer.Option(help="Folder for the files; of minari also the name of one data set, NAME-v0.")] = "export",
+    out: Annotated[
+        str, typer.Option(help="Folder for the files; of minari also the name of one data set, NAME-v0.")
+    ] = "export",
     format_name: Annotated[str, typer.Option("--format", help="mp4 or minari.")] = "mp4",
     seat: Annotated[str | None, typer.Option(help="Minari: this seat only; else a data set for each.")] = None,
     observations: Annotated[
@@ -343,7 +345,8 @@ def _export_minari(episodes: list[Episode], out: str, seat: str | None, observat
         done = bar.add_task("exporting steps", total=seats)
         exported = export(episodes, out, seat=seat, observations=observations, advance=lambda steps: bar.advance(done, steps))
     lines = [
-        f"Wrote {one.id}: {one.num_episodes} episodes, {one.num_steps:,} steps, in {one.root / one.id}" for one in exported.datasets
+        f"Wrote {one.id}: {one.num_episodes} episodes, {one.num_steps:,} steps, in {one.root / one.id}"
+        for one in exported.datasets
     ]
     lines += [f"left out {name}: {reason}" for name, reason in exported.left_out.items()]
     first = exported.datasets[0]
@@ -385,7 +388,10 @@ def import_episodes(
         "there_already": imported.there_already,
         "refused": imported.refused,
     }
-    lines = [f"proved {episode.id}: {episode.num_steps} steps of {episode.task_id}, seed {episode.seed}" for episode in imported.proved]
+    lines = [
+        f"proved {episode.id}: {episode.num_steps} steps of {episode.task_id}, seed {episode.seed}"
+        for episode in imported.proved
+    ]
     lines += [f"kept {name} with its observations: {reason}" for name, reason in imported.kept.items()]
     lines += ["REFUSED " + f"{name}: {reason}".replace("\n", "\n  ") for name, reason in imported.refused.items()]
     lines.append(

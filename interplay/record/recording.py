@@ -11,12 +11,13 @@ from typing import Any, ClassVar
 
 import gymnasium
 import numpy as np
+from gymnasium.envs.registration import EnvSpec
 
 from interplay.envs.base import PlayableEnv
 from interplay.record.archive import Archive, open
 from interplay.record.errors import RecordingError
 from interplay.record.gymnasium_task import is_of, task_of_spec, why_not_replayed
-from interplay.record.recorder import BATCH_US
+from interplay.record.recorder import BATCH_US, Recorder
 from interplay.record.sealed import Episode
 from interplay.record.spaces import arrow_type, copied
 from interplay.record.stepper import RecordedEpisode
@@ -27,8 +28,8 @@ class Recording(gymnasium.Wrapper):
     """Records every episode of a Gymnasium environment while you reset and step it as usual.
 
     An episode begins with the first step after `reset`, is a journal while it runs, and is sealed when it terminates or is
-    truncated. `reset` or `close` in the middle keep it as truncated, with outcome `quit`; what a killed process leaves is sealed
-    by `interplay episodes repair`. `reset` without a seed draws one, so that each episode can be played again.
+    truncated. `reset` or `close` in the middle keep it as truncated, with outcome `quit`; what a killed process leaves is
+    sealed by `interplay episodes repair`. `reset` without a seed draws one, so that each episode can be played again.
 
     Kept are actions, rewards, ends, infos and observations. Of an environment that can be made again by its registered id,
     pictures are drawn again when they are asked for; make it without a render mode, and nothing is drawn while it is recorded.
@@ -127,15 +128,16 @@ class Recording(gymnasium.Wrapper):
         self._check_open()
         played = self._played
         if played is None or played.outcome is not None:
-            ended = "" if played is None or self.episode is None else f" the last one, {self.episode.id}, has ended and is sealed;"
+            ended = (
+                "" if played is None or self.episode is None else f" the last one, {self.episode.id}, has ended and is sealed;"
+            )
             raise RecordingError(f"no episode is running:{ended} call env.reset() before env.step(action)")
         action = self._action(action)
-        if played.recorder is None:
-            self._begin(played)
+        recorder = played.recorder or self._begin(played)
         observation, rewards, terminated, truncated, info = played.step({played.seats[0]: action})
         now_s = self._clock()
         if now_s - self._written_s >= BATCH_US / 1e6:  # the recorder's clock is the game's: an agent may think for minutes
-            played.recorder.flush()
+            recorder.flush()
             self._written_s = now_s
         if played.outcome is not None:
             self._finish(played.outcome)
@@ -154,13 +156,14 @@ class Recording(gymnasium.Wrapper):
                 self._archive.close()
             super().close()
 
-    def _begin(self, played: RecordedEpisode) -> None:
+    def _begin(self, played: RecordedEpisode) -> Recorder:
         """Open the journal: an episode of no step is none."""
         seed, observation, info = self._first
         recorder = self._archive.recorder(self.task, self._world, seed=seed, actor=self._actor, actor_kind=self._actor_kind)
         recorder.start(observation, info)
         played.recorder = recorder
         self._written_s = self._clock()
+        return recorder
 
     def _finish(self, outcome: str) -> None:
         """Seal the episode that runs, if one does."""
@@ -224,7 +227,7 @@ def _world(env: gymnasium.Env, task: Task | str | None, deterministic: bool | No
             f"{_named(env)}{why}, so a recording keeps its pictures, and it draws none\nMake it with:  {_make(env)}"
         )
     if not isinstance(task, Task):
-        named = spec or gymnasium.envs.registration.EnvSpec(type(inner).__name__)
+        named = spec or EnvSpec(type(inner).__name__)
         task = task_of_spec(named, deterministic=replayed, task_id=task, frame_rate_hz=env.metadata.get("render_fps"))
     from interplay.envs.gym import GymEnv  # lets pygame do without a screen
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import gymnasium
 import numpy as np
@@ -18,16 +18,22 @@ import numpy as np
 from interplay.envs.base import PlayableEnv
 from interplay.envs.observation import observe, pipeline, pipeline_names
 from interplay.errors import MisuseError, unknown_name
-from interplay.files import part_of, to_disk
+from interplay.files import part_of, to_disk, write_json
 from interplay.record.errors import RecordingError
 from interplay.record.gymnasium_task import spec_of
-from interplay.record.minari.places import is_id, own_folder, require_minari
+from interplay.record.minari.places import METADATA, is_id, metadata, own_folder, require_minari
 from interplay.record.sealed import Episode
 from interplay.tasks import Task
+
+if TYPE_CHECKING:
+    from minari.dataset.minari_storage import MinariStorage
 
 ENVIRONMENT = "environment"
 """The observations that the environment itself returned, where they are not its picture; beside the names of pipelines."""
 _CHUNK_BYTES = 64_000_000
+_STAND_IN = gymnasium.spaces.Discrete(1)
+"""For the space of observations while a data set is written: of pictures it holds two numbers a pixel, and Minari reads and
+writes the description several times an episode."""
 
 
 class ExportError(RecordingError, MisuseError):
@@ -95,9 +101,7 @@ def export(
         else:
             by_task.setdefault(episode.task_id, []).append(episode)
     if not by_task:
-        raise ExportError(
-            "there is no episode with a step to export\nSee what there is:  interplay episodes list"
-        )
+        raise ExportError("there is no episode with a step to export\nSee what there is:  interplay episodes list")
     plan = _plan(by_task, out, seat)
     for dataset_id, root, task, its_seat in plan:
         try:
@@ -166,6 +170,7 @@ def _write(
         for episode in episodes:
             writer.add(episode, advance)
             episode.close()
+        writer.close()
         for path in (part / "data").iterdir():
             to_disk(path)
         part.rename(target)
@@ -183,29 +188,31 @@ class _Writer:
         self._id = dataset_id
         self._seat = seat
         self._observations = observations
-        self._storage: Any = None
+        self._storage: MinariStorage | None = None
         self._space: gymnasium.Space | None = None
-        self.num_steps = 0
+        self.num_steps = self._num_episodes = 0
 
     def add(self, episode: Episode, advance: Callable[[int], None] | None) -> None:
         """Append an episode, some observations at a time."""
         from minari.data_collector import EpisodeBuffer
 
-        decisions, space = _decisions(episode, self._seat, self._observations)
+        decisions, find_space = _decisions(episode, self._seat, self._observations)
         times = np.fromiter(_decision_steps(episode, self._observations), np.int64)
         first = next(decisions)
-        space = space() if callable(space) else space
+        space = find_space()  # of pictures it is known with the first
         if self._storage is None:
-            self._open(episode, space)
+            self._storage = self._open(episode, space)
         elif space != self._space:
             raise ExportError(
                 f"episode {episode.id} has observations of {space}, and the ones before it of {self._space}\n"
                 "Choose episodes whose pictures have one size, by --where."
             )
+        storage = self._storage
         steps = _steps(episode, self._seat, times)
         infos = _infos(episode, times)
-        num_steps, index = len(times) - 1, self._storage.total_episodes
-        at_once = max(1, min(num_steps, _CHUNK_BYTES // max(1, np.asarray(first).nbytes if isinstance(first, np.ndarray) else 64)))
+        num_steps, index = len(times) - 1, self._num_episodes
+        size = first.nbytes if isinstance(first, np.ndarray) else 64
+        at_once = max(1, min(num_steps, _CHUNK_BYTES // max(1, size)))
         action_space = episode.header.action_spaces[self._seat]
         for start in range(0, num_steps, at_once):
             stop = min(start + at_once, num_steps)
@@ -220,13 +227,22 @@ class _Writer:
                 infos={name: values[start:seen_to] for name, values in infos.items()},
                 **{name: steps[name][start:stop] for name in ("rewards", "terminations", "truncations")},
             )
-            self._storage.update_episodes([buffer])
+            storage.update_episodes([buffer])
             if advance is not None:
                 advance(int(times[stop] - times[start]))
-        self._storage.update_episode_metadata([_facts(episode, self._seat) | {"total_steps": num_steps}], [index])
+        storage.update_episode_metadata([_facts(episode, self._seat) | {"total_steps": num_steps}], [index])
         self.num_steps += num_steps
+        self._num_episodes += 1
 
-    def _open(self, episode: Episode, space: gymnasium.Space) -> None:
+    def close(self) -> None:
+        """Give the description its space of observations."""
+        from minari.serialization import serialize_space
+
+        assert self._space is not None
+        document = metadata(self._folder) | {"observation_space": serialize_space(self._space)}
+        write_json(self._folder / METADATA, document, indent=None)
+
+    def _open(self, episode: Episode, space: gymnasium.Space) -> MinariStorage:
         """Begin the data set with what its first episode says."""
         from minari import __version__
         from minari.dataset.minari_storage import MinariStorage
@@ -236,10 +252,10 @@ class _Writer:
         self._space = space
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of environments that JSON cannot hold: then there is none in the data set
-            self._storage = MinariStorage.new(
-                self._folder, space, header.action_spaces[self._seat], spec_of(task), jpeg_encoding=False
+            storage = MinariStorage.new(
+                self._folder, _STAND_IN, header.action_spaces[self._seat], spec_of(task), jpeg_encoding=False
             )
-        self._storage.update_metadata(
+        storage.update_metadata(
             {
                 "dataset_id": self._id,
                 "minari_version": __version__,
@@ -254,6 +270,7 @@ class _Writer:
                 },
             }
         )
+        return storage
 
 
 def _frame_skip(observations: str) -> int:
@@ -266,8 +283,8 @@ def _decision_steps(episode: Episode, observations: str) -> Iterator[int]:
     yield episode.num_steps
 
 
-def _decisions(episode: Episode, seat: str, observations: str) -> tuple[Iterator[Any], Any]:
-    """The observations one after the other, and their space or what knows it after the first."""
+def _decisions(episode: Episode, seat: str, observations: str) -> tuple[Iterator[Any], Callable[[], gymnasium.Space]]:
+    """The observations one after the other, and what knows their space after the first."""
     header = episode.header
     if observations == ENVIRONMENT:
         if header.observation_space is None:
@@ -277,7 +294,7 @@ def _decisions(episode: Episode, seat: str, observations: str) -> tuple[Iterator
         values, space = episode.raw_observations(), header.observation_space
         if len(header.seats) > 1:
             values, space = [value[seat] for value in values], space[seat]  # type: ignore[index]
-        return iter(values), space
+        return iter(values), lambda: space
     view = pipeline(observations)
     frames = episode.observed
     if seat != header.seats[0] and not _one_view(episode):
@@ -325,7 +342,7 @@ def _steps(episode: Episode, seat: str, times: np.ndarray) -> dict[str, Any]:
 
 
 def _infos(episode: Episode, times: np.ndarray) -> dict[str, Any]:
-    """Name -> T + 1 values: whole numbers, truth values and numbers as such (NaN where there is none), all else as JSON text."""
+    """Name -> T + 1 values: whole numbers, truth values, texts and numbers (NaN where there is none); all else as JSON text."""
     texts = episode.steps().column("info").to_pylist()
     rows = [json.loads(texts[step]) for step in times]
     names = dict.fromkeys(name for row in rows for name in row)

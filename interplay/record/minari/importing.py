@@ -11,6 +11,7 @@ import json
 import re
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import chain
@@ -36,10 +37,12 @@ from interplay.record.sealed import Episode
 from interplay.record.stepper import RecordedEpisode
 from interplay.store import episodes as queries
 from interplay.tables import is_name
-from interplay.tasks import Task
+from interplay.tasks import Task, builtin_suites
 
 UNKNOWN_SEED = -1
 """Seed of an episode whose data set does not say it; no replay proves such a one."""
+_BY_NAME = ("ale", "gym", "pettingzoo")
+"""Backends whose options name no code; those of other worlds may, and a file that came from elsewhere must not."""
 _EPISODE_ID = re.compile(r"[0-9A-Za-z][0-9A-Za-z-]{7,63}")
 
 
@@ -91,7 +94,9 @@ def import_data_sets(archive: Archive, place: str, *, advance: Callable[[int], N
             continue
         version = source.id.rpartition("-v")[2] if len(source.task.seats) > 1 else source.id
         by_game.setdefault((source.task.content_hash, version), {})[source.seat] = source
-    with tempfile.TemporaryDirectory(prefix=".import-", dir=archive.root) as scratch:  # `repair` seals no half episode from here
+    with tempfile.TemporaryDirectory(
+        prefix=".import-", dir=archive.root
+    ) as scratch:  # `repair` seals no half episode from here
         for sources in by_game.values():
             _import_game(archive, sources, Path(scratch), result, advance)
     if result.refused and not (result.proved or result.kept or result.there_already):
@@ -146,6 +151,9 @@ class _Source:
                 "Export the episodes again with:  --observations pixels"
             )
         self.actor, self.why_not = "imported", ""
+        known = {task.content_hash for suite in builtin_suites() for task in suite.tasks}
+        if self.task.env.backend not in _BY_NAME and self.task.content_hash not in known:
+            self.why_not = f"a world of {self.task.env.id} is made here for built-in tasks only"
 
     def _of_others(self, said: dict[str, Any]) -> None:
         """What any other program wrote: its environment must be known here."""
@@ -153,10 +161,8 @@ class _Source:
         if spec is None:
             raise RecordingError("it does not say which environment it is of, so no task can be made of it")
         if spec.id.startswith("ALE/"):
-            try:
+            with suppress(ModuleNotFoundError):
                 import ale_py  # registers the Atari ids  # noqa: F401
-            except ModuleNotFoundError:
-                pass
         if spec.id not in gymnasium.registry:
             needs = ", ".join(said.get("requirements", [])) or f"the package that brings {spec.id}"
             raise RecordingError(f"its environment {spec.id!r} is not registered here\nInstall what it needs first:  {needs}")
@@ -291,7 +297,12 @@ def _facts(parts: dict[str, _Part]) -> _Facts:
         reason, seed = reason or "the data set does not say its seed", None
     elif said.get("options"):
         reason = reason or "it was reset with options"
-    elif source.is_lossy and first.observations and isinstance(first.observations[0], np.ndarray) and first.observations[0].ndim > 1:
+    elif (
+        source.is_lossy
+        and first.observations
+        and isinstance(first.observations[0], np.ndarray)
+        and first.observations[0].ndim > 1
+    ):
         reason = reason or "its pictures are JPEG, and so not those that were seen"
     return _Facts(
         id=name,
@@ -406,10 +417,14 @@ def _record(archive: Archive, played: RecordedEpisode, facts: _Facts, held: list
             if not _same(dict(given.rewards), dict(coming.rewards)):
                 return f"the replay gives another reward at step {step}"
             is_last = step == len(held) - 2
-            if given.terminated != coming.terminated or (given.truncated != coming.truncated and not (is_last and coming.truncated)):
+            if given.terminated != coming.terminated or (
+                given.truncated != coming.truncated and not (is_last and coming.truncated)
+            ):
                 return f"the replay ends otherwise at step {step}"
-        path = played.recorder.finish(played.outcome or (facts.outcome if facts.outcome in ("left", "interrupted") else "quit"))
-        return archive.seal(path)
+        outcome = played.outcome or "quit"
+        if outcome != "terminated" and facts.outcome in ("quit", "left", "interrupted"):
+            outcome = facts.outcome
+        return archive.seal(played.recorder.finish(outcome))
     except InterplayError:
         raise
     except Exception as error:  # whatever a world says of an action that is not its own

@@ -78,5 +78,7 @@ def metadata(folder: Path) -> dict[str, Any]:
         if not isinstance(document, dict) or "dataset_id" not in document:
             raise ValueError("it names no dataset_id")
     except (OSError, ValueError) as error:
-        raise RecordingError(f"{folder / METADATA} is no description of a data set: {error}\nFetch or export it again.") from error
+        raise RecordingError(
+            f"{folder / METADATA} is no description of a data set: {error}\nFetch or export it again."
+        ) from error
     return document
