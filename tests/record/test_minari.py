@@ -241,6 +241,29 @@ def test_a_data_set_whose_environment_is_not_here_is_refused(other, tmp_path, ow
     assert other.episodes() == []
 
 
+@pytest.mark.parametrize(
+    ("env", "reason"),
+    [
+        ({"id": "voxel:flat", "options": {"check": "os:abort"}}, "a world of voxel:flat is made for built-in tasks only"),
+        ({"id": "gym:interplay/Sandbox-v1", "options": {"kwargs": {"check": "os:abort"}}}, "interplay/Sandbox-v1 has other"),
+        ({"id": "gym:antigravity:CartPole-v1", "options": {}}, "antigravity:CartPole-v1 is not registered here"),
+        ({"id": "pettingzoo:antigravity:x", "options": {}}, "a world of pettingzoo:antigravity:x is made for built-in"),
+    ],
+)
+def test_code_that_a_file_names_does_not_run(archive, other, tmp_path, env, reason):
+    """The episode is kept with what the file holds of it."""
+    export(cartpoles(archive, 1), str(tmp_path), observations="environment")
+    file = tmp_path / "mine/cartpole/player-v0/data/metadata.json"
+    said = json.loads(file.read_text())
+    said["interplay"]["task"]["env"] = env
+    file.write_text(json.dumps(said))
+    assert next(iter(import_data_sets(other, str(tmp_path)).kept.values())).startswith(reason)
+    said["interplay"]["task"]["id"] = "../../cartpole"
+    file.write_text(json.dumps(said))
+    with pytest.raises(RecordingError, match=r"its task is called '../../cartpole'; expected SUITE/NAME"):
+        import_data_sets(other, str(tmp_path))
+
+
 def test_an_import_that_fails_half_way_leaves_nothing(record, archive, other, invaders, tmp_path):
     """A row is missing: the episode is refused, the next one is imported."""
     names = [record(invaders, num_steps=20, seed=seed).episode.id for seed in (1, 2)]
@@ -283,9 +306,10 @@ def command(archive, capsys):
     return run
 
 
-def test_the_commands_go_there_and_back(command, archive, tmp_path, other):
+def test_the_commands_go_there_and_back(command, archive, tmp_path, other, monkeypatch):
     cartpoles(archive)
-    out = tmp_path / "out"
+    monkeypatch.chdir(tmp_path)
+    out = "./out"
     status, said, _ = command(
         "export", "--format", "minari", "--where", "seed = 1", "--observations", "environment", "--out", out, "--json"
     )

@@ -143,7 +143,7 @@ def _plan(by_task: dict[str, list[Episode]], out: str, seat: str | None) -> list
         task = episodes[0].task
         for name in task.seats if seat is None else [one for one in task.seats if one == seat]:
             if not named:
-                plan.append((f"{task_id}/{name}-v0", Path(out), task, name))
+                plan.append((f"{task_id}/{name}-v0", Path(out).resolve(), task, name))  # Minari fails on relative ones
                 continue
             stem, _, version = out.rpartition("-v")
             plan.append((out if len(task.seats) == 1 else f"{stem}/{name}-v{version}", own_folder(), task, name))

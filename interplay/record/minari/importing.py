@@ -41,8 +41,6 @@ from interplay.tasks import Task, builtin_suites
 
 UNKNOWN_SEED = -1
 """Seed of an episode whose data set does not say it; no replay proves such a one."""
-_BY_NAME = ("ale", "gym", "pettingzoo")
-"""Backends whose options name no code; those of other worlds may, and a file that came from elsewhere must not."""
 _EPISODE_ID = re.compile(r"[0-9A-Za-z][0-9A-Za-z-]{7,63}")
 
 
@@ -150,26 +148,47 @@ class _Source:
                 f"it holds one decision in {frame_skip} steps ({self.observations}), and an episode has every step\n"
                 "Export the episodes again with:  --observations pixels"
             )
-        self.actor, self.why_not = "imported", ""
-        known = {task.content_hash for suite in builtin_suites() for task in suite.tasks}
-        if self.task.env.backend not in _BY_NAME and self.task.content_hash not in known:
-            self.why_not = f"a world of {self.task.env.id} is made here for built-in tasks only"
+        self.actor, self.why_not = "imported", _why_not_made(self.task)
 
     def _of_others(self, said: dict[str, Any]) -> None:
         """What any other program wrote: its environment must be known here."""
         spec = self.dataset.env_spec
         if spec is None:
             raise RecordingError("it does not say which environment it is of, so no task can be made of it")
-        if spec.id.startswith("ALE/"):
-            with suppress(ModuleNotFoundError):
-                import ale_py  # registers the Atari ids  # noqa: F401
+        _register_atari(spec.id)
         if spec.id not in gymnasium.registry:
             needs = ", ".join(said.get("requirements", [])) or f"the package that brings {spec.id}"
             raise RecordingError(f"its environment {spec.id!r} is not registered here\nInstall what it needs first:  {needs}")
         self.why_not = why_not_replayed(spec)
         self.task = task_of_spec(spec, deterministic=not self.why_not)
+        self.why_not = self.why_not or _why_not_made(self.task)
         self.seat, self.observations = self.task.seats[0], ENVIRONMENT
         self.actor = str(said.get("algorithm_name") or self.id)[:100]
+
+
+def _why_not_made(task: Task) -> str:
+    """Why the world of a task that a file brings is not made; empty where it is.
+
+    Ids of modules, and options of the block world, may name code; a file that came from elsewhere must not.
+    """
+    module, _, name = task.env.name.rpartition(":")
+    if task.env.backend == "gym":
+        _register_atari(name)
+        registered = gymnasium.registry.get(name)
+        if registered is None or (module and module != str(registered.entry_point).partition(":")[0].partition(".")[0]):
+            return f"{task.env.name} is not registered here"
+        is_ours = name.startswith("interplay/")
+        return f"{name} has other options" if is_ours and task.env.options.get("kwargs") != registered.kwargs else ""
+    known = {task.content_hash for suite in builtin_suites() for task in suite.tasks}
+    if task.content_hash in known or (task.env.backend in ("ale", "pettingzoo") and not module):
+        return ""
+    return f"a world of {task.env.id} is made for built-in tasks only"
+
+
+def _register_atari(name: str) -> None:
+    if name.startswith("ALE/"):
+        with suppress(ModuleNotFoundError):
+            import ale_py  # noqa: F401
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,7 @@ def own_folder() -> Path:
     """Minari's own folder: `MINARI_DATASETS_PATH`, or `~/.minari/datasets`."""
     from minari.storage import get_dataset_path
 
-    return get_dataset_path()
+    return get_dataset_path().resolve()
 
 
 def find(place: str) -> list[Path]:
@@ -52,7 +52,7 @@ def find(place: str) -> list[Path]:
     Raises:
         RecordingError: If there is none.
     """
-    root = own_folder() / place if is_id(place) and not Path(place).exists() else Path(place)
+    root = own_folder() / place if is_id(place) and not Path(place).exists() else Path(place).resolve()
     found = sorted(
         path.parent
         for path in root.rglob(METADATA)
