@@ -24,7 +24,7 @@ MAY_USE = {
     "world": {"errors"},
     "store": {"errors", "files"},
     "envs": {"errors", "tasks", "world"},
-    "record": {"errors", "files", "tasks", "envs", "store"},
+    "record": {"errors", "files", "tables", "tasks", "envs", "store"},
     "agents": {"errors", "files", "parallel", "tasks", "envs", "store", "record", "world"},
     "explore": {"errors", "files", "parallel", "tables", "tasks", "rank", "envs", "store", "record", "agents", "world"},
     "starter": {"files", "tasks", "store", "record"},

@@ -119,7 +119,7 @@ def _check_file(file: Path, steps: int, *, as_json: bool) -> None:
 
 def _check_ids(ids: list[str] | None, steps: int, *, as_json: bool) -> None:
     """Gymnasium ids, or all there are."""
-    from interplay.record.rehearsal import task_of
+    from interplay.record.gymnasium_task import task_of
 
     chosen = registered_ids() if ids is None else ids
     found = _rehearse([task_of(env_id) for env_id in chosen], steps)

@@ -69,6 +69,8 @@ class PlayableEnv(gymnasium.Env[Any, Any]):
     Class attributes:
         observes_view: The observation is `view().pixels`, alone or beside what a replay gives again (the block world's
             `inventory`), so episodes keep it once.
+        draws: It has a picture at every step; where not, `view()` says how large one is, episodes keep no hashes of
+            pictures, and those are drawn when the episode is played again.
         deterministic: Seed and actions decide everything, so a replay equals the recording.
         frame_policy: How episodes of it keep frames unless told otherwise.
         snapshot_steps: Steps between the snapshots of a recording: what a resumed game, or a replay that jumps, plays again at
@@ -81,6 +83,7 @@ class PlayableEnv(gymnasium.Env[Any, Any]):
     """
 
     observes_view: bool = False
+    draws: bool = True
     deterministic: bool = False
     frame_policy: FramePolicy = "video"
     snapshot_steps: ClassVar[int] = 1200

@@ -12,11 +12,12 @@ from interplay.envs.base import EnvError, Frame, PlayableEnv, play_without_scree
 from interplay.errors import unknown_name
 from interplay.tasks import Task
 
-play_without_screen()
-
 
 class GymEnv(PlayableEnv):
     """A Gymnasium environment behind Interplay's door; people see its `rgb_array` rendering.
+
+    Args:
+        env: The environment where somebody has made it already, for a recording; without a render mode it does not draw.
 
     Task options: `kwargs` (a table passed to `gymnasium.make`) and `deterministic` (default true: seed and actions decide
     everything, which `interplay episodes verify` then proves; say false where they do not).
@@ -26,26 +27,22 @@ class GymEnv(PlayableEnv):
         EnvError: If it cannot be made or draws no picture.
     """
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: Task, env: gymnasium.Env | None = None) -> None:
         self.task = task
         self.deterministic = bool(task.env.options.get("deterministic", True))
         self.frame_policy = "replay" if self.deterministic else "video"
-        kwargs = dict(task.env.options.get("kwargs", {}))
-        env_id = task.env.name
-        if env_id not in gymnasium.registry:
-            with suppress(ImportError):
-                import ale_py  # registers the Atari ids  # noqa: F401
-        if ":" not in env_id and env_id not in gymnasium.registry:
-            raise unknown_name("Gymnasium environment", env_id, gymnasium.registry.keys())
-        try:
-            self._env = gymnasium.make(env_id, render_mode="rgb_array", max_episode_steps=task.max_steps, **kwargs)
-        except (gymnasium.error.Error, TypeError, ImportError, ValueError) as error:
-            raise EnvError(f"task {task.id}: Gymnasium cannot make {env_id!r}: {error}") from error
+        self._env = _made(task) if env is None else env
         self.observation_space = self._env.observation_space
         self.action_space = self._env.action_space
         self.render_mode = "rgb_array"
         self.metadata = self._env.metadata
         self._picture: np.ndarray | None = None
+        self.draws = env is None or env.render_mode == "rgb_array"
+        if not self.draws:
+            drawn = GymEnv(task)
+            drawn.reset(seed=0)
+            self._picture = drawn.view().pixels
+            drawn.close()
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Start an episode."""
@@ -53,7 +50,8 @@ class GymEnv(PlayableEnv):
         if seed is not None:  # environments that draw starts from their action space would differ otherwise
             self._env.action_space.seed(seed)
         result = self._env.reset(seed=seed, options=options)
-        self._picture = self.render()
+        if self.draws:
+            self._picture = self.render()
         return result
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
@@ -62,7 +60,8 @@ class GymEnv(PlayableEnv):
         The picture is drawn at once, whether somebody looks or not: of some worlds (Taxi) it depends on the pictures before.
         """
         observation, reward, terminated, truncated, info = self._env.step(action)
-        self._picture = self.render()
+        if self.draws:
+            self._picture = self.render()
         return observation, float(reward), bool(terminated), bool(truncated), info
 
     def view(self) -> Frame:
@@ -89,3 +88,23 @@ class GymEnv(PlayableEnv):
     def close(self) -> None:
         """Close the environment within."""
         self._env.close()
+
+
+def _made(task: Task) -> gymnasium.Env:
+    """The environment of a task, with pictures and no screen.
+
+    Raises:
+        NotFoundError, EnvError: As `GymEnv`.
+    """
+    play_without_screen()
+    kwargs = dict(task.env.options.get("kwargs", {}))
+    env_id = task.env.name
+    if env_id not in gymnasium.registry:
+        with suppress(ImportError):
+            import ale_py  # registers the Atari ids  # noqa: F401
+    if ":" not in env_id and env_id not in gymnasium.registry:
+        raise unknown_name("Gymnasium environment", env_id, gymnasium.registry.keys())
+    try:
+        return gymnasium.make(env_id, render_mode="rgb_array", max_episode_steps=task.max_steps, **kwargs)
+    except (gymnasium.error.Error, TypeError, ImportError, ValueError) as error:
+        raise EnvError(f"task {task.id}: Gymnasium cannot make {env_id!r}: {error}") from error

@@ -10,6 +10,7 @@ from interplay.record.archive import Archive, open
 from interplay.record.errors import RecordingError
 from interplay.record.frames import Frames
 from interplay.record.recorder import Recorder
+from interplay.record.recording import Recording
 from interplay.record.replay import Resumed, ResumedState, resume
 from interplay.record.schema import InputTiming, Owner, PaintedPicture
 from interplay.record.sealed import OUTCOME_CHECK_SUCCESS, Episode, SeatHeld
@@ -26,6 +27,7 @@ __all__ = [
     "PaintedPicture",
     "RecordedEpisode",
     "Recorder",
+    "Recording",
     "RecordingError",
     "Resumed",
     "ResumedState",

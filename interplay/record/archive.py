@@ -170,6 +170,7 @@ class Archive:
         session_id: str | None = None,
         episode_id: str | None = None,
         created_at: datetime | None = None,
+        folder: Path | None = None,
     ) -> Recorder:
         """A recorder for one new episode; call its `start` after `env.reset(seed=seed)`.
 
@@ -179,6 +180,7 @@ class Archive:
             actor_kind: `human`, `agent` or `model`.
             owners: Seat -> who sits there; instead of `actor`.
             created_at: UTC; now when not given.
+            folder: Of its journal; what is written elsewhere than in `journal_folder`, `repair` does not seal.
         Raises:
             RecordingError: If the environment plays another task, or it is not said for each seat who sits there.
         """
@@ -201,7 +203,7 @@ class Archive:
             session_id=session_id,
             created_at=created_at,
         )
-        return Recorder(self.journal_folder / f"{header.episode}.0.arrows", env, header)
+        return Recorder((folder or self.journal_folder) / f"{header.episode}.0.arrows", env, header)
 
     @property
     def journal_folder(self) -> Path:

@@ -1,4 +1,4 @@
-"""Episodes in other people's formats. Today: mp4."""
+"""Episodes in formats with a file for each. Today: mp4."""
 
 from __future__ import annotations
 
@@ -134,4 +134,4 @@ def _palette_frames(
 
 
 EXPORTERS: dict[str, tuple[str, Exporter]] = {"mp4": (".mp4", write_mp4)}
-"""Format name -> suffix of its files and what writes one. Minari and LeRobot join here."""
+"""Format name -> suffix of its files and what writes one."""

@@ -186,7 +186,7 @@ class Recorder:
         """Keep one row until the next flush."""
         if self._writer is None:
             raise RecordingError(f"episode {self.episode_id} has not been started; call recorder.start after env.reset")
-        frame = self._env.view() if is_seen else None
+        frame = self._env.view() if is_seen and self._env.draws else None
         row = (
             self.num_steps,
             *actions,
@@ -202,7 +202,7 @@ class Recorder:
         if self._header.view is not None:
             row += (self._env.drawn_height,)
         if self._header.observation_space is not None:
-            row += (np.array(observation, copy=True) if isinstance(observation, np.ndarray) else observation,)
+            row += (spaces.copied(observation),)
         row += (self._env.snapshot() if self.num_steps % self._env.snapshot_steps == 0 and self.num_steps else None,)
         if frame is None:
             assert self._header.frames == "replay"

@@ -19,7 +19,7 @@ from interplay.record.archive import Archive
 from interplay.record.schema import frame_hash, seat_spaces
 from interplay.record.stepper import RecordedEpisode
 from interplay.record.verify import verify
-from interplay.tasks import EnvSpec, KeyMap, Task
+from interplay.tasks import Task
 
 Verdict = Literal["good", "not replayed", "not recorded", "not made"]
 
@@ -186,19 +186,3 @@ def _said(error: Exception) -> str:
     if isinstance(error, InterplayError | gymnasium.error.Error):
         return str(error)
     return f"{type(error).__name__}: {str(error) or 'no words'}"
-
-
-def task_of(env_id: str, *, deterministic: bool = True) -> Task:
-    """A task that is nothing but a Gymnasium id, for a rehearsal of it; nobody could play or judge it."""
-    return Task(
-        id="rehearsal/environment",
-        title=env_id,
-        goal="Nothing.",
-        instructions="Nothing.",
-        env=EnvSpec(f"gym:{env_id}", {} if deterministic else {"deterministic": False}),
-        frame_rate_hz=30,
-        max_steps=100_000,
-        held_out_seeds=(0,),
-        keys=KeyMap((), {}, {frozenset(): None}),
-        questions=(),
-    )

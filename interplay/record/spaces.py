@@ -115,6 +115,15 @@ def plain_action(action: Any) -> Any:
     return action.item() if isinstance(action, np.generic) else action
 
 
+def copied(value: Any) -> Any:
+    """A value of a space whose arrays are nobody else's: worlds and agents use theirs again."""
+    if isinstance(value, np.ndarray):
+        return np.array(value, copy=True)
+    if isinstance(value, Mapping):
+        return {name: copied(part) for name, part in value.items()}
+    return tuple(map(copied, value)) if isinstance(value, tuple) else value
+
+
 def binary_to_numpy(array: pa.FixedSizeBinaryArray) -> np.ndarray:
     """A fixed-size binary array without nulls as uint8, shape (N, size), without a copy."""
     size = array.type.byte_width

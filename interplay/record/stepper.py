@@ -67,13 +67,13 @@ class RecordedEpisode:
         self._is_shared = task.reward == "shared"
         self._frame_rate_hz = task.frame_rate_hz
 
-    def start(self, seed: int) -> tuple[Any, dict[str, Any]]:
+    def start(self, seed: int, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Reset the world and record what it shows; returns what `env.reset` gave.
 
         Raises:
             RecordingError: If the recording cannot begin.
         """
-        observation, info = self.env.reset(seed=seed)
+        observation, info = self.env.reset(seed=seed, options=options)
         if self.recorder is not None:
             self.recorder.start(observation, info)
         return observation, info

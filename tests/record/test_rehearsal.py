@@ -14,7 +14,8 @@ import pytest
 from interplay.cli import main
 from interplay.cli.tasks import registered_ids
 from interplay.record import Archive
-from interplay.record.rehearsal import rehearse, task_of
+from interplay.record.gymnasium_task import task_of
+from interplay.record.rehearsal import rehearse
 from interplay.record.replay import play_again
 
 MISSING = ("Box2D", "MuJoCo", "mujoco", "jax", "pip install")

@@ -1,0 +1,120 @@
+"""Tasks that nobody wrote: what a Gymnasium environment says about itself, as the task that its episodes bring along."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import gymnasium
+from gymnasium.envs.registration import EnvSpec as GymnasiumSpec
+
+from interplay.record.errors import RecordingError
+from interplay.tables import is_name
+from interplay.tasks import EnvSpec, KeyMap, Task
+
+ENDLESS = 2**31 - 1
+"""Step limit of an environment that has none: more steps than an episode can number."""
+
+
+def task_of(
+    env_id: str,
+    *,
+    deterministic: bool = True,
+    task_id: str = "rehearsal/environment",
+    kwargs: Mapping[str, Any] | None = None,
+    frame_rate_hz: float = 30,
+    max_steps: int = 100_000,
+) -> Task:
+    """A task that is nothing but a Gymnasium environment; nobody could play or judge it.
+
+    Args:
+        env_id: As `gymnasium.make` takes it.
+        deterministic: Whether seed and actions decide everything.
+        kwargs: What `gymnasium.make` is given, JSON values.
+    """
+    options: dict[str, Any] = {} if deterministic else {"deterministic": False}
+    return Task(
+        id=task_id,
+        title=env_id,
+        goal="Nothing.",
+        instructions="Nothing.",
+        env=EnvSpec(f"gym:{env_id}", options | ({"kwargs": dict(kwargs)} if kwargs else {})),
+        frame_rate_hz=frame_rate_hz,
+        max_steps=max_steps,
+        held_out_seeds=(0,),
+        keys=KeyMap((), {}, {frozenset(): None}),
+        questions=(),
+    )
+
+
+def task_of_spec(
+    spec: GymnasiumSpec, *, deterministic: bool, task_id: str | None = None, frame_rate_hz: float | None = None
+) -> Task:
+    """The task of an environment that Gymnasium has made, or would make, of this spec.
+
+    Args:
+        task_id: `suite/name`; `gymnasium/<the environment's id>` where not given.
+        frame_rate_hz: Steps a second of its videos; 30 where not given.
+    Raises:
+        RecordingError: If `task_id` is no name of a task.
+    """
+    module = spec.entry_point.partition(":")[0].partition(".")[0] if isinstance(spec.entry_point, str) else "gymnasium"
+    env_id = spec.id if module in ("gymnasium", "interplay") else f"{module}:{spec.id}"  # importing it registers the id
+    suite, slash, name = (task_id or "gymnasium/" + re.sub("[^a-z0-9_-]+", "-", spec.id.lower())[:60]).partition("/")
+    if not slash or not is_name(suite) or not is_name(name):
+        raise RecordingError(
+            f"a task is called SUITE/NAME, in lower-case letters, digits, _ and -; got {task_id!r}\n"
+            'For example:  Recording(env, "interplay-data", task="mine/cartpole", actor="me")'
+        )
+    return task_of(
+        env_id,
+        deterministic=deterministic,
+        task_id=f"{suite}/{name}",
+        kwargs=_kwargs(spec) if why_not_replayed(spec) == "" else None,
+        frame_rate_hz=frame_rate_hz or 30,
+        max_steps=ENDLESS if spec.max_episode_steps is None else spec.max_episode_steps,
+    )
+
+
+def is_of(task: Task, spec: GymnasiumSpec) -> bool:
+    """Whether a task is played in the environment of this spec, made with the same arguments."""
+    if task.env.backend != "gym" or task.env.name.rpartition(":")[2] != spec.id or spec.id not in gymnasium.registry:
+        return False
+    return {**gymnasium.registry[spec.id].kwargs, **task.env.options.get("kwargs", {})} == _kwargs(spec)
+
+
+def why_not_replayed(spec: GymnasiumSpec | None) -> str:
+    """Why an environment cannot be made again from a recording; empty where it can."""
+    if spec is None or spec.id not in gymnasium.registry:
+        return "Gymnasium has no registered environment of this id"
+    if not isinstance(gymnasium.registry[spec.id].entry_point, str):
+        return f"{spec.id} is registered by this program alone"
+    if spec.nondeterministic:
+        return f"{spec.id} is registered as nondeterministic"
+    if spec.additional_wrappers:
+        return f"{spec.id} is wrapped by {', '.join(wrapper.name for wrapper in spec.additional_wrappers)}"
+    try:
+        if json.loads(json.dumps(_kwargs(spec))) == _kwargs(spec):
+            return ""
+    except (TypeError, ValueError):
+        pass
+    return f"{spec.id} was made with arguments that JSON cannot hold"
+
+
+def _kwargs(spec: GymnasiumSpec) -> dict[str, Any]:
+    """What the environment was made with, but for the kind of picture."""
+    return {name: value for name, value in spec.kwargs.items() if name != "render_mode"}
+
+
+def spec_of(task: Task) -> GymnasiumSpec | None:
+    """What Gymnasium makes the environment of a task from; None of other backends and of ids that are not registered here."""
+    name = task.env.name.rpartition(":")[2]
+    if task.env.backend != "gym" or name not in gymnasium.registry:
+        return None
+    registered = gymnasium.registry[name]
+    kwargs = {**registered.kwargs, **task.env.options.get("kwargs", {})}
+    limit = None if task.max_steps == ENDLESS else task.max_steps
+    return replace(registered, kwargs=kwargs, max_episode_steps=limit)

@@ -1,0 +1,84 @@
+"""Where data sets of Minari lie: a folder of them, or Minari's own, where they are known by their ids."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from interplay.record.errors import RecordingError
+
+_ID = re.compile(r"(?!-)[-\w]+(/[-\w]+)*-v\d+")
+METADATA = "metadata.json"
+
+
+def is_id(text: str) -> bool:
+    """Whether this names a data set in Minari's own folder; everything else is a folder of ours.
+
+    >>> is_id("mine/breakout-v0"), is_id("./breakout-v0"), is_id("exports")
+    (True, False, False)
+    """
+    return _ID.fullmatch(text) is not None
+
+
+def require_minari() -> None:
+    """Import Minari.
+
+    Raises:
+        RecordingError: If it is not installed.
+    """
+    try:
+        import h5py  # noqa: F401
+        import minari  # noqa: F401
+    except ModuleNotFoundError as error:
+        raise RecordingError(
+            f"data sets of Minari need {error.name}, which is not installed\nInstall it with:  pip install 'interplay[export]'"
+        ) from None
+
+
+def own_folder() -> Path:
+    """Minari's own folder: `MINARI_DATASETS_PATH`, or `~/.minari/datasets`."""
+    from minari.storage import get_dataset_path
+
+    return get_dataset_path().resolve()
+
+
+def find(place: str) -> list[Path]:
+    """The `data` folders of the data sets that a place names, sorted.
+
+    Args:
+        place: An id, a data set's folder, or a folder of data sets.
+    Raises:
+        RecordingError: If there is none.
+    """
+    root = own_folder() / place if is_id(place) and not Path(place).exists() else Path(place).resolve()
+    found = sorted(
+        path.parent
+        for path in root.rglob(METADATA)
+        if not any(part.startswith(".") for part in path.relative_to(root).parts)  # what a killed export left
+    )
+    if not found:
+        raise RecordingError(
+            f"there is no data set of Minari in {root}\n"
+            "Give the folder of one, a folder of several, or the id of one that is here:  minari list local\n"
+            "This command downloads nothing; fetch one first:  minari download NAME"
+        )
+    return found
+
+
+def metadata(folder: Path) -> dict[str, Any]:
+    """What a data set says of itself.
+
+    Raises:
+        RecordingError: If that cannot be read.
+    """
+    try:
+        document = json.loads((folder / METADATA).read_text())
+        if not isinstance(document, dict) or "dataset_id" not in document:
+            raise ValueError("it names no dataset_id")
+    except (OSError, ValueError) as error:
+        raise RecordingError(
+            f"{folder / METADATA} is no description of a data set: {error}\nFetch or export it again."
+        ) from error
+    return document

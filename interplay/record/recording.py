@@ -1,0 +1,243 @@
+"""Record an environment in your own loop: a Gymnasium wrapper whose every episode ends as a sealed one in the catalogue."""
+
+from __future__ import annotations
+
+import copy
+import time
+import weakref
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, ClassVar
+
+import gymnasium
+import numpy as np
+from gymnasium.envs.registration import EnvSpec
+
+from interplay.envs.base import PlayableEnv
+from interplay.record.archive import Archive, open
+from interplay.record.errors import RecordingError
+from interplay.record.gymnasium_task import is_of, task_of_spec, why_not_replayed
+from interplay.record.recorder import BATCH_US, Recorder
+from interplay.record.sealed import Episode
+from interplay.record.spaces import arrow_type, copied
+from interplay.record.stepper import RecordedEpisode
+from interplay.tasks import Task
+
+
+class Recording(gymnasium.Wrapper):
+    """Records every episode of a Gymnasium environment while you reset and step it as usual.
+
+    An episode begins with the first step after `reset`, is a journal while it runs, and is sealed when it terminates or is
+    truncated. `reset` or `close` in the middle keep it as truncated, with outcome `quit`; what a killed process leaves is
+    sealed by `interplay episodes repair`. `reset` without a seed draws one, so that each episode can be played again.
+
+    Kept are actions, rewards, ends, infos and observations. Of an environment that can be made again by its registered id,
+    pictures are drawn again when they are asked for; make it without a render mode, and nothing is drawn while it is recorded.
+    Of every other one (wrapped, not registered, nondeterministic) pictures are kept as video, so make it with
+    `render_mode="rgb_array"`.
+
+    Args:
+        env: An environment for one agent, with actions and observations of the kinds that `docs/episode-format.md` lists.
+        data: The data folder, or its archive. An archive stays open when the recording is closed.
+        actor: Name of who acts.
+        actor_kind: `agent`, `human` or `model`.
+        task: A task of this environment, or a name for a new one, `suite/name`; `gymnasium/<id>` where not given. An
+            environment of `interplay.envs.make` has its own.
+        deterministic: Whether seed and actions decide everything; where not given, what the environment's registration says.
+            `interplay episodes verify` proves it.
+        rng: Draws the seeds that are not given; a seed that is given seeds it anew, as Gymnasium's own generator.
+        clock: Seconds; says when the journal is written.
+
+    Attributes:
+        task: The task of its episodes.
+        episode: The episode sealed last; None before the first.
+
+    Raises:
+        RecordingError: If the environment cannot be recorded, or is recorded already.
+    """
+
+    _recorded: ClassVar[weakref.WeakSet[gymnasium.Env]] = weakref.WeakSet()
+    """Environments of recordings that are open: the steps of two would be mixed."""
+
+    def __init__(
+        self,
+        env: gymnasium.Env,
+        data: str | Path | Archive = "interplay-data",
+        *,
+        actor: str,
+        actor_kind: str = "agent",
+        task: Task | str | None = None,
+        deterministic: bool | None = None,
+        rng: np.random.Generator | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        super().__init__(env)
+        if env.unwrapped in self._recorded:
+            raise RecordingError(
+                f"{_named(env)} is recorded already, and the steps of two recordings would be mixed\n"
+                "Close the other Recording first, or make another environment."
+            )
+        self._world, self._max_steps = _world(env, task, deterministic)
+        self.task = self._world.task
+        for space in (self._world.action_space, self._world.observation_space):
+            arrow_type(space)  # a kind of space that cannot be recorded is refused here, not after the first steps
+        self.action_space = copy.deepcopy(self._world.action_space)  # ours is seeded with each episode, as a replay does
+        self.episode: Episode | None = None
+        self._actor, self._actor_kind = actor, actor_kind
+        self._is_own_archive = not isinstance(data, Archive)
+        self._archive = data if isinstance(data, Archive) else open(data)
+        self._rng = np.random.default_rng() if rng is None else rng
+        self._clock = clock
+        self._written_s = 0.0
+        self._played: RecordedEpisode | None = None
+        self._first: tuple[int, Any, dict[str, Any]] = (0, None, {})
+        self._is_closed = False
+        self._recorded.add(env.unwrapped)
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        """Begin an episode; one that is in the middle is kept as truncated.
+
+        Args:
+            seed: Of the episode; drawn where not given.
+            options: Only for environments that are not played again, for a recording does not keep them.
+        Raises:
+            RecordingError: If it is closed, or has options that a replay would lack.
+        """
+        self._check_open()
+        if options and self._world.deterministic:
+            raise RecordingError(
+                f"{self.task.env.id} is played again from seed and actions alone, so reset takes no options; got {options}\n"
+                "Give them to gymnasium.make, or keep pictures:  Recording(env, ..., deterministic=False)"
+            )
+        self._finish("quit")
+        if seed is None:
+            seed = int(self._rng.integers(2**31))
+        else:
+            self._rng = np.random.default_rng(seed)
+        self._played = RecordedEpisode(self._world, max_steps=self._max_steps)
+        observation, info = self._played.start(int(seed), options)
+        self._first = int(seed), copied(observation), dict(info)
+        return observation, info
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """Take a step and record it. The environment is given what is recorded: a copy in the dtype of its action space.
+
+        Raises:
+            RecordingError: If no episode runs, the action is not in the action space, or the step cannot be written.
+        """
+        self._check_open()
+        played = self._played
+        if played is None or played.outcome is not None:
+            ended = (
+                "" if played is None or self.episode is None else f" the last one, {self.episode.id}, has ended and is sealed;"
+            )
+            raise RecordingError(f"no episode is running:{ended} call env.reset() before env.step(action)")
+        action = self._action(action)
+        recorder = played.recorder or self._begin(played)
+        observation, rewards, terminated, truncated, info = played.step({played.seats[0]: action})
+        now_s = self._clock()
+        if now_s - self._written_s >= BATCH_US / 1e6:  # the recorder's clock is the game's: an agent may think for minutes
+            recorder.flush()
+            self._written_s = now_s
+        if played.outcome is not None:
+            self._finish(played.outcome)
+        return observation, rewards[played.seats[0]], terminated, truncated, info
+
+    def close(self) -> None:
+        """Keep what runs as truncated, and close the environment. A second call does nothing."""
+        if self._is_closed:
+            return
+        self._is_closed = True
+        try:
+            self._finish("quit")
+        finally:
+            self._recorded.discard(self.env.unwrapped)
+            if self._is_own_archive:
+                self._archive.close()
+            super().close()
+
+    def _begin(self, played: RecordedEpisode) -> Recorder:
+        """Open the journal: an episode of no step is none."""
+        seed, observation, info = self._first
+        recorder = self._archive.recorder(self.task, self._world, seed=seed, actor=self._actor, actor_kind=self._actor_kind)
+        recorder.start(observation, info)
+        played.recorder = recorder
+        self._written_s = self._clock()
+        return recorder
+
+    def _finish(self, outcome: str) -> None:
+        """Seal the episode that runs, if one does."""
+        if self._played is None or self._played.recorder is None:
+            return
+        recorder, self._played.recorder = self._played.recorder, None
+        self.episode = self._archive.seal(recorder.finish(outcome))
+
+    def _action(self, action: Any) -> Any:
+        """The action as it is recorded and given to the environment."""
+        space = self._world.action_space
+        if isinstance(space, gymnasium.spaces.Box):
+            action = np.array(action, space.dtype)
+        if not space.contains(action):
+            raise RecordingError(f"the action {action!r} is not in {space}; nothing was done or recorded")
+        return copied(action)
+
+    def _check_open(self) -> None:
+        if self._is_closed:
+            raise RecordingError("this recording is closed; wrap the environment again:  env = Recording(env, ...)")
+
+
+def _world(env: gymnasium.Env, task: Task | str | None, deterministic: bool | None) -> tuple[PlayableEnv, int | None]:
+    """What is stepped and recorded, and where it is cut off before its task says so.
+
+    Raises:
+        RecordingError: If it cannot be recorded.
+    """
+    spec, inner = env.spec, env.unwrapped
+    if isinstance(inner, PlayableEnv) and (env is inner or (spec is not None and not spec.additional_wrappers)):
+        if len(inner.task.seats) > 1:
+            raise RecordingError(
+                f"{inner.task.id} has the seats {', '.join(inner.task.seats)}, and a Recording is for one agent\n"
+                "Record it with RecordedEpisode, as docs/episode-format.md shows."
+            )
+        if task is not None and task not in (inner.task, inner.task.id):
+            raise RecordingError(f"the environment plays {inner.task.id}; leave out task=")
+        return inner, None if spec is None else spec.max_episode_steps
+    if env.render_mode not in (None, "rgb_array"):
+        raise RecordingError(
+            f"{_named(env)} was made with render_mode={env.render_mode!r}, and is recorded with 'rgb_array' or none\n"
+            f"Make it with:  {_make(env)}"
+        )
+    reason = why_not_replayed(spec)
+    if isinstance(task, Task):
+        if spec is None or not is_of(task, spec):
+            raise RecordingError(
+                f"task {task.id} is played in {task.env.id}, and the environment is {_named(env)}, or has other arguments\n"
+                "Give the task of this environment, or a name for a new one, SUITE/NAME."
+            )
+        deterministic = bool(task.env.options.get("deterministic", True))
+    replayed = not reason if deterministic is None else deterministic
+    if replayed and reason:
+        raise RecordingError(
+            f"{_named(env)} cannot be played again from a recording: {reason}\nSay that it is not deterministic:  "
+            "Recording(env, ..., deterministic=False); of a task, env.options.deterministic = false"
+        )
+    if not replayed and env.render_mode is None:
+        why = f" cannot be played again ({reason})" if reason else " is not to be played again"
+        raise RecordingError(
+            f"{_named(env)}{why}, so a recording keeps its pictures, and it draws none\nMake it with:  {_make(env)}"
+        )
+    if not isinstance(task, Task):
+        named = spec or EnvSpec(type(inner).__name__)
+        task = task_of_spec(named, deterministic=replayed, task_id=task, frame_rate_hz=env.metadata.get("render_fps"))
+    from interplay.envs.gym import GymEnv  # lets pygame do without a screen
+
+    return GymEnv(task, env), None if spec is None else spec.max_episode_steps
+
+
+def _named(env: gymnasium.Env) -> str:
+    return type(env.unwrapped).__name__ if env.spec is None else env.spec.id
+
+
+def _make(env: gymnasium.Env) -> str:
+    """The line that makes it with pictures."""
+    return f"gymnasium.make({_named(env)!r}, render_mode='rgb_array')"
