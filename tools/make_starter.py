@@ -17,6 +17,7 @@ import os
 import shutil
 import sys
 import tempfile
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import as_completed
 from dataclasses import dataclass
@@ -87,7 +88,15 @@ MOMENTS = {
     "basalt/obtain_diamond_shovel": Moment(2001, "scripted", 45),
     "basalt/sandbox": Moment(7008, "noop", 1),
     "together/cooperative_pong": Moment(7001, "random", 4),
+    "together/knights_archers_zombies": Moment(7001, "scripted", 12),
     "together/build_shelter": Moment(7001, "noop", 0),
+    "overcooked/cramped_room": Moment(7101, "scripted", 12),
+    "overcooked/asymmetric_advantages": Moment(7101, "scripted", 12),
+    "overcooked/coordination_ring": Moment(7101, "scripted", 12),
+    "overcooked/forced_coordination": Moment(7101, "scripted", 12),
+    "overcooked/counter_circuit": Moment(7101, "scripted", 12),
+    "atari-two/space_invaders_competitive": Moment(9001, "scripted", 12),
+    "atari-two/space_invaders_cooperative": Moment(9001, "scripted", 20),
 }
 """A moment of every built-in task that shows what it is about."""
 
@@ -147,7 +156,7 @@ def plan() -> list[Job]:
     jobs = []
     for suite in builtin_suites():
         for task in suite.tasks:
-            if has_player(task):
+            if has_player(task) and len(task.seats) == 1:  # pairs of films show one player each
                 steps = round(MORE_SECONDS.get(task.id, SECONDS[suite.id]) * task.frame_rate_hz)
                 seeds = SEEDS.get(task.id, task.held_out_seeds[: NUM_SEEDS[suite.id]])
                 jobs += [Job(task.id, agent, seed, steps) for seed in seeds for agent in AGENTS]
@@ -218,7 +227,7 @@ def play(job: Job) -> dict:
 def picture(task: Task) -> None:
     """Draw the picture of a task at its moment; those of explore, where it begins, at half the size: there are many."""
     moment = MOMENTS.get(task.id, Moment(task.held_out_seeds[0], "noop", 0))
-    frame = exposure(task, moment) if task.env.backend == "pettingzoo" else frame_at(task, moment)
+    frame = exposure(task, moment) if task.id == "together/cooperative_pong" else frame_at(task, moment)
     SHIPPED.mkdir(parents=True, exist_ok=True)
     stem = task.id.replace("/", "-")
     if task.suite == published.suite().id:
@@ -233,37 +242,39 @@ def picture(task: Task) -> None:
 
 def exposure(task: Task, moment: Moment) -> Frame:
     """All that is seen up to a moment in one picture, the brightest of each pixel: small things on black are hard to see."""
+    brightest: np.ndarray | None = None
+    for frame in frames_until(task, moment):
+        brightest = frame.pixels.copy() if brightest is None else np.maximum(brightest, frame.pixels)
+    assert brightest is not None
+    return Frame(brightest)
+
+
+def frame_at(task: Task, moment: Moment) -> Frame:
+    """What is seen from the first seat at a moment."""
+    return deque(frames_until(task, moment), maxlen=1)[0]
+
+
+def frames_until(task: Task, moment: Moment) -> Iterator[Frame]:
+    """What is seen from the first seat up to a moment, while an agent plays in every seat."""
     env = make(task)
     try:
         agents = {seat: find_agent(moment.agent) for seat in task.seats}
         for number, agent in enumerate(agents.values()):
             agent.reset(task, rng=np.random.default_rng((number, moment.seed, 0)))
+        for seat, agent in agents.items():
+            if hasattr(agent, "attach"):
+                agent.attach(env, seat)
         env.reset(seed=moment.seed)
-        brightest = env.view().pixels.copy()
+        is_blocks = task.env.backend == "voxel"  # its players look into the world, not at its pictures
         for _ in range(round(moment.at_s * task.frame_rate_hz)):
-            env.step({seat: agent.act(env.view_of(seat).pixels) for seat, agent in agents.items()})
-            np.maximum(brightest, env.view().pixels, out=brightest)
-        return Frame(brightest)
-    finally:
-        env.close()
-
-
-def frame_at(task: Task, moment: Moment) -> Frame:
-    """What the agent in the first seat sees at a moment."""
-    env, agent = make(task), find_agent(moment.agent)
-    try:
-        agent.reset(task, rng=np.random.default_rng((0, moment.seed, 0)))
-        if hasattr(agent, "attach"):
-            agent.attach(env)
-        env.reset(seed=moment.seed)
-        look = None if task.env.backend == "voxel" else env  # players of the block world look into it, not at its pictures
-        for _ in range(round(moment.at_s * task.frame_rate_hz)):
-            action = agent.act(np.empty(0) if look is None else look.view().pixels)
-            if isinstance(action, dict) and action.get("ESC"):  # done: what is seen now is what was made
-                break
-            env.step_unseen(action)
+            if not is_blocks:
+                yield Frame(*env.view())
+            joint = {seat: agent.act(np.empty(0) if is_blocks else env.view_of(seat).pixels) for seat, agent in agents.items()}
+            if any(isinstance(action, dict) and action.get("ESC") for action in joint.values()):
+                break  # done: what is seen now is what was made
+            env.step_unseen(joint if len(joint) > 1 else joint.popitem()[1])
         view = env.view_of(task.seats[0])
-        return Frame(view.pixels.copy(), view.palette)
+        yield Frame(view.pixels.copy(), view.palette)
     finally:
         env.close()
 

@@ -92,8 +92,8 @@ class Insider(Protocol):
     `attach` is called once for each episode, after `SimpleAgent.reset` and before the first `act`.
     """
 
-    def attach(self, env: PlayableEnv) -> None:
-        """Take the environment that will be played."""
+    def attach(self, env: PlayableEnv, seat: str) -> None:
+        """Take the environment that will be played, and the seat to play in it."""
         ...
 
 
@@ -112,10 +112,10 @@ class OneGame:
         self._game = object()
         return self._game
 
-    def attach(self, env: PlayableEnv) -> None:
+    def attach(self, env: PlayableEnv, seat: str) -> None:
         """Show the world to an agent that looks into it."""
         if isinstance(self._agent, Insider):
-            self._agent.attach(env)
+            self._agent.attach(env, seat)
 
     def decide(self, observations: Sequence[Mapping[str, Any]], states: Sequence[Any]) -> list[Decision]:
         """What the agent does at one picture.
@@ -154,7 +154,7 @@ class SeatedAgent:
     def sit(self, world: PlayableEnv, seat: str, info: Mapping[str, Any]) -> None:
         """Take a seat of a world that was just reset; `info` is what its reset gave."""
         if isinstance(self.agent, OneGame):
-            self.agent.attach(world)
+            self.agent.attach(world, seat)
         self._space = seat_spaces(world)[seat]
         self._observer = Observer(self.agent.observation, world, seat)
         self.observation = self._observer.reset(info)
@@ -336,7 +336,7 @@ def _few_decisions(
             games.append((episode, seated))
             _, info = episode.start(own)
             if isinstance(watched._agent, OneGame):
-                watched._agent.attach(episode.env)
+                watched._agent.attach(episode.env, first)
             seated.sit(episode.env, first, info)
         watched.watched = games[0][1].state
         _check_parts(games[0][1])

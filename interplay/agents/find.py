@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 BUILTIN: dict[str, tuple[Callable[[], SimpleAgent], str]] = {
     "random": (RandomAgent, "chooses random actions, a new one every four frames"),
     "noop": (NoopAgent, "never presses a key"),
-    "scripted": (ScriptedAgent, "a hand-written player for each built-in Atari game and each task of the block world"),
+    "scripted": (
+        ScriptedAgent,
+        "a hand-written player for each built-in Atari game, each game for two and each task of the block world",
+    ),
 }
 """Name -> (factory, one line)."""
 

@@ -8,6 +8,8 @@ the applied action is in `info["applied_action"]`.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -17,6 +19,7 @@ import zstandard
 
 from interplay.envs.base import EnvError, Frame, FramePolicy, PlayableEnv
 from interplay.envs.palette import PALETTE
+from interplay.envs.parallel import require_options
 from interplay.errors import unknown_name
 from interplay.tasks import Task
 
@@ -33,7 +36,9 @@ ALEInterface.setLoggerMode(LoggerMode.Error)
 NUM_ACTIONS = 18
 """All joystick positions, with and without the button; the same list for every game."""
 
-_OPTIONS = {"noop_max": 30, "sticky": 0.0, "mode": 0, "difficulty": 0}
+OPTIONS = {"noop_max": 30, "sticky": 0.0, "mode": 0, "difficulty": 0}
+"""Task options, with their defaults."""
+_RANGES = {"noop_max": (0, 10_000), "sticky": (0, 1), "mode": (0, 255), "difficulty": (0, 255)}
 
 
 class AtariEnv(PlayableEnv):
@@ -58,30 +63,18 @@ class AtariEnv(PlayableEnv):
     def __init__(self, task: Task, render_mode: str | None = "rgb_array") -> None:
         self.task = task
         self.render_mode = render_mode
-        options = dict(_OPTIONS)
-        for name, value in task.env.options.items():
-            if name not in options:
-                raise unknown_name(f"Atari option in task {task.id}", name, options)
-            options[name] = value
-        for name, low, high in (("noop_max", 0, 10_000), ("sticky", 0, 1), ("mode", 0, 255), ("difficulty", 0, 255)):
-            value = options[name]
-            if not isinstance(value, int | float) or isinstance(value, bool) or not low <= value <= high:
-                raise EnvError(f"task {task.id}: env.options.{name} must be a number from {low} to {high}, got {value!r}")
+        options = read_options(task, OPTIONS)
         self._noop_max = int(options["noop_max"])
         self._sticky = float(options["sticky"])
         self.ale = ALEInterface()
         self.ale.setFloat("repeat_action_probability", 0.0)
         self.ale.setInt("random_seed", 0)  # the games draw nothing from it once stickiness is off
-        self.ale.loadROM(_rom_path(task.env.name))
+        self.ale.loadROM(rom_path(task.env.name))
         for setting, apply, available in (
             ("mode", self.ale.setMode, self.ale.getAvailableModes),
             ("difficulty", self.ale.setDifficulty, self.ale.getAvailableDifficulties),
         ):
-            if options[setting] not in available():
-                raise EnvError(
-                    f"task {task.id}: {setting} {options[setting]} does not exist; choose from {sorted(available())}"
-                )
-            apply(options[setting])
+            apply(chosen(task, setting, options[setting], available()))
         height, width = self.ale.getScreenDims()
         self._screen = np.zeros((height, width), np.uint8)
         self.observation_space = gymnasium.spaces.Box(0, 255, (height, width), np.uint8)
@@ -133,23 +126,15 @@ class AtariEnv(PlayableEnv):
     def snapshot(self) -> bytes:
         """Emulator state and what this class adds to it, compressed: about 7 kB."""
         extra = {"previous": self._previous_action, "steps": self._num_steps, "sticky": self._sticky_rng.bit_generator.state}
-        head = json.dumps(extra).encode()
-        # The picture travels too: it is not part of the emulator's state, which only draws it while the next frame runs.
-        body = head + self._screen.tobytes() + self.ale.cloneSystemState().serialize()
-        return zstandard.compress(len(head).to_bytes(4, "little") + body)
+        return pack(extra, self._screen, self.ale.cloneSystemState().serialize())
 
     def restore(self, snapshot: bytes) -> None:
         """Continue from a snapshot of the same game."""
         try:
-            data = zstandard.decompress(snapshot)
-            head_end = 4 + int.from_bytes(data[:4], "little")
-            extra = json.loads(data[4:head_end])
-            screen_end = head_end + self._screen.size
-            screen = np.frombuffer(data[head_end:screen_end], np.uint8).reshape(self._screen.shape)
-            state = ALEState(data[screen_end:])
+            extra, screen, state = unpack(snapshot, self._screen.shape)
+            self.ale.restoreSystemState(ALEState(state))
         except (zstandard.ZstdError, ValueError, RuntimeError) as error:
             raise EnvError(f"this is not a snapshot of {self.task.env.id}: {error}") from None
-        self.ale.restoreSystemState(state)
         self._screen[:] = screen
         self._previous_action = extra["previous"]
         self._num_steps = extra["steps"]
@@ -160,9 +145,60 @@ class AtariEnv(PlayableEnv):
         return super().versions() | {"ale-py": ale_py.__version__}
 
 
-def _rom_path(rom: str) -> Any:
-    """Where the ROM lies, or the error that offers the nearest name."""
+def read_options(task: Task, defaults: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of a task, with the defaults of those it does not name.
+
+    Raises:
+        NotFoundError: For an option that does not exist; the nearest is offered.
+        EnvError: For a value of another kind than the default, or out of its range.
+    """
+    require_options(task, "Atari option", defaults)
+    options = {**defaults, **task.env.options}
+    for name, (low, high) in _RANGES.items():
+        value = options[name]
+        if not isinstance(value, int | float) or isinstance(value, bool) or not low <= value <= high:
+            raise EnvError(f"task {task.id}: env.options.{name} must be a number from {low} to {high}, got {value!r}")
+    return options
+
+
+def chosen(task: Task, setting: str, value: int, available: Iterable[int]) -> int:
+    """A mode or difficulty of a game, if it has that.
+
+    Raises:
+        EnvError: Naming those it has.
+    """
+    if value not in (known := sorted(map(int, available))):
+        raise EnvError(f"task {task.id}: {setting} {value} does not exist; choose from {known}")
+    return value
+
+
+def rom_path(rom: str) -> Path:
+    """Where the ROM lies.
+
+    Raises:
+        NotFoundError: If there is no such game; the nearest is offered.
+    """
     known = roms.get_all_rom_ids()
     if rom not in known:
         raise unknown_name("Atari game", rom, known)
-    return roms.get_rom_path(rom)
+    return Path(str(roms.get_rom_path(rom)))
+
+
+def pack(extra: Mapping[str, Any], screen: np.ndarray, state: bytes) -> bytes:
+    """A snapshot: the emulator's state, and what it does not hold. The picture is not part of it: the emulator only draws it
+    while the next frame runs."""
+    head = json.dumps(extra).encode()
+    return zstandard.compress(len(head).to_bytes(4, "little") + head + screen.tobytes() + state)
+
+
+def unpack(snapshot: bytes, shape: tuple[int, int]) -> tuple[dict[str, Any], np.ndarray, bytes]:
+    """What `pack` was given, with a picture of this shape.
+
+    Raises:
+        zstandard.ZstdError, ValueError: If it is no snapshot.
+    """
+    data = zstandard.decompress(snapshot)
+    head_end = 4 + int.from_bytes(data[:4], "little")
+    screen_end = head_end + shape[0] * shape[1]
+    screen = np.frombuffer(data[head_end:screen_end], np.uint8).reshape(shape)
+    return json.loads(data[4:head_end]), screen, data[screen_end:]

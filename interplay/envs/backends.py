@@ -119,6 +119,7 @@ BUILT_IN: dict[str, Backend] = {
     backend.name: backend
     for backend in (
         Backend("ale", "ale:<rom>", _made_by("atari", "AtariEnv"), "pip install 'interplay[atari]'"),
+        Backend("ale2p", "ale2p:<rom>", _made_by("atari2p", "TwoPlayerAtariEnv"), "pip install 'interplay[atari2p]'"),
         Backend("gym", "gym:<registered id>", _made_by("gym", "GymEnv"), "pip install 'gymnasium[all]'"),
         Backend(
             "voxel",
@@ -137,6 +138,9 @@ BUILT_IN: dict[str, Backend] = {
             "pettingzoo:<registered id>",
             _made_by("pettingzoo", "PettingZooEnv"),
             "pip install 'interplay[pettingzoo]'",
+        ),
+        Backend(
+            "cogrid", "cogrid:<registered id>", _made_by("cogrid", "CogridEnv"), "pip install 'interplay[cogrid]'", is_slow=True
         ),
         Backend(
             "minerl",

@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 
-BUILT_IN = ("ale", "gym", "voxel", "pettingzoo", "minerl", "minestudio")
+BUILT_IN = ("ale", "ale2p", "gym", "voxel", "pettingzoo", "cogrid", "minerl", "minestudio")
 """What ships with the package."""
 
 VIDEO = "video"

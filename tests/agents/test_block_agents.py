@@ -142,7 +142,7 @@ def test_agents_that_look_into_the_world_must_be_shown_it_first() -> None:
     with pytest.raises(agents.AgentError, match="call reset"):
         player.act(np.zeros((2, 2, 3), np.uint8))
     player.reset(tasks.find("basalt/find_cave"), rng=np.random.default_rng(0))
-    with pytest.raises(agents.AgentError, match=r"call attach\(env\)"):
+    with pytest.raises(agents.AgentError, match=r"call attach\(env, seat\)"):
         player.act(np.zeros((2, 2, 3), np.uint8))
     with pytest.raises(agents.AgentError, match="no scripted player for basalt/sandbox"):
         player.reset(tasks.find("basalt/sandbox"), rng=np.random.default_rng(0))

@@ -30,7 +30,7 @@ from interplay.web.pictures import SHIPPED, shipped_picture
 
 ANEW = "make it anew:  python tools/make_starter.py   (--again after a change of the world or of an agent)"
 TASKS = [task for suite in builtin_suites() for task in suite.tasks]
-PLAYED = [task for task in TASKS if has_player(task)]
+PLAYED = [task for task in TASKS if has_player(task) and len(task.seats) == 1]
 MAX_FILMS_BYTES = 15_000_000
 MAX_RECORDINGS_BYTES = 2_500_000
 

@@ -9,6 +9,7 @@ import numpy as np
 from interplay.agents.base import AgentError
 from interplay.agents.scripted.blocks import BlockPlayer
 from interplay.agents.scripted.player import ScriptedPlayer
+from interplay.agents.scripted.together import Partner
 from interplay.tasks import Task
 
 if TYPE_CHECKING:
@@ -16,13 +17,14 @@ if TYPE_CHECKING:
 
 
 class ScriptedAgent:
-    """Picks its player by the task: pixels alone for Atari games, a look into the world for those of the block world."""
+    """Picks its player by the task: pixels alone for Atari games, a look into the world for those of the block world and for
+    games of several seats."""
 
     name = "scripted"
     observation = "pixels"
 
     def __init__(self) -> None:
-        self._player: ScriptedPlayer | BlockPlayer | None = None
+        self._player: ScriptedPlayer | BlockPlayer | Partner | None = None
 
     def reset(self, task: Task, *, rng: np.random.Generator) -> None:
         """Begin an episode.
@@ -30,13 +32,16 @@ class ScriptedAgent:
         Raises:
             AgentError: If nobody wrote a player for this task.
         """
-        self._player = BlockPlayer() if task.env.backend == "voxel" else ScriptedPlayer()
+        if task.env.backend == "voxel":
+            self._player = BlockPlayer()
+        else:
+            self._player = Partner() if len(task.seats) > 1 else ScriptedPlayer()
         self._player.reset(task, rng=rng)
 
-    def attach(self, env: PlayableEnv) -> None:
+    def attach(self, env: PlayableEnv, seat: str) -> None:
         """Show the environment to a player that looks into it."""
-        if isinstance(self._player, BlockPlayer):
-            self._player.attach(env)
+        if isinstance(self._player, BlockPlayer | Partner):
+            self._player.attach(env, seat)
 
     def act(self, observation: np.ndarray) -> Any:
         """The action for one native frame."""

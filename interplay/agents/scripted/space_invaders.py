@@ -29,7 +29,13 @@ class SpaceInvaders:
     So an action depends on what four pictures show (which way the cannon moves, where bombs and invaders are) with room to
     spare: a network can learn it from a quarter of an hour of play. Standing under one column scores as well and needs eyes
     too sharp for that.
+
+    Args:
+        cannon: Palette index of its cannon.
     """
+
+    def __init__(self, cannon: int = CANNON) -> None:
+        self._cannon = cannon
 
     def reset(self, rng: np.random.Generator) -> None:
         """Forget the last episode; begin to either side."""
@@ -42,7 +48,7 @@ class SpaceInvaders:
 
     def decide(self, pixels: np.ndarray) -> set[str]:
         """The buttons for the next four frames."""
-        cannon = find(pixels, CANNON, top=CANNON_TOP, bottom=GROUND)
+        cannon = find(pixels, self._cannon, top=CANNON_TOP, bottom=GROUND)
         if cannon is None:  # between lives
             return {"FIRE"}
         near = [bomb for bomb in self._bombs() if bomb.bottom >= ALARM_ROW and abs(bomb.x - cannon.x) <= REACH]

@@ -79,7 +79,7 @@ class Repeated:
             raise AgentError(f"the oracle was made for {self._instance.task().id}, not for {task.id}")
         self._watch, self._step = None, 0
 
-    def attach(self, env: PlayableEnv) -> None:
+    def attach(self, env: PlayableEnv, seat: str) -> None:
         """Take the environment, to judge by its world."""
         assert isinstance(env, VoxelEnv)
         self._watch = Watch(env.world, self._instance)

@@ -96,7 +96,7 @@ class BlockPlayer:
             )
         self._task, self._rng, self._play = task, rng, None
 
-    def attach(self, env: PlayableEnv) -> None:
+    def attach(self, env: PlayableEnv, seat: str) -> None:
         """Take the environment whose world is played."""
         self._env, self._play = env, None
 
@@ -107,7 +107,7 @@ class BlockPlayer:
         if self._task is None:
             raise AgentError("call reset(task, rng=...) before act()")
         if self._env is None:
-            raise AgentError("the scripted player of the block world looks into the world: call attach(env) before act()")
+            raise AgentError("the scripted player of the block world looks into the world: call attach(env, seat) before act()")
         if self._play is None:
             self._play = polite(self._env.world, BLOCK_BRAINS[self._task.name](self._env.world, self._rng))  # type: ignore[attr-defined]
         return as_keys(next(self._play, Action()))

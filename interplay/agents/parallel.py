@@ -1,0 +1,77 @@
+"""Tasks of several seats for libraries that train several agents: PettingZoo's parallel interface over any of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pettingzoo
+
+from interplay.envs import PlayableEnv
+from interplay.record import RecordedEpisode
+
+
+class ParallelTask(pettingzoo.ParallelEnv):
+    """A world of several seats as PettingZoo's parallel environment; its agents are the seats.
+
+    Rewards and the step limit are those of recorded play: `Task.reward`, `Task.max_steps`. A seat that is done before the
+    others counts as terminated and leaves `agents`; the others end as the game ends. Each agent's info is the world's.
+
+    Args:
+        env: The world, as `interplay.envs.make` builds it.
+    """
+
+    def __init__(self, env: PlayableEnv) -> None:
+        self.metadata = {"name": env.task.id, **env.metadata}
+        self.render_mode = "rgb_array"
+        self.possible_agents = list(env.task.seats)
+        self.agents: list[str] = []
+        self._env = env
+        self._rng = np.random.default_rng(0)
+        self._noop = env.task.keys.noop
+        self._episode = RecordedEpisode(env)
+
+    def observation_space(self, agent: str) -> gymnasium.Space:
+        """What this seat observes."""
+        return self._env.observation_space[agent]  # type: ignore[index]
+
+    def action_space(self, agent: str) -> gymnasium.Space:
+        """What this seat can do."""
+        return self._env.action_space[agent]  # type: ignore[index]
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Start a game, the next one of the seed before where none is given."""
+        if seed is not None:
+            self._rng = np.random.default_rng(seed)
+        self._episode = RecordedEpisode(self._env)
+        observations, info = self._episode.start(int(self._rng.integers(2**31)) if seed is None else seed)
+        self.agents = list(self.possible_agents)
+        return dict(observations), {seat: dict(info) for seat in self.agents}
+
+    def step(
+        self, actions: dict[str, Any]
+    ) -> tuple[dict[str, Any], dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]]:
+        """One step of all seats that still play."""
+        acting = {seat: actions[seat] if seat in self.agents else self._noop for seat in self.possible_agents}
+        step = self._episode.step(acting)
+        playing, is_over = self.agents, self._episode.outcome is not None
+        done = step.info.get("seats_done", ())
+        terminations = {seat: step.terminated if is_over else seat in done for seat in playing}
+        truncations = {seat: step.truncated and is_over for seat in playing}
+        self.agents = [] if is_over else [seat for seat in playing if seat not in done]
+        return (
+            {seat: step.observation[seat] for seat in playing},
+            {seat: step.rewards[seat] for seat in playing},
+            terminations,
+            truncations,
+            {seat: dict(step.info) for seat in playing},
+        )
+
+    def render(self) -> np.ndarray:
+        """What the first seat sees, uint8, shape (H, W, 3)."""
+        return self._env.view().rgb()
+
+    def close(self) -> None:
+        """Close the world."""
+        self._env.close()

@@ -1,0 +1,196 @@
+"""Atari 2600 games for two on the multi-agent Arcade Learning Environment (Terry & Black 2020), one native frame a step.
+
+Stickiness happens here, as in `interplay.envs.atari` and for its reasons: drawn from the seed, for each seat alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib.metadata import version
+from types import MappingProxyType
+from typing import Any, ClassVar, NamedTuple
+
+import gymnasium
+import numpy as np
+import zstandard
+from multi_agent_ale_py import ALEInterface
+
+from interplay.envs import atari
+from interplay.envs.base import EnvError, Frame, FramePolicy, PlayableEnv
+from interplay.envs.palette import PALETTE
+from interplay.envs.parallel import require_actions
+from interplay.tasks import Task
+
+ALEInterface.setLoggerMode("error")
+
+_OPTIONS = atari.OPTIONS | {"bonus": True}
+
+
+class Bonus(NamedTuple):
+    """What a game pays one player when the other is hit.
+
+    Attributes:
+        points: How much.
+        byte: The byte of RAM in which it is seen that somebody was hit.
+        bits: The bits that rise in the frame of the payment, by the seat that is paid.
+    """
+
+    points: int
+    byte: int
+    bits: tuple[int, int]
+
+
+BONUSES = {"space_invaders": Bonus(200, 42, (2, 4))}
+"""ROM -> its bonus, where a task may leave it out."""
+
+
+class TwoPlayerAtariEnv(PlayableEnv):
+    """One game for two, one frame a step, all 18 actions for each seat; both see one screen, and the game ends for both.
+
+    Observations and rewards are mappings seat -> value; an observation is the native screen: uint8, shape (210, 160), palette
+    indices. `reset` plays 0 to `noop_max` no-ops, the number drawn from the seed. `info["lives"]` is how many lives are left
+    after this one.
+
+    Task options: those of `ale:` (`mode`: the first mode for two players unless said otherwise), and `bonus`: whether a player
+    is paid when the other is hit (true). In Space Invaders these are 200 points. They are told from points for shooting by the
+    byte of RAM that says who was hit.
+
+    Raises:
+        EnvError: If the game is not for two, the task has not two seats, or an option is unknown.
+    """
+
+    observes_view = True
+    shown_info = MappingProxyType({"lives": gymnasium.spaces.Box(0, 255, (), np.int64)})
+    deterministic = True
+    frame_policy: FramePolicy = "indexed"
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["rgb_array"], "render_fps": 60}  # type: ignore[misc]
+
+    def __init__(self, task: Task) -> None:
+        self.task = task
+        self.render_mode = "rgb_array"
+        rom = task.env.name
+        options = atari.read_options(task, _OPTIONS)
+        if not isinstance(options["bonus"], bool) or (not options["bonus"] and rom not in BONUSES):
+            raise EnvError(
+                f"task {task.id}: env.options.bonus must be true or false, and false only for {', '.join(BONUSES)}; "
+                f"got {options['bonus']!r}"
+            )
+        if len(task.seats) != 2:
+            raise EnvError(f"task {task.id}: {task.env.id} is played by two; name two seats:  seats = ['first', 'second']")
+        self._bonus = None if options["bonus"] else BONUSES[rom]
+        self._noop_max = int(options["noop_max"])
+        self._sticky = float(options["sticky"])
+        self.ale = ALEInterface()
+        self.ale.setFloat("repeat_action_probability", 0.0)
+        self.ale.setInt("random_seed", 0)  # the games draw nothing from it once stickiness is off
+        self.ale.loadROM(str(atari.rom_path(rom)))
+        modes = [int(mode) for mode in self.ale.getAvailableModes(2)]
+        if not modes:
+            raise EnvError(f"task {task.id}: the game {rom!r} is not for two players")
+        self.ale.setMode(atari.chosen(task, "mode", options["mode"] or modes[0], modes))
+        self.ale.setDifficulty(atari.chosen(task, "difficulty", options["difficulty"], self.ale.getAvailableDifficulties()))
+        self.ale.reset_game()
+        width, height = self.ale.getScreenDims()
+        self._screen = np.zeros((height, width), np.uint8)
+        space = gymnasium.spaces.Box(0, 255, (height, width), np.uint8)
+        self.observation_space = gymnasium.spaces.Dict(dict.fromkeys(task.seats, space))
+        self.action_space = gymnasium.spaces.Dict({seat: gymnasium.spaces.Discrete(atari.NUM_ACTIONS) for seat in task.seats})
+        self._begin(0)
+
+    def _begin(self, seed: int) -> None:
+        self._previous = dict.fromkeys(self.task.seats, 0)
+        self._num_steps = 0
+        self._sticky_rng = np.random.default_rng((seed, 1))
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Start an episode; the same seed starts the same one, whatever was played before."""
+        super().reset(seed=seed)
+        start_seed = int(self.np_random.integers(2**32)) if seed is None else seed
+        self._begin(start_seed)
+        self.ale.reset_game()
+        for _ in range(int(np.random.default_rng(start_seed).integers(self._noop_max + 1))):
+            self.ale.act([0, 0])
+        return self._observe(), {"lives": self._lives()}
+
+    def step(self, action: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, float], bool, bool, dict[str, Any]]:  # type: ignore[override]
+        """Play one frame (1/60 s): a mapping seat -> action.
+
+        Raises:
+            EnvError: If a seat has no action, or one that does not exist.
+        """
+        seats = self.task.seats
+        require_actions(self.task, action, seats)
+        applied = {seat: int(action[seat]) for seat in seats}
+        for seat, number in applied.items():
+            if not 0 <= number < atari.NUM_ACTIONS:
+                raise EnvError(f"Atari action of seat {seat} must be 0 to {atari.NUM_ACTIONS - 1}, got {action[seat]!r}")
+        info: dict[str, Any] = {}
+        if self._sticky > 0:
+            for seat in seats:
+                if self._sticky_rng.random() < self._sticky:
+                    applied[seat] = self._previous[seat]
+                info[f"{seat}.applied_action"] = applied[seat]
+        self._previous = applied
+        before = self._hit()
+        points = self.ale.act([applied[seat] for seat in seats])
+        if self._bonus is not None:
+            risen = self._hit() & ~before
+            points = [
+                earned - self._bonus.points * bool(risen & bit) for earned, bit in zip(points, self._bonus.bits, strict=True)
+            ]
+        self._num_steps += 1
+        info["lives"] = self._lives()
+        rewards = {seat: float(earned) for seat, earned in zip(seats, points, strict=True)}
+        return self._observe(), rewards, bool(self.ale.game_over()), self._num_steps >= self.task.max_steps, info
+
+    def _hit(self) -> int:
+        """The bits that say who was hit; 0 where nobody needs them."""
+        return 0 if self._bonus is None else int(self.ale.getRAM()[self._bonus.byte])
+
+    def _lives(self) -> int:
+        return max(0, int(self.ale.lives()))
+
+    def _observe(self) -> dict[str, Any]:
+        self.ale.getScreen(self._screen.reshape(-1))
+        return dict.fromkeys(self.task.seats, self._screen.copy())
+
+    def view(self) -> Frame:
+        """The native screen and the console's palette."""
+        return Frame(self._screen, PALETTE)
+
+    def render(self) -> np.ndarray:  # type: ignore[override]
+        """The native screen as uint8, shape (210, 160, 3)."""
+        return PALETTE[self._screen]
+
+    def _state(self) -> bytes:
+        """The emulator's."""
+        state = self.ale.cloneSystemState()
+        try:
+            return self.ale.encodeState(state).tobytes()
+        finally:
+            self.ale.deleteState(state)
+
+    def snapshot(self) -> bytes:
+        """Emulator state and what this class adds to it, compressed: about 1 kB."""
+        extra = {"world": self.task.env.id, "previous": self._previous, "steps": self._num_steps}
+        return atari.pack(extra | {"sticky": self._sticky_rng.bit_generator.state}, self._screen, self._state())
+
+    def restore(self, snapshot: bytes) -> None:
+        """Continue from a snapshot of the same game."""
+        try:
+            extra, screen, encoded = atari.unpack(snapshot, self._screen.shape)
+            if extra["world"] != self.task.env.id:  # the emulator itself would read on, whatever lies there
+                raise ValueError(f"it is one of {extra['world']}")
+        except (zstandard.ZstdError, ValueError, KeyError) as error:
+            raise EnvError(f"this is not a snapshot of {self.task.env.id}: {error}") from None
+        state = self.ale.decodeState(np.frombuffer(encoded, np.uint8).copy())
+        self.ale.restoreSystemState(state)
+        self.ale.deleteState(state)
+        self._screen[:] = screen
+        self._previous = extra["previous"]
+        self._num_steps = extra["steps"]
+        self._sticky_rng.bit_generator.state = extra["sticky"]
+
+    def versions(self) -> dict[str, str]:
+        """Also of the emulator, and of the package whose ROM it plays."""
+        return super().versions() | {name: version(name) for name in ("multi-agent-ale-py", "ale-py")}

@@ -1,0 +1,92 @@
+"""CoGrid's grid worlds for several agents, such as the kitchens of Overcooked: `cogrid:Overcooked-CrampedRoom-V0`."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import cogrid
+import gymnasium
+import numpy as np
+import zstandard
+from cogrid.core.actions import Actions
+from cogrid.core.objects import idx_to_object
+from cogrid.envs.registry import ENVIRONMENT_REGISTRY
+
+from interplay.envs.base import EnvError
+from interplay.envs.parallel import ParallelGame, require_options
+from interplay.errors import unknown_name
+from interplay.tasks import Task
+
+SCALE = 2
+"""How many pixels of our picture, each way, one of CoGrid's becomes: its cells are 32 wide, ours 64."""
+
+
+class CogridEnv(ParallelGame):
+    """A registered environment, as `ParallelGame` says; it ends after `task.max_steps`. A seed decides which way the agents
+    look and, where the layout has no places for them, where they begin.
+
+    Observations are CoGrid's features, float32, shape (N,). There are no task options.
+
+    Raises:
+        NotFoundError: If the id is not registered, or for an option.
+        EnvError: If it has other agents than the task has seats.
+    """
+
+    deterministic = True
+    frame_policy = "replay"
+
+    def __init__(self, task: Task) -> None:
+        require_options(task, "CoGrid option", ())
+        if task.env.name not in ENVIRONMENT_REGISTRY:
+            raise unknown_name("CoGrid environment", task.env.name, ENVIRONMENT_REGISTRY)
+        env = cogrid.make(task.env.name, render_mode="rgb_array")
+        env.max_steps = task.max_steps
+        super().__init__(task, env, task.env.name, ("cogrid", "pettingzoo"))
+        features, _ = env.reset(seed=0)  # what it observes, and the rules that `set_state` needs, are known from then on
+        self.observation_space = gymnasium.spaces.Dict(
+            {
+                seat: gymnasium.spaces.Box(-np.inf, np.inf, features[agent].shape, features[agent].dtype)
+                for seat, agent in self._agents.items()
+            }
+        )
+        self._pick_up = env.action_set.index(Actions.PickupDrop)
+        self._noop = env.action_set.index(Actions.Noop)
+        self._asked: dict[str, Any] = {}
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Start a game."""
+        self._asked = {}
+        return super().reset(seed=seed, options=options)
+
+    def action_of_person(self, action: Any, seat: str, gui_size: tuple[int, int] | None = None) -> Any:
+        """A key that is held picks up or puts down once; a second time, and a person would put back what they just took."""
+        before, self._asked[seat] = self._asked.get(seat), action
+        return self._noop if action == before == self._pick_up else action
+
+    def render(self) -> np.ndarray:  # type: ignore[override]
+        """The grid from above, uint8, shape (H, W, 3), 64 pixels a cell: counters, piles, pots and what the agents hold."""
+        return super().render().repeat(SCALE, axis=0).repeat(SCALE, axis=1)
+
+    def state(self) -> dict[str, Any]:
+        """Everything in the grid, as CoGrid's `get_state` tells it."""
+        return self._env.get_state()
+
+    def name_of(self, kind: int) -> str:
+        """What a number in the state's `object_type_map` and `agent_inv` stands for: `onion`, `plate`; empty for nothing."""
+        return idx_to_object(kind, scope=self._env.scope) or "" if kind > 0 else ""
+
+    def snapshot(self) -> bytes:
+        """CoGrid's state, compressed: about 700 bytes."""
+        return zstandard.compress(json.dumps({"state": self.state(), "done": self._done}).encode())
+
+    def restore(self, snapshot: bytes) -> None:
+        """Continue from a snapshot of the same environment."""
+        try:
+            kept = json.loads(zstandard.decompress(snapshot))
+            self._env.set_state(kept["state"])
+        except (zstandard.ZstdError, ValueError, KeyError, TypeError) as error:
+            raise EnvError(f"this is not a snapshot of {self.task.env.id}: {error}") from None
+        self._done = kept["done"]
+        self._env.agents = [agent for seat, agent in self._agents.items() if seat not in self._done]
+        self._picture = self.render()

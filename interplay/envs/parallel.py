@@ -1,0 +1,152 @@
+"""Parallel environments, in which all agents act at once, as worlds of several seats: for `pettingzoo:` and `cogrid:`."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+import gymnasium
+import numpy as np
+
+from interplay.envs.base import EnvError, Frame, PlayableEnv
+from interplay.errors import unknown_name
+from interplay.tasks import Task
+
+
+class ParallelGame(PlayableEnv):
+    """A parallel environment of PettingZoo's interface; the task's seats are its agents, in the order of its `possible_agents`.
+
+    `step` takes a mapping seat -> action and gives mappings seat -> observation and seat -> reward. As PettingZoo defines it,
+    each agent terminates or is truncated by itself; the game ends when all have. Until then a seat that is done gets reward 0.0
+    and keeps its last observation, its action is ignored, and `info["seats_done"]` lists it. The game counts as terminated if
+    any agent terminated, otherwise as truncated. What the infos of the agents hold has the name `<seat>.<name>`.
+
+    Args:
+        env: The `pettingzoo.ParallelEnv`, made with `render_mode="rgb_array"`.
+        name: What it is called where it was made.
+        packages: Distributions that decide what it does and draws; those that are there are named in recordings.
+    Raises:
+        EnvError: If it has other agents than the task has seats.
+    """
+
+    def __init__(self, task: Task, env: Any, name: str, packages: tuple[str, ...]) -> None:
+        self.task = task
+        self.render_mode = "rgb_array"
+        self.metadata = {"render_modes": ["rgb_array"], "render_fps": round(task.frame_rate_hz)}
+        self._env = env
+        self._packages = packages
+        agents = list(env.possible_agents)
+        if len(agents) < 2 or len(agents) != len(task.seats):
+            seats, there = _counted(len(task.seats), "seat"), _counted(len(agents), "agent")
+            raise EnvError(
+                f"task {task.id} has {seats}, and {name!r} has {there}: {', '.join(map(str, agents))}\n"
+                f"Name a seat for each agent, two at least, in this order:  seats = {[str(agent) for agent in agents]}"
+            )
+        self._agents = dict(zip(task.seats, agents, strict=True))
+        self.action_space = gymnasium.spaces.Dict({seat: env.action_space(agent) for seat, agent in self._agents.items()})
+        self._seen: dict[str, Any] = {}
+        self._done: dict[str, bool] = {}
+        self._picture: np.ndarray | None = None
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Start a game."""
+        super().reset(seed=seed)
+        observations, infos = self._env.reset(seed=seed, options=options)
+        self._seen = {seat: observations[agent] for seat, agent in self._agents.items()}
+        self._done = {}
+        self._picture = self.render()
+        return dict(self._seen), self._info(infos)
+
+    def step(self, action: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, float], bool, bool, dict[str, Any]]:  # type: ignore[override]
+        """One step of all seats: a mapping seat -> action.
+
+        Raises:
+            EnvError: If a seat that plays has no action, or the game is over.
+        """
+        playing = self._playing()
+        if not playing:
+            raise EnvError(f"task {self.task.id}: the game is not running; call reset before the next step")
+        require_actions(self.task, action, playing)
+        # An environment that keeps agents that are done expects an action of them too.
+        acting = {agent: action[seat] for seat, agent in self._agents.items() if agent in self._env.agents and seat in action}
+        observations, rewards, terminations, truncations, infos = self._env.step(acting)
+        for seat, agent in playing.items():
+            if agent in observations:
+                self._seen[seat] = observations[agent]
+            if terminations.get(agent) or truncations.get(agent):
+                self._done[seat] = bool(terminations.get(agent))
+        self._picture = self.render()
+        is_over = not self._playing()
+        terminated = is_over and any(self._done.values())
+        earned = {seat: float(rewards.get(agent, 0.0)) if seat in playing else 0.0 for seat, agent in self._agents.items()}
+        return dict(self._seen), earned, terminated, is_over and not terminated, self._info(infos)
+
+    def _playing(self) -> dict[str, Any]:
+        """Seats that still play, with their agents. An environment should drop agents that are done, and not every one does."""
+        present = set(self._env.agents)
+        return {seat: agent for seat, agent in self._agents.items() if agent in present and seat not in self._done}
+
+    def _info(self, infos: Mapping[Any, Mapping[str, Any]]) -> dict[str, Any]:
+        """The infos of the agents in one table, and who is done."""
+        info = {f"{seat}.{name}": value for seat, agent in self._agents.items() for name, value in infos.get(agent, {}).items()}
+        return info | ({"seats_done": [seat for seat in self._agents if seat in self._done]} if self._done else {})
+
+    def observation_of(self, seat: str) -> Any:
+        """What the agent in this seat observed last."""
+        return self._seen[seat]
+
+    def view(self) -> Frame:
+        """What the environment drew, uint8, shape (H, W, 3): one picture for all seats, drawn once a step."""
+        if self._picture is None:
+            raise EnvError(f"{self.task.env.id} has no picture before its first reset")
+        return Frame(self._picture)
+
+    def render(self) -> np.ndarray:  # type: ignore[override]
+        """What the environment draws, uint8, shape (H, W, 3)."""
+        picture = self._env.render()
+        if not isinstance(picture, np.ndarray) or picture.ndim != 3:
+            raise EnvError(f"{self.task.env.id} draws no picture in render_mode 'rgb_array', so people cannot play it")
+        return np.ascontiguousarray(picture, np.uint8)
+
+    def versions(self) -> dict[str, str]:
+        """Also of the packages that play and draw it."""
+        found = super().versions()
+        for package in self._packages:
+            try:
+                found[package] = version(package)
+            except PackageNotFoundError:
+                continue
+        return found
+
+    def close(self) -> None:
+        """Close the environment within."""
+        self._env.close()
+
+
+def require_actions(task: Task, action: Any, seats: Collection[str]) -> None:
+    """Refuse a joint action that leaves one of these seats out.
+
+    Raises:
+        EnvError: Naming those without an action.
+    """
+    missing = [seat for seat in seats if not isinstance(action, Mapping) or seat not in action]
+    if missing:
+        raise EnvError(f"task {task.id}: an action is a mapping from every seat, got none for {', '.join(missing)}")
+
+
+def require_options(task: Task, kind: str, known: Collection[str]) -> None:
+    """Refuse an option of a task that its backend does not have.
+
+    Args:
+        kind: As the error names it: `PettingZoo option`.
+    Raises:
+        NotFoundError: Offering the nearest.
+    """
+    for name in task.env.options:
+        if name not in known:
+            raise unknown_name(f"{kind} in task {task.id}", name, known)
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" + ("" if number == 1 else "s")
