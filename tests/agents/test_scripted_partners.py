@@ -21,11 +21,11 @@ FOR_TWO = {task.id: task for suite in tasks.builtin_suites() for task in suite.t
 # Steps, the least that two partners earn together, and the most that two random players do, on the first held-out seed.
 # Each game is fixed by seed and actions, so these are figures, not chances. A soup is worth 34 points to each cook.
 FIGURES = {
-    "overcooked/cramped_room": (130, 2 * 55, 12),
-    "overcooked/asymmetric_advantages": (130, 2 * 68, 12),
-    "overcooked/coordination_ring": (130, 2 * 55, 12),
-    "overcooked/forced_coordination": (130, 2 * 55, 12),
-    "overcooked/counter_circuit": (130, 2 * 55, 12),
+    "overcooked/cramped_room": (100, 2 * 34, 12),
+    "overcooked/asymmetric_advantages": (100, 2 * 34, 12),
+    "overcooked/coordination_ring": (100, 2 * 34, 12),
+    "overcooked/forced_coordination": (100, 2 * 34, 12),
+    "overcooked/counter_circuit": (100, 2 * 34, 12),
     "together/cooperative_pong": (260, 2 * 28, 0),
     "together/knights_archers_zombies": (240, 8, 4),
     "atari-two/space_invaders_competitive": (5000, 1050, 950),

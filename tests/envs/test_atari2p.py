@@ -41,7 +41,7 @@ def test_the_points_for_the_others_hit_are_told_by_who_was_hit_and_only_they_are
     """The same random games by both rules. That a payment of 200 was for a hit is known from the life that is lost after it."""
     against, together = world(), world(TOGETHER)
     num_payments = num_lives = 0
-    for seed in range(6):
+    for seed in range(3):
         against.reset(seed=seed)
         together.reset(seed=seed)
         paid, lost, lives = [], [], 2
@@ -65,7 +65,7 @@ def test_the_points_for_the_others_hit_are_told_by_who_was_hit_and_only_they_are
         assert all(any(0 < life - frame <= LONGEST for frame in paid) for life in lost)
         num_payments += len(paid)
         num_lives += len(lost)
-    assert num_lives == 18
+    assert num_lives == 9
     assert num_payments > num_lives  # both can be hit before one life is lost, so lives alone tell nothing
 
 

@@ -99,8 +99,8 @@ def test_another_package_brings_a_backend(tmp_path):
 
 
 def test_without_the_package_a_task_file_says_what_is_known():
-    with pytest.raises(TaskError, match=r"'corridor:straight' names no known backend\nRemedy: write 'ale:<rom>'"):
-        parse_suite(TASKS)
+    with pytest.raises(TaskError, match=r"'labyrinth:straight' names no known backend\nRemedy: write 'ale:<rom>'"):
+        parse_suite(TASKS.replace("corridor:straight", "labyrinth:straight"))
     with pytest.raises(TaskError, match="did you mean 'voxel:straight'"):
         parse_suite(TASKS.replace("corridor:", "voxl:"))
 

@@ -65,7 +65,7 @@ def test_all_games_for_two_are_held_to_the_contract():
 @pytest.mark.parametrize("name", TASKS)
 def test_pettingzoo_takes_a_task_of_several_seats_for_a_parallel_environment(name):
     env = ParallelTask(make(TASKS[name]))
-    parallel_api_test(env, num_cycles=40)
+    parallel_api_test(env, num_cycles=20)
     observations, _ = env.reset(seed=1)
     for agent, observation in observations.items():
         assert env.observation_space(agent).contains(observation)
@@ -87,9 +87,9 @@ def test_a_recorded_game_replays_exactly_from_seed_and_actions(name, tmp_path):
     with closing(interplay.record.open(tmp_path)) as archive:
         env = make(task)
         recorder = archive.recorder(task, env, seed=7, actor="random", actor_kind="agent")
-        episode = RecordedEpisode(env, recorder, max_steps=40)
+        episode = RecordedEpisode(env, recorder, max_steps=30)
         episode.start(7)
-        for action in moves(task, 3, 40):
+        for action in moves(task, 3, 30):
             episode.step(action)
             if episode.outcome:
                 break
@@ -106,7 +106,7 @@ def test_a_snapshot_restores_exactly_in_a_fresh_world_and_in_one_that_played_on(
         task = replace(task, env=replace(task.env, options={**task.env.options, "sticky": 0.25}))
     env = make(task)
     env.reset(seed=5)
-    before, after = moves(task, 1, 60), moves(task, 2, 60)
+    before, after = moves(task, 1, 40), moves(task, 2, 40)
     play(env, before)
     snapshot, picture = env.snapshot(), env.view().rgb().copy()
     expected = play(env, after)

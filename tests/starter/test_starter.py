@@ -101,7 +101,10 @@ def test_every_task_of_the_package_has_its_own_picture_and_none_is_black():
         assert picture.std() > 15, f"{path} shows nothing"
         small = cv2.resize(picture, (16, 16), interpolation=cv2.INTER_AREA).astype(int)
         apart = 6 if task in TASKS else 4  # scenes of explore share their ground and sky
+        rom = task.env.name if task.env.backend in ("ale", "ale2p") else None  # tasks of one ROM show one game
         for other, other_small in seen.items():
+            if rom is not None and find(other).env.name == rom:
+                continue
             assert np.abs(small - other_small).mean() > apart, f"{task.id} and {other} look alike; {ANEW}"
         seen[task.id] = small
     assert {path.stem for path in SHIPPED.iterdir()} == {task.id.replace("/", "-") for task in tasks}
