@@ -167,13 +167,13 @@ def chromium(request, launch_browser):
     """A headless browser. Playwright's event loop counts as running only while a module has it, so that others run theirs.
 
     Tests that lock the pointer ask for the whole browser, by `parametrize("chromium", ["whole"], indirect=True)`, and those
-    that draw with WebGL2 for one that does so without a graphics card, by `["webgl"]`.
+    that draw with WebGL2 for one that does so without a graphics card, by `["webgl"]`; others have no WebGL at all.
     """
     wanted = getattr(request, "param", "shell")
     program = CHROMIUM if wanted == "whole" else CHROMIUM_SHELL
     if not Path(program).exists():
         pytest.skip("no Chromium: install it (apt-get install chromium) or name it in INTERPLAY_CHROMIUM")
-    yield launch_browser(program, *(WEBGL_ARGS if wanted == "webgl" else ()))
+    yield launch_browser(program, *(WEBGL_ARGS if wanted == "webgl" else ("--disable-3d-apis",)))
     asyncio._set_running_loop(None)
 
 

@@ -77,7 +77,7 @@ def test_a_missing_argument_is_misuse(run):
         (("judge", "add-episodes", "--participant", 20 * "9"), "--participant"),
         (("judge", "add-episodes"), "say whose episodes"),
         (("judge", "add-episodes", "--actor", "robots"), "--actor takes human, got 'robots'"),
-        (("episodes", "export", "--all", "--format", "gif"), "unknown export format 'gif'; known: mp4"),
+        (("episodes", "export", "--all", "--format", "gif"), "unknown export format 'gif'; known: minari, mp4"),
         (("study", "open", "basalt", "--address", "rubbish"), "it takes https://host or http://host, got 'rubbish'"),
         (("tasks", "check", "--env", "Taxi-v4", "--steps", 30 * "9"), "--steps"),
         (("serve", "--port", "abc"), "'--port': it must be a valid integer; got 'abc'"),
@@ -153,7 +153,7 @@ def test_an_unknown_name_has_no_traceback_and_exits_2():
 
 
 def test_json_is_one_document_on_standard_output(run):
-    assert len(json.loads(run("tasks", "list", "--json").stdout)) == 14
+    assert len(json.loads(run("tasks", "list", "--json").stdout)) == 22
 
 
 @pytest.mark.parametrize(

@@ -167,7 +167,7 @@ def test_a_foreign_snapshot_is_refused():
 DRAW_AND_WAIT = """
 import sys
 from interplay.envs import make
-from interplay.record.rehearsal import task_of
+from interplay.record.gymnasium_task import task_of
 env = make(task_of("CartPole-v1"))
 env.reset(seed=1)
 print(env.render().shape, flush=True)

@@ -92,7 +92,7 @@ def test_the_library_shows_each_task_with_a_picture_of_it(page):
     # placeholders stand there.
     is_real = f"i.complete && i.naturalWidth > 0 && i.naturalWidth !== {PLACEHOLDER_SIZE[0]}"
     until(page, f"[...document.images].every(i => {is_real})", within_s=240)
-    assert page.get_by_role("heading", name="Space Invaders").is_visible()
+    assert page.get_by_role("heading", name="Space Invaders", exact=True).is_visible()
     assert fits(page)
     page.evaluate("scrollTo(0, 0)")
     page.shoot("library")
