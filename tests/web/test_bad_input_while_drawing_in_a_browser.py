@@ -76,7 +76,7 @@ window.workers = [];
 window.Worker = class extends Worker { constructor(...what) { super(...what); workers.push(this); } };"""
 
 
-CASTER_WORKER = Path(interplay.web.__file__).parent / "static" / "js" / "scene" / "caster_worker.js"
+CASTER_WORKER = Path(interplay.web.__file__).parent / "static" / "js" / "scene" / "land" / "caster_worker.js"
 
 
 class Window:
