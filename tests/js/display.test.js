@@ -35,6 +35,9 @@ function notes(width = 640, height = 360) {
     clearRect: (...at) => painted.push(["clear", ...at]),
     fillRect: (...at) => painted.push([context.fillStyle, ...at]),
     drawImage: (_, ...at) => painted.push(["image", ...at]),
+    beginPath: () => {},
+    rect: (...at) => painted.push([context.fillStyle, ...at]),
+    fill: () => painted.push(["filled"]),
   };
   return { painted, display: new Display(context) };
 }
@@ -54,6 +57,20 @@ test("nothing is painted anew while nothing has changed", () => {
   assert.deepEqual(painted, [["clear", 0, 0, 640, 360], ["rgb(140 8 8 / 0.5)", 0, 0, 640, 360]]);
   display.draw(1280, 720);
   assert.equal(painted.length, 4);
+});
+
+test("a cross inverts a picture of as many pixels, and is painted sharp over one of fewer", () => {
+  const { painted, display } = notes();
+  display.show([["crosshair"]], 320, 180);
+  display.draw(640, 360);
+  assert.deepEqual(painted, [["clear", 0, 0, 640, 360]]);
+  assert.deepEqual(display.crosshair[0], [312 / 640, 180 / 360, 18 / 640, 2 / 360]);
+  display.draw(640, 360, false);
+  assert.deepEqual(display.crosshair, []);
+  assert.deepEqual(painted.slice(1, 3), [["clear", 0, 0, 640, 360], ["rgb(0 0 0 / 45%)", 311, 179, 20, 4]]);
+  assert.deepEqual(painted.slice(-4, -2), [["white", 312, 180, 18, 2], ["white", 320, 172, 2, 8]]);
+  display.draw(640, 360);
+  assert.equal(display.crosshair.length, 3);
 });
 
 test("a portrait is asked for at its size and painted in its window", () => {

@@ -62,12 +62,14 @@ export class Display {
     /** GUI pixels from where the operations have the cursor to where the mouse has it by now. */
     this.shift = [0, 0];
     this.isPainted = false;
+    this.inverts = true;
     /** @type {Map<string, Sprite>} */
     this.sprites = new Map();
     /** @type {Map<string, HTMLCanvasElement>} key and scale -> ready to be drawn */
     this.ready = new Map();
     /**
      * Where what is under it is to be inverted, which a canvas of its own cannot: x, y, width and height as shares of the canvas.
+     * None where the cross is painted here.
      * @type {number[][]}
      */
     this.crosshair = [];
@@ -116,11 +118,13 @@ export class Display {
    * Paint it, if anything has changed.
    * @param {number} width device pixels of the canvas
    * @param {number} height
+   * @param {boolean} [inverts] whether the picture under it has as many pixels, so that a cross which inverts it is as sharp
    */
-  draw(width, height) {
+  draw(width, height, inverts = true) {
     const { context } = this;
     const { canvas } = context;
-    if (this.isPainted && canvas.width === width && canvas.height === height) return;
+    if (this.isPainted && canvas.width === width && canvas.height === height && this.inverts === inverts) return;
+    this.inverts = inverts;
     if (canvas.width !== width) canvas.width = width;
     if (canvas.height !== height) canvas.height = height;
     this.isPainted = true;
@@ -156,7 +160,8 @@ export class Display {
           this.#flames(x, width, height);
           break;
         case "crosshair":
-          this.#invert(cross(width >> 1, height >> 1, g), width, height);
+          if (inverts) this.#invert(cross(width >> 1, height >> 1, g), width, height);
+          else this.#outlined(cross(width >> 1, height >> 1, g));
           break;
         case "title": {
           const across = ((this.sprites.get(key)?.width ?? 1) - 1) * 2 * g;
@@ -260,6 +265,17 @@ export class Display {
       const bar = this.context.getImageData(x, y, wide, tall);
       bar.data.forEach((value, i) => i % 4 < 3 && (bar.data[i] = 255 - value));
       this.context.putImageData(bar, x, y);
+    }
+  }
+
+  /** White with a dark edge, which is seen over everything, too. @param {number[][]} bars */
+  #outlined(bars) {
+    const { context } = this;
+    for (const [colour, edge] of /** @type {[string, number][]} */ ([["rgb(0 0 0 / 45%)", 1], ["white", 0]])) {
+      context.fillStyle = colour;
+      context.beginPath(); // as one shape: where edges meet they are no darker
+      for (const [x, y, wide, tall] of bars) context.rect(x - edge, y - edge, wide + 2 * edge, tall + 2 * edge);
+      context.fill();
     }
   }
 }

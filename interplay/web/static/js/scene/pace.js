@@ -1,7 +1,9 @@
 // How fast the browser draws the world, how many pixels it can afford for that, and how long a press takes to be seen. Times are in ms.
 
 /** Shares of the device's pixels. */
-export const RATIOS = [1, 0.75, 0.5];
+export const RATIOS = [1, 0.75, 0.5, 0.35];
+/** Which of them to begin with where there may be little time. */
+const LOW = 2;
 const WANTED_FPS = 30;
 const LEAST_FPS = 15;
 /** Over how long the rate is measured. */
@@ -36,9 +38,9 @@ export class Pace {
     return RATIOS[this.level];
   }
 
-  /** Begin with the fewest pixels, and see how many more there is time for. */
+  /** Begin with few pixels, and see how many more there is time for. */
   beginLow() {
-    this.level = RATIOS.length - 1;
+    this.level = LOW;
   }
 
   /** Begin to measure anew. */

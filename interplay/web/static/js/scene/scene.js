@@ -312,7 +312,7 @@ export class Scene {
     this.figures.draw(view, nowMs);
     if (this.isFree) return;
     if (this.hand) this.figures.hand(this.hand, view, nowMs, this.tickAt);
-    this.display.draw(...this.sharp);
+    this.display.draw(...this.sharp, view.width === this.sharp[0] && view.height === this.sharp[1]);
     this.crosshair.draw(this.display.crosshair, view.width, view.height);
   }
 }
