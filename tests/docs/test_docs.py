@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from warm_process import LIBRARIES, WarmProcess
+from warm_process import LIBRARIES, WITH_BLOCK_WORLD, WarmProcess
 
 LIMIT_S = 180
 ROOT = Path(__file__).parent.parent.parent
@@ -40,10 +40,13 @@ def run(tmp_path_factory):
 
     def run(command: list[str], folder: Path) -> tuple[int, str]:
         program, *words = command
-        arguments = words if program == "python" else ["-m", "interplay.cli", *words]
+        if program == "python":
+            arguments, loaded = words, LIBRARIES
+        else:
+            arguments, loaded = ["-m", "interplay.cli", *words], WITH_BLOCK_WORLD
         said = outputs / "said"
         said.unlink(missing_ok=True)
-        process = WarmProcess(arguments, stdout=said, stderr=said, env=environment, cwd=folder, loaded=LIBRARIES)
+        process = WarmProcess(arguments, stdout=said, stderr=said, env=environment, cwd=folder, loaded=loaded)
         try:
             return process.wait(LIMIT_S), said.read_text(errors="replace")
         finally:

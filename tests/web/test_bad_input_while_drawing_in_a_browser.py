@@ -93,7 +93,8 @@ class Window:
         self.page, self.said, self.fresh, self.step = page, [], 0, 0
         self.spoil: Callable[[bytes], list[bytes]] | None = None
         page.add_init_script(REMEMBER_WORKERS + 'localStorage.setItem("interplay.drawn", "here")')
-        page.set_viewport_size({"width": 420, "height": 700})
+        screen = {"width": 420, "height": 700, "deviceScaleFactor": 0.5, "mobile": False}
+        page.context.new_cdp_session(page).send("Emulation.setDeviceMetricsOverride", screen)  # few pixels are drawn sooner
         page.route("**/scene/land/caster_worker.js", self._with_knows)
         page.route_web_socket("**/api/play", self._connect)
 
@@ -308,12 +309,15 @@ def test_a_window_that_was_hidden_while_the_worker_was_killed_begins_again(playe
     playing(second.page)
     second.until(lambda: second.fresh == 2)
     sees_steps(second.page, 50)
+    second.page.keyboard.press("KeyP")  # so that the rest of the time costs nobody anything
+    second.page.locator("#player[data-state=paused]").wait_for()
     second.page.wait_for_timeout(max(0.0, AWAY_S - time.monotonic() + begun) * 1000)
     frozen.send("Page.setWebLifecycleState", {"state": "active"})
     fresh = first.fresh
     first.page.evaluate(HIDE, False)
-    first.page.keyboard.press("KeyW")
-    playing(first.page)
+    for player in players:
+        player.page.keyboard.press("KeyW")
+        playing(player.page)
     first.until(lambda: first.fresh > fresh)
     for player in players:
         sees_steps(player.page, 20)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from weakref import WeakKeyDictionary
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,6 +21,7 @@ from interplay.world.blocks import fire
 from interplay.world.blocks.breaking import break_block
 from interplay.world.grid.connections import NAME_OF, SIDES
 from interplay.world.grid.fluids import FLUID, WATER
+from interplay.world.grid.grid import SQUARE, Grid
 from interplay.world.grid.light import EAST, HIDES, NORTH, SOUTH, TAKES, WEST
 from interplay.world.registry.blocks import AIR, BLOCK_OF, BLOCKS, BY_NAME, change, name_of, per_block, properties_of, state_of
 from interplay.world.terrain import trees
@@ -68,7 +70,12 @@ def random_ticks(world: World) -> None:
     num = (x1 - x0 + 1) * (z1 - z0 + 1) * ((sy + 15) >> 4) * speed
     draws = world.rng.integers(0, 1 << 62, num, dtype=np.int64)
     dark = sky_darkening(world.time)
-    ruled, grown, states, decayed = _drawn(blocks, world.grid.light, _TURNS, _SOIL, draws, (x0, x1, z0, z1), speed, dark)
+    first = _AT_FIRST.get(world.first)
+    if first is None:
+        first = _AT_FIRST[world.first] = _with_turns(world.first.blocks, _TURNS)
+    ruled, grown, states, decayed = _drawn(
+        blocks, world.grid.light, _TURNS, _SOIL, draws, (x0, x1, z0, z1), speed, dark, first, world.grid.touched[0]
+    )
     for cell in ruled.tolist():
         x, z, y = cell >> 20, cell >> 10 & 1023, cell & 1023
         state = int(blocks[x, z, y])  # another turn of this tick may have changed it
@@ -137,9 +144,30 @@ def _far_from_logs(blocks, soil, x, y, z):
     return True
 
 
+_AT_FIRST: WeakKeyDictionary[Grid, np.ndarray] = WeakKeyDictionary()
+"""Of each land as generated, the sections with a block that gets turns: most have none, and need not be read."""
+assert SQUARE == 16  # a square of columns that is noted as touched is one of sections
+
+
 @njit(cache=True)
-def _drawn(blocks, light, turns, soil, draws, sections, speed, dark):
-    """Sort the drawn cells: those with a rule; soils and what they become, -1 for dirt; leaves that decay."""
+def _with_turns(blocks, turns):
+    """Whether a section of 16 x 16 x 16 cells has a block that gets turns."""
+    sx, sz, sy = blocks.shape
+    found = np.zeros(((sx + 15) >> 4, (sz + 15) >> 4, (sy + 15) >> 4), np.bool_)
+    for x in range(sx):
+        for z in range(sz):
+            for y in range(sy):
+                if turns[blocks[x, z, y]]:
+                    found[x >> 4, z >> 4, y >> 4] = True
+    return found
+
+
+@njit(cache=True)
+def _drawn(blocks, light, turns, soil, draws, sections, speed, dark, first, touched):
+    """Sort the drawn cells: those with a rule; soils and what they become, -1 for dirt; leaves that decay.
+
+    Read are sections that had such blocks at `first`, and those in `touched` squares of columns.
+    """
     sx, sz, sy = blocks.shape
     x0, x1, z0, z1 = sections
     ruled = np.empty(draws.size, np.int32)
@@ -151,6 +179,9 @@ def _drawn(blocks, light, turns, soil, draws, sections, speed, dark):
     for u in range(x0, x1 + 1):
         for w in range(z0, z1 + 1):
             for v in range((sy + 15) >> 4):
+                if not (first[u, w, v] or touched[u + 1, w + 1]):
+                    n += speed
+                    continue
                 for _ in range(speed):
                     draw = draws[n]
                     n += 1
