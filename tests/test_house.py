@@ -25,11 +25,11 @@ MAY_USE = {
     "world": {"errors"},
     "store": {"errors", "files"},
     "envs": {"errors", "tasks", "world"},
-    "record": {"errors", "files", "tables", "statistics", "tasks", "envs", "store"},
+    "record": {"errors", "files", "parallel", "tables", "statistics", "tasks", "envs", "store"},
     "agents": {"errors", "files", "parallel", "tasks", "envs", "store", "record", "world"},
     "explore": {"errors", "files", "parallel", "tables", "tasks", "rank", "envs", "store", "record", "agents", "world"},
     "starter": {"files", "tasks", "store", "record"},
-    "play": {"errors", "files", "parallel", "forking", "tasks", "envs", "store", "record", "agents"},
+    "play": {"errors", "files", "parallel", "forking", "statistics", "tasks", "envs", "store", "record", "agents"},
     "learn": {"errors", "files", "tasks", "envs", "store", "record", "agents"},
     "judge": {"errors", "files", "tables", "tasks", "store", "record", "rank"},
     "model_judges": {"errors", "files", "tables", "tasks", "store", "record", "rank", "judge"},
@@ -55,7 +55,7 @@ MAY_USE = {
     },
     "demo": {"errors", "tasks", "envs", "store", "record", "agents", "play", "learn", "judge", "rank"},
     "cli": {"errors", "parallel", "tasks", "envs", "store", "record", "agents", "play", "learn", "judge", "rank", "report"}
-    | {"explore", "model_judges", "starter", "study", "tables", "web", "world", "demo"},
+    | {"explore", "model_judges", "starter", "statistics", "study", "tables", "web", "world", "demo"},
     "testing": {"store", "tasks"},
     "__main__": {"cli"},
 }

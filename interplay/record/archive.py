@@ -18,7 +18,7 @@ from interplay.record.recorder import Recorder, new_header
 from interplay.record.schema import Owner
 from interplay.record.seal import seal
 from interplay.record.sealed import Episode, no_video
-from interplay.statistics import Measure, StatisticSpec, defaults, together
+from interplay.statistics import Collection, Measure, Statistic, StatisticSpec, defaults, together
 from interplay.store import Database, EpisodeRow, TaskRow, entrants
 from interplay.store import episodes as queries
 from interplay.store.judging import lock
@@ -92,6 +92,10 @@ class Archive:
     def statistics_of(self, task: Task) -> tuple[StatisticSpec, ...]:
         """What is computed in an episode of a task: by default in its world, by the task, and in this archive."""
         return together(defaults(task.env.id), task.statistics, self.statistics)
+
+    def collected(self, task: Task) -> list[Statistic]:
+        """What these are, as pages and reports name them."""
+        return Collection(self.statistics_of(task), task.setting, dict.fromkeys(task.seats, "")).statistics
 
     def episodes(
         self,

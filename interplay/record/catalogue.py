@@ -161,7 +161,7 @@ def to_measure_row(episode_id: str) -> Callable[[Measure], SeatStatistic]:
             actor=one.actor,
             name=one.name,
             kind=one.kind,
-            number=float(one.value),
+            number=None if one.value is None else float(one.value),
             counts=dict(one.counts),
         )
 
@@ -170,5 +170,5 @@ def to_measure_row(episode_id: str) -> Callable[[Measure], SeatStatistic]:
 
 def from_measure_row(row: SeatStatistic) -> Measure:
     """The statistic of a row, in the type of its kind."""
-    value = int(row.number) if row.kind == "int" else row.number
+    value = int(row.number) if row.kind == "int" and row.number is not None else row.number
     return Measure(row.seat, row.actor, row.name, cast(Kind, row.kind), value, row.counts)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from interplay.errors import InterplayError
 from interplay.statistics.registry import StatisticSpec
-from interplay.statistics.statistic import Collector, Kind, SeenStep, Setting, Statistic
+from interplay.statistics.statistic import Collector, Kind, SeenStep, Setting, Statistic, StatisticError
 
 log = logging.getLogger("interplay.statistics")
 
@@ -22,7 +23,7 @@ class Measure:
     Attributes:
         seat, actor: The seat, and who held it.
         name, kind: Of the statistic.
-        value: In the type of its kind.
+        value: In the type of its kind; None where it says nothing, as the share of no shots.
         counts: The numbers it is made of, which add up over the games of a visit.
     """
 
@@ -30,7 +31,7 @@ class Measure:
     actor: str
     name: str
     kind: Kind
-    value: int | float
+    value: int | float | None
     counts: Mapping[str, float]
 
     def to_json(self) -> dict[str, Any]:
@@ -151,7 +152,7 @@ class Collection:
         return {name: value for name, value in found.items() if name not in self.left_out}
 
     def measures(self) -> list[Measure]:
-        """What each owner of each seat has; nothing where a statistic says nothing."""
+        """What each owner of each seat has."""
         held = {**self._earlier}
         for seat in self.setting.seats:
             held[seat, self._owners[seat]] = {one.statistic.name: one.counts[seat] for one in self._collectors}
@@ -159,16 +160,17 @@ class Collection:
         for (seat, owner), by_name in held.items():
             for collector in list(self._collectors):
                 statistic = collector.statistic
-                counts = by_name.get(statistic.name)
-                value = None if counts is None else self._value(collector, counts)
-                if counts is not None and value is not None:
-                    found.append(Measure(seat, owner, statistic.name, statistic.kind, value, dict(counts)))
+                counts = by_name.get(statistic.name, collector.zero())
+                value = self._value(collector, counts)
+                found.append(Measure(seat, owner, statistic.name, statistic.kind, value, dict(counts)))
         order = {seat: place for place, seat in enumerate(self.setting.seats)}
         found = [one for one in found if one.name not in self.left_out]
         return sorted(found, key=lambda one: order[one.seat])
 
     def _value(self, collector: Collector, counts: Mapping[str, float]) -> int | float | None:
         try:
+            if not all(map(math.isfinite, counts.values())):
+                raise StatisticError(f"its counts must be finite numbers, got {dict(counts)}")
             return collector.statistic.typed(collector.value(counts))
         except Exception as error:  # as in `see`
             self._drop(collector, error)

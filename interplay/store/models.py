@@ -284,7 +284,8 @@ class SeatStatistic(Base):
     name: Mapped[str] = mapped_column(primary_key=True)
     kind: Mapped[str]
     """`int`, `float`, or `duration` in seconds."""
-    number: Mapped[float]
+    number: Mapped[float | None]
+    """None where it says nothing, as the share of no shots."""
     counts: Mapped[dict[str, Any]]
     """The numbers it is made of, which add up over the games of a visit."""
 

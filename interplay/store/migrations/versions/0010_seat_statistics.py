@@ -18,7 +18,7 @@ def upgrade() -> None:
         sa.Column("actor", sa.String(), nullable=False),
         sa.Column("name", sa.String(), nullable=False),
         sa.Column("kind", sa.String(), nullable=False),
-        sa.Column("number", sa.Double(), nullable=False),
+        sa.Column("number", sa.Double(), nullable=True),
         sa.Column("counts", sa.JSON().with_variant(postgresql.JSONB(astext_type=sa.Text()), "postgresql"), nullable=False),
         sa.ForeignKeyConstraint(["episode_id"], ["episodes.id"], name=op.f("fk_seat_statistics_episode_id_episodes")),
         sa.PrimaryKeyConstraint("episode_id", "seat", "actor", "name", name=op.f("pk_seat_statistics")),
