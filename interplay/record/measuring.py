@@ -195,6 +195,4 @@ def _compared(found: Measured, kept: Sequence[Measure]) -> Measured:
             differences.append(
                 f"{one.name} of {one.actor} in {one.seat}: kept {one.value} of {dict(one.counts)}, computed now {computed}"
             )
-    return Measured(
-        found.episode, found.measures, found.left_out, tuple(dict.fromkeys(differences)), num_kept=num_compared
-    )
+    return Measured(found.episode, found.measures, found.left_out, tuple(dict.fromkeys(differences)), num_kept=num_compared)

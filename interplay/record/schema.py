@@ -259,8 +259,8 @@ def names_now(names: Sequence[str], header: Header) -> list[str]:
 def journal_schema(header: Header) -> pa.Schema:
     """Columns of a journal; snapshots come now and then.
 
-    `statistics` says beside each snapshot where their collectors stand. `frame` is a JPEG a row (`video`), or (`indexed`) in the
-    first row of each batch the zstd-compressed palette indices of all its rows.
+    `statistics` says beside each snapshot where their collectors stand. `frame` is a JPEG a row (`video`), or (`indexed`) in
+    the first row of each batch the zstd-compressed palette indices of all its rows.
     """
     kinds = [*columns(header), pa.field("snapshot", pa.binary())]
     if header.statistics:

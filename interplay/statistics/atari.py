@@ -24,7 +24,7 @@ _MISSILES = (0x55, 0x56)
 _FIRED = 0x55
 """Where a missile is in the frame in which it leaves the cannon."""
 _OWNER, _FIRST_OWNS = 0x18, 0x08
-"""In the game for two: whether the missile in the first of the two places is the first player's; the other one is the other's."""
+"""In the game for two: whether the missile in the first of the two places is the first player's; the other is the other's."""
 _BONUS = 200
 """What the game for two pays one player when the other is hit."""
 _SHIP = {1: 200, 2: 100}
@@ -274,7 +274,9 @@ class Side(Collector):
         super().begin(setting, info)
         name = setting.env.partition(":")[2]
         if name not in _PLAYERS or len(setting.seats) > len(_PLAYERS[name].bytes):
-            raise StatisticError(f"which side of the screen a player is on is known in {', '.join(_PLAYERS)}, not in {setting.env}")
+            raise StatisticError(
+                f"which side of the screen a player is on is known in {', '.join(_PLAYERS)}, not in {setting.env}"
+            )
         player = _PLAYERS[name]
         self._places = tuple(zip(setting.seats, player.bytes, strict=False))
         self._middle, self._slack = player.middle, self._band if player.has_band else 0

@@ -187,8 +187,12 @@ class Collection:
             return json.dumps(state, separators=(",", ":"), allow_nan=False)
         except (TypeError, ValueError) as error:
             self._is_kept = False
-            log.warning("the statistics of a game of %s cannot be kept on its way, so it would be played again from its start "
-                        "after a crash: %s", self.setting.env, error)
+            log.warning(
+                "the statistics of a game of %s cannot be kept on its way, so it would be played again from its start "
+                "after a crash: %s",
+                self.setting.env,
+                error,
+            )
             return None
 
     def restore(self, state: str) -> None:

@@ -157,9 +157,7 @@ class PathLength(Collector):
     def begin(self, setting: Setting, info: Mapping[str, Any]) -> None:
         """Remember where everybody stands."""
         super().begin(setting, info)
-        self._names = {
-            seat: ("x", "z") if len(setting.seats) == 1 else (f"{seat}.x", f"{seat}.z") for seat in setting.seats
-        }
+        self._names = {seat: ("x", "z") if len(setting.seats) == 1 else (f"{seat}.x", f"{seat}.z") for seat in setting.seats}
         self.memory = {seat: _place(info, names) for seat, names in self._names.items()}
         if None in self.memory.values():
             raise StatisticError(f"{setting.env} does not say where players stand: its info has no 'x' and 'z'")

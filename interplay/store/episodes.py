@@ -202,7 +202,10 @@ def episode_ids(session: Session, *, prefix: str = "", limit: int | None = None)
 
 def statistic_names(session: Session) -> list[str]:
     """Names of all statistics any episode has, of the episode or of a seat."""
-    names = [*session.scalars(select(EpisodeStatistic.name).distinct()), *session.scalars(select(SeatStatistic.name).distinct())]
+    names = [
+        *session.scalars(select(EpisodeStatistic.name).distinct()),
+        *session.scalars(select(SeatStatistic.name).distinct()),
+    ]
     return list(dict.fromkeys(names))
 
 

@@ -273,7 +273,7 @@ class EpisodeStatistic(Base):
 
 
 class SeatStatistic(Base):
-    """A statistic of what one owner did in one seat of an episode, computed live or from the recording, indexed by its value."""
+    """A statistic of what one owner did in one seat of an episode, computed live or later; indexed by its value."""
 
     __tablename__ = "seat_statistics"
     __table_args__ = (Index("ix_seat_statistics_number", "name", "number"),)

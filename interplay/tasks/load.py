@@ -190,7 +190,9 @@ def _statistic(table: Table, entry: object) -> StatisticSpec:
     name = parameters.pop("name", None)
     if not isinstance(name, str) or not name:
         problem = f"must hold names, or tables with a name, got {entry!r}"
-        raise table.error("statistics", problem, 'write for example ["aliens_hit", { name = "active_time", action_timeout_s = 20 }]')
+        raise table.error(
+            "statistics", problem, 'write for example ["aliens_hit", { name = "active_time", action_timeout_s = 20 }]'
+        )
     spec = StatisticSpec(name, parameters)
     if not spec.is_own:
         try:

@@ -88,7 +88,12 @@ def forget(archive, *names: str) -> None:
 
 @pytest.mark.parametrize(
     ("name", "frame_rate_hz"),
-    [("atari/space_invaders", 60), ("atari/riverraid", 30), ("atari/breakout", 15), ("atari-two/space_invaders_cooperative", 60)],
+    [
+        ("atari/space_invaders", 60),
+        ("atari/riverraid", 30),
+        ("atari/breakout", 15),
+        ("atari-two/space_invaders_cooperative", 60),
+    ],
 )
 def test_what_was_computed_live_equals_the_recording(archive, name, frame_rate_hz):
     task = replace(find(name), frame_rate_hz=frame_rate_hz)

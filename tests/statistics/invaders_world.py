@@ -91,7 +91,6 @@ class Referee:
                 del self.alive[place], self._missing[place]
                 self.gone.append((self.num_waves, *place))
 
-
     def _found_again(self, boxes: list[Box]) -> tuple[float, float]:
         """The origin at which most of those that were alive stand where something is; the nearest to the last one."""
 
@@ -102,9 +101,7 @@ class Referee:
             return len(places & self.alive.keys()), -way
 
         first = boxes[0]
-        return max(
-            ((first.left - WIDTH * column, first.top + HEIGHT * row) for row, column in self.alive), key=score
-        )
+        return max(((first.left - WIDTH * column, first.top + HEIGHT * row) for row, column in self.alive), key=score)
 
 
 Order = Callable[[Iterable[tuple[int, int]]], tuple[int, int]]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from invaders_world import CANNONS, collect
 
@@ -102,9 +104,7 @@ def test_each_shot_is_counted_once_and_belongs_to_who_fired():
     task = find("atari-two/space_invaders_competitive")
     every = {"first": 97, "second": 131}  # a shot is gone after 84 frames; nobody is hit in the first 280
     script = [{seat: int(step >= 112 and step % period < 2) for seat, period in every.items()} for step in range(270)]
-    pressed = {
-        seat: sum(now[seat] and not before[seat] for before, now in zip(script, script[1:], strict=False)) for seat in every
-    }
+    pressed = {seat: sum(now[seat] and not before[seat] for before, now in itertools.pairwise(script)) for seat in every}
     counts, lives = watched(task, script, lambda pixels: all(find_on_screen(pixels, one, top=185) for one in CANNONS))
     assert all(lives[112:])
     assert pressed == {"first": 1, "second": 2}
@@ -113,7 +113,7 @@ def test_each_shot_is_counted_once_and_belongs_to_who_fired():
 
 def test_shots_of_one_player_are_counted_wherever_they_end():
     script = [{"player": int(step >= 120 and step % 100 < 2)} for step in range(560)]
-    pressed = sum(now["player"] and not before["player"] for before, now in zip(script, script[1:], strict=False))
+    pressed = sum(now["player"] and not before["player"] for before, now in itertools.pairwise(script))
     counts, _ = watched(find("atari/space_invaders"), script, lambda pixels: None)
     assert counts["player", "accuracy"] == {"hits": counts["player", "aliens_hit"]["count"], "shots": pressed}
     assert pressed == 4
@@ -130,7 +130,7 @@ def test_the_side_of_the_screen_is_where_the_player_is_seen(name, left, right):
     assert len(boxes) >= 2 * go
     # The middle of the console's picture is column 80, a little left of which the middle of the way is.
     is_left, is_right = (sum(condition(box.x) for box in boxes) for condition in (lambda x: x < 76, lambda x: x > 84))
-    assert 0 < is_left
+    assert is_left > 0
     assert is_left <= there[0] <= len(script) - is_right
     assert is_right <= there[1]
     assert counts["player", "left_side"]["steps"] == counts["player", "right_side"]["steps"] == len(script)

@@ -57,7 +57,13 @@ def test_changes_of_action_and_steps_with_an_action():
 def test_actions_of_many_entries_are_compared_by_what_they_press():
     noop = {"jump": 0, "camera": np.zeros(2, np.float32)}
     turn = {"jump": np.int64(0), "camera": np.array([0, 2.5], np.float32)}
-    steps = [(noop, 0.0, {}), (turn, 0.0, {}), (dict(turn), 0.0, {}), ({"jump": 1, "camera": [0.0, 0.0]}, 0.0, {}), (noop, 0, {})]
+    steps = [
+        (noop, 0.0, {}),
+        (turn, 0.0, {}),
+        (dict(turn), 0.0, {}),
+        ({"jump": 1, "camera": [0.0, 0.0]}, 0.0, {}),
+        (noop, 0, {}),
+    ]
     assert value("action_changes", steps, noop=noop) == 3
     assert value("acting_steps", steps, noop=noop) == 3
 
@@ -71,14 +77,10 @@ def test_an_action_is_the_same_in_play_and_from_a_recording():
 def test_lives_that_fall_are_lost_and_those_won_back_stay_lost():
     steps = [(0, 0.0, {"lives": lives}) for lives in (3, 2, 2, 3, 1)]
     assert value("lives_lost", steps, info={"lives": 3}) == 3
-    shared = fed(
-        "lives_lost", [({"a": 0, "b": 0}, {"a": 0, "b": 0}, {"lives": 1})], info={"lives": 2}, seats=("a", "b")
-    )
+    shared = fed("lives_lost", [({"a": 0, "b": 0}, {"a": 0, "b": 0}, {"lives": 1})], info={"lives": 2}, seats=("a", "b"))
     assert shared.values() == {"a": 1, "b": 1}
     own = {"a.lives": 2, "b.lives": 2}
-    apart = fed(
-        "lives_lost", [({"a": 0, "b": 0}, {"a": 0, "b": 0}, own | {"b.lives": 0})], info=own, seats=("a", "b")
-    )
+    apart = fed("lives_lost", [({"a": 0, "b": 0}, {"a": 0, "b": 0}, own | {"b.lives": 0})], info=own, seats=("a", "b"))
     assert apart.values() == {"a": 0, "b": 2}
 
 
