@@ -111,9 +111,9 @@ class _Invaders(_SpaceInvaders):
 def _moved(before: Sequence[int], now: Sequence[int]) -> int | None:
     """By how many bits the console has moved all rows; None where invaders stand that did not stand before: a new wave.
 
-    >>> _moved([0b111110, 0b111111], [0b011111, 0b011111])  # the leftmost column still stood
-    >>> _moved([0b111110, 0b111110], [0b011111, 0b011111])
+    >>> _moved([0b111110, 0b111010], [0b011111, 0b011101])
     1
+    >>> _moved([0b000000, 0b000100], [0b111111, 0b111111])
     """
     for shift in range(COLUMNS):
         if not any((new << shift) & ~old for old, new in zip(before, now, strict=True)):
