@@ -1,4 +1,4 @@
-"""`interplay episodes list | show | verify | replay | export | import | repair`."""
+"""`interplay episodes list | show | verify | replay | export | import | repair`; `measure` has a module of its own."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ from interplay.cli.common import (
     table,
     working,
 )
+from interplay.cli.measure import app as measure_app
 from interplay.parallel import process_pool
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 app = typer.Typer(
     help="Recorded episodes.  Try:  interplay episodes list --task atari/breakout --where 'score >= 20'", no_args_is_help=True
 )
+app.add_typer(measure_app)
 
 EpisodeArgument = Annotated[str, typer.Argument(metavar="ID", help="An episode, as `list` names it.")]
 
@@ -97,7 +99,9 @@ def show(
     episode_id: EpisodeArgument, data: DataOption = DEFAULT_DATA, database: DatabaseOption = None, as_json: JsonOption = False
 ) -> None:
     """Show one episode: its facts, statistics, versions and columns."""
-    episode = open_archive(data, database, must_exist=True).get(episode_id)
+    archive = open_archive(data, database, must_exist=True)
+    episode = archive.get(episode_id)
+    measures = archive.measures([episode]).get(episode.id, [])
     place = place_options(data, database)
     if episode.is_video_only:
         _show_video(episode, place, as_json=as_json)
@@ -108,15 +112,18 @@ def show(
         "session_id": header.session_id,
         "seats": list(header.seats),
         "columns": {field.name: str(field.type) for field in episode.schema},
+        "seat_statistics": [one.to_json() for one in measures],
     }
     lines = [f"{episode.id}  {episode.path} ({(episode.size_bytes or 0) / 1e3:,.0f} kB)", ""]
-    apart = ("id", "path", "columns", "statistics", "seats", "held")
+    apart = ("id", "path", "columns", "statistics", "seats", "held", "seat_statistics")
     lines += [f"{name:15} {value}" for name, value in document.items() if name not in apart]
     lines += ["", "seats"] + [
         f"  {held.seat:13} {held.actor} ({held.actor_kind}), {held.num_steps} steps, return {held.total_reward:g}"
         for held in episode.seats
     ]
     lines += ["", "statistics"] + [f"  {name:13} {value}" for name, value in sorted(episode.statistics.items())]
+    lines += ["", "statistics of seats"] if measures else []
+    lines += [f"  {one.seat:13} {one.actor}  {one.name} {'-' if one.value is None else f'{one.value:g}'}" for one in measures]
     lines += ["", f"See it:  interplay episodes replay {episode.id} --out {episode.id}.mp4{place}"]
     emit(document, as_json=as_json, text="\n".join(lines))
 

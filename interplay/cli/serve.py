@@ -24,6 +24,7 @@ from interplay.errors import InterplayError
 if TYPE_CHECKING:
     from interplay.judge import Rules
     from interplay.record import Archive
+    from interplay.statistics import StatisticSpec
     from interplay.tasks import Suite
     from interplay.web.security import Hosts
 
@@ -80,6 +81,10 @@ def serve(
             "Default: what each task says, or 0.25.",
         ),
     ] = None,
+    statistic: Annotated[
+        list[str] | None,
+        typer.Option("--statistic", help="A statistic to compute in every game: a name, or module:factory; may be repeated."),
+    ] = None,
     open_room: Annotated[
         Path | None,
         typer.Option("--open-room", help="A TOML file; its table [judging] sets the rules of the open room at /judge."),
@@ -109,10 +114,12 @@ def serve(
             f"--max-video-mb takes a whole number from 1 on, got {max_video_mb}; leave it out for {DEFAULT_MAX_VIDEO_MB}"
         )
     suites = suites_with(suite)
+    statistics = _statistics(statistic or (), suites)
     rules = None if open_room is None else _open_room(open_room)
     listener = listen(host, port)  # before the data folder: a taken port must be told at once
     logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s", level=logging.INFO if verbose else logging.WARNING)
     archive = open_archive(data, database)
+    archive.statistics = statistics
     with _only_server(archive.root, port=listener.getsockname()[1]):
         remove_unfinished(archive.root)
         if not empty:
@@ -132,6 +139,20 @@ def serve(
             open_room=rules,
             verbose=verbose,
         )
+
+
+def _statistics(names: Sequence[str], suites: Sequence[Suite]) -> tuple[StatisticSpec, ...]:
+    """The statistics of every game; those that tasks name are looked at, too.
+
+    Raises:
+        StatisticError, NotFoundError: If one cannot be used; during a game it would only be left out.
+    """
+    from interplay.statistics import StatisticSpec
+
+    specs = tuple(map(StatisticSpec, names))
+    for spec in (*specs, *(spec for suite in suites for task in suite.tasks for spec in task.statistics)):
+        spec.build()
+    return specs
 
 
 def _open_room(file: Path) -> Rules:

@@ -8,7 +8,7 @@ the applied action is in `info["applied_action"]`.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar
@@ -139,6 +139,10 @@ class AtariEnv(PlayableEnv):
         self._previous_action = extra["previous"]
         self._num_steps = extra["steps"]
         self._sticky_rng.bit_generator.state = extra["sticky"]
+
+    def readings(self) -> Mapping[str, Callable[[], Any]]:
+        """`ram`: the console's memory, 128 bytes."""
+        return {"ram": lambda: self.ale.getRAM().tobytes()}
 
     def versions(self) -> dict[str, str]:
         """Versions of the emulator and of Gymnasium."""

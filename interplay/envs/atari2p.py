@@ -5,7 +5,7 @@ Stickiness happens here, as in `interplay.envs.atari` and for its reasons: drawn
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib.metadata import version
 from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple
@@ -190,6 +190,10 @@ class TwoPlayerAtariEnv(PlayableEnv):
         self._previous = extra["previous"]
         self._num_steps = extra["steps"]
         self._sticky_rng.bit_generator.state = extra["sticky"]
+
+    def readings(self) -> Mapping[str, Callable[[], Any]]:
+        """`ram`: the console's memory, 128 bytes."""
+        return {"ram": lambda: self.ale.getRAM().tobytes()}
 
     def versions(self) -> dict[str, str]:
         """Also of the emulator, and of the package whose ROM it plays."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol
 
@@ -176,6 +176,11 @@ class PlayableEnv(gymnasium.Env[Any, Any]):
     def info_to_record(self, info: dict[str, Any]) -> dict[str, Any]:
         """The part of `info` worth keeping with each step, as JSON values; `envs.info` states the rule."""
         return recordable(info)
+
+    def readings(self) -> Mapping[str, Callable[[], Any]]:
+        """What collectors of statistics may read beside the info, name -> a function that reads it as it is now: `ram`, the
+        memory of a console as bytes. A replay must read the same."""
+        return {}
 
     def outcome_check(self) -> dict[str, bool | int | float | str]:
         """What a rule says about the episode from the world as it is at its end; `success` if it can tell whether the task was

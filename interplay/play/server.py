@@ -148,7 +148,12 @@ class PlayServer:
         }
         self._sealer = Sealer(**place)
         self.films = Films(archive, cores_needed=self.cores_needed)
-        self.pool = WorkerPool(num_workers or len(os.sched_getaffinity(0)), **place, on_orphans=self._on_orphans)
+        self.pool = WorkerPool(
+            num_workers or len(os.sched_getaffinity(0)),
+            **place,
+            on_orphans=self._on_orphans,
+            statistics=[spec.to_json() for spec in archive.statistics],
+        )
 
     async def start(self) -> None:
         """Start the workers and the sealer; what a killed server has left is recovered beside. A second call does nothing."""

@@ -18,6 +18,7 @@ from interplay.record.recorder import Recorder, new_header
 from interplay.record.schema import Owner
 from interplay.record.seal import seal
 from interplay.record.sealed import Episode, no_video
+from interplay.statistics import Collection, Measure, Statistic, StatisticSpec, defaults, together
 from interplay.store import Database, EpisodeRow, TaskRow, entrants
 from interplay.store import episodes as queries
 from interplay.store.judging import lock
@@ -80,11 +81,21 @@ class Archive:
     Attributes:
         root: The data folder: `journal/`, `episodes/`, `media/`, `models/`.
         database: The catalogue's database.
+        statistics: Computed in every episode that is recorded here, beside those of its world and its task.
     """
 
     def __init__(self, root: Path, database: Database) -> None:
         self.root = root
         self.database = database
+        self.statistics: tuple[StatisticSpec, ...] = ()
+
+    def statistics_of(self, task: Task) -> tuple[StatisticSpec, ...]:
+        """What is computed in an episode of a task: by default in its world, by the task, and in this archive."""
+        return together(defaults(task.env.id), task.statistics, self.statistics)
+
+    def collected(self, task: Task) -> list[Statistic]:
+        """What these are, as pages and reports name them."""
+        return Collection(self.statistics_of(task), task.setting, dict.fromkeys(task.seats, "")).statistics
 
     def episodes(
         self,
@@ -202,6 +213,7 @@ class Archive:
             owners=owners,
             session_id=session_id,
             created_at=created_at,
+            statistics=self.statistics_of(task),
         )
         return Recorder((folder or self.journal_folder) / f"{header.episode}.0.arrows", env, header)
 
@@ -253,7 +265,20 @@ class Archive:
         held_out = episode.seed in task.held_out_seeds
         queries.save_episode(session, catalogue.to_row(episode, self.root, held_out=held_out), row)
         session.flush()
+        queries.save_measures(session, episode.id, map(catalogue.to_measure_row(episode.id), episode.live_measures))
         entrants.enter_people(session, episode.id, datetime.now(UTC))  # whoever played may have agreed already
+
+    def measures(self, episodes: Iterable[Episode | str]) -> dict[str, list[Measure]]:
+        """Episode id -> its statistics by seat and owner, computed live or later; of those that have any."""
+        ids = [one if isinstance(one, str) else one.id for one in episodes]
+        with self.database.read() as session:
+            found = queries.measures_of(session, ids)
+            return {name: list(map(catalogue.from_measure_row, rows)) for name, rows in found.items()}
+
+    def add_measures(self, episode_id: str, measures: Iterable[Measure]) -> None:
+        """Keep statistics of an episode in the catalogue, in place of those of the same names."""
+        with self.database.write() as session:
+            queries.save_measures(session, episode_id, map(catalogue.to_measure_row(episode_id), measures))
 
     def abandoned(self) -> list[str]:
         """Ids of episodes whose journal no running process writes."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, fields
 from pathlib import Path, PurePosixPath
 from typing import cast
@@ -14,7 +14,9 @@ from interplay.envs.info import recordable
 from interplay.errors import MisuseError, unknown_name
 from interplay.record.errors import RecordingError
 from interplay.record.sealed import Episode, SeatHeld
-from interplay.store import EpisodeRow, EpisodeSeat, EpisodeStatistic
+from interplay.statistics import Measure
+from interplay.statistics.statistic import Kind
+from interplay.store import EpisodeRow, EpisodeSeat, EpisodeStatistic, SeatStatistic
 from interplay.store.episodes import NUMBER_COLUMNS, SEAT, SEAT_NUMBERS, SEAT_TEXTS, TEXT_COLUMNS, Condition, Operator
 from interplay.tasks import Task
 
@@ -147,3 +149,26 @@ def from_row(row: EpisodeRow, root: Path, uploaded_task: Task | None = None) -> 
         uploaded_task=uploaded_task,
         seats=tuple(SeatHeld(**{item.name: getattr(held, item.name) for item in fields(SeatHeld)}) for held in row.seats),
     )
+
+
+def to_measure_row(episode_id: str) -> Callable[[Measure], SeatStatistic]:
+    """Makes rows of an episode's statistics."""
+
+    def row(one: Measure) -> SeatStatistic:
+        return SeatStatistic(
+            episode_id=episode_id,
+            seat=one.seat,
+            actor=one.actor,
+            name=one.name,
+            kind=one.kind,
+            number=None if one.value is None else float(one.value),
+            counts=dict(one.counts),
+        )
+
+    return row
+
+
+def from_measure_row(row: SeatStatistic) -> Measure:
+    """The statistic of a row, in the type of its kind."""
+    value = int(row.number) if row.kind == "int" and row.number is not None else row.number
+    return Measure(row.seat, row.actor, row.name, cast(Kind, row.kind), value, row.counts)

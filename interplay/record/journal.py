@@ -21,18 +21,21 @@ import pyarrow as pa
 
 from interplay.record.errors import RecordingError
 from interplay.record.schema import METADATA_KEY, Header, journal_schema, names_now
+from interplay.statistics import Measure
 
 # LZ4 on one thread: a batch is frames, which the recorder has compressed already, and some 20 buffers of 100 bytes; zstd would
 # spend 10 us on each to set itself up, and a pool of threads more than that on a busy machine.
 _OPTIONS = pa.ipc.IpcWriteOptions(compression=pa.Codec("lz4"), use_threads=False)
-_OUTCOME, _OUTCOME_CHECK = "outcome", "automatic"
+_OUTCOME, _OUTCOME_CHECK, _STATISTICS = "outcome", "automatic", "statistics"
 
 
 class End(NamedTuple):
-    """The end marker: why the episode ended, and what the outcome check says of it (`PlayableEnv.outcome_check`)."""
+    """The end marker: why the episode ended, what the outcome check says of it (`PlayableEnv.outcome_check`), and the
+    statistics that were computed live."""
 
     outcome: str
     outcome_check: dict[str, bool | int | float | str]
+    measures: Sequence[Measure] = ()
 
 
 class JournalWriter:
@@ -83,7 +86,9 @@ class JournalWriter:
         """Write the end marker (an empty batch that carries it) and close, on disk for good."""
         self._check_open()
         empty = pa.RecordBatch.from_pylist([], schema=self.schema)
-        self._stream.write_batch(empty, custom_metadata={_OUTCOME: end.outcome, _OUTCOME_CHECK: json.dumps(end.outcome_check)})
+        measures = json.dumps([one.to_json() for one in end.measures])
+        metadata = {_OUTCOME: end.outcome, _OUTCOME_CHECK: json.dumps(end.outcome_check), _STATISTICS: measures}
+        self._stream.write_batch(empty, custom_metadata=metadata)
         self._stream.close()
         self._commit()
         try:
@@ -261,9 +266,10 @@ def read_batches(path: Path, columns: Sequence[str] | None = None) -> Iterator[t
 
 
 def _end_of(metadata: Mapping[bytes | str, bytes]) -> End:
-    """What an end marker says; journals written before outcome checks existed hold the outcome alone."""
+    """What an end marker says; those of earlier releases say less."""
     check = json.loads(metadata[_OUTCOME_CHECK]) if _OUTCOME_CHECK in metadata else {}
-    return End(metadata[_OUTCOME].decode(), check)
+    measures = json.loads(metadata[_STATISTICS]) if _STATISTICS in metadata else []
+    return End(metadata[_OUTCOME].decode(), check, [Measure(**one) for one in measures])
 
 
 class Journal:

@@ -20,6 +20,7 @@ from interplay.record import spaces
 from interplay.record.errors import RecordingError
 from interplay.record.journal import End, JournalWriter
 from interplay.record.schema import Header, InputTiming, Owner, PaintedPicture, frame_hash, seat_spaces
+from interplay.statistics import Collection, StatisticSpec
 
 log = logging.getLogger("interplay.record")
 
@@ -44,6 +45,7 @@ def new_header(
     owners: Mapping[str, Owner],
     session_id: str | None,
     created_at: datetime | None = None,
+    statistics: tuple[StatisticSpec, ...] = (),
 ) -> Header:
     """The header of an episode about to start; the size of the view is filled in by `Recorder.start`."""
     return Header(
@@ -63,6 +65,7 @@ def new_header(
         observation_space=None if env.observes_view else env.observation_space,
         view=env.drawn_for,
         has_painted=env.drawn_for is not None and env.scene_tables() is not None,
+        statistics=statistics,
     )
 
 
@@ -80,6 +83,7 @@ class Recorder:
 
     Attributes:
         oldest_us: What `step`'s clock said at the oldest step not written yet; None when all are.
+        collection: The statistics of the episode, which `RecordedEpisode` feeds.
     """
 
     def __init__(self, path: Path, env: PlayableEnv, header: Header, *, num_steps: int = 0) -> None:
@@ -90,6 +94,7 @@ class Recorder:
         self._header = header
         self._seats = header.seats
         self._owners = tuple(header.owners[seat].name for seat in header.seats)
+        self.collection = Collection(header.statistics, header.task.setting, dict(zip(header.seats, self._owners, strict=True)))
         self._writer: JournalWriter | None = None
         self._names: list[str] = []
         self._rows: list[tuple[Any, ...]] = []
@@ -112,6 +117,7 @@ class Recorder:
         if self._writer is not None:
             raise RecordingError(f"episode {self.episode_id} has been started already")
         self.open()
+        self.collection.begin(info, self._env.readings())
         nothing = (None,) * len(self._seats)
         inputs = self._inputs(None, None)
         self._add(nothing, nothing, None, None, nothing, inputs, None, observation, info, is_seen=True)
@@ -203,7 +209,10 @@ class Recorder:
             row += (self._env.drawn_height,)
         if self._header.observation_space is not None:
             row += (spaces.copied(observation),)
-        row += (self._env.snapshot() if self.num_steps % self._env.snapshot_steps == 0 and self.num_steps else None,)
+        is_kept = self.num_steps % self._env.snapshot_steps == 0 and self.num_steps
+        row += (self._env.snapshot() if is_kept else None,)
+        if self._header.statistics:
+            row += (self.collection.state() if is_kept and self.collection.num_steps == self.num_steps else None,)
         if frame is None:
             assert self._header.frames == "replay"
         elif self._header.frames == "indexed":
@@ -273,7 +282,9 @@ class Recorder:
         if self._writer is None:
             raise RecordingError(f"episode {self.episode_id} has not been started; there is nothing to finish")
         self.flush()
-        self._writer.finish(End(outcome, self._checked()))
+        # Whoever records steps without `RecordedEpisode` has no statistics of them.
+        measures = self.collection.measures() if self.collection.num_steps == self.num_steps else []
+        self._writer.finish(End(outcome, self._checked(), measures))
         return self.path
 
     def _checked(self) -> dict[str, bool | int | float | str]:

@@ -124,13 +124,29 @@ def _resume(archive: Archive, record: Journal, table: pa.Table, paths: list[Path
     }
     snapshots = table.select(["step", "snapshot"]).drop_null()
     position = 0
-    world.reset(seed=header.seed)
-    if snapshots.num_rows:
-        position = snapshots.column("step")[-1].as_py()
-        world.restore(snapshots.column("snapshot")[-1].as_py())
+    number = int(paths[-1].name.split(".")[-2]) + 1
+    path = archive.journal_folder / f"{episode_id}.{number}.arrows"
+    recorder = Recorder(path, world, header.at(num_steps + 1), num_steps=num_steps)
+    again = RecordedEpisode(world, collection=recorder.collection)
+    again.start(header.seed)
+    kept, state = snapshots.num_rows - 1, None
+    if header.statistics:  # without where their collectors stood, all of it is played again
+        states = table.select(["step", "statistics"]).drop_null()
+        known = states.column("step").to_pylist()
+        steps = snapshots.column("step").to_pylist()
+        kept = max((place for place, step in enumerate(steps) if step in known), default=-1)
+        state = None if kept < 0 else states.column("statistics")[known.index(steps[kept])].as_py()
+    if kept >= 0:
+        position = snapshots.column("step")[kept].as_py()
+        world.restore(snapshots.column("snapshot")[kept].as_py())
+        again.num_steps = position
+    if state is not None:
+        recorder.collection.restore(state)
+    owners = [table.column(f"owner.{seat}").to_pylist()[1:] for seat in header.seats]
     for step in range(position, num_steps):
         actions = {seat: plain_action(given[step]) for seat, given in by_seat.items()}
-        world.step_unseen(actions if len(actions) > 1 else actions.popitem()[1])
+        held = {seat: names[step] for seat, names in zip(header.seats, owners, strict=True)}
+        again.step(actions, owners=held, is_seen=False)
     if header.view is not None:
         world.draw_for(header.view, table.column("view_height")[-1].as_py())
     same_pictures = world.draws_as(header.env_versions)
@@ -141,10 +157,7 @@ def _resume(archive: Archive, record: Journal, table: pa.Table, paths: list[Path
             "cannot go on.\nWas the environment's version changed? What was recorded is kept; seal it with:  "
             "interplay episodes repair"
         )
-    number = int(paths[-1].name.split(".")[-2]) + 1
-    path = archive.journal_folder / f"{episode_id}.{number}.arrows"
     world.draw_for(header.view)  # the player goes on at the full size
-    recorder = Recorder(path, world, header.at(num_steps + 1), num_steps=num_steps)
     recorder.open()
     last = table.slice(num_steps).to_pylist()[0]
     state = ResumedState(

@@ -23,6 +23,7 @@ from interplay.envs.base import FramePolicy, PlayableEnv
 from interplay.envs.palette import PALETTE
 from interplay.record import spaces
 from interplay.record.errors import RecordingError
+from interplay.statistics import StatisticSpec
 from interplay.tasks import Task
 
 SCHEMA_VERSION = 2
@@ -97,6 +98,7 @@ class Header:
         first_step: Step of the first row of this journal segment; 0 but for resumed episodes.
         view: How pictures were drawn for the person who played, see `PlayableEnv.people_see`; None as agents see them.
         has_painted: Whether there are columns of what players' browsers painted, where they draw the world themselves.
+        statistics: What is computed while it is recorded.
     """
 
     episode: str
@@ -116,6 +118,7 @@ class Header:
     first_step: int = 0
     view: Mapping[str, Any] | None = None
     has_painted: bool = False
+    statistics: tuple[StatisticSpec, ...] = ()
 
     @property
     def seats(self) -> tuple[str, ...]:
@@ -147,6 +150,7 @@ class Header:
                 "palette": None if self.palette is None else base64.b64encode(self.palette.tobytes()).decode(),
                 "action_spaces": {seat: spaces.to_json(space) for seat, space in self.action_spaces.items()},
                 "observation_space": None if self.observation_space is None else spaces.to_json(self.observation_space),
+                "statistics": [spec.to_json() for spec in self.statistics],
             }
         )
 
@@ -172,7 +176,7 @@ class Header:
             if np.array_equal(palette, PALETTE):
                 palette = PALETTE  # pipelines know the console's own table by identity
         observation = document["observation_space"]
-        values = {item.name: document[item.name] for item in fields(cls) if item.name in document}  # the last two came later
+        values = {item.name: document[item.name] for item in fields(cls) if item.name in document}  # the last three came later
         return cls(
             **values
             | {
@@ -182,6 +186,7 @@ class Header:
                 "palette": palette,
                 "action_spaces": {seat: spaces.from_json(space) for seat, space in document["action_spaces"].items()},
                 "observation_space": None if observation is None else spaces.from_json(observation),
+                "statistics": tuple(map(StatisticSpec.from_json, document.get("statistics", ()))),
             }
         )
 
@@ -254,10 +259,12 @@ def names_now(names: Sequence[str], header: Header) -> list[str]:
 def journal_schema(header: Header) -> pa.Schema:
     """Columns of a journal; snapshots come now and then.
 
-    `frame` is a JPEG a row (`video`), or (`indexed`) in the first row of each batch the zstd-compressed palette indices of all
-    its rows.
+    `statistics` says beside each snapshot where their collectors stand. `frame` is a JPEG a row (`video`), or (`indexed`) in
+    the first row of each batch the zstd-compressed palette indices of all its rows.
     """
     kinds = [*columns(header), pa.field("snapshot", pa.binary())]
+    if header.statistics:
+        kinds.append(pa.field("statistics", pa.string()))
     if header.frames != "replay":
         kinds.append(pa.field("frame", pa.binary()))
     return pa.schema(kinds, {METADATA_KEY: json.dumps(header.to_json()).encode()})

@@ -50,7 +50,13 @@ def seal(paths: list[Path], target: Path) -> Episode:
     facts, rows = _shift(journal.header, table, journal.end)
     episode = Episode(**facts, path=target)
     check = {} if journal.end is None else journal.end.outcome_check
-    metadata = {"header": journal.header.to_json(), "summary": episode.to_json(), "automatic": check}
+    measures = [] if journal.end is None else [one.to_json() for one in journal.end.measures]
+    metadata = {
+        "header": journal.header.to_json(),
+        "summary": episode.to_json(),
+        "automatic": check,
+        "statistics": measures,
+    }
     try:
         remove_parts(target)
         with replacing(target) as part:
@@ -89,6 +95,8 @@ def _shift(header: Header, table: pa.Table, end: End | None) -> tuple[dict[str, 
             )
     if header.frames != "replay":
         table = table.drop_columns("snapshot")
+    if header.statistics:
+        table = table.drop_columns("statistics")
     earned = table.column(f"reward.{header.seats[0]}").slice(0, num_steps).to_numpy()
     times = table.column("time_us").slice(0, num_steps).to_numpy()
     duration_s = float(times[-1] - times[0]) / 1e6 + 1 / header.task.frame_rate_hz if num_steps else 0.0

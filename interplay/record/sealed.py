@@ -25,6 +25,7 @@ from interplay.record.errors import RecordingError
 from interplay.record.frames import Frames, IndexedSource, ReplaySource
 from interplay.record.rewards import total_of
 from interplay.record.schema import METADATA_KEY, Header, names_now
+from interplay.statistics import Measure
 from interplay.tasks import Task
 
 _NOT_IN_FILE = ("path", "sha256", "size_bytes", "uploaded_task")
@@ -191,6 +192,14 @@ class Episode:
         if self.is_video_only:
             return {}
         return _metadata(self._file, self.path).get("automatic", {})  # files of before say nothing
+
+    @property
+    def live_measures(self) -> tuple[Measure, ...]:
+        """The statistics that were computed while it was played, of each owner of each seat; none in files of earlier releases.
+        `Archive.measures` knows those that were computed later, too."""
+        if self.is_video_only:
+            return ()
+        return tuple(Measure(**one) for one in _metadata(self._file, self.path).get("statistics", ()))
 
     @property
     def automatic(self) -> dict[str, bool | int | float | str]:

@@ -13,6 +13,7 @@ from interplay.envs.base import PlayableEnv
 from interplay.record.errors import RecordingError
 from interplay.record.recorder import Recorder
 from interplay.record.schema import InputTiming, PaintedPicture
+from interplay.statistics import Collection
 
 
 class Step(NamedTuple):
@@ -42,6 +43,7 @@ class RecordedEpisode:
             the first step.
         max_steps: Cut the episode off earlier than its task does.
         num_steps: Steps made before, where an episode goes on.
+        collection: Statistics to feed; those of the recorder where there is one.
 
     Attributes:
         seats: The places in the world.
@@ -51,13 +53,20 @@ class RecordedEpisode:
     """
 
     def __init__(
-        self, env: PlayableEnv, recorder: Recorder | None = None, *, max_steps: int | None = None, num_steps: int = 0
+        self,
+        env: PlayableEnv,
+        recorder: Recorder | None = None,
+        *,
+        max_steps: int | None = None,
+        num_steps: int = 0,
+        collection: Collection | None = None,
     ) -> None:
         if max_steps is not None and max_steps < 1:
             raise ValueError(f"max_steps must be at least 1, got {max_steps}")
         task = env.task
         self.env = env
         self.recorder = recorder
+        self._collection = collection
         self.seats = task.seats
         self.num_steps = num_steps
         self.max_steps = task.max_steps if max_steps is None else min(max_steps, task.max_steps)
@@ -76,6 +85,8 @@ class RecordedEpisode:
         observation, info = self.env.reset(seed=seed, options=options)
         if self.recorder is not None:
             self.recorder.start(observation, info)
+        elif self._collection is not None:
+            self._collection.begin(info, self.env.readings())
         return observation, info
 
     def step(
@@ -118,11 +129,14 @@ class RecordedEpisode:
         if num_steps >= self.max_steps and not terminated:
             truncated = True
         if only is None:
-            rewards = {seat: float(reward[seat]) for seat in self.seats}  # type: ignore[index]
+            rewards = earned = {seat: float(reward[seat]) for seat in self.seats}  # type: ignore[index]
             if self._is_shared:
                 rewards = dict.fromkeys(rewards, sum(rewards.values()))
         else:
-            rewards = {only: float(reward)}
+            rewards = earned = {only: float(reward)}
+        collection = self._collection if self.recorder is None else self.recorder.collection
+        if collection is not None:
+            collection.see(joint_action, rewards, earned, info, owners)
         if self.recorder is not None:
             if clock_us is None:
                 clock_us = round(num_steps / self._frame_rate_hz * 1e6)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
-from sqlalchemy import ColumnElement, Integer, Select, and_, cast, false, func, or_, select
+from sqlalchemy import ColumnElement, Integer, Select, and_, cast, delete, false, func, or_, select
 from sqlalchemy.orm import Session
 
-from interplay.store.models import Entrant, EpisodeRow, EpisodeSeat, EpisodeStatistic, Participant, TaskRow
+from interplay.store.models import Entrant, EpisodeRow, EpisodeSeat, EpisodeStatistic, Participant, SeatStatistic, TaskRow
 
 _Select = TypeVar("_Select", bound=Select)
 
@@ -45,6 +45,9 @@ SEAT_NUMBERS = {
     "participant_id": EpisodeSeat.participant_id,
 }
 SEAT_TEXTS = {"actor": EpisodeSeat.actor, "actor_kind": EpisodeSeat.actor_kind}
+
+_MAX_IDS = 500
+"""Ids in one question to the database; SQLite takes 32,766."""
 
 Operator = Literal["=", "!=", "<", "<=", ">", ">="]
 
@@ -111,7 +114,7 @@ def _holds(condition: Condition) -> ColumnElement[bool]:
     if column is not None:
         return _compared(column, condition.operator, condition.value)
     value = EpisodeStatistic.number if numeric else EpisodeStatistic.text
-    return (
+    of_episode = (
         select(EpisodeStatistic.episode_id)
         .where(
             EpisodeStatistic.episode_id == EpisodeRow.id,
@@ -120,6 +123,19 @@ def _holds(condition: Condition) -> ColumnElement[bool]:
         )
         .exists()
     )
+    if not numeric:
+        return of_episode
+    of_seat = (
+        select(SeatStatistic.episode_id)
+        .where(
+            SeatStatistic.episode_id == EpisodeRow.id,
+            SeatStatistic.name == name,
+            _compared(SeatStatistic.number, condition.operator, condition.value),
+            *(SeatStatistic.seat == seat for seat in seats),
+        )
+        .exists()
+    )
+    return or_(of_episode, of_seat)
 
 
 def _held(*conditions: ColumnElement[bool]) -> ColumnElement[bool]:
@@ -185,14 +201,19 @@ def episode_ids(session: Session, *, prefix: str = "", limit: int | None = None)
 
 
 def statistic_names(session: Session) -> list[str]:
-    """Names of all statistics any episode has."""
-    return list(session.scalars(select(EpisodeStatistic.name).distinct()))
+    """Names of all statistics any episode has, of the episode or of a seat."""
+    names = [
+        *session.scalars(select(EpisodeStatistic.name).distinct()),
+        *session.scalars(select(SeatStatistic.name).distinct()),
+    ]
+    return list(dict.fromkeys(names))
 
 
 def seat_names(session: Session) -> list[str]:
     """What conditions may ask of seats: `seat.actor`, `seat.left.actor`, ..."""
     seats = ["", *(f"{seat}." for seat in session.scalars(select(EpisodeSeat.seat).distinct()))]
-    return [f"{SEAT}{seat}{name}" for seat in seats for name in (*SEAT_NUMBERS, *SEAT_TEXTS)]
+    statistics = session.scalars(select(SeatStatistic.name).distinct())
+    return [f"{SEAT}{seat}{name}" for name in (*SEAT_NUMBERS, *SEAT_TEXTS, *statistics) for seat in seats]
 
 
 def task_ids(session: Session) -> list[str]:
@@ -224,3 +245,22 @@ def save_episode(session: Session, row: EpisodeRow, task: TaskRow) -> None:
         session.merge(row)
     else:
         session.add(row)
+
+
+def save_measures(session: Session, episode_id: str, measures: Iterable[SeatStatistic]) -> None:
+    """Keep statistics of an episode; those of names it has already are replaced, all owners of all seats at once."""
+    rows = list(measures)
+    names = {row.name for row in rows}
+    session.execute(delete(SeatStatistic).where(SeatStatistic.episode_id == episode_id, SeatStatistic.name.in_(names)))
+    session.add_all(rows)
+
+
+def measures_of(session: Session, episode_ids: Sequence[str]) -> dict[str, list[SeatStatistic]]:
+    """Episode id -> its statistics by seat and owner, of those that have any."""
+    found: dict[str, list[SeatStatistic]] = {}
+    for start in range(0, len(episode_ids), _MAX_IDS):
+        ids = episode_ids[start : start + _MAX_IDS]
+        statement = select(SeatStatistic).where(SeatStatistic.episode_id.in_(ids))
+        for row in session.scalars(statement.order_by(SeatStatistic.seat, SeatStatistic.actor, SeatStatistic.name)):
+            found.setdefault(row.episode_id, []).append(row)
+    return found

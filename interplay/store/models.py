@@ -272,6 +272,24 @@ class EpisodeStatistic(Base):
     text: Mapped[str | None] = mapped_column(default=None)
 
 
+class SeatStatistic(Base):
+    """A statistic of what one owner did in one seat of an episode, computed live or later; indexed by its value."""
+
+    __tablename__ = "seat_statistics"
+    __table_args__ = (Index("ix_seat_statistics_number", "name", "number"),)
+    episode_id: Mapped[str] = mapped_column(ForeignKey("episodes.id"), primary_key=True)
+    seat: Mapped[str] = mapped_column(primary_key=True)
+    actor: Mapped[str] = mapped_column(primary_key=True)
+    """Name of who held the seat, as in `EpisodeSeat`."""
+    name: Mapped[str] = mapped_column(primary_key=True)
+    kind: Mapped[str]
+    """`int`, `float`, or `duration` in seconds."""
+    number: Mapped[float | None]
+    """None where it says nothing, as the share of no shots."""
+    counts: Mapped[dict[str, Any]]
+    """The numbers it is made of, which add up over the games of a visit."""
+
+
 class Entrant(Base):
     """Who is ranked in one task: their episodes may be judged once they are approved; withdrawn ones keep their history.
 

@@ -10,7 +10,8 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, cast, get_args
 
-from interplay.errors import unknown_name
+from interplay.errors import InterplayError, unknown_name
+from interplay.statistics import StatisticSpec
 from interplay.tables import Table, is_name, nearest, parse_toml, read_text
 from interplay.tasks import backend_names
 from interplay.tasks.keys import MAX_BUTTONS, MAX_COMPOSED_BUTTONS, MAX_TURN, POINTER_DEGREES, KeyMap
@@ -158,6 +159,7 @@ def _task(table: Table, suite_id: str) -> Task:
         seats=seats,
         reward=_reward(table, seats),
         held_out_share=table.number("held_out_share", None, low=0, high=1),
+        statistics=tuple(_statistic(table, entry) for entry in table.raw("statistics", list, [])),
     )
     table.nothing_else()
     return task
@@ -180,6 +182,24 @@ def _reward(table: Table, seats: tuple[str, ...]) -> RewardRule:
     if reward == "shared" and len(seats) == 1:
         raise table.error("reward", "cannot be shared in a task of one seat", "name several in seats, or leave reward out")
     return reward
+
+
+def _statistic(table: Table, entry: object) -> StatisticSpec:
+    """One entry of `statistics`: a name, or a table of `name` and parameters. Nobody's own code is imported."""
+    parameters = dict(entry) if isinstance(entry, dict) else {"name": entry}
+    name = parameters.pop("name", None)
+    if not isinstance(name, str) or not name:
+        problem = f"must hold names, or tables with a name, got {entry!r}"
+        raise table.error(
+            "statistics", problem, 'write for example ["aliens_hit", { name = "active_time", action_timeout_s = 20 }]'
+        )
+    spec = StatisticSpec(name, parameters)
+    if not spec.is_own:
+        try:
+            spec.build()
+        except InterplayError as error:
+            raise table.error("statistics", "names what cannot be collected", str(error)) from None
+    return spec
 
 
 def _seeds(table: Table, *, lowest: int) -> list[int]:

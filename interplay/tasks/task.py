@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from interplay.errors import InterplayError
+from interplay.statistics import Setting, StatisticSpec
 from interplay.tasks.keys import KeyMap
 
 QuestionKind = Literal["direct", "comparative", "overall"]
@@ -93,6 +94,7 @@ class Task:
             seats, the same for each.
         held_out_share: How many of people's games are played on held-out seeds, 0 to 1; None leaves it to the server.
             At 1 it has no other seeds, whatever the server says.
+        statistics: What is computed live beside what every game of its world has (`interplay.statistics.defaults`).
     """
 
     id: str
@@ -109,6 +111,7 @@ class Task:
     seats: tuple[str, ...] = ("player",)
     reward: RewardRule = "own"
     held_out_share: float | None = None
+    statistics: tuple[StatisticSpec, ...] = ()
 
     @property
     def suite(self) -> str:
@@ -125,6 +128,11 @@ class Task:
         """Longest possible episode at full speed, in seconds."""
         return self.max_steps / self.frame_rate_hz
 
+    @property
+    def setting(self) -> Setting:
+        """What collectors of statistics know of a game before it begins."""
+        return Setting(self.env.id, self.seats, self.frame_rate_hz, self.keys.noop)
+
     def to_json(self) -> dict[str, Any]:
         """The whole task as JSON values, the form that `content_hash` digests and episodes keep.
 
@@ -135,6 +143,7 @@ class Task:
             "env": {"id": self.env.id, "options": dict(self.env.options)},
             "keys": self.keys.to_json(),
             "questions": [asdict(question) for question in self.questions],
+            "statistics": [spec.to_json() for spec in self.statistics],
         }
         document = {name: value for name, value in document.items() if name not in _LATER or value != _LATER[name]}
         return json.loads(json.dumps(document))
@@ -152,6 +161,7 @@ class Task:
                 "questions": tuple(Question(**question) for question in document["questions"]),
                 "tags": tuple(document["tags"]),
                 "seats": tuple(document["seats"]),
+                "statistics": tuple(map(StatisticSpec.from_json, document.get("statistics", ()))),
             }
         )
 
@@ -162,7 +172,7 @@ class Task:
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-_LATER = {"reward": "own", "held_out_share": None}
+_LATER = {"reward": "own", "held_out_share": None, "statistics": []}
 """Fields that came after the first release, and their defaults."""
 
 

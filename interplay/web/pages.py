@@ -252,6 +252,7 @@ def play(request: Request, suite: str, name: str) -> Response:
         "ends": end_button(task),
         "has_score": has_score(task),
         "sends_scenes": backends.of(task).sends_scenes,
+        "statistics": [one.to_json() for one in request.app.state.archive.collected(task)],
     }
     return render(request, "play.html", "Play", suite=home, task=task, task_json=task_json, key_rows=key_rows(task))
 

@@ -69,12 +69,14 @@ class Configure(Command):
     Attributes:
         data, database: The archive.
         place: From 0; of a worker that is alone 0 of 1.
+        statistics: Computed in every game, see `Archive.statistics`.
     """
 
     data: str
     database: str
     place: int
     num_workers: int
+    statistics: list[dict[str, Any]] = []
 
 
 class Prepare(Command):

@@ -287,6 +287,8 @@ class LiveEpisode:
         if self.pace is not None and seat.gui_size is None:
             height = self.pace.height
             facts |= {"width": seat.encoder.width * height // seat.encoder.height, "height": height}
+        if self.recorder is not None and (statistics := self.recorder.collection.values(seat.name)):
+            facts["statistics"] = statistics
         seat.send_hud(facts)
 
     def unwritten_us(self, now_us: int) -> int:

@@ -8,7 +8,7 @@ import os
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from interplay.forking import Forked
 from interplay.play.workers import channel, processes, starting
@@ -146,6 +146,7 @@ class WorkerPool:
     Args:
         num_workers: Shared workers.
         data, database: What workers record into.
+        statistics: What they compute in every game, as JSON values.
         on_orphans: Called with the games of a worker that died.
 
     Attributes:
@@ -154,12 +155,21 @@ class WorkerPool:
         stopping: Whether the pool was told to stop.
     """
 
-    def __init__(self, num_workers: int, *, data: Path, database: str, on_orphans: Callable[[list[Played]], None]) -> None:
+    def __init__(
+        self,
+        num_workers: int,
+        *,
+        data: Path,
+        database: str,
+        on_orphans: Callable[[list[Played]], None],
+        statistics: list[dict[str, Any]] | None = None,
+    ) -> None:
         self.links: list[WorkerLink] = []
         self.num_deaths = 0
         self._num_workers = num_workers
         self._data = data
         self._database = database
+        self._statistics = statistics or []
         self._on_orphans = on_orphans
         self.stopping = False
         self._num_quick_deaths = 0
@@ -293,7 +303,7 @@ class WorkerPool:
             raise ConnectionError("the server stops")
         # Over the socket, not on the command line: an address may hold a password.
         place, num_workers = (0, 1) if place is None else (place, self._num_workers)
-        link.command(0, channel.Configure(str(self._data), self._database, place, num_workers))
+        link.command(0, channel.Configure(str(self._data), self._database, place, num_workers, self._statistics))
         self.links.append(link)
         return link
 

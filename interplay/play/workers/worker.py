@@ -38,6 +38,7 @@ from interplay.play.workers import channel, processes
 from interplay.play.workers.channel import ToWorker, Unpacker, decode_command, pack_event, unpack_input
 from interplay.play.workers.clock import SLOTS, Lateness
 from interplay.play.workers.live import NUM_TIMED_STEPS, LiveEpisode
+from interplay.statistics import StatisticSpec
 from interplay.tasks import Task
 
 SLOW_STEP_MS = 8.0
@@ -212,6 +213,7 @@ class Worker:
         match command:
             case channel.Configure():
                 self._archive = interplay.record.open(Path(command.data), database=command.database)
+                self._archive.statistics = tuple(map(StatisticSpec.from_json, command.statistics))
                 self._take_place(command.place, command.num_workers)
                 gc.collect()
                 gc.freeze()  # what is loaded now stays: collections need not look at it again

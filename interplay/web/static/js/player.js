@@ -13,6 +13,7 @@ import { saveDrawing, savedDrawing, whyNotHere } from "./scene/able.js";
 import { Drawing } from "./scene/drawing.js";
 import { clock } from "./timeline.js";
 import { TouchPad } from "./touch.js";
+import { showStatistics } from "./statistics.js";
 import { isAwaited, named, readable, wordsOf } from "./waiting.js";
 
 /** @typedef {import("./codec.js").Picture} Picture */
@@ -32,6 +33,7 @@ import { isAwaited, named, readable, wordsOf } from "./waiting.js";
  * @property {string | null} ends the button that ends the task, which is asked about first
  * @property {boolean} has_score whether the task gives points
  * @property {boolean} sends_scenes whether a browser can draw its world
+ * @property {import("./statistics.js").StatisticFacts[]} statistics what is computed of a game
  */
 /** @typedef {import("./waiting.js").SeatFacts} SeatFacts */
 /** @typedef {"ready" | "connecting" | "countdown" | "playing" | "paused" | "ended" | "failed"} State */
@@ -115,6 +117,8 @@ class Player {
     this.drawnBy = need(root, "[data-drawn-by]");
     this.lastSentMs = 0;
     this.lives = -1;
+    /** @type {Record<string, number | null>} statistics as the server last said them */
+    this.statistics = {};
     this.announcedTenth = -1;
     /** @type {string | null} id of what is saved of a game that cannot go on */
     this.saved = null;
@@ -391,6 +395,8 @@ class Player {
     const inputMs = this.drawing?.isShown ? this.drawing.delay.median : hud.input_ms;
     need(this.root, "[data-latency]").textContent = inputMs == null ? "–" : String(Math.round(inputMs));
     need(this.root, "[data-fs-hud]").textContent = `${score}${clock(Math.ceil(hud.time_left_s))}`;
+    this.statistics = hud.statistics ?? {};
+    showStatistics(need(this.root, "[data-statistics]"), this.task.statistics, this.statistics);
     if (hud.lives == null) return;
     need(this.root, "[data-lives-box]").hidden = false;
     need(this.root, "[data-lives]").textContent = String(hud.lives);
@@ -451,6 +457,7 @@ class Player {
     need(this.root, "[data-end-title]").textContent = outcome;
     if (this.task.has_score) need(this.root, "[data-end-score]").textContent = score;
     need(this.root, "[data-end-time]").textContent = clock(ended.num_steps / Number(this.root.dataset.rate));
+    showStatistics(need(this.root, "[data-end-statistics]"), this.task.statistics, this.statistics);
     need(this.root, "[data-end-note]").textContent = `${ended.num_steps} steps are recorded. You can watch your game again, frame by frame.`;
     need(this.root, "[data-end-link]").setAttribute("href", `/episodes/${encodeURIComponent(ended.episode)}`);
     if (ended.may_ask) askToCompare(need(this.root, "[data-compare]"), { token: this.seat?.token });

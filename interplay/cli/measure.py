@@ -1,0 +1,97 @@
+"""`interplay episodes measure`: statistics of recordings, by the collectors of live games."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from interplay.cli.common import (
+    DEFAULT_DATA,
+    DatabaseOption,
+    DataOption,
+    JsonOption,
+    emit,
+    known_task,
+    open_archive,
+    place_options,
+    progress,
+)
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def measure(
+    episode_ids: Annotated[list[str] | None, typer.Argument(metavar="[ID]...", help="Episodes; or use --all.")] = None,
+    every: Annotated[bool, typer.Option("--all", help="Every episode of the catalogue.")] = False,
+    task: Annotated[str | None, typer.Option(help="Every episode of this task.")] = None,
+    where: Annotated[
+        list[str] | None, typer.Option(help="Every episode that fits, e.g. 'score >= 200'; may be repeated.")
+    ] = None,
+    statistic: Annotated[
+        list[str] | None,
+        typer.Option("--statistic", help="Another statistic: a name, or module:factory; may be repeated."),
+    ] = None,
+    check: Annotated[bool, typer.Option("--check", help="Keep nothing; compare with what was computed live.")] = False,
+    data: DataOption = DEFAULT_DATA,
+    database: DatabaseOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Compute the statistics that episodes lack, by playing them again, and keep them in the catalogue; a run that was stopped
+    goes on. Exit 1 when an episode could not be measured, or with --check when a value differs.
+
+    Try:  interplay episodes measure --all
+    """
+    from interplay.record.measuring import measure_all
+    from interplay.statistics import StatisticSpec
+
+    if bool(episode_ids) == (every or task is not None or bool(where)):
+        raise typer.BadParameter("give episode ids, or --all for every episode, or choose some by --task and --where")
+    archive = open_archive(data, database, must_exist=True)
+    archive.statistics = tuple(map(StatisticSpec, statistic or ()))
+    for spec in archive.statistics:
+        spec.build()  # a mistyped name is an error, not a statistic that is left out of every episode
+    if episode_ids:
+        episodes = [archive.get(name) for name in episode_ids]
+    else:
+        episodes = archive.episodes(task=known_task(archive, task), where=where or [])
+    found = []
+    with progress() as bar:
+        done = bar.add_task("measuring steps", total=sum(episode.num_steps for episode in episodes))
+        for one in measure_all(archive, episodes, check=check, advance=lambda steps: bar.advance(done, steps)):
+            found.append(one)
+    document: dict[str, Any] = {
+        "episodes": [
+            {
+                "episode": one.episode,
+                "values": [measure.to_json() for measure in one.measures],
+                "left_out": one.left_out,
+                "differences": list(one.differences),
+                "failed": one.failed,
+            }
+            for one in found
+        ],
+        "num_measured": sum(not one.was_complete and one.failed is None for one in found),
+        "num_complete": sum(one.was_complete for one in found),
+        "num_values": sum(one.num_kept if check else len(one.measures) for one in found),
+        "num_different": sum(len(one.differences) for one in found),
+        "num_failed": sum(one.failed is not None for one in found),
+    }
+    lines = [f"{one.episode} left out {name}: {reason}" for one in found for name, reason in one.left_out.items()]
+    lines += ["FAILED " + f"{one.episode}: {one.failed}".replace("\n", "\n  ") for one in found if one.failed is not None]
+    lines += [f"{one.episode} DIFFERS: {difference}" for one in found for difference in one.differences]
+    if check:
+        lines.append(
+            f"{document['num_values']} values of {document['num_measured']} episodes compared, "
+            f"{document['num_different']} different."
+        )
+    else:
+        lines.append(
+            f"{document['num_measured']} episodes measured, {document['num_values']} values kept; "
+            f"{document['num_complete']} had all of them."
+        )
+        lines.append(f"Search by them:  interplay episodes list --where 'active_time >= 60'{place_options(data, database)}")
+    emit(document, as_json=as_json, text="\n".join(lines))
+    if document["num_failed"] or document["num_different"]:
+        raise typer.Exit(1)

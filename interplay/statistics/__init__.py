@@ -1,0 +1,28 @@
+"""Statistics: numbers computed live from an episode, step by step, the same in play, in rollouts and on recordings.
+
+A collector computes one statistic (`Collector`); a task names them (`StatisticSpec`); `Collection` feeds those of a game and
+keeps apart what each owner of a seat did. `docs/statistics.md` lists them and shows how to write one.
+
+>>> from interplay.statistics import StatisticSpec
+>>> StatisticSpec("aliens_hit").build().statistic.title
+'Invaders shot'
+"""
+
+from interplay.statistics.collection import Collection, Measure, total
+from interplay.statistics.registry import BUILT_IN, StatisticSpec, defaults, together
+from interplay.statistics.statistic import Collector, SeenStep, Setting, Statistic, StatisticError
+
+__all__ = [
+    "BUILT_IN",
+    "Collection",
+    "Collector",
+    "Measure",
+    "SeenStep",
+    "Setting",
+    "Statistic",
+    "StatisticError",
+    "StatisticSpec",
+    "defaults",
+    "together",
+    "total",
+]

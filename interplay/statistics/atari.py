@@ -1,0 +1,309 @@
+"""The statistics of CrowdPlay's Atari tasks (Gerstgrasser et al. 2022, appendix A.2), read from the console's memory.
+
+In Space Invaders 36 invaders stand in six rows, 5 points each in the lowest, 30 in the highest, and six columns. Bytes 0x12 to
+0x17 hold them, lowest row first, one bit for each column. When the leftmost column is dead, the console moves all rows by one
+bit, so that bit 0 is always the leftmost column that is left.
+
+Differences: CrowdPlay counted every bit that went out, also those that moved (12 of 29 "hits" in one game), and took bits for
+columns. Here a hit is a reward of 5 to 30 points in the same frame, its row is that of the reward, and its column that of the
+bit that went out there, plus the columns that have moved out so far.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple
+
+from interplay.statistics.statistic import Collector, SeenStep, Setting, Statistic, StatisticError, share
+
+ROWS = COLUMNS = 6
+_FIRST_ROW = 0x12
+_CANNONS = (0x1C, 0x1D)
+_LEFTMOST, _RIGHTMOST = 0x23, 0x75
+_MISSILES = (0x55, 0x56)
+_FIRED = 0x55
+"""Where a missile is in the frame in which it leaves the cannon."""
+_OWNER, _FIRST_OWNS = 0x18, 0x08
+"""In the game for two: whether the missile in the first of the two places is the first player's; the other is the other's."""
+_BONUS = 200
+"""What the game for two pays one player when the other is hit."""
+_SHIP = {1: 200, 2: 100}
+"""Points for the ship on top of the screen, by the number of players."""
+
+
+class Hit(NamedTuple):
+    """One invader that was shot.
+
+    Attributes:
+        seat: Whose shot it was.
+        row: 0 is the lowest.
+        column: 0 is the leftmost; None if the console's memory does not show it.
+        before: For each row the columns that stood before, as bits.
+    """
+
+    seat: str
+    row: int
+    column: int | None
+    before: tuple[int, ...]
+
+
+class _SpaceInvaders(Collector):
+    """What the collectors of this game share."""
+
+    needs = ("ram",)
+
+    def begin(self, setting: Setting, info: Mapping[str, Any]) -> None:
+        """Refuse other games."""
+        super().begin(setting, info)
+        if setting.env.partition(":")[2] != "space_invaders" or len(setting.seats) not in _SHIP:
+            raise StatisticError(f"it is a statistic of ale:space_invaders and ale2p:space_invaders, not of {setting.env}")
+        self._seats = setting.seats
+        self._ship = _SHIP[len(setting.seats)]
+
+    def points(self, step: SeenStep, seat: str) -> float:
+        """What a seat earned by shooting: without the bonus for the other's lost life."""
+        earned = step.earned[seat]
+        return earned - _BONUS if earned >= _BONUS and len(self._seats) == 2 else earned
+
+
+class _Invaders(_SpaceInvaders):
+    """Knows which invaders are left, and sees the hits."""
+
+    def begin(self, setting: Setting, info: Mapping[str, Any]) -> None:
+        """Nothing is known of the invaders before the first step."""
+        super().begin(setting, info)
+        self.memory = {"board": None, "moved": 0}
+        self._board = b""
+
+    def see(self, step: SeenStep) -> None:
+        """Judge the hits of this step."""
+        board = step.readings["ram"][_FIRST_ROW : _FIRST_ROW + ROWS]
+        if board == self._board and not any(step.earned.values()):
+            return
+        self._board = board
+        for hit in self._hits(step, board):
+            self.judge(hit)
+
+    def judge(self, hit: Hit) -> None:
+        """Count one hit."""
+        raise NotImplementedError
+
+    def _hits(self, step: SeenStep, board: bytes) -> Iterator[Hit]:
+        """The invaders shot in this step; remembers which are left."""
+        memory = self.memory
+        before, moved = memory["board"] or list(board), memory["moved"]
+        shift = _moved(before, board)
+        memory["board"] = list(board)
+        memory["moved"] = 0 if shift is None else moved + shift
+        out = [old & ~(new << (shift or 0)) for old, new in zip(before, board, strict=True)]
+        shots = [(seat, self.points(step, seat)) for seat in self._seats]
+        shots = [(seat, points) for seat, points in shots if 5 <= points <= 30 and points % 5 == 0]
+        ram = step.readings["ram"]
+        if len(shots) == 2 and shots[0][1] == shots[1][1] and ram[_CANNONS[0]] > ram[_CANNONS[1]]:
+            shots.reverse()  # two in one row: the further left cannon shot the further left one
+        for seat, points in shots:
+            row = int(points) // 5 - 1
+            bit = out[row] & -out[row]
+            out[row] ^= bit
+            yield Hit(seat, row, bit.bit_length() - 1 + moved if bit else None, tuple(old << moved for old in before))
+
+
+def _moved(before: Sequence[int], now: Sequence[int]) -> int | None:
+    """By how many bits the console has moved all rows; None where invaders stand that did not stand before: a new wave.
+
+    >>> _moved([0b111110, 0b111010], [0b011111, 0b011101])
+    1
+    >>> _moved([0b000000, 0b000100], [0b111111, 0b111111])
+    """
+    for shift in range(COLUMNS):
+        if not any((new << shift) & ~old for old, new in zip(before, now, strict=True)):
+            return shift
+    return None
+
+
+class AliensHit(_Invaders):
+    """How many invaders were shot; the ship on top of the screen is not one of them."""
+
+    statistic = Statistic("aliens_hit", "Invaders shot", "int", "", "higher")
+
+    def judge(self, hit: Hit) -> None:
+        """Any hit counts."""
+        self.counts[hit.seat]["count"] += 1
+
+
+class _InOrder(_Invaders):
+    """How many of the invaders that were shot were in their turn, as a share, or with `count` as a number."""
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    count_names = ("good", "all")
+
+    def __init__(self, count: bool = False) -> None:
+        if not isinstance(count, bool):
+            raise StatisticError(f"count must be true or false, got {count!r}")
+        self._counts_hits = count
+        self.statistic = (
+            Statistic(f"{self.name}_hits", f"Shot {self.title}", "int", "", "higher")
+            if count
+            else Statistic(self.name, f"Shot {self.title}, of all", "float", "", "higher", is_share=True)
+        )
+
+    def judge(self, hit: Hit) -> None:
+        """Count the hit, and whether it was in its turn."""
+        counts = self.counts[hit.seat]
+        counts["all"] += 1
+        counts["good"] += self.is_good(hit)
+
+    def is_good(self, hit: Hit) -> bool:
+        """Whether this one was in its turn."""
+        raise NotImplementedError
+
+    def value(self, counts: Mapping[str, float]) -> float | None:
+        """The share, or the number."""
+        return counts["good"] if self._counts_hits else share(counts["good"], counts["all"])
+
+
+class RowByRow(_InOrder):
+    """A hit is good if all rows below its own are empty."""
+
+    name, title = "row_by_row", "row by row"
+
+    def is_good(self, hit: Hit) -> bool:
+        """Whether nobody stands in a lower row."""
+        return not any(hit.before[: hit.row])
+
+
+class OutsideIn(_InOrder):
+    """A hit is good if all columns further out on its side are empty; the sides have three columns each."""
+
+    name, title = "outside_in", "from the outside in"
+
+    def is_good(self, hit: Hit) -> bool:
+        """Whether nobody stands further out."""
+        return hit.column is not None and _is_empty(
+            hit, range(hit.column) if hit.column < COLUMNS // 2 else range(hit.column + 1, COLUMNS)
+        )
+
+
+class InsideOut(_InOrder):
+    """A hit is good if all columns further in on its side are empty; those of the two middle columns always are."""
+
+    name, title = "inside_out", "from the inside out"
+
+    def is_good(self, hit: Hit) -> bool:
+        """Whether nobody stands further in."""
+        half = COLUMNS // 2
+        return hit.column is not None and _is_empty(
+            hit, range(hit.column + 1, half) if hit.column < half else range(half, hit.column)
+        )
+
+
+def _is_empty(hit: Hit, columns: range) -> bool:
+    mask = sum(1 << column for column in columns)
+    return not any(row & mask for row in hit.before)
+
+
+class Accuracy(_SpaceInvaders):
+    """Shots that hit an invader or the ship, of all shots. A shot counts in the frame in which it leaves the cannon.
+
+    Differences: CrowdPlay's works for one player and one game only.
+    """
+
+    statistic = Statistic("accuracy", "Shots that hit", "float", "", "higher", is_share=True)
+    count_names = ("hits", "shots")
+
+    def begin(self, setting: Setting, info: Mapping[str, Any]) -> None:
+        """No shot is under way."""
+        super().begin(setting, info)
+        self.memory = {"fired": []}
+
+    def see(self, step: SeenStep) -> None:
+        """Count shots and what they hit."""
+        ram = step.readings["ram"]
+        if ram[_MISSILES[0]] == _FIRED or ram[_MISSILES[1]] == _FIRED:
+            # A missile whose neighbour is gone moves to the first place, perhaps while it still stands at the cannon.
+            fired = [[place, ram[byte + 2]] for place, byte in enumerate(_MISSILES) if ram[byte] == _FIRED]
+            known = [column for _, column in self.memory["fired"]]
+            for place, column in fired:
+                if column not in known:
+                    self.counts[self._shooter(ram, place)]["shots"] += 1
+            self.memory["fired"] = fired
+        elif self.memory["fired"]:
+            self.memory["fired"] = []
+        for seat in self._seats:
+            if step.earned[seat]:
+                points = self.points(step, seat)
+                self.counts[seat]["hits"] += 5 <= points <= 30 or points == self._ship
+
+    def _shooter(self, ram: bytes, place: int) -> str:
+        """Whose missile this is."""
+        if len(self._seats) == 1:
+            return self._seats[0]
+        return self._seats[place ^ (0 if ram[_OWNER] & _FIRST_OWNS else 1)]
+
+    def value(self, counts: Mapping[str, float]) -> float | None:
+        """The share."""
+        return share(counts["hits"], counts["shots"])
+
+
+class Side(Collector):
+    """The part of all steps in which the player is on one side of the screen.
+
+    In Space Invaders the middle belongs to both sides. In River Raid so does a band around the middle (CrowdPlay's is 11
+    pixels wide).
+
+    Args:
+        side: `left` or `right`.
+        band: River Raid: pixels to either side of the middle that count for both.
+    """
+
+    needs = ("ram",)
+    count_names = ("there", "steps")
+
+    def __init__(self, side: str, band: float = 5) -> None:
+        if side not in ("left", "right"):
+            raise StatisticError(f"side must be 'left' or 'right', got {side!r}")
+        if not isinstance(band, int | float) or isinstance(band, bool) or not 0 <= band <= 80:
+            raise StatisticError(f"band must be a number of pixels from 0 to 80, got {band!r}")
+        self._sign = -1 if side == "left" else 1
+        self._band = band
+        self.statistic = Statistic(f"{side}_side", f"Time on the {side}", "float", "", None, is_share=True)
+
+    def begin(self, setting: Setting, info: Mapping[str, Any]) -> None:
+        """Find out which game it is."""
+        super().begin(setting, info)
+        name = setting.env.partition(":")[2]
+        if name not in _PLAYERS or len(setting.seats) > len(_PLAYERS[name].bytes):
+            raise StatisticError(
+                f"which side of the screen a player is on is known in {', '.join(_PLAYERS)}, not in {setting.env}"
+            )
+        player = _PLAYERS[name]
+        self._places = tuple(zip(setting.seats, player.bytes, strict=False))
+        self._middle, self._slack = player.middle, self._band if player.has_band else 0
+
+    def see(self, step: SeenStep) -> None:
+        """Look where the player is."""
+        ram = step.readings["ram"]
+        for seat, byte in self._places:
+            counts = self.counts[seat]
+            counts["steps"] += 1
+            if self._sign * (ram[byte] - self._middle) >= -self._slack:
+                counts["there"] += 1
+
+    def value(self, counts: Mapping[str, float]) -> float | None:
+        """The share."""
+        return share(counts["there"], counts["steps"])
+
+
+class _Player(NamedTuple):
+    """Where in the console's memory the players' columns are, one byte a seat; which is the middle; whether it has a band."""
+
+    bytes: tuple[int, ...]
+    middle: float
+    has_band: bool
+
+
+_PLAYERS = {
+    "space_invaders": _Player(_CANNONS, (_LEFTMOST + _RIGHTMOST) / 2, False),
+    "riverraid": _Player((0x33,), 0x4C, True),
+}

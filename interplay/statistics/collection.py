@@ -1,0 +1,237 @@
+"""The statistics of one game: collectors fed step by step, and what each owner of a seat has."""
+
+from __future__ import annotations
+
+import json
+import logging
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from interplay.errors import InterplayError
+from interplay.statistics.registry import StatisticSpec
+from interplay.statistics.statistic import Collector, Kind, SeenStep, Setting, Statistic, StatisticError
+
+log = logging.getLogger("interplay.statistics")
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A statistic of what one owner did in one seat.
+
+    Attributes:
+        seat, actor: The seat, and who held it.
+        name, kind: Of the statistic.
+        value: In the type of its kind; None where it says nothing, as the share of no shots.
+        counts: The numbers it is made of, which add up over the games of a visit.
+    """
+
+    seat: str
+    actor: str
+    name: str
+    kind: Kind
+    value: int | float | None
+    counts: Mapping[str, float]
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON values."""
+        return asdict(self)
+
+
+class Collection:
+    """The collectors of one game.
+
+    One that raises is left out from then on: the log says which, and the game goes on without it.
+
+    Args:
+        specs: Which; those that cannot be built are left out.
+        setting: Of the game.
+        owners: Seat -> name of who sits there at the start.
+
+    Attributes:
+        num_steps: Steps seen.
+        left_out: Name -> why it is left out.
+    """
+
+    def __init__(self, specs: Iterable[StatisticSpec], setting: Setting, owners: Mapping[str, str]) -> None:
+        self.setting = setting
+        self.num_steps = 0
+        self.left_out: dict[str, str] = {}
+        self._collectors: list[Collector] = []
+        self._owners: Mapping[str, str] = dict(owners)
+        self._first_owners = self._owners
+        self._given: Mapping[str, str] | None = None
+        """What `see` was given last."""
+        self._earlier: dict[tuple[str, str], dict[str, dict[str, float]]] = {}
+        """(seat, owner) -> statistic -> counts, of those who hold the seat no more."""
+        self._reads: list[tuple[str, Callable[[], Any]]] = []
+        self._is_kept = True
+        for spec in specs:
+            try:
+                self._collectors.append(spec.build())
+            except InterplayError as error:
+                self._leave_out(spec.name, error)
+
+    @property
+    def statistics(self) -> list[Statistic]:
+        """What is collected."""
+        return [collector.statistic for collector in self._collectors]
+
+    def begin(self, info: Mapping[str, Any], readings: Mapping[str, Callable[[], Any]]) -> None:
+        """The episode begins.
+
+        Args:
+            info: What `env.reset` gave.
+            readings: Of the world, see `PlayableEnv.readings`.
+        """
+        for collector in list(self._collectors):
+            try:
+                if missing := [need for need in collector.needs if need not in readings]:
+                    raise InterplayError(f"{self.setting.env} does not offer {', '.join(missing)}, which it reads")
+                collector.begin(self.setting, info)
+            except Exception as error:  # whatever somebody's collector does
+                self._drop(collector, error)
+        self._set_reads(readings)
+
+    def _set_reads(self, readings: Mapping[str, Callable[[], Any]]) -> None:
+        needs = dict.fromkeys(need for collector in self._collectors for need in collector.needs)
+        self._reads = [(need, readings[need]) for need in needs]
+
+    def see(
+        self,
+        actions: Mapping[str, Any],
+        rewards: Mapping[str, float],
+        earned: Mapping[str, float],
+        info: Mapping[str, Any],
+        owners: Mapping[str, str] | None = None,
+    ) -> None:
+        """Take in the next step.
+
+        Args:
+            actions, rewards, earned, info: As in `SeenStep`.
+            owners: Seat -> name of who acts for it; seats that are not named belong to who sat there at the start.
+        """
+        self.num_steps += 1
+        if owners != self._given:
+            self._given = None if owners is None else dict(owners)
+            self._change_owners(self._first_owners if owners is None else {**self._first_owners, **owners})
+        step = SeenStep(
+            self.num_steps, actions, rewards, earned, info, self._owners, {need: read() for need, read in self._reads}
+        )
+        failed = None
+        for collector in self._collectors:
+            try:
+                collector.see(step)
+            except Exception as error:  # whatever somebody's collector does: the game goes on
+                failed = [*(failed or ()), (collector, error)]
+        for collector, error in failed or ():
+            self._drop(collector, error)
+
+    def _change_owners(self, owners: Mapping[str, str]) -> None:
+        """Keep for each owner what they did."""
+        for seat in self.setting.seats:
+            if owners[seat] == self._owners[seat]:
+                continue
+            kept = self._earlier.setdefault((seat, self._owners[seat]), {})
+            back = self._earlier.pop((seat, owners[seat]), {})
+            for collector in self._collectors:
+                name = collector.statistic.name
+                kept[name] = collector.counts[seat]
+                collector.counts[seat] = back.get(name) or collector.zero()
+        self._owners = dict(owners)
+
+    def values(self, seat: str) -> dict[str, int | float | None]:
+        """Name -> value now, of all that was done in a seat."""
+        earlier = [counts for (one, _), counts in self._earlier.items() if one == seat]
+        found: dict[str, int | float | None] = {}
+        for collector in list(self._collectors):
+            name = collector.statistic.name
+            parts = [counts[name] for counts in earlier if name in counts]
+            found[name] = self._value(collector, total([collector.counts[seat], *parts]))
+        return {name: value for name, value in found.items() if name not in self.left_out}
+
+    def measures(self) -> list[Measure]:
+        """What each owner of each seat has."""
+        held = {**self._earlier}
+        for seat in self.setting.seats:
+            held[seat, self._owners[seat]] = {one.statistic.name: one.counts[seat] for one in self._collectors}
+        found = []
+        for (seat, owner), by_name in held.items():
+            for collector in list(self._collectors):
+                statistic = collector.statistic
+                counts = by_name.get(statistic.name, collector.zero())
+                value = self._value(collector, counts)
+                found.append(Measure(seat, owner, statistic.name, statistic.kind, value, dict(counts)))
+        order = {seat: place for place, seat in enumerate(self.setting.seats)}
+        found = [one for one in found if one.name not in self.left_out]
+        return sorted(found, key=lambda one: order[one.seat])
+
+    def _value(self, collector: Collector, counts: Mapping[str, float]) -> int | float | None:
+        try:
+            if not all(map(math.isfinite, counts.values())):
+                raise StatisticError(f"its counts must be finite numbers, got {dict(counts)}")
+            return collector.statistic.typed(collector.value(counts))
+        except Exception as error:  # as in `see`
+            self._drop(collector, error)
+            return None
+
+    def state(self) -> str | None:
+        """Where the collectors stand, as JSON, for `restore`; None where one of them keeps what JSON does not hold."""
+        if not self._is_kept:
+            return None
+        by_name = {one.statistic.name: {"counts": one.counts, "memory": one.memory} for one in self._collectors}
+        earlier = [[seat, owner, counts] for (seat, owner), counts in self._earlier.items()]
+        state = {"steps": self.num_steps, "owners": self._owners, "earlier": earlier, "collectors": by_name}
+        try:
+            return json.dumps(state, separators=(",", ":"), allow_nan=False)
+        except (TypeError, ValueError) as error:
+            self._is_kept = False
+            log.warning(
+                "the statistics of a game of %s cannot be kept on its way, so it would be played again from its start "
+                "after a crash: %s",
+                self.setting.env,
+                error,
+            )
+            return None
+
+    def restore(self, state: str) -> None:
+        """Go on from `state()`; call it after `begin`."""
+        document = json.loads(state)
+        self.num_steps = document["steps"]
+        self._owners, self._given = document["owners"], {}
+        self._earlier = {(seat, owner): counts for seat, owner, counts in document["earlier"]}
+        for collector in list(self._collectors):
+            kept = document["collectors"].get(collector.statistic.name)
+            if kept is None:
+                self._drop(collector, InterplayError("it was left out earlier in this game"))
+            else:
+                collector.counts, collector.memory = kept["counts"], kept["memory"]
+
+    def _drop(self, collector: Collector, error: Exception) -> None:
+        self._collectors.remove(collector)
+        self._leave_out(collector.statistic.name, error)
+        needs = {need for one in self._collectors for need in one.needs}
+        self._reads = [(need, read) for need, read in self._reads if need in needs]
+
+    def _leave_out(self, name: str, error: Exception) -> None:
+        said = str(error) if isinstance(error, InterplayError) else f"{type(error).__name__}: {error}"
+        self.left_out[name] = said
+        log.warning(
+            "statistic %s is left out of a game of %s from step %d on: %s",
+            name,
+            self.setting.env,
+            self.num_steps,
+            said,
+            exc_info=None if isinstance(error, InterplayError) else error,
+        )
+
+
+def total(parts: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """Counts that are added up.
+
+    >>> total([{"hits": 1, "shots": 4}, {"hits": 2, "shots": 3}])
+    {'hits': 3, 'shots': 7}
+    """
+    first, *others = parts
+    return {name: sum((part[name] for part in others), count) for name, count in first.items()}

@@ -1,0 +1,220 @@
+"""Statistics that mean something in every world: score, active time, actions, lives lost, path length."""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Mapping
+from typing import Any
+
+from interplay.statistics.statistic import Collector, SeenStep, Setting, Statistic, StatisticError
+
+_SINGLE = struct.Struct("<f")
+
+
+class Score(Collector):
+    """The sum of rewards as the task counts them; NaN and infinite ones count 0."""
+
+    statistic = Statistic("score", "Score", "float", "points", "higher")
+    count_names = ("points",)
+
+    def see(self, step: SeenStep) -> None:
+        """Add the step's rewards."""
+        for seat, reward in step.rewards.items():
+            if reward and math.isfinite(reward):
+                self.counts[seat]["points"] += reward
+
+
+class ActiveTime(Collector):
+    """Seconds of play in which the player acts and, where points are expected, scores.
+
+    A step counts if one of the last `action_timeout_s` seconds of steps had another action than no keys, and one of the last
+    `reward_timeout_s` seconds had a reward that is not 0. Steps are turned into seconds by the task's frame rate.
+
+    Source: CrowdPlay (Gerstgrasser et al. 2022, section 3.3), which states 30 s; its code has 20 s for actions and 60 s for
+    rewards.
+
+    Differences: nothing counts before the first action (in its code the first 20 s count, without a key pressed), and the
+    frame rate is that of the task (there always 60 Hz).
+
+    Args:
+        action_timeout_s: Seconds, positive.
+        reward_timeout_s: Seconds, counted from the start of the episode at first; 0 asks for no points.
+    """
+
+    statistic = Statistic("active_time", "Active time", "duration", "s", "higher")
+    count_names = ("steps",)
+
+    def __init__(self, action_timeout_s: float = 30.0, reward_timeout_s: float = 60.0) -> None:
+        _require_number("action_timeout_s", action_timeout_s, above=0)
+        _require_number("reward_timeout_s", reward_timeout_s, low=0)
+        self._timeouts_s = action_timeout_s, reward_timeout_s
+
+    def begin(self, setting: Setting, info: Mapping[str, Any]) -> None:
+        """Nobody has acted."""
+        super().begin(setting, info)
+        action_s, reward_s = self._timeouts_s
+        self._action_steps = round(action_s * setting.frame_rate_hz)
+        self._reward_steps = round(reward_s * setting.frame_rate_hz) if reward_s else None
+        self._noop = plain(setting.noop)
+        self.memory = {seat: {"acted": -(10**9), "earned": 0} for seat in setting.seats}
+
+    def see(self, step: SeenStep) -> None:
+        """Count the step where the player is active."""
+        now = step.step
+        for seat, action in step.actions.items():
+            last = self.memory[seat]
+            if action.__class__ is not int:
+                action = plain(action)
+            if action != self._noop:
+                last["acted"] = now
+            if step.rewards[seat]:
+                last["earned"] = now
+            if now - last["acted"] < self._action_steps and (
+                self._reward_steps is None or now - last["earned"] < self._reward_steps
+            ):
+                self.counts[seat]["steps"] += 1
+
+    def value(self, counts: Mapping[str, float]) -> float:
+        """Seconds."""
+        return counts["steps"] / self.setting.frame_rate_hz
+
+
+class ActionChanges(Collector):
+    """How often the action became another one; the first one that is not that of no keys counts."""
+
+    statistic = Statistic("action_changes", "Changes of action", "int")
+
+    def begin(self, setting: Setting, info: Mapping[str, Any]) -> None:
+        """No keys are held."""
+        super().begin(setting, info)
+        self.memory = {seat: plain(setting.noop) for seat in setting.seats}
+
+    def see(self, step: SeenStep) -> None:
+        """Compare with the step before."""
+        for seat, action in step.actions.items():
+            if action.__class__ is not int:
+                action = plain(action)
+            if action != self.memory[seat]:
+                self.memory[seat] = action
+                self.counts[seat]["count"] += 1
+
+
+class ActingSteps(Collector):
+    """In how many steps the action was another one than that of no keys."""
+
+    statistic = Statistic("acting_steps", "Steps with an action", "int", "steps")
+
+    def begin(self, setting: Setting, info: Mapping[str, Any]) -> None:
+        """Remember what no keys are."""
+        super().begin(setting, info)
+        self._noop = plain(setting.noop)
+
+    def see(self, step: SeenStep) -> None:
+        """Compare with no keys."""
+        for seat, action in step.actions.items():
+            if (action if action.__class__ is int else plain(action)) != self._noop:
+                self.counts[seat]["count"] += 1
+
+
+class LivesLost(Collector):
+    """How many lives were lost: how far `info["lives"]`, or `info["<seat>.lives"]`, fell, whatever was won back. Lives that
+    all seats share are lost for each of them."""
+
+    statistic = Statistic("lives_lost", "Lives lost", "int", "lives", "lower")
+
+    def begin(self, setting: Setting, info: Mapping[str, Any]) -> None:
+        """Remember the lives at the start."""
+        super().begin(setting, info)
+        self.memory = {seat: _lives(info, seat) for seat in setting.seats}
+        if None in self.memory.values():
+            raise StatisticError(f"{setting.env} does not say how many lives are left: its info has no 'lives'")
+
+    def see(self, step: SeenStep) -> None:
+        """Compare with the step before."""
+        for seat, before in self.memory.items():
+            now = _lives(step.info, seat)
+            if now is not None and now != before:
+                if now < before:
+                    self.counts[seat]["count"] += before - now
+                self.memory[seat] = now
+
+
+class PathLength(Collector):
+    """Metres walked: the horizontal way from step to step by `x` and `z` of the info, where a block is a metre.
+
+    Args:
+        max_step_m: A longer way in one step is no walking, but a teleport or a new life.
+    """
+
+    statistic = Statistic("path_length", "Metres walked", "float", "m")
+    count_names = ("metres",)
+
+    def __init__(self, max_step_m: float = 5.0) -> None:
+        _require_number("max_step_m", max_step_m, above=0)
+        self._max_step_m = max_step_m
+
+    def begin(self, setting: Setting, info: Mapping[str, Any]) -> None:
+        """Remember where everybody stands."""
+        super().begin(setting, info)
+        self._names = {seat: ("x", "z") if len(setting.seats) == 1 else (f"{seat}.x", f"{seat}.z") for seat in setting.seats}
+        self.memory = {seat: _place(info, names) for seat, names in self._names.items()}
+        if None in self.memory.values():
+            raise StatisticError(f"{setting.env} does not say where players stand: its info has no 'x' and 'z'")
+
+    def see(self, step: SeenStep) -> None:
+        """Add the way since the step before."""
+        for seat, names in self._names.items():
+            now, before = _place(step.info, names), self.memory[seat]
+            if now != before:
+                if now is None:
+                    continue
+                way_m = math.hypot(now[0] - before[0], now[1] - before[1])
+                if way_m <= self._max_step_m:
+                    self.counts[seat]["metres"] += way_m
+                self.memory[seat] = now
+
+
+def plain(action: Any) -> Any:
+    """An action in values that compare, whether it comes from a player or from a recording: an entry that is 0 counts as one
+    that is left out, and real numbers are rounded to single precision, which recordings keep.
+
+    >>> plain({"forward": 1, "camera": (0.0, 0.1)}) == plain({"forward": 1, "jump": 0, "camera": (0.0, 0.10000000001)})
+    True
+    """
+    kind = action.__class__
+    if kind is int or kind is str or action is None:
+        return action
+    if kind is float:
+        return _SINGLE.unpack(_SINGLE.pack(action))[0] if abs(action) < 1e38 else action
+    if isinstance(action, Mapping):
+        entries = {name: plain(part) for name, part in action.items()}
+        return {name: part for name, part in entries.items() if part != 0 and part is not None and not _is_nought(part)}
+    if isinstance(action, bool):
+        return int(action)
+    if isinstance(action, list | tuple):
+        return [plain(part) for part in action]
+    return plain(action.tolist()) if hasattr(action, "tolist") else action
+
+
+def _is_nought(part: Any) -> bool:
+    return isinstance(part, list) and not any(part)
+
+
+def _lives(info: Mapping[str, Any], seat: str) -> int | None:
+    lives = info.get("lives")
+    if lives is None:
+        lives = info.get(f"{seat}.lives")
+    return None if lives is None else int(lives)
+
+
+def _place(info: Mapping[str, Any], names: tuple[str, str]) -> list[float] | None:
+    x = info.get(names[0])
+    return None if x is None else [float(x), float(info[names[1]])]
+
+
+def _require_number(name: str, value: Any, *, above: float | None = None, low: float | None = None) -> None:
+    """Refuse a parameter that is no number in its range."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    if not is_number or (above is not None and value <= above) or (low is not None and value < low):
+        raise StatisticError(f"{name} must be a number {f'above {above}' if low is None else f'from {low} on'}, got {value!r}")

@@ -1,0 +1,153 @@
+"""What a statistic is, what a collector is told of each step, and what it must answer."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, ClassVar, Literal
+
+from interplay.errors import InterplayError
+
+Kind = Literal["int", "float", "duration"]
+"""A whole number, a number, or seconds."""
+Better = Literal["higher", "lower"]
+
+
+class StatisticError(InterplayError):
+    """A statistic that does not exist, or that cannot be collected in this world."""
+
+
+@dataclass(frozen=True)
+class Statistic:
+    """What a number means.
+
+    Attributes:
+        name: How it is called in `--where`, files and the database: lower-case letters, digits and `_`.
+        title: As people read it.
+        kind: What type its values have.
+        unit: Of its values, where there is one; durations are in seconds.
+        better: Which way is better; None where neither is.
+        is_share: Whether it is a part of a whole, 0 to 1, that people read as percent.
+    """
+
+    name: str
+    title: str
+    kind: Kind = "float"
+    unit: str = ""
+    better: Better | None = None
+    is_share: bool = False
+
+    def typed(self, value: float | None) -> int | float | None:
+        """A value in the type of its kind; None where it is no finite number.
+
+        >>> Statistic("hits", "Hits", "int").typed(3.0)
+        3
+        """
+        if value is None or not math.isfinite(value):
+            return None
+        return int(value) if self.kind == "int" else float(value)
+
+    def to_json(self) -> dict[str, Any]:
+        """As pages are told of it."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What is known of a game before it begins.
+
+    Attributes:
+        env: Id of its world, `ale:space_invaders`.
+        seats: Its seats, in the task's order.
+        frame_rate_hz: Steps in a second of play.
+        noop: The action of no keys.
+    """
+
+    env: str
+    seats: tuple[str, ...]
+    frame_rate_hz: float
+    noop: Any = None
+
+
+@dataclass(slots=True)
+class SeenStep:
+    """What a collector is told of one step.
+
+    Attributes:
+        step: Its number, from 1.
+        actions: Seat -> the action it gave.
+        rewards: Seat -> reward as the task counts it (`Task.reward`).
+        earned: Seat -> reward as the world gave it, before a task shares rewards.
+        info: As the environment gave it.
+        owners: Seat -> name of who acted for it.
+        readings: Need -> what the world said, of those needs that the collectors of the game have.
+    """
+
+    step: int
+    actions: Mapping[str, Any]
+    rewards: Mapping[str, float]
+    earned: Mapping[str, float]
+    info: Mapping[str, Any]
+    owners: Mapping[str, str]
+    readings: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Collector:
+    """Computes one statistic, fed with every step of an episode.
+
+    What it has counted stands in `counts`, numbers that add up: over the steps of an episode, over the owners of a seat, and
+    over the episodes of a visit. `value` makes the statistic of them. What it must remember from one step to the next stands in
+    `memory`. Both hold JSON values only, so that a game can go on after its process died; read them from `self` at each step,
+    because they are replaced when a seat changes hands.
+
+    Class attributes:
+        statistic: What it computes.
+        count_names: Names of its counts.
+        needs: What it reads of the world beside the info, by the names of `PlayableEnv.readings`: `ram`.
+    """
+
+    statistic: Statistic
+    count_names: ClassVar[tuple[str, ...]] = ("count",)
+    needs: ClassVar[tuple[str, ...]] = ()
+
+    counts: dict[str, dict[str, float]]
+    memory: dict[str, Any]
+    setting: Setting
+
+    def begin(self, setting: Setting, info: Mapping[str, Any]) -> None:
+        """An episode begins.
+
+        Args:
+            info: What `env.reset` gave.
+        Raises:
+            StatisticError: If it means nothing in this world.
+        """
+        self.setting = setting
+        self.counts = {seat: self.zero() for seat in setting.seats}
+        self.memory = {}
+
+    def zero(self) -> dict[str, float]:
+        """Counts of a seat in which nothing was done."""
+        return dict.fromkeys(self.count_names, 0)
+
+    def see(self, step: SeenStep) -> None:
+        """Take in one step."""
+        raise NotImplementedError
+
+    def value(self, counts: Mapping[str, float]) -> float | None:
+        """The statistic of such counts; None where they say nothing yet. By default its first count."""
+        return counts[self.count_names[0]]
+
+    def values(self) -> dict[str, int | float | None]:
+        """Seat -> value now, in the type of its kind."""
+        return {seat: self.statistic.typed(self.value(counts)) for seat, counts in self.counts.items()}
+
+
+def share(part: float, whole: float) -> float | None:
+    """A part of a whole, 0 to 1; None of nothing.
+
+    >>> share(1, 4)
+    0.25
+    """
+    return part / whole if whole else None

@@ -1,0 +1,23 @@
+// Statistics as people read them.
+
+import assert from "node:assert/strict";
+import test from "node:test";
+
+import { readableValue } from "../../interplay/web/static/js/statistics.js";
+
+const of = (kind, more = {}) => ({ name: "a", title: "A", kind, unit: "", better: null, is_share: false, ...more });
+
+test("a value is read in its unit", () => {
+  assert.equal(readableValue(of("int"), 12), "12");
+  assert.equal(readableValue(of("int", { unit: "lives" }), 2), "2 lives");
+  assert.equal(readableValue(of("float", { unit: "m" }), 12.34), "12.3 m");
+  assert.equal(readableValue(of("float", { is_share: true }), 0.476), "48 %");
+  assert.equal(readableValue(of("duration", { unit: "s" }), 65.9), "1:05");
+});
+
+test("a value that says nothing yet is a dash, and nought is nought", () => {
+  assert.equal(readableValue(of("float", { is_share: true }), null), "–");
+  assert.equal(readableValue(of("int"), undefined), "–");
+  assert.equal(readableValue(of("int"), 0), "0");
+  assert.equal(readableValue(of("float", { is_share: true }), 0), "0 %");
+});
