@@ -15,6 +15,7 @@ from interplay.tasks.keys import KeyMap
 
 QuestionKind = Literal["direct", "comparative", "overall"]
 RewardRule = Literal["own", "shared"]
+Pace = Literal["clock", "turns"]
 
 
 class TaskError(InterplayError):
@@ -93,6 +94,8 @@ class Task:
             seats, the same for each.
         held_out_share: How many of people's games are played on held-out seeds, 0 to 1; None leaves it to the server.
             At 1 it has no other seeds, whatever the server says.
+        pace: When the world takes a step while people play: by the `clock`, `frame_rate_hz` times a second; or by `turns`,
+            when every seat has pressed a key. Then `frame_rate_hz` is how fast it steps at most, as while a key is held.
     """
 
     id: str
@@ -109,6 +112,7 @@ class Task:
     seats: tuple[str, ...] = ("player",)
     reward: RewardRule = "own"
     held_out_share: float | None = None
+    pace: Pace = "clock"
 
     @property
     def suite(self) -> str:
@@ -124,6 +128,11 @@ class Task:
     def time_limit_s(self) -> float:
         """Longest possible episode at full speed, in seconds."""
         return self.max_steps / self.frame_rate_hz
+
+    @property
+    def takes_turns(self) -> bool:
+        """Whether the world waits for its players."""
+        return self.pace == "turns"
 
     def to_json(self) -> dict[str, Any]:
         """The whole task as JSON values, the form that `content_hash` digests and episodes keep.
@@ -162,7 +171,7 @@ class Task:
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-_LATER = {"reward": "own", "held_out_share": None}
+_LATER = {"reward": "own", "held_out_share": None, "pace": "clock"}
 """Fields that came after the first release, and their defaults."""
 
 
