@@ -105,7 +105,7 @@ def test_a_game_for_two_steps_when_both_have_chosen(server: RunningServer, archi
             for client in (left, right):
                 await until(client, lambda client=client: client.step == 2)
             episode = await finished(archive, left)
-        assert [(one["left"], one["right"]) for one in episode.actions()] == [(1, 2), (1, 1)]
+        assert (episode.actions("left").tolist(), episode.actions("right").tolist()) == ([1, 1], [2, 1])
 
     asyncio.run(scenario())
 
@@ -125,7 +125,7 @@ def test_a_pause_forgets_what_waits_for_the_other_player(server: RunningServer, 
             await left.choose(2)
             await until(left, lambda: left.step == 1)
             episode = await finished(archive, left)
-        assert [(one["left"], one["right"]) for one in episode.actions()] == [(2, 2)]
+        assert (episode.actions("left").tolist(), episode.actions("right").tolist()) == ([2], [2])
 
     asyncio.run(scenario())
 

@@ -160,6 +160,17 @@ def test_a_finger_on_the_picture_steers_and_rests_when_it_is_lifted(chromium, se
     context.close()
 
 
+def test_the_stick_of_a_gamepad_steers(page, recorded):  # noqa: F811
+    page.add_init_script("window.stick = [0, 0]; navigator.getGamepads = () => [null, { axes: stick }]")
+    start(page, "gymnasium/mountain_car")
+    page.evaluate("dispatchEvent(new Event('gamepadconnected'))")
+    for right in (0.5, -1.0, 0.05):
+        page.evaluate("(right) => (stick = [right, 0])", right)
+        some_steps(page)
+    actions = finished(page, recorded).actions()
+    assert runs(actions) == [0.0, 0.5, -1.0, 0.0]
+
+
 @every_look
 @pytest.mark.parametrize("task", ["frozen_lake", "cliff_walking", "taxi", "pendulum", "mountain_car"])
 def test_the_page_of_each_of_these_tasks_fits(page, task):  # noqa: F811

@@ -134,6 +134,9 @@ class LiveEpisode:
         self._time_zero_us = now_us - self._played_us
         self.running = True
         self.clock.start(now_us, phase=phase)
+        if self.takes_turns:  # no step comes by itself that would tell them
+            for seat in self.seats:
+                self.send_hud(seat)
         if not first:
             for seat in self.seats:
                 self._show_again(seat, now_us)

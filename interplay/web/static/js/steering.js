@@ -1,5 +1,8 @@
 // Tasks whose action is one or two numbers: where the pointer is over the picture, or where a finger is held on it, says how much.
 
+/** A stick that is pushed less far is at rest. */
+const STICK_RESTS = 0.1;
+
 /** @typedef {{pointer: string, values: [number, number], buttons: string[]}} Axis as in the task: the values at the left and right edge, or at the bottom and the top */
 
 /**
@@ -56,6 +59,8 @@ export class Steering {
     this.wanted = [0, 0];
     /** @type {number | null} the finger that steers */
     this.finger = null;
+    /** Whether the stick of a gamepad steers. */
+    this.isStick = false;
     /** @type {HTMLElement[]} a mark for each axis, that shows its value */
     this.marks = [];
     if (!axes.length) return;
@@ -66,6 +71,7 @@ export class Steering {
       gauge.setAttribute("aria-hidden", "true");
       this.marks.push(gauge.appendChild(document.createElement("i")));
     }
+    addEventListener("gamepadconnected", () => this.#followStick());
     addEventListener("pointermove", (event) => this.#onMove(event));
     view.addEventListener("pointerdown", (event) => this.#onDown(event));
     for (const type of ["pointerup", "pointercancel"]) addEventListener(type, (event) => this.#onUp(/** @type {PointerEvent} */ (event)));
@@ -101,6 +107,19 @@ export class Steering {
   #onUp(event) {
     if (event.pointerId !== this.finger) return;
     this.release();
+    this.onChange();
+  }
+
+  /** Look at the stick of a gamepad once a picture, as long as there is one. */
+  #followStick() {
+    const pad = navigator.getGamepads().find((one) => one);
+    if (!pad) return;
+    requestAnimationFrame(() => this.#followStick());
+    const [right = 0, down = 0] = pad.axes, isPushed = Math.hypot(right, down) > STICK_RESTS;
+    if (!this.isPlaying() || !(isPushed || this.isStick)) return;
+    this.isStick = isPushed;
+    if (isPushed) this.wanted = valuesAt(this.axes, { x: (1 + right) / 2, y: (1 - down) / 2 });
+    else this.release();
     this.onChange();
   }
 
