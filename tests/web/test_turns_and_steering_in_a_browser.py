@@ -94,7 +94,7 @@ def test_fingers_press_in_a_world_that_waits(chromium, server, recorded, picture
     page.locator("[data-start]").tap()
     page.locator("#player[data-state=playing]").wait_for(timeout=60_000)
     for count in (1, 2, 3):
-        page.locator("[data-button=GET_OUT]").tap()
+        page.locator("[data-button=LET_OUT]").tap()
         shows_step(page, count)
     picture(page, "play-turns-phone")
     page.locator("[data-finish]").tap()
