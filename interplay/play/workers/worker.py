@@ -150,7 +150,7 @@ class Worker:
 
     def _schedule(self, episode: LiveEpisode) -> None:
         """Step it when its next step is due; one that waits for its players costs nothing meanwhile."""
-        due_us = episode.due_us(_now_us())
+        due_us = episode.due_us(_now_us()) if episode.takes_turns else episode.clock.due_us
         if due_us is not None:
             heapq.heappush(self._due, (due_us, episode.number))
 
