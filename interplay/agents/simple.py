@@ -36,7 +36,7 @@ class RandomAgent:
     def reset(self, task: Task, *, rng: np.random.Generator) -> None:
         """Take the task's actions, each once, and the generator."""
         self._keys = task.keys
-        if not task.keys.compose:
+        if task.keys.has_table:
             self._actions = [task.keys.noop, *(action for action in task.keys.actions.values() if action != task.keys.noop)]
         self._rng = rng
         self._count = 0
@@ -48,6 +48,9 @@ class RandomAgent:
                 pitch, yaw = self._rng.normal(0.0, TURN_DEGREES, 2)
                 mask = int(self._rng.integers(1 << len(self._keys.buttons))) & ~self._keys.mask({"ESC"})
                 self._action = self._keys.action(mask, (pitch, yaw))
+            elif self._keys is not None and self._keys.axes:
+                low, high = np.sort([axis.values for axis in self._keys.axes], axis=1).T
+                self._action = self._rng.uniform(low, high).astype(np.float32)
             else:
                 self._action = self._actions[int(self._rng.integers(len(self._actions)))]
         self._count += 1

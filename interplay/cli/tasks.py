@@ -50,7 +50,8 @@ def show(
     document = task.to_json() | {"content_hash": task.content_hash}
     lines = [f"{task.title}  {task.id}  ({task.content_hash})", task.goal, "", task.instructions, ""]
     if task.env.is_playable:
-        lines += [f"environment   {task.env.id} at {task.frame_rate_hz:g} Hz, at most {task.time_limit_s:g} s"]
+        limit = f"by turns, at most {task.max_steps}" if task.takes_turns else f"at most {task.time_limit_s:g} s"
+        lines += [f"environment   {task.env.id} at {task.frame_rate_hz:g} Hz, {limit}"]
     else:
         lines += [f"environment   none: videos only, to judge, at {task.frame_rate_hz:g} Hz"]
     lines += [f"held-out      seeds {', '.join(map(str, task.held_out_seeds))}"]
@@ -59,6 +60,9 @@ def show(
         lines.append(f"{button:13} {bound}  {task.keys.labels.get(button, '')}")
     if task.keys.pointer is not None:
         lines.append(f"{task.keys.pointer:13} the mouse, {task.keys.pointer_degrees:g} degrees a pixel")
+    for axis in task.keys.axes:
+        first, last = axis.values
+        lines.append(f"{axis.pointer:13} the pointer over the picture, from {first:g} to {last:g}")
     lines += ["", *(f"{question.kind:13} {question.text}  ({question.factor})" for question in task.questions)]
     emit(document, as_json=as_json, text="\n".join(lines))
 
@@ -200,6 +204,8 @@ def _try_out(task: Task) -> None:
         env.view()
         if task.keys.compose:
             _compare_entries(task, env.action_space)
+        if task.keys.axes:
+            _compare_axes(task, env.action_space)
         for combination, action in task.keys.actions.items():
             if not env.action_space.contains(action):
                 raise TaskError(
@@ -209,6 +215,27 @@ def _try_out(task: Task) -> None:
         env.step(task.keys.noop)
     finally:
         env.close()
+
+
+def _compare_axes(task: Task, space: gymnasium.Space) -> None:
+    """The ends of every axis of a steered map against the environment's Box.
+
+    Raises:
+        TaskError: If actions are no float32 of that shape, or an end lies outside.
+    """
+    axes = task.keys.axes
+    if not isinstance(space, gymnasium.spaces.Box) or space.shape != (len(axes),) or space.dtype != np.float32:
+        raise TaskError(
+            f"keys.axes: actions of {task.env.id} are no Box of {len(axes)} float32 but lie in {space}\n"
+            "Remedy: give each number of the action an axis; wrap the environment where its Box has another type."
+        )
+    for place, axis in enumerate(axes):
+        for end in axis.values:
+            if not space.low[place] <= end <= space.high[place]:
+                raise TaskError(
+                    f"keys.axes[{place}].values: {end:g} is not an action of {task.env.id}\n"
+                    f"Remedy: this number lies between {space.low[place]:g} and {space.high[place]:g}."
+                )
 
 
 def _compare_entries(task: Task, space: gymnasium.Space) -> None:

@@ -77,7 +77,7 @@ class PlayClient:
         self.num_bytes = 0
         self.state = "connecting"
         self._socket: ClientConnection | None = None
-        self._buttons = 0
+        self._buttons = self._num_presses = 0
         self._sent_at = 0.0
         self._heart: asyncio.Task[None] | None = None
         self.is_drawn_here = drawn == "here"
@@ -180,6 +180,20 @@ class PlayClient:
         if buttons != self._buttons or pitch or yaw:
             await self._send_input(time.perf_counter(), buttons, pitch, yaw)
 
+    async def choose(self, buttons: int) -> None:
+        """In a task of turns: press these buttons once, for one step. Nothing is held afterwards."""
+        self._num_presses += 1
+        await self._send_input(time.perf_counter(), 0, press=(buttons, self._num_presses))
+
+    async def point(self, x: float, y: float = 0.0, buttons: int = 0) -> None:
+        """In a task whose action is a Box: let the pointer ask for these values from now on. `await
+        client.point(*keys.turn_of_action(action))` plays an action.
+
+        Raises:
+            ValueError: For values that are not finite.
+        """
+        await self._send_input(time.perf_counter(), buttons, pointed=(x, y))
+
     async def draw(self, where: Literal["here", "server"], gui_width: int = 320, gui_height: int = 180) -> None:
         """Ask for scenes (`here`) or pictures (`server`) from now on.
 
@@ -263,6 +277,7 @@ class PlayClient:
                 return message
             case "welcome":
                 self.welcome = message
+                self._num_presses = 0
                 self.state = message["state"]
                 self.decoder = FrameDecoder(message["width"], message["height"], palette_from_text(message["palette"]))
             case "palette":
@@ -281,10 +296,18 @@ class PlayClient:
         return message
 
     async def _send_input(
-        self, now: float, buttons: int, pitch: float = 0.0, yaw: float = 0.0, *, look: tuple[float, float] | None = None
+        self,
+        now: float,
+        buttons: int,
+        pitch: float = 0.0,
+        yaw: float = 0.0,
+        *,
+        look: tuple[float, float] | None = None,
+        press: tuple[int, int] | None = None,
+        pointed: tuple[float, float] | None = None,
     ) -> None:
         turn = (pitch, yaw) if pitch or yaw or buttons > 0xFFFF else None  # kind 1 has 16 buttons and no turn
-        message = wire.pack_input(buttons, max(self.step, 0), now * 1000, turn, look)
+        message = wire.pack_input(buttons, max(self.step, 0), now * 1000, turn, look, press, pointed)
         self._buttons = buttons
         self._sent_at = now
         await self._send(message)

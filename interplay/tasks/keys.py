@@ -1,4 +1,4 @@
-"""From held keys to an action, by one of two stated rules.
+"""From held keys to an action, by one of three stated rules.
 
 A *table* map is for games with a joystick. It has one action for each combination of buttons that means something:
 
@@ -13,7 +13,11 @@ each button is the entry of its name, 1 while it is pressed and 0 otherwise. One
 view turns in this step, (pitch, yaw) in degrees: what the mouse has turned, and a fixed angle for each of the pressed
 `turns`, buttons that turn while held and are no entries themselves.
 
-Browsers send the pressed buttons as a bit mask (bit i is button i) and the mouse as an angle; `KeyMap.action` answers both.
+A *steered* map (`axes`) is for worlds whose action is a Box of one or two numbers. Each number is where the pointer is over the
+picture, or one end of its range while a button of the axis is held; both buttons together cancel each other.
+
+Browsers send the pressed buttons as a bit mask (bit i is button i), and with it two numbers: the angles that the mouse has
+turned, or the values that the pointer asks for. `KeyMap.action` answers all of them.
 """
 
 from __future__ import annotations
@@ -37,6 +41,32 @@ POINTER_DEGREES = 0.15
 """Degrees for one CSS pixel of mouse movement, where a task does not say."""
 
 _NONE: Mapping[str, Any] = MappingProxyType({})
+POINTERS = ("x", "y")
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One number of a Box action, and how a person sets it.
+
+    Attributes:
+        pointer: Which way the pointer moves it: `x` from the left edge of the picture to the right one, `y` from the bottom
+            to the top.
+        values: What it is at those two edges, float32; the first may be the larger one.
+        buttons: What holds the first value, and what holds the second; empty where only the pointer moves it.
+    """
+
+    pointer: str
+    values: tuple[float, float]
+    buttons: tuple[str, ...] = ()
+
+    @property
+    def rest(self) -> float:
+        """Its value while nobody touches anything: 0, or the end that is nearest to 0."""
+        return self.clip(0.0)
+
+    def clip(self, value: float) -> float:
+        """The nearest value it can have."""
+        return min(max(value, min(self.values)), max(self.values))
 
 
 @dataclass(frozen=True)
@@ -53,6 +83,7 @@ class KeyMap:
         pointer: The entry that the mouse turns, float32, shape (2,): (pitch, yaw) in degrees, down and right positive.
         pointer_degrees: Degrees for one CSS pixel of mouse movement.
         turns: Button -> (pitch, yaw) in degrees per step while it is held.
+        axes: The numbers of a Box action, at most one for each of `POINTERS`; empty for the other kinds of maps.
     """
 
     buttons: tuple[str, ...]
@@ -64,11 +95,17 @@ class KeyMap:
     pointer: str | None = None
     pointer_degrees: float = POINTER_DEGREES
     turns: Mapping[str, tuple[float, float]] = field(default_factory=lambda: _NONE)
+    axes: tuple[Axis, ...] = ()
+
+    @property
+    def has_table(self) -> bool:
+        """Whether the map has an action for each combination of buttons: it is neither composed nor steered."""
+        return not self.compose and not self.axes
 
     @property
     def noop(self) -> Any:
         """The action of no keys at all."""
-        return self.resolve(0) if self.compose else self.actions[frozenset()]
+        return self.actions[frozenset()] if self.has_table else self.resolve(0)
 
     @cached_property
     def entries(self) -> tuple[str, ...]:
@@ -92,10 +129,12 @@ class KeyMap:
         """The action of a mask of pressed buttons, by the rules on top of this module.
 
         Args:
-            turn: What the mouse turned since the last step, (pitch, yaw) in degrees; table maps have no use for it.
+            turn: What the mouse turned since the last step, (pitch, yaw) in degrees; of a steered map the values that the
+                pointer asks for, (x, y), beyond the ends of an axis the end. Table maps have no use for it.
         Returns:
             The table's action; or of a composed map a new dict with 0 or 1 for each entry and, where there is a pointer, its
-            float32 array, shape (2,), within -180 to 180: a member of the environment's Dict space.
+            float32 array, shape (2,), within -180 to 180: a member of the environment's Dict space; or of a steered map a new
+            float32 array, shape (number of axes,).
 
         >>> from interplay.tasks import find
         >>> keys = find("atari/space_invaders").keys
@@ -108,6 +147,8 @@ class KeyMap:
                 held -= {first, second}
         if self.compose:
             return self._composed(held, turn)
+        if self.axes:
+            return self._steered(held, turn)
         best = max(
             (combination for combination in self.actions if combination <= held),
             key=lambda combination: (len(combination), -self._reverse_rank(combination)),
@@ -125,6 +166,24 @@ class KeyMap:
             action[self.pointer] = np.array([clip_turn(pitch), clip_turn(yaw)], np.float32)
         return action
 
+    def _steered(self, held: frozenset[str], wanted: tuple[float, float]) -> np.ndarray:
+        """The Box action of what is held and where the pointer is."""
+        values = []
+        for axis in self.axes:
+            ends = [end for button, end in zip(axis.buttons, axis.values, strict=False) if button in held]
+            values.append(ends[0] if len(ends) == 1 else axis.clip(wanted[POINTERS.index(axis.pointer)]))
+        return np.array(values, np.float32)
+
+    def chosen(self, held: int, pressed: int) -> int:
+        """The buttons that one press means in a task of turns: what is held with it counts if the combination has an action.
+
+        Args:
+            held: Mask of what is held, with what was pressed.
+            pressed: Mask of what was pressed.
+        """
+        together = (held | pressed) & self.full_mask
+        return together if self.pressed(together) in self.actions else pressed & self.full_mask
+
     def _reverse_rank(self, combination: frozenset[str]) -> int:
         """Smaller for combinations of buttons that stand earlier in the list."""
         return sum(1 << self.buttons.index(button) for button in combination)
@@ -134,27 +193,29 @@ class KeyMap:
         """The action of every mask of a table map, `2 ** len(buttons)` entries.
 
         Raises:
-            TypeError: For a composed map, which has too many; use `action`.
+            TypeError: For a composed or steered map, which has too many; use `action`.
         """
-        if self.compose:
-            raise TypeError("a composed map has no table of actions; use action(mask, turn)")
+        if not self.has_table:
+            raise TypeError("a composed or steered map has no table of actions; use action(mask, turn)")
         return tuple(self.resolve(mask) for mask in range(1 << len(self.buttons)))
 
     def action(self, mask: int, turn: tuple[float, float] = (0.0, 0.0)) -> Any:
-        """As `resolve`, for maps of both kinds, by the table where there is one: what a server asks each step."""
-        return self.resolve(mask, turn) if self.compose else self.table[mask & self.full_mask]
+        """As `resolve`, for maps of every kind, by the table where there is one: what a server asks each step."""
+        return self.table[mask & self.full_mask] if self.has_table else self.resolve(mask, turn)
 
     def mask_of_action(self, action: Any) -> int:
         """The smallest mask that gives this action: how a program plays through the keyboard's door.
 
-        Of a composed action these are its buttons; how far it turns says `turn_of_action`. Both together are its exact
-        inverse: `keys.action(keys.mask_of_action(a), keys.turn_of_action(a))` equals `a`.
+        Of a composed action these are its buttons, of a steered one none; the rest says `turn_of_action`. Both together are
+        the exact inverse: `keys.action(keys.mask_of_action(a), keys.turn_of_action(a))` equals `a`.
 
         Raises:
             KeyError: If no combination gives the action.
         """
         if self.compose:
             return self._mask_of_composed(action)
+        if self.axes:
+            return 0
         for mask, candidate in sorted(enumerate(self.table), key=lambda item: (item[0].bit_count(), item[0])):
             if candidate == action:
                 return mask
@@ -172,11 +233,14 @@ class KeyMap:
         return self.mask(held)
 
     def turn_of_action(self, action: Any) -> tuple[float, float]:
-        """How far a composed action turns, (pitch, yaw) in degrees; nothing without a pointer.
+        """How far a composed action turns, (pitch, yaw) in degrees; of a steered action its values, (x, y); otherwise nothing.
 
         Raises:
-            KeyError: If it is not a turn that a step can make: not two numbers from -180 to 180.
+            KeyError: If it is not a turn that a step can make: not two numbers from -180 to 180; or if the values are not those
+                of the axes.
         """
+        if self.axes:
+            return self._values_of_steered(action)
         if self.pointer is None:
             return 0.0, 0.0
         values = [float(value) for value in action[self.pointer]]
@@ -184,11 +248,22 @@ class KeyMap:
             raise KeyError(action)
         return values[0], values[1]
 
+    def _values_of_steered(self, action: Any) -> tuple[float, float]:
+        wanted = [0.0, 0.0]
+        values = [float(value) for value in action]
+        if len(values) != len(self.axes):
+            raise KeyError(action)
+        for axis, value in zip(self.axes, values, strict=True):
+            if np.float32(axis.clip(value)) != np.float32(value):
+                raise KeyError(action)
+            wanted[POINTERS.index(axis.pointer)] = value
+        return wanted[0], wanted[1]
+
     def to_json(self) -> dict[str, Any]:
         """The form that episodes keep: buttons, bindings, labels, and the actions by joined button names.
 
-        A composed map has `compose`, `pointer`, `pointer_degrees` and `turns` in place of the actions; a table map has none of
-        those, so that documents and hashes from before there were composed maps stay as they are.
+        A composed map has `compose`, `pointer`, `pointer_degrees` and `turns` in place of the actions, a steered map `axes`;
+        a table map has none of those, so that documents and hashes from before there were the others stay as they are.
         """
         document: dict[str, Any] = {
             "buttons": list(self.buttons),
@@ -203,6 +278,9 @@ class KeyMap:
                 "pointer_degrees": self.pointer_degrees,
                 "turns": {button: list(turn) for button, turn in self.turns.items()},
             }
+        if self.axes:
+            axes = [{"pointer": one.pointer, "values": list(one.values), "buttons": list(one.buttons)} for one in self.axes]
+            return document | {"axes": axes}
         document["actions"] = {
             "+".join(button for button in self.buttons if button in combination): action
             for combination, action in self.actions.items()
@@ -225,6 +303,7 @@ class KeyMap:
             document.get("pointer"),
             document.get("pointer_degrees", POINTER_DEGREES),
             {button: (down, right) for button, (down, right) in document.get("turns", {}).items()},
+            tuple(Axis(one["pointer"], tuple(one["values"]), tuple(one["buttons"])) for one in document.get("axes", [])),
         )
 
 

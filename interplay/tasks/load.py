@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 import re
 from collections.abc import Iterable, Mapping
 from functools import cache
@@ -10,12 +11,14 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, cast, get_args
 
+import numpy as np
+
 from interplay.errors import InterplayError, unknown_name
 from interplay.statistics import StatisticSpec
 from interplay.tables import Table, is_name, nearest, parse_toml, read_text
 from interplay.tasks import backend_names
-from interplay.tasks.keys import MAX_BUTTONS, MAX_COMPOSED_BUTTONS, MAX_TURN, POINTER_DEGREES, KeyMap
-from interplay.tasks.task import EnvSpec, Question, QuestionKind, RewardRule, Suite, Task, TaskError
+from interplay.tasks.keys import MAX_BUTTONS, MAX_COMPOSED_BUTTONS, MAX_TURN, POINTER_DEGREES, POINTERS, Axis, KeyMap
+from interplay.tasks.task import EnvSpec, Pace, Question, QuestionKind, RewardRule, Suite, Task, TaskError
 
 _CODE = re.compile(
     r"Key[A-Z]|Digit\d|F\d\d?|Numpad(\d|Add|Subtract|Multiply|Divide|Decimal|Enter|Comma|Equal)|Arrow(Up|Down|Left|Right)"
@@ -136,7 +139,8 @@ def _task(table: Table, suite_id: str) -> Task:
     seeds = _seeds(table, lowest=0 if env.is_playable else -(2**31))
     goal = table.line("goal")
     frame_rate_hz = float(table.number("frame_rate_hz", 60 if env.is_playable else VIDEO_FRAME_RATE_HZ, low=0.1, high=240))
-    time_limit_s = table.number("time_limit_s", ... if env.is_playable else MAX_TIME_LIMIT_S, low=0.1, high=MAX_TIME_LIMIT_S)
+    pace = cast(Pace, table.choice("pace", get_args(Pace), "clock"))
+    max_steps = _max_turns(table) if pace == "turns" else _steps_of_time(table, frame_rate_hz, is_needed=env.is_playable)
     keys = _keys(table.table("keys")) if env.is_playable else _no_keys(table)
     questions = tuple(_question(entry) for entry in table.tables("questions"))
     if len({question.id for question in questions}) != len(questions):
@@ -151,7 +155,7 @@ def _task(table: Table, suite_id: str) -> Task:
         instructions=table.text("instructions", ... if env.is_playable else goal),
         env=env,
         frame_rate_hz=frame_rate_hz,
-        max_steps=max(1, round(time_limit_s * frame_rate_hz)),
+        max_steps=max_steps,
         held_out_seeds=tuple(seeds),
         keys=keys,
         questions=questions,
@@ -160,9 +164,30 @@ def _task(table: Table, suite_id: str) -> Task:
         reward=_reward(table, seats),
         held_out_share=table.number("held_out_share", None, low=0, high=1),
         statistics=tuple(_statistic(table, entry) for entry in table.raw("statistics", list, [])),
+        pace=pace,
     )
+    if task.takes_turns and not (env.is_playable and keys.has_table):
+        remedy = "list actions for the keys, or leave pace out" if env.is_playable else "leave pace out"
+        raise table.error("pace", "'turns' needs keys that have actions", remedy)
     table.nothing_else()
     return task
+
+
+def _steps_of_time(table: Table, frame_rate_hz: float, *, is_needed: bool) -> int:
+    """How many steps an episode has at most, by its time limit."""
+    if table.raw("max_turns", int, None) is not None and table.is_own("max_turns"):
+        raise table.error(
+            "max_turns", 'needs pace = "turns" beside it', "add that, or say how long an episode is with time_limit_s"
+        )
+    time_limit_s = table.number("time_limit_s", ... if is_needed else MAX_TIME_LIMIT_S, low=0.1, high=MAX_TIME_LIMIT_S)
+    return max(1, round(time_limit_s * frame_rate_hz))
+
+
+def _max_turns(table: Table) -> int:
+    """How many steps an episode has at most, where the world waits for its players."""
+    if table.raw("time_limit_s", (int, float), None) is not None and table.is_own("time_limit_s"):
+        raise table.error("time_limit_s", "has no use in a task of turns, which waits for its players", "write max_turns = ...")
+    return table.count("max_turns", low=1, high=1_000_000)
 
 
 def _seats(table: Table) -> tuple[str, ...]:
@@ -259,6 +284,7 @@ def _keys(table: Table) -> KeyMap:
     if not 1 <= len(buttons) <= limit or len(set(buttons)) != len(buttons):
         raise table.error("buttons", f"must be 1 to {limit} different names, got {list(buttons)!r}", "name each button once")
     pointer, pointer_degrees, turns = _pointer(table, buttons, compose=compose)
+    axes = _axes(table, buttons)
     buttons += tuple(turns)
 
     def checked(key: str, button: object) -> str:
@@ -279,13 +305,15 @@ def _keys(table: Table) -> KeyMap:
     actions: dict[frozenset[str], Any] = {}
     if compose and table.raw("actions", dict, None) is not None:
         raise table.error("actions", "cannot stand beside compose = true", "leave one of them out")
-    for combination, action in () if compose else table.raw("actions", dict).items():
+    if axes:
+        _refuse_beside_axes(table, buttons, axes)
+    for combination, action in () if compose or axes else table.raw("actions", dict).items():
         names = [part for part in combination.split("+") if part]
         key = frozenset(checked(f"actions.{combination!r}", name) for name in names)
         if key in actions:
             raise table.error(f"actions.{combination!r}", "names a combination that stands there already", "keep one of them")
         actions[key] = action
-    if not compose and frozenset() not in actions:
+    if not compose and not axes and frozenset() not in actions:
         raise table.error("actions", "has no action for no keys at all", 'add "" = <the no-op action>')
     opposites = []
     for pair in table.raw("opposites", list, []):
@@ -294,7 +322,43 @@ def _keys(table: Table) -> KeyMap:
         opposites.append((checked("opposites", pair[0]), checked("opposites", pair[1])))
     labels = {checked("labels", button): str(text) for button, text in table.raw("labels", dict, {}).items()}
     table.nothing_else()
-    return KeyMap(buttons, bindings, actions, tuple(opposites), labels, compose, pointer, pointer_degrees, turns)
+    return KeyMap(buttons, bindings, actions, tuple(opposites), labels, compose, pointer, pointer_degrees, turns, axes)
+
+
+def _axes(table: Table, buttons: tuple[str, ...]) -> tuple[Axis, ...]:
+    """The numbers of a Box action."""
+    axes: list[Axis] = []
+    for entry in table.tables("axes", []):
+        pointer = entry.choice("pointer", POINTERS)
+        if pointer in (one.pointer for one in axes):
+            raise entry.error(
+                "pointer", f"{pointer!r} moves another axis already", "an action has two numbers at most, x and y"
+            )
+        values = entry.raw("values", list)
+        if len(values) != 2 or not all(isinstance(one, int | float) and not isinstance(one, bool) for one in values):
+            raise entry.error("values", f"must be two numbers, got {values!r}", "write [-1, 1]")
+        ends = float(np.float32(values[0])), float(np.float32(values[1]))
+        if not all(map(math.isfinite, ends)) or ends[0] == ends[1]:
+            raise entry.error("values", f"must be two different finite numbers, got {values!r}", "write [-1, 1]")
+        pair = entry.texts("buttons", [])
+        if len(pair) not in (0, 2) or len(set(pair)) != len(pair) or not set(pair) <= set(buttons):
+            problem = f"must be two different buttons of this task, got {list(pair)!r}"
+            raise entry.error("buttons", problem, f"buttons are {', '.join(buttons)}; or leave it out")
+        entry.nothing_else()
+        axes.append(Axis(pointer, ends, pair))
+    return tuple(axes)
+
+
+def _refuse_beside_axes(table: Table, buttons: tuple[str, ...], axes: tuple[Axis, ...]) -> None:
+    """What a steered map has no use for."""
+    for key in ("actions", "compose"):
+        if table.raw(key, (dict, bool), None):
+            raise table.error(key, "cannot stand beside axes", "leave one of them out")
+    used = [button for axis in axes for button in axis.buttons]
+    for button in buttons:
+        if used.count(button) != 1:
+            problem = f"{button!r} belongs to {used.count(button) or 'no'} {'axes' if button in used else 'axis'}"
+            raise table.error("buttons", problem, "name it in the buttons of one axis")
 
 
 def _pointer(

@@ -16,6 +16,7 @@ from interplay.tasks.keys import KeyMap
 
 QuestionKind = Literal["direct", "comparative", "overall"]
 RewardRule = Literal["own", "shared"]
+Pace = Literal["clock", "turns"]
 
 
 class TaskError(InterplayError):
@@ -95,6 +96,8 @@ class Task:
         held_out_share: How many of people's games are played on held-out seeds, 0 to 1; None leaves it to the server.
             At 1 it has no other seeds, whatever the server says.
         statistics: What is computed live beside what every game of its world has (`interplay.statistics.defaults`).
+        pace: When the world takes a step while people play: by the `clock`, `frame_rate_hz` times a second; or by `turns`,
+            when every seat has pressed a key. Then `frame_rate_hz` is how fast it steps at most, as while a key is held.
     """
 
     id: str
@@ -112,6 +115,7 @@ class Task:
     reward: RewardRule = "own"
     held_out_share: float | None = None
     statistics: tuple[StatisticSpec, ...] = ()
+    pace: Pace = "clock"
 
     @property
     def suite(self) -> str:
@@ -132,6 +136,11 @@ class Task:
     def setting(self) -> Setting:
         """What collectors of statistics know of a game before it begins."""
         return Setting(self.env.id, self.seats, self.frame_rate_hz, self.keys.noop)
+
+    @property
+    def takes_turns(self) -> bool:
+        """Whether the world waits for its players."""
+        return self.pace == "turns"
 
     def to_json(self) -> dict[str, Any]:
         """The whole task as JSON values, the form that `content_hash` digests and episodes keep.
@@ -172,7 +181,7 @@ class Task:
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-_LATER = {"reward": "own", "held_out_share": None, "statistics": []}
+_LATER = {"reward": "own", "held_out_share": None, "statistics": [], "pace": "clock"}
 """Fields that came after the first release, and their defaults."""
 
 

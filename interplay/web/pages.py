@@ -62,6 +62,16 @@ def duration(seconds: float) -> str:
     return " ".join(parts + ([f"{rest} s"] if rest or not minutes else []))
 
 
+def limit(task: Task) -> str:
+    """How long an episode of a task is at most, in turns or as a time.
+
+    >>> from interplay.tasks import find
+    >>> limit(find("gymnasium/taxi")), limit(find("gymnasium/pendulum"))
+    ('200 turns', '40 s')
+    """
+    return f"{task.max_steps} turns" if task.takes_turns else duration(task.time_limit_s)
+
+
 def clock(seconds: float) -> str:
     """A length of time as m:ss.
 
@@ -133,6 +143,7 @@ templates.env.globals["picture_address"] = picture_address
 templates.env.trim_blocks = templates.env.lstrip_blocks = True
 templates.env.filters |= {
     "duration": duration,
+    "limit": limit,
     "clock": clock,
     "thousands": lambda value: f"{value:,}",
     "plain": plain_number,
@@ -248,6 +259,9 @@ def play(request: Request, suite: str, name: str) -> Response:
         "compose": task.keys.compose,
         "pointer": task.keys.pointer,
         "pointer_degrees": task.keys.pointer_degrees,
+        "axes": task.keys.to_json().get("axes", []),
+        "takes_turns": task.takes_turns,
+        "max_steps": task.max_steps,
         "turns": {button: list(turn) for button, turn in task.keys.turns.items()},
         "ends": end_button(task),
         "has_score": has_score(task),
@@ -285,6 +299,9 @@ def key_rows(task: Task) -> list[tuple[str, str, list[str]]]:
     rows = []
     if keys.pointer is not None:
         rows.append((keys.pointer, "look around", ["mouse", *(name for button in turns for name in names(button))]))
+    for axis in keys.axes:
+        way = "sideways" if axis.pointer == "x" else "up and down"
+        rows.append((axis.pointer, f"{way}: which way, and how hard", ["mouse"]))
     if walk:
         rows.append((walk[0], "walk", [name for button in walk for name in names(button)]))
     for button in keys.buttons:

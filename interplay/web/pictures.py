@@ -192,7 +192,7 @@ def _paint(pipe: Connection) -> None:
 def _a_moment(task: Task) -> Frame:
     """A frame some seconds into a game of random key presses, or the last one if the game is over sooner.
 
-    Worlds whose keys are composed are shown as they are found: seen in first person, random keys open menus and look at the
+    Worlds whose keys have no table are shown as they are found: seen in first person, random keys open menus and look at the
     ground.
     """
     env = make(task)
@@ -200,7 +200,7 @@ def _a_moment(task: Task) -> Frame:
         rng = np.random.default_rng(0)
         env.reset(seed=0)
         actions = [task.keys.noop] * len(task.seats)
-        for step in range(0 if task.keys.compose else min(NUM_STEPS, task.max_steps)):
+        for step in range(min(NUM_STEPS, task.max_steps) if task.keys.has_table else 0):
             if step % _HOLD_STEPS == 0:
                 actions = [task.keys.table[int(rng.integers(len(task.keys.table)))] for _ in task.seats]
             action = actions[0] if len(actions) == 1 else dict(zip(task.seats, actions, strict=True))

@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import test from "node:test";
 
 import {
-  backoffMs, closeReason, gazeMessage, inputMessage, landMessage, paintedMessage, paletteFromBase64, parseFrame, sceneMessage, splitFrames,
-  turnMessage,
+  backoffMs, closeReason, gazeMessage, inputMessage, landMessage, paintedMessage, paletteFromBase64, parseFrame, pointMessage, pressMessage, sceneMessage,
+  splitFrames, turnMessage,
 } from "../../interplay/web/static/js/protocol.js";
 
 /** A frame message, built by hand from the table in docs/protocol.md. */
@@ -46,6 +46,13 @@ test("an input message with a turn has the 28 bytes of the protocol", () => {
   const bytes = Buffer.from(turnMessage(0x80000001, 258, 1.5, -1, 2));
   // The same bytes as in tests/play/test_wire.py: 2, zeros, step u32, f64, buttons u32, f32 -1, f32 2; all little-endian.
   assert.equal(bytes.toString("hex"), "0200000002010000000000000000f83f01000080000080bf00000040");
+});
+
+test("a press and what the pointer asks for have the 28 bytes of the protocol", () => {
+  const press = Buffer.from(pressMessage(0x80000001, 258, 1.5, 2, 259));
+  assert.equal(press.toString("hex"), "0400000002010000000000000000f83f010000800200000003010000"); // as in tests/play/test_wire.py
+  const point = Buffer.from(pointMessage(0x80000001, 258, 1.5, -1, 2));
+  assert.equal(point.toString("hex"), "0500000002010000000000000000f83f01000080000080bf00000040");
 });
 
 test("an input message with a gaze differs in its kind alone", () => {

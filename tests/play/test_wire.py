@@ -17,7 +17,7 @@ from interplay.record import Owner
 def test_an_input_comes_back_as_it_was_packed(buttons: int, painted: int, client_ms: float) -> None:
     message = wire.pack_input(buttons, painted, client_ms)
     assert len(message) == 16
-    assert wire.parse_input(message) == (buttons, painted, client_ms, None, None)
+    assert wire.parse_input(message) == (buttons, painted, client_ms, None, None, None, None)
 
 
 TURNS = st.floats(-180, 180, width=32)
@@ -34,7 +34,7 @@ def test_an_input_with_a_turn_comes_back_as_it_was_packed(
 ) -> None:
     message = wire.pack_input(buttons, painted, client_ms, turn)
     assert len(message) == 28
-    assert wire.parse_input(message) == (buttons, painted, client_ms, turn, None)
+    assert wire.parse_input(message) == (buttons, painted, client_ms, turn, None, None, None)
 
 
 def test_an_input_with_a_turn_has_the_offsets_of_the_protocol_page() -> None:
@@ -68,7 +68,32 @@ def test_turns_are_clipped_and_what_is_no_number_is_refused() -> None:
 def test_an_input_with_a_look_comes_back_as_it_was_packed(pitch: float, yaw: float) -> None:
     message = wire.pack_input(3, 7, 12.5, look=(pitch, yaw))
     assert len(message) == 28
-    assert wire.parse_input(message) == (3, 7, 12.5, None, (pitch, yaw))
+    assert wire.parse_input(message) == (3, 7, 12.5, None, (pitch, yaw), None, None)
+
+
+@given(st.tuples(st.integers(0, 2**32 - 1), st.integers(0, 2**32 - 1)))
+def test_a_press_comes_back_as_it_was_packed(press: tuple[int, int]) -> None:
+    message = wire.pack_input(3, 7, 12.5, press=press)
+    assert len(message) == 28
+    assert wire.parse_input(message) == wire.PlayerInput(3, 7, 12.5, press=press)
+
+
+def test_a_press_has_the_offsets_of_the_protocol_page() -> None:
+    message = wire.pack_input(0x80000001, 258, 1.5, press=(2, 259))
+    assert message.hex() == "04000000" + "02010000" + "000000000000f83f" + "01000080" + "02000000" + "03010000"
+
+
+@given(st.tuples(*2 * [st.floats(allow_nan=False, allow_infinity=False, width=32)]))
+def test_what_the_pointer_asks_for_comes_back_as_it_was_packed(pointed: tuple[float, float]) -> None:
+    assert wire.parse_input(wire.pack_input(3, 7, 12.5, pointed=pointed)) == wire.PlayerInput(3, 7, 12.5, pointed=pointed)
+
+
+@pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
+def test_a_pointer_that_asks_for_no_number_is_refused(number: float) -> None:
+    with pytest.raises(wire.ProtocolError):
+        wire.parse_input(struct.pack("<BBHIdIff", 5, 0, 0, 0, 0.0, 0, 0.0, number))
+    with pytest.raises(ValueError, match="a pointer asks for finite numbers"):
+        wire.pack_input(0, 0, 0.0, pointed=(number, 0.0))
 
 
 @pytest.mark.parametrize(
@@ -109,7 +134,7 @@ def test_what_a_page_says_of_its_drawing_has_bounds(message: str) -> None:
 def test_the_channel_to_the_worker_carries_32_buttons_and_the_turn(
     buttons: int, received_us: int, turn: tuple[float, float]
 ) -> None:
-    values = (buttons, 7, 12.5, received_us, *turn, True)
+    values = (buttons, 7, 12.5, received_us, wire.TURNED, *turn, 2**32 - 1)
     assert unpack_input(pack_input(*values)) == values
 
 

@@ -63,6 +63,43 @@ bindings = { KeyW = "UP", KeyS = "DOWN", ArrowUp = "UP", ArrowDown = "DOWN" }
 actions = { "" = 0, "UP" = 1, "DOWN" = 2 }
 """
 """Two seats."""
+TURNS = """
+[[task]]
+name = "turns"
+pace = "turns"
+frame_rate_hz = 100
+max_turns = 100
+env.id = "gym:trial_worlds:TrialCounter-v0"
+[task.keys]
+buttons = ["A", "B"]
+bindings = { KeyA = "A", KeyB = "B" }
+actions = { "" = 0, "A" = 0, "B" = 1 }
+
+[[task]]
+name = "turns_for_two"
+pace = "turns"
+frame_rate_hz = 100
+max_turns = 100
+seats = ["left", "right"]
+env.id = "pettingzoo:butterfly/cooperative_pong-v6"
+env.options = { kwargs = { ball_speed = 1 } }
+[task.keys]
+buttons = ["UP", "DOWN"]
+bindings = { KeyW = "UP", KeyS = "DOWN", ArrowUp = "UP", ArrowDown = "DOWN" }
+actions = { "" = 0, "UP" = 1, "DOWN" = 2 }
+"""
+"""The world waits for its players."""
+STEER = """
+[[task]]
+name = "steer"
+frame_rate_hz = 60
+env.id = "gym:Pendulum-v1"
+[task.keys]
+buttons = ["LEFT", "RIGHT"]
+bindings = { ArrowLeft = "LEFT", ArrowRight = "RIGHT" }
+axes = [{ pointer = "x", values = [2, -2], buttons = ["LEFT", "RIGHT"] }]
+"""
+"""The action is a number."""
 BLOCKS = """
 [[task]]
 name = "blocks"
@@ -95,4 +132,4 @@ def suite_text() -> str:
     """The suite of the trial worlds, a short game of Space Invaders, and games for two."""
     tasks = [f'[[task]]\nname = "{name}"\nenv.id = "gym:trial_worlds:{world}-v0"\n{KEYS}' for name, world in WORLDS.items()]
     tasks.append(f'[[task]]\nname = "brief"\ntime_limit_s = 1.5\nenv.id = "ale:space_invaders"\n{KEYS}')
-    return SUITE + "\n".join([*tasks, LOOK, PONG, BLOCKS])
+    return SUITE + "\n".join([*tasks, LOOK, PONG, BLOCKS, TURNS, STEER])

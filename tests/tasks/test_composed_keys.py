@@ -102,7 +102,7 @@ def test_turns_are_buttons_after_the_others_and_no_entries():
     assert (KEYS.pointer, KEYS.pointer_degrees, KEYS.compose) == ("camera", 0.25, True)
     assert KEYS.turns == {"look_left": (0.0, -5.0), "look_down": (2.5, 0.0)}
     assert KEYS.actions == {}
-    with pytest.raises(TypeError, match="a composed map has no table"):
+    with pytest.raises(TypeError, match="a composed or steered map has no table"):
         _ = KEYS.table
 
 

@@ -200,6 +200,22 @@ def test_a_lost_context_is_made_again_once_and_then_the_server_draws(page, episo
     assert page.locator("[data-free]").is_hidden()
 
 
+def test_a_worker_that_falls_silent_is_noticed_and_the_replay_begins_again(page, episode):  # noqa: F811
+    page.add_init_script(
+        """window.workers = [];
+        window.Worker = class extends Worker { constructor(...what) { super(...what); workers.push(this); } };"""
+    )
+    open_replay(page, episode)
+    jump(page, 300)
+    seen(page)
+    page.evaluate("window.before = workers.length; workers[1].terminate()")  # one that casts rays; nothing says that it is gone
+    page.locator("[data-scrub]").fill("600")
+    until(page, "workers.length > before")
+    page.locator("[data-replay][data-drawn=here][data-shown='600']").wait_for()
+    until(page, "document.querySelector('[data-replay] .drawn canvas').width > 300")
+    assert seen(page).std() > 10  # there is something to see
+
+
 def test_what_cannot_be_read_is_asked_for_again_and_then_comes_as_pictures(page, episode):  # noqa: F811
     broken = "start=900&count=1&"
 

@@ -47,6 +47,9 @@ COMMANDS: frozenset[str] = frozenset(("hello", "start", "pause", "resume", "key"
 _HEADER = struct.Struct("<BBHIIIf")
 _INPUT = struct.Struct("<BBHId")
 _TURN_INPUT = struct.Struct("<BBHIdIff")
+_PRESS_INPUT = struct.Struct("<BBHIdIII")
+HELD, TURNED, LOOKED, PRESSED, POINTED = 1, 2, 3, 4, 5
+"""Kinds of input."""
 HEADER_BYTES = _HEADER.size
 INPUT_BYTES = _INPUT.size
 TURN_INPUT_BYTES = _TURN_INPUT.size
@@ -75,6 +78,9 @@ class PlayerInput(NamedTuple):
         turn: (pitch, yaw) in degrees since the last message, each from -180 to 180; None in a message that tells of none.
         look: (pitch, yaw) in degrees that the player shall look at, pitch from -90 to 90 and yaw from -360 to 360; None in a
             message that tells of none.
+        press: (buttons, number): a press of these buttons, and how many presses there were with it since the welcome; None in a
+            message that tells of none.
+        pointed: (x, y), the values that the pointer asks for, finite; None in a message that tells of none.
     """
 
     buttons: int
@@ -82,6 +88,8 @@ class PlayerInput(NamedTuple):
     client_ms: float
     turn: tuple[float, float] | None = None
     look: tuple[float, float] | None = None
+    press: tuple[int, int] | None = None
+    pointed: tuple[float, float] | None = None
 
 
 class ProtocolError(ValueError):
@@ -105,12 +113,16 @@ def pack_input(
     client_ms: float,
     turn: tuple[float, float] | None = None,
     look: tuple[float, float] | None = None,
+    press: tuple[int, int] | None = None,
+    pointed: tuple[float, float] | None = None,
 ) -> bytes:
-    """An input message: the 16 bytes of kind 1, with a turn the 28 bytes of kind 2, or with a look those of kind 3.
+    """An input message: the 16 bytes of kind 1; or the 28 bytes of kind 2 with a turn, 3 with a look, 4 with a press, or 5 with
+    what the pointer asks for.
 
     Raises:
         ValueError: If the turn is not within -180 to 180 degrees on each axis: a client sends the rest with the next message.
-            If the look is not within -90 to 90 degrees of pitch and -360 to 360 of yaw.
+            If the look is not within -90 to 90 degrees of pitch and -360 to 360 of yaw. If what the pointer asks for is not
+            finite.
 
     >>> parse_input(pack_input(0b101, 7, 12.5)).buttons
     5
@@ -118,18 +130,26 @@ def pack_input(
     (0.0, -1.5)
     >>> parse_input(pack_input(0, 7, 12.5, look=(-90.0, 170.0))).look
     (-90.0, 170.0)
+    >>> parse_input(pack_input(0b11, 7, 12.5, press=(0b10, 4))).press
+    (2, 4)
     """
+    if press is not None:
+        return _PRESS_INPUT.pack(PRESSED, 0, 0, painted_step, client_ms, buttons, *press)
+    if pointed is not None:
+        if not all(map(math.isfinite, pointed)):
+            raise ValueError(f"a pointer asks for finite numbers, got {pointed[0]:g} and {pointed[1]:g}")
+        return _TURN_INPUT.pack(POINTED, 0, 0, painted_step, client_ms, buttons, *pointed)
     if look is not None:
         pitch, yaw = look
         if not _is_look(pitch, yaw):
             raise ValueError(f"a look has a pitch from -90 to 90 and a yaw from -360 to 360 degrees, got {pitch:g} and {yaw:g}")
-        return _TURN_INPUT.pack(3, 0, 0, painted_step, client_ms, buttons, pitch, yaw)
+        return _TURN_INPUT.pack(LOOKED, 0, 0, painted_step, client_ms, buttons, pitch, yaw)
     if turn is None:
-        return _INPUT.pack(1, 0, buttons, painted_step, client_ms)
+        return _INPUT.pack(HELD, 0, buttons, painted_step, client_ms)
     pitch, yaw = turn
     if not (abs(pitch) <= MAX_TURN and abs(yaw) <= MAX_TURN):
         raise ValueError(f"a message turns by {MAX_TURN:g} degrees at most on each axis, got pitch {pitch:g} and yaw {yaw:g}")
-    return _TURN_INPUT.pack(2, 0, 0, painted_step, client_ms, buttons, pitch, yaw)
+    return _TURN_INPUT.pack(TURNED, 0, 0, painted_step, client_ms, buttons, pitch, yaw)
 
 
 def parse_input(message: bytes) -> PlayerInput:
@@ -140,20 +160,28 @@ def parse_input(message: bytes) -> PlayerInput:
     """
     if len(message) == INPUT_BYTES:
         kind, zero, buttons, painted_step, client_ms = _INPUT.unpack(message)
-        if kind == 1 and zero == 0 and math.isfinite(client_ms):
+        if kind == HELD and zero == 0 and math.isfinite(client_ms):
             return PlayerInput(buttons, painted_step, client_ms)
     elif len(message) == TURN_INPUT_BYTES:
         kind, zero, also_zero, painted_step, client_ms, buttons, pitch, yaw = _TURN_INPUT.unpack(message)
-        finite = math.isfinite(client_ms) and math.isfinite(pitch) and math.isfinite(yaw)
-        if kind == 2 and zero == 0 and also_zero == 0 and finite:
+        are_good = zero == 0 and also_zero == 0 and math.isfinite(client_ms)
+        if kind == PRESSED and are_good:
+            pressed, number = _PRESS_INPUT.unpack(message)[-2:]
+            return PlayerInput(buttons, painted_step, client_ms, press=(pressed, number))
+        are_good = are_good and math.isfinite(pitch) and math.isfinite(yaw)
+        if kind == TURNED and are_good:
             return PlayerInput(buttons, painted_step, client_ms, (clip_turn(pitch), clip_turn(yaw)))
-        if kind == 3 and zero == 0 and also_zero == 0 and finite:
+        if kind == POINTED and are_good:
+            return PlayerInput(buttons, painted_step, client_ms, pointed=(pitch, yaw))
+        if kind == LOOKED and are_good:
             if not _is_look(pitch, yaw):
                 raise ProtocolError("a binary message of kind 3 has a pitch from -90 to 90 and a yaw from -360 to 360 degrees")
             return PlayerInput(buttons, painted_step, client_ms, look=(pitch, yaw))
     else:
         raise ProtocolError(f"a binary message has {INPUT_BYTES} or {TURN_INPUT_BYTES} bytes, got {len(message)}")
-    raise ProtocolError("a binary message is of kind 1 (16 bytes), 2 or 3 (28 bytes), its spare bytes zero, its numbers finite")
+    raise ProtocolError(
+        "a binary message is of kind 1 (16 bytes) or 2 to 5 (28 bytes), its spare bytes zero, its numbers finite"
+    )
 
 
 def _is_look(pitch: float, yaw: float) -> bool:

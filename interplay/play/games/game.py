@@ -209,12 +209,12 @@ class Game:
         """A player holds other buttons, or gives a sign of life."""
         if not self.is_opened or seat.last_words is not None or (seat.is_away and self.state is State.PLAYING):
             return
+        kind, first, second, pressed = seat.read(message)
+        if self.task.takes_turns and pressed and self.state is State.PLAYING:
+            self._wait_for_player(seat)
         received_us = time.time_ns() // 1000
-        pitch, yaw = message.look or message.turn or (0.0, 0.0)
-        payload = pack_input(
-            message.buttons, message.painted_step, message.client_ms, received_us, pitch, yaw, message.look is not None
-        )
-        self._send(seat, ToWorker.INPUT, payload)
+        head = message.buttons, message.painted_step, message.client_ms, received_us
+        self._send(seat, ToWorker.INPUT, pack_input(*head, kind, first, second, pressed))
 
     def on_command(self, seat: Seat, command: wire.ClientCommand) -> None:
         """A player's page says something."""
@@ -497,6 +497,9 @@ class Game:
             self.state = State.PLAYING
             self.server.note_started(self)
             self._command(self._start)
+            if self.task.takes_turns:  # nothing else ends a game whose player does nothing
+                for seat in self.seats:
+                    self._wait_for_player(seat)
             self.tell_seats()
 
     def _look_away(self, seat: Seat) -> None:
@@ -520,6 +523,8 @@ class Game:
         """A player is back."""
         seat.stop_waiting()
         seat.is_away = seat.is_restored = False
+        if self.task.takes_turns:
+            self._wait_for_player(seat)
         if self.state is State.PLAYING:
             self._command(channel.Back(), seat)
         elif self._goes_on:

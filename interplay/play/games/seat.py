@@ -56,6 +56,7 @@ class Seat:
         self.drawn_by: channel.DrawnBy | None = None
         self.is_drawn_here = False
         self.last_words: str | None = None
+        self._held = self._num_presses = 0
         self._timer: asyncio.TimerHandle | None = None
 
     @property
@@ -73,8 +74,26 @@ class Seat:
         self.stop_waiting()
         before, self.connection = self.connection, connection
         self.has_come, self.is_welcomed, self.drawn_by = True, False, None
+        self._held = self._num_presses = 0
         if before is not None:
             before.close(wire.CLOSE_TAKEN_OVER, "this seat was taken over by another socket")
+
+    def read(self, message: wire.PlayerInput) -> tuple[int, float, float, int]:
+        """What an input message says beside the buttons that are held: its kind, its two numbers, and which buttons it presses.
+
+        A press that was told before, by its number, presses nothing. Messages without a number press what was not held before.
+        """
+        if message.press is not None:
+            pressed, number = message.press
+            pressed = pressed if number > self._num_presses else 0
+            self._num_presses = max(number, self._num_presses)
+        else:
+            pressed = message.buttons & ~self._held
+        self._held = message.buttons
+        for kind, numbers in ((wire.TURNED, message.turn), (wire.LOOKED, message.look), (wire.POINTED, message.pointed)):
+            if numbers is not None:
+                return kind, *numbers, pressed
+        return wire.HELD, 0.0, 0.0, pressed
 
     def lose(self, connection: Connection) -> bool:
         """A socket is gone; returns whether it was the one that sat here."""

@@ -17,10 +17,12 @@ import msgspec
 from interplay.record import Owner, PaintedPicture
 
 _HEAD = struct.Struct("<IHHI")
-_INPUT = struct.Struct("<IIdQff?")
+_INPUT = struct.Struct("<IIdQBffI")
 
 pack_input = _INPUT.pack
-"""(buttons, painted step, client ms, received us, pitch, yaw, whether they are a look) -> payload of `ToWorker.INPUT`."""
+"""(buttons, painted step, client ms, received us, kind of input, two numbers, pressed buttons) -> payload of `ToWorker.INPUT`.
+
+The numbers are degrees of a turn or a look, (pitch, yaw), or what the pointer asks for, (x, y)."""
 unpack_input = _INPUT.unpack
 
 

@@ -69,6 +69,53 @@ class EpisodeClock:
         return late
 
 
+class TurnClock:
+    """The clock of an episode that waits for its players: a step is due when it is asked for, but never sooner than one frame
+    interval after the last.
+
+    Args:
+        rate_hz: Steps per second at most.
+
+    Attributes:
+        due_us: When the next step is due; None while nobody has asked for it.
+        num_stalls: Always 0: it has no frame times to miss.
+
+    >>> clock = TurnClock(10)
+    >>> clock.start(1_000_000)
+    >>> clock.ask(1_500_000)
+    >>> clock.advance(1_500_200), clock.due_us  # 0.2 ms late; no other step is due
+    (200, None)
+    >>> clock.ask(1_510_000)
+    >>> clock.due_us  # asked for too soon: a tenth of a second after the last
+    1600200
+    """
+
+    def __init__(self, rate_hz: float) -> None:
+        self._period_us = round(1e6 / rate_hz)
+        self._free_us = 0
+        self.due_us: int | None = None
+        self.num_stalls = 0
+
+    def start(self, now_us: int, *, phase: float = 0.0) -> None:
+        """Start, or start again after a pause; nobody has asked for a step yet."""
+        self._free_us, self.due_us = now_us, None
+
+    def ask(self, now_us: int) -> None:
+        """The players have chosen; to say so again changes nothing."""
+        if self.due_us is None:
+            self.due_us = max(now_us, self._free_us)
+
+    def advance(self, now_us: int) -> int:
+        """A step runs at `now_us`.
+
+        Returns:
+            How late it is, microseconds.
+        """
+        late_us = now_us - (now_us if self.due_us is None else self.due_us)
+        self._free_us, self.due_us = now_us + self._period_us, None
+        return late_us
+
+
 class Lateness:
     """A histogram of how late things were, in steps of 0.1 ms up to 100 ms: cheap to add to, exact enough to report.
 

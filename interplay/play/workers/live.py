@@ -11,7 +11,7 @@ from interplay.envs import PlayableEnv
 from interplay.play.connections import wire
 from interplay.play.connections.codec import FrameEncoder
 from interplay.play.workers.channel import Ended
-from interplay.play.workers.clock import EpisodeClock
+from interplay.play.workers.clock import EpisodeClock, TurnClock
 from interplay.play.workers.live_seat import LiveSeat
 from interplay.play.workers.pace import Pace
 from interplay.record import InputTiming, RecordedEpisode, Recorder, ResumedState
@@ -45,6 +45,7 @@ class LiveEpisode:
         pace: Chooses the size of the pictures; None where there is one only.
         slot: Of the worker's moments in a frame interval, the one at which it steps.
         closing: Whether it has ended and its journal is being closed.
+        takes_turns: Whether it waits until every player has chosen.
     """
 
     def __init__(
@@ -64,9 +65,10 @@ class LiveEpisode:
         self.running = False
         self.closing = False
         self.lives: int | None = (start[1] if start else {}).get("lives")
-        self.clock = EpisodeClock(env.task.frame_rate_hz)
-        self.slot = 0
         task = env.task
+        self.takes_turns = task.takes_turns
+        self.clock = (TurnClock if self.takes_turns else EpisodeClock)(task.frame_rate_hz)
+        self.slot = 0
         self.seats = [
             LiveSeat(number, index, name, mask=task.keys.full_mask, encoder=_encoder(env, name), send=send)
             for index, name in enumerate(task.seats)
@@ -79,8 +81,8 @@ class LiveEpisode:
         self._may_be_unseen = env.frame_policy == "replay" and env.observes_view
         self._keys = task.keys
         self._turn_mask = task.keys.mask(set(task.keys.turns))
-        self._table = None if task.keys.compose else task.keys.table
-        self._hud_every = max(1, round(task.frame_rate_hz / HUD_PER_S))
+        self._table = task.keys.table if task.keys.has_table else None
+        self._hud_every = 1 if self.takes_turns else max(1, round(task.frame_rate_hz / HUD_PER_S))
         self._rate_hz = task.frame_rate_hz
         self._time_zero_us: int | None = None
         self._played_us = 0
@@ -132,6 +134,9 @@ class LiveEpisode:
         self._time_zero_us = now_us - self._played_us
         self.running = True
         self.clock.start(now_us, phase=phase)
+        if self.takes_turns:  # no step comes by itself that would tell them
+            for seat in self.seats:
+                self.send_hud(seat)
         if not first:
             for seat in self.seats:
                 self._show_again(seat, now_us)
@@ -196,19 +201,41 @@ class LiveEpisode:
         painted_step: int,
         client_ms: float,
         received_us: int,
-        pitch: float = 0.0,
-        yaw: float = 0.0,
-        is_look: bool = False,
+        kind: int = wire.HELD,
+        first: float = 0.0,
+        second: float = 0.0,
+        pressed: int = 0,
     ) -> None:
         """What a player holds from now on. One who says they painted what was never made counts as having painted the newest
-        frame. With `is_look` the angles are where they look, buttons that turn have their part in them already."""
+        frame. The numbers are what the kind of message says: a turn; where the player looks, in which buttons that turn have
+        their part already; or what the pointer asks for. `pressed` matters where the world waits for its players."""
         painted_step = min(painted_step, self.step)
         seat.acknowledge(painted_step)
-        if self.running and is_look:
-            seat.input(buttons & ~self._turn_mask, painted_step, client_ms, received_us, 0.0, 0.0)
-            seat.look(pitch, yaw, painted_step)
-        elif self.running:
-            seat.input(buttons, painted_step, client_ms, received_us, pitch, yaw)
+        if not self.running:
+            return
+        if kind == wire.LOOKED:
+            buttons &= ~self._turn_mask
+        turn = (first, second) if kind == wire.TURNED else (0.0, 0.0)
+        seat.input(buttons, painted_step, client_ms, received_us, *turn)
+        if kind == wire.LOOKED:
+            seat.look(first, second, painted_step)
+        elif kind == wire.POINTED:
+            seat.pointed = first, second
+        if self.takes_turns:
+            seat.press(pressed)
+
+    def catch_up(self, seat: LiveSeat, now_us: int) -> None:
+        """Where the world waits for its players: send one of them the picture that they were too slow for. No step comes by
+        itself that would show it."""
+        if self.running and seat.takes_frames and seat.sent_step < self.step:
+            self._send_frame(seat, now_us)
+            self.send_hud(seat)
+
+    def due_us(self, now_us: int) -> int | None:
+        """When the next step is due; None while the world waits for a player to choose."""
+        if isinstance(self.clock, TurnClock) and all(seat.has_chosen or seat.is_done for seat in self.seats):
+            self.clock.ask(now_us)
+        return self.clock.due_us
 
     def tick(self, now_us: int, *, skip: bool = False) -> int:
         """Play the step that is due; sets `outcome` when the episode has ended. With `skip` its frames are not sent.
@@ -223,7 +250,7 @@ class LiveEpisode:
         joint_action: dict[str, Any] = {}
         timing: dict[str, InputTiming | None] = {}
         for seat in seats:
-            buttons = seat.take_buttons(now_us)
+            buttons = seat.take_press(now_us, self._keys) if self.takes_turns else seat.take_buttons(now_us)
             joint_action[seat.name] = self._action(seat, buttons) if self._table is None else self._table[buttons]
             timing[seat.name] = seat.timing
         pace = self.pace if any(seat.gui_size is None for seat in seats) else None
@@ -267,22 +294,21 @@ class LiveEpisode:
         return late_us
 
     def _action(self, seat: LiveSeat, buttons: int) -> Any:
-        turn = seat.take_turn(self.env.look_of(seat.name))
+        turn = seat.pointed if self._keys.axes else seat.take_turn(self.env.look_of(seat.name))
         return self.env.action_of_person(self._keys.action(buttons, turn), seat.name, seat.gui_size)
 
     def send_hud(self, seat: LiveSeat) -> None:
         """Score, time and the rest, for a player's page."""
-        facts: dict[str, Any] = {
-            "step": self.step,
-            "time_left_s": round((self.episode.max_steps - self.step) / self._rate_hz, 2),
-        }
+        left = self.episode.max_steps - self.step
+        facts: dict[str, Any] = {"step": self.step}
+        facts |= {"turns_left": left} if self.takes_turns else {"time_left_s": round(left / self._rate_hz, 2)}
         if self.lives is not None:
             facts["lives"] = self.lives
         if seat.is_screen_open:
             facts["is_screen_open"] = True
         if seat.is_done:
             facts["is_done"] = True
-        if len(self._stepped_us) > 1:
+        if len(self._stepped_us) > 1 and not self.takes_turns:
             facts["rate_hz"] = round((len(self._stepped_us) - 1) * 1e6 / (self._stepped_us[-1] - self._stepped_us[0]), 1)
         if self.pace is not None and seat.gui_size is None:
             height = self.pace.height
@@ -331,7 +357,7 @@ class LiveEpisode:
 
     def _send_frame(self, seat: LiveSeat, now_us: int, flags: int = 0) -> None:
         """Send a seat its picture, or the news to a browser that draws itself."""
-        step, time_ms, made_us = self.step, self._time_ms(now_us), now_us if self.running else None
+        step, time_ms, made_us = self.step, self._time_ms(now_us), now_us if self.running and not self.takes_turns else None
         scene = seat.scene
         if scene is None and seat.gui_size is not None:
             scene = self.env.scene_of(seat.name, seat.gui_size)

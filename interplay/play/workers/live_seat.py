@@ -13,12 +13,15 @@ from interplay.play.connections import wire
 from interplay.play.connections.codec import FrameEncoder, finite_reward
 from interplay.play.workers.channel import ToWeb, Welcomed, encode, pack
 from interplay.record import InputTiming, PaintedPicture
+from interplay.tasks import KeyMap
 from interplay.tasks.keys import clip_turn
 
 MAX_LAND_OWED = 64
 """Parts of the land that a seat may be owed: more are not asked for in earnest."""
 _SHOW_EVERY_US = 50_000
 """Scenes that a client asks for while the clock stands come this often at most."""
+MAX_PRESSES = 64
+"""Presses of a task of turns that may wait for their steps; nobody presses so far ahead."""
 _REMEMBERED_FRAMES = 1024
 """How far back an input may name the frame it answers: 17 s at 60 frames a second."""
 
@@ -42,6 +45,8 @@ class LiveSeat:
         scene: Where the news for that browser come from, once there are any.
         has_picture: Whether one was sent since the player came.
         painted: What that browser says it has painted.
+        pointed: The values that the pointer asks for, (x, y), until it asks for others.
+        sent_step: Of the newest frame that they were sent; -1 if it may be lost.
     """
 
     def __init__(
@@ -68,6 +73,9 @@ class LiveSeat:
         self._send = send
         self._buttons = self._taps = 0
         self._pitch = self._yaw = 0.0
+        self._presses: deque[tuple[int, int, tuple[int, float, int] | None]] = deque()
+        self.pointed = 0.0, 0.0
+        self.sent_step = -1
         self._new_input: tuple[int, float, int] | None = None
         self._made_us: dict[int, int] = {}
         self._latencies_ms: deque[float] = deque(maxlen=32)
@@ -85,8 +93,10 @@ class LiveSeat:
         self._new_input = None
 
     def let_go(self) -> None:
-        """Release every button, forget turns and looks that no step has taken."""
+        """Release every button, forget presses, turns and looks that no step has taken."""
         self._taps = self._buttons = 0
+        self._presses.clear()
+        self.pointed = 0.0, 0.0
         self._pitch = self._yaw = 0.0
         self._look = None
 
@@ -106,6 +116,26 @@ class LiveSeat:
         self._yaw += yaw
         self._new_input = (painted_step, client_ms, received_us)
 
+    def press(self, pressed: int) -> None:
+        """A press that one step is for, in a task of turns; after too many that wait it counts for nothing."""
+        pressed &= self._mask
+        if pressed and len(self._presses) < MAX_PRESSES:
+            self._presses.append((self._buttons, pressed, self._new_input))
+
+    @property
+    def has_chosen(self) -> bool:
+        """Whether a press waits for its step."""
+        return bool(self._presses)
+
+    def take_press(self, now_us: int, keys: KeyMap) -> int:
+        """The buttons of the press that has waited longest, for the step that is made now; none without one. Sets `timing`."""
+        self._taps = buttons = 0
+        if self._presses:
+            held, pressed, self._new_input = self._presses.popleft()
+            buttons = keys.chosen(held, pressed)
+        self._take_timing(now_us, buttons)
+        return buttons
+
     def look(self, pitch: float, yaw: float, painted_step: int) -> None:
         """Where the player wants to look; nothing if they had not yet seen that the world has turned them."""
         if painted_step >= self._looks_since:
@@ -119,6 +149,11 @@ class LiveSeat:
         """What counts as held for the step that is made now; sets `timing`."""
         buttons = self._buttons | self._taps
         self._taps = 0
+        self._take_timing(now_us, buttons)
+        return buttons
+
+    def _take_timing(self, now_us: int, buttons: int) -> None:
+        """Set `timing` for the step that is made now."""
         if self._new_input is not None:
             painted_step, client_ms, received_us = self._new_input
             self._new_input = None
@@ -129,7 +164,6 @@ class LiveSeat:
             self.timing = InputTiming(painted_step, client_ms, received_us, buttons, latency_ms)
         elif self.timing is not None and self.timing.buttons != buttons:
             self.timing = self.timing._replace(buttons=buttons)
-        return buttons
 
     def take_turn(self, present: tuple[float, float] | None = None) -> tuple[float, float]:
         """What the next step turns, of all that was turned since the last; what is too much for one step waits.
@@ -182,6 +216,7 @@ class LiveSeat:
         """Make the next frame one that stands alone. It does not wait for frames before it to be painted: a client that begins
         again will not paint them."""
         self._unacknowledged.clear()
+        self.sent_step = -1
         self.encoder.request_key()
         self._is_fresh_due = self.gui_size is not None
 
@@ -268,6 +303,7 @@ class LiveSeat:
     def _pass_on(self, message: bytes, step: int, made_us: int | None, flags: int) -> None:
         """Send a frame, and note that it is under way."""
         self._unsent_reward = 0.0
+        self.sent_step = step
         if made_us is not None:
             self._made_us[step] = made_us
         self._made_us.pop(step - _REMEMBERED_FRAMES, None)

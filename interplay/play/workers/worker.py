@@ -142,12 +142,18 @@ class Worker:
         if episode.outcome is not None:
             self._finish(episode, episode.outcome)
             return
-        heapq.heappush(self._due, (episode.clock.due_us, episode.number))
+        self._schedule(episode)
         if episode.step == NUM_TIMED_STEPS:
             step_ms = statistics.median(episode.step_costs_us) / 1000
             if step_ms > SLOW_STEP_MS:
                 movable = episode.env.deterministic
                 self._event(episode.number, channel.Slow(round(step_ms, 2), movable))
+
+    def _schedule(self, episode: LiveEpisode) -> None:
+        """Step it when its next step is due; one that waits for its players costs nothing meanwhile."""
+        due_us = episode.due_us(_now_us()) if episode.takes_turns else episode.clock.due_us
+        if due_us is not None:
+            heapq.heappush(self._due, (due_us, episode.number))
 
     def _write_a_journal(self, next_us: int) -> None:
         """Use the time until the next step is due to write the journal that has waited longest."""
@@ -200,6 +206,9 @@ class Worker:
             seat = episode.seats[index]
             if kind == ToWorker.INPUT:
                 episode.input(seat, *unpack_input(payload))
+                if episode.takes_turns and episode.running:
+                    self._guard(number, partial(episode.catch_up, seat, _now_us()))
+                    self._schedule(episode)
             elif kind == ToWorker.HOLD:
                 seat.hold()
             elif kind == ToWorker.GO:
@@ -281,7 +290,7 @@ class Worker:
         taken = [other.slot for other in self._episodes.values() if other.running]
         episode.slot = min(range(SLOTS), key=taken.count)
         episode.start(_now_us(), phase=(episode.slot + self._offset) / SLOTS)
-        heapq.heappush(self._due, (episode.clock.due_us, episode.number))
+        self._schedule(episode)
 
     def _guard(self, number: int, act: Callable[[], None]) -> None:
         """Do something for one game; if it fails, only that game ends."""

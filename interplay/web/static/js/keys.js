@@ -44,6 +44,11 @@ export class HeldButtons {
     return this.#change(() => (buttons.length ? this.pointers.set(pointer, buttons) : this.pointers.delete(pointer)));
   }
 
+  /** Whether any key or finger holds this button. @param {string} button */
+  isHeld(button) {
+    return ((this.mask >>> this.buttons.indexOf(button)) & 1) === 1;
+  }
+
   releaseAll() {
     return this.#change(() => {
       this.codes.clear();

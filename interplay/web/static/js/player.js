@@ -7,10 +7,12 @@ import { HeldButtons } from "./keys.js";
 import { showMilestones } from "./milestones.js";
 import { Mouse } from "./mouse.js";
 import { ApiError, api, isTyping, need } from "./page.js";
-import { KIND, gazeMessage, inputMessage, paletteFromBase64, parseFrame, sceneMessage, turnMessage } from "./protocol.js";
+import { Presses } from "./presses.js";
+import { KIND, gazeMessage, inputMessage, paletteFromBase64, parseFrame, pointMessage, pressMessage, sceneMessage, turnMessage } from "./protocol.js";
 import { Replay } from "./replay.js";
 import { saveDrawing, savedDrawing, whyNotHere } from "./scene/able.js";
 import { Drawing } from "./scene/drawing.js";
+import { Steering } from "./steering.js";
 import { clock } from "./timeline.js";
 import { TouchPad } from "./touch.js";
 import { showStatistics } from "./statistics.js";
@@ -29,6 +31,9 @@ import { isAwaited, named, readable, wordsOf } from "./waiting.js";
  * @property {boolean} compose whether buttons are entries of a Dict action
  * @property {string | null} pointer the entry that the mouse turns
  * @property {number} pointer_degrees for one CSS pixel
+ * @property {import("./steering.js").Axis[]} axes the numbers that the pointer sets, of a task that is steered
+ * @property {boolean} takes_turns whether the world waits for a press
+ * @property {number} max_steps
  * @property {Record<string, [number, number]>} turns buttons that only turn the view, and by how many degrees in a step (down, right)
  * @property {string | null} ends the button that ends the task, which is asked about first
  * @property {boolean} has_score whether the task gives points
@@ -80,18 +85,20 @@ class Player {
       isLive: () => this.state === "playing" || this.state === "countdown",
       isPlaying: () => this.state === "playing",
       mayLock: () => this.#isOn() && !this.#isAsking,
-      onChange: () => this.sendInput(),
+      onChange: () => this.#onHeld(),
       onTurn: () => this.#sendTurnSoon(),
       onLock: (locked) => {
         if (!locked) this.pause();
         this.#showHint();
       },
     });
+    this.presses = new Presses(task.frame_rate_hz, () => this.held.mask, (mask) => this.#sendPress(mask));
+    this.steering = new Steering(this.view, this.screen.canvas, task.axes, () => this.state === "playing", () => this.#sendTurnSoon());
     /** @type {HTMLDialogElement} before the button that ends the task counts */
     this.askEnd = need(document, "[data-ask-end]");
     /** @type {HTMLDialogElement} */
     this.keys = need(document, "[data-keys]");
-    this.touch = new TouchPad(need(root, "[data-touch]"), task, this.held, () => this.sendInput(), () => this.askToEnd());
+    this.touch = new TouchPad(need(root, "[data-touch]"), task, this.held, () => this.#onHeld(), () => this.askToEnd());
     if (this.touch.look) this.mouse.listenToFingers(this.touch.look);
     this.screenCard.classList.toggle("first-person", task.pointer !== null);
     /** @type {Seat | null} */
@@ -206,8 +213,7 @@ class Player {
 
   /** @param {string} message */
   #onLost(message) {
-    this.held.releaseAll();
-    this.mouse.release();
+    this.#letGoOfKeys();
     if (this.state === "ended") return;
     this.lost = message;
     this.#tell();
@@ -313,6 +319,7 @@ class Player {
     this.decoder = new FrameDecoder(welcome.width, welcome.height);
     this.askedForKey = false;
     this.paintedStep = welcome.step;
+    this.presses.begin();
     this.screen.canvas.hidden = false;
     this.smooth = welcome.codec === "jpeg";
     this.fit();
@@ -390,11 +397,13 @@ class Player {
       this.#showHint();
     }
     this.#showRate(hud.rate_hz, hud.height);
-    need(this.root, "[data-time]").textContent = clock(Math.ceil(hud.time_left_s));
-    need(this.root, "[data-meter]").style.transform = `scaleX(${Math.min(1, Math.max(0, hud.time_left_s / this.task.time_limit_s))})`;
+    const left = this.task.takes_turns ? String(hud.turns_left) : clock(Math.ceil(hud.time_left_s));
+    const share = this.task.takes_turns ? hud.turns_left / this.task.max_steps : hud.time_left_s / this.task.time_limit_s;
+    need(this.root, "[data-time]").textContent = left;
+    need(this.root, "[data-meter]").style.transform = `scaleX(${Math.min(1, Math.max(0, share))})`;
     const inputMs = this.drawing?.isShown ? this.drawing.delay.median : hud.input_ms;
     need(this.root, "[data-latency]").textContent = inputMs == null ? "–" : String(Math.round(inputMs));
-    need(this.root, "[data-fs-hud]").textContent = `${score}${clock(Math.ceil(hud.time_left_s))}`;
+    need(this.root, "[data-fs-hud]").textContent = `${score}${left}${this.task.takes_turns ? " turns left" : ""}`;
     this.statistics = hud.statistics ?? {};
     showStatistics(need(this.root, "[data-statistics]"), this.task.statistics, this.statistics);
     if (hud.lives == null) return;
@@ -430,8 +439,7 @@ class Player {
   /** @param {string} reason */
   #onPaused(reason) {
     this.#setState("paused");
-    this.held.releaseAll();
-    this.mouse.release();
+    this.#letGoOfKeys();
     this.isRecovering = reason === "recovering";
     if (!this.isRecovering) this.isReady = reason === "others";
     this.#tell();
@@ -456,7 +464,7 @@ class Player {
     const outcome = isDone ? "The task has ended." : (byAnother ?? OUTCOMES.get(ended.outcome) ?? "The end.");
     need(this.root, "[data-end-title]").textContent = outcome;
     if (this.task.has_score) need(this.root, "[data-end-score]").textContent = score;
-    need(this.root, "[data-end-time]").textContent = clock(ended.num_steps / Number(this.root.dataset.rate));
+    need(this.root, "[data-end-time]").textContent = this.task.takes_turns ? String(ended.num_steps) : clock(ended.num_steps / Number(this.root.dataset.rate));
     showStatistics(need(this.root, "[data-end-statistics]"), this.task.statistics, this.statistics);
     need(this.root, "[data-end-note]").textContent = `${ended.num_steps} steps are recorded. You can watch your game again, frame by frame.`;
     need(this.root, "[data-end-link]").setAttribute("href", `/episodes/${encodeURIComponent(ended.episode)}`);
@@ -518,6 +526,7 @@ class Player {
 
   /** The world is on the screen as it is after so many steps. @param {number} step */
   #onPainted(step) {
+    if (step > this.paintedStep) this.presses.answered();
     this.paintedStep = step;
     this.paintedAt.push(performance.now());
     this.root.dataset.step = String(step);
@@ -626,6 +635,14 @@ class Player {
     const { mask } = this.held;
     const now = performance.now();
     this.mouse.hotbar.follow(mask);
+    if (this.task.takes_turns) return this.#sendPress(0);
+    if (this.task.axes.length) {
+      this.turnIsUntold = false;
+      this.lastSentMs = now;
+      this.steering.show((button) => this.held.isHeld(button));
+      this.seat?.send(pointMessage(mask, this.paintedStep, now, ...this.steering.wanted));
+      return;
+    }
     if (!this.task.compose) {
       this.seat?.send(inputMessage(mask, this.paintedStep, now));
       return;
@@ -655,6 +672,19 @@ class Player {
     if (this.mouse.turn.isPending) this.#sendTurnSoon();
   }
 
+  /** Say what is held and, in a task of turns, what is pressed. @param {number} pressed mask */
+  #sendPress(pressed) {
+    this.sentMask = this.held.mask;
+    this.seat?.send(pressMessage(this.sentMask, this.paintedStep, performance.now(), pressed, this.presses.number));
+  }
+
+  /** Fingers or the mouse hold other buttons: in a task of turns the new ones are pressed. */
+  #onHeld() {
+    const pressed = (this.held.mask & ~this.sentMask) >>> 0;
+    if (this.task.takes_turns && this.state === "playing" && pressed) this.presses.press(pressed);
+    else this.sendInput();
+  }
+
   /** Send what the mouse has turned when the screen is drawn next: once for all movements until then. */
   #sendTurnSoon() {
     this.turnIsUntold = true;
@@ -670,9 +700,16 @@ class Player {
 
   /** Let go of every button and of the pointer. */
   #letGo() {
-    this.mouse.release();
     this.mouse.unlock();
     this.touch.clear();
+    return this.#letGoOfKeys();
+  }
+
+  /** Let go of every button. @returns {boolean} whether one was held */
+  #letGoOfKeys() {
+    this.mouse.release();
+    this.presses.stop();
+    this.steering.release();
     return this.held.releaseAll();
   }
 
@@ -770,7 +807,11 @@ class Player {
     for (const name of ["pointerdown", "keydown", "click"]) addEventListener(name, () => (this.isLeft = false), true);
     document.addEventListener("visibilitychange", () => document.hidden && this.pause());
     addEventListener("resize", () => this.fit());
-    document.addEventListener("fullscreenchange", () => this.fit());
+    document.addEventListener("fullscreenchange", () => {
+      need(this.root, "[data-fullscreen]").textContent = document.fullscreenElement ? "Leave full screen" : "Full screen";
+      this.fit();
+    });
+    need(this.root, "[data-fullscreen]").hidden = !document.fullscreenEnabled;
     this.view.addEventListener("pointerdown", (event) => {
       if (this.state === "paused" && event.pointerType === "mouse") this.mouse.wanted = true;
       this.resume();
@@ -861,7 +902,10 @@ class Player {
     } else if (bound) {
       if (button === "inventory") this.screenOpen = false; // until the world says how it is now
       event.preventDefault(); // no scrolling by arrows and space
-      if (!event.repeat && this.held.press(event.code)) this.sendInput();
+      if (event.repeat) return;
+      const changed = this.held.press(event.code);
+      if (this.task.takes_turns && state === "playing") this.presses.press(1 << this.task.buttons.indexOf(button));
+      else if (changed) this.sendInput();
     } else if (event.code === "KeyP" && !event.repeat) {
       this.pause();
     }

@@ -90,7 +90,7 @@ export function inputMessage(buttons, paintedStep, clientMs) {
  * @param {number} yaw degrees, right is positive
  */
 export function turnMessage(buttons, paintedStep, clientMs, pitch, yaw) {
-  return withAngles(2, buttons, paintedStep, clientMs, pitch, yaw);
+  return withNumbers(2, buttons, paintedStep, clientMs, pitch, yaw);
 }
 
 /**
@@ -102,7 +102,34 @@ export function turnMessage(buttons, paintedStep, clientMs, pitch, yaw) {
  * @param {number} yaw degrees, right is positive
  */
 export function gazeMessage(buttons, paintedStep, clientMs, pitch, yaw) {
-  return withAngles(3, buttons, paintedStep, clientMs, pitch, yaw);
+  return withNumbers(3, buttons, paintedStep, clientMs, pitch, yaw);
+}
+
+/**
+ * The 28 bytes that say what is held, and in a task of turns which buttons were pressed.
+ * @param {number} buttons bit i is button i of the task, as an unsigned number
+ * @param {number} paintedStep the newest step the player can have seen
+ * @param {number} clientMs
+ * @param {number} pressed buttons of a new press; 0 for none
+ * @param {number} number how many presses there were since the welcome, with this one
+ */
+export function pressMessage(buttons, paintedStep, clientMs, pressed, number) {
+  const view = longInput(4, buttons, paintedStep, clientMs);
+  view.setUint32(20, pressed, true);
+  view.setUint32(24, number, true);
+  return view.buffer;
+}
+
+/**
+ * The 28 bytes that say what is held, and the values that the pointer asks for.
+ * @param {number} buttons bit i is button i of the task, as an unsigned number
+ * @param {number} paintedStep the newest step the player can have seen
+ * @param {number} clientMs
+ * @param {number} x
+ * @param {number} y
+ */
+export function pointMessage(buttons, paintedStep, clientMs, x, y) {
+  return withNumbers(5, buttons, paintedStep, clientMs, x, y);
 }
 
 /**
@@ -110,19 +137,30 @@ export function gazeMessage(buttons, paintedStep, clientMs, pitch, yaw) {
  * @param {number} buttons
  * @param {number} paintedStep
  * @param {number} clientMs
- * @param {number} pitch
- * @param {number} yaw
+ * @param {number} first
+ * @param {number} second
  */
-function withAngles(kind, buttons, paintedStep, clientMs, pitch, yaw) {
-  const buffer = new ArrayBuffer(28);
-  const view = new DataView(buffer);
+function withNumbers(kind, buttons, paintedStep, clientMs, first, second) {
+  const view = longInput(kind, buttons, paintedStep, clientMs);
+  view.setFloat32(20, first, true);
+  view.setFloat32(24, second, true);
+  return view.buffer;
+}
+
+/**
+ * 28 bytes, of which the last 8 are still to be filled.
+ * @param {number} kind
+ * @param {number} buttons
+ * @param {number} paintedStep
+ * @param {number} clientMs
+ */
+function longInput(kind, buttons, paintedStep, clientMs) {
+  const view = new DataView(new ArrayBuffer(28));
   view.setUint8(0, kind);
   view.setUint32(4, paintedStep, true);
   view.setFloat64(8, clientMs, true);
   view.setUint32(16, buttons, true);
-  view.setFloat32(20, pitch, true);
-  view.setFloat32(24, yaw, true);
-  return buffer;
+  return view;
 }
 
 /** Bars and screens of the world are so many pixels of their own wide, whatever the picture has. */

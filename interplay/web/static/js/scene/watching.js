@@ -230,6 +230,7 @@ export class Watching {
   #paint() {
     const now = performance.now(), elapsedS = Math.min(100, now - this.drawnAt) / 1000, isPlaying = this.handlers.isPlaying();
     this.drawnAt = now;
+    this.scene?.wait(1000 * elapsedS);
     this.#fly(elapsedS);
     const isMoving = isPlaying || this.held.size > 0 || this.pointers.size > 0;
     if (!isMoving) this.pace.rest();
