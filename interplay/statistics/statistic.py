@@ -61,7 +61,7 @@ class Setting:
         env: Id of its world, `ale:space_invaders`.
         seats: Its seats, in the task's order.
         frame_rate_hz: Steps in a second of play.
-        noop: The action of no keys.
+        noop: The action of no keys; None where every step is an action.
     """
 
     env: str

@@ -62,6 +62,7 @@ def test_a_task_of_turns_is_read_and_comes_back_from_json():
     by_clock = parse_suite(TURNS.replace('pace = "turns"', "").replace("max_turns = 100", "time_limit_s = 12.5")).tasks[0]
     assert (by_clock.pace, by_clock.max_steps, "pace" in by_clock.to_json()) == ("clock", 100, False)
     assert by_clock.content_hash != task.content_hash
+    assert (task.setting.noop, by_clock.setting.noop) == (None, 0)  # of turns, no step is without an action
 
 
 def test_a_task_whose_world_has_a_clock_keeps_its_hash():
