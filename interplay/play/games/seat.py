@@ -37,6 +37,11 @@ class Seat:
         drawn_by: Who draws for this player, since they have said it.
         is_drawn_here: Whether the game counts as drawn by this player's page: it said so when it asked, or does it.
         last_words: The `ended` or `error` message, for a client that comes back too late.
+        agent: Who acts here in the place of a person, or shall as soon as there is a world: a name for `interplay.agents.find`.
+        acting: What the worker said last of who acts; None before the first agent did.
+        wheel: The agent with which the person here shares the wheel.
+        leaving: How their part ends, of a person who is gone for good and of whom nobody has taken over yet.
+        is_gone: Whether that has happened.
     """
 
     def __init__(
@@ -57,12 +62,22 @@ class Seat:
         self.is_drawn_here = False
         self.last_words: str | None = None
         self._held = self._num_presses = 0
+        self.agent: str | None = None
+        self.acting: channel.Acting | None = None
+        self.wheel: str | None = None
+        self.leaving: str | None = None
+        self.is_gone = False
         self._timer: asyncio.TimerHandle | None = None
 
     @property
     def is_open(self) -> bool:
         """Whether nobody has been granted it."""
-        return self.session is None
+        return self.session is None and self.agent is None
+
+    @property
+    def has_person(self) -> bool:
+        """Whether it is a person's who plays, or may come back."""
+        return self.session is not None and self.leaving is None and not self.is_gone
 
     @property
     def is_playing(self) -> bool:
