@@ -94,6 +94,15 @@ def serve(
             "the scripted player of the task, if there is one.",
         ),
     ] = None,
+    partner_after: Annotated[
+        float | None,
+        typer.Option(
+            "--partner-after",
+            min=0.0,
+            metavar="SECONDS",
+            help="How long a player waits for other people before they may choose to play with an agent; default: 60.",
+        ),
+    ] = None,
     open_room: Annotated[
         Path | None,
         typer.Option("--open-room", help="A TOML file; its table [judging] sets the rules of the open room at /judge."),
@@ -146,6 +155,7 @@ def serve(
             max_seats=max_seats,
             held_out_share=held_out_share,
             partners=partners,
+            partner_after_s=partner_after,
             max_video_bytes=max_video_mb * 2**20,
             open_room=rules,
             verbose=verbose,
@@ -268,6 +278,7 @@ def _serve(
     max_seats: int | None,
     held_out_share: float | None,
     partners: dict[str, str],
+    partner_after_s: float | None,
     max_video_bytes: int,
     open_room: Rules | None,
     verbose: bool,
@@ -281,6 +292,7 @@ def _serve(
     from interplay.play.connections.admission import GuardedHttpProtocol
     from interplay.play.connections.sockets import PlaySocketProtocol
     from interplay.play.connections.tokens import OPERATOR_FILE, operator_token, server_secret
+    from interplay.play.games.lobby import PARTNER_AFTER_S
     from interplay.play.limits import MAX_SEATS_OF_ADDRESS
     from interplay.play.server import PlayServer
     from interplay.web.app import create_app
@@ -298,6 +310,7 @@ def _serve(
         max_seats_of_address=max_seats or MAX_SEATS_OF_ADDRESS,
         held_out_share=held_out_share,
         partners=partners,
+        partner_after_s=PARTNER_AFTER_S if partner_after_s is None else partner_after_s,
     )
     application = create_app(
         archive, play=play, suites=suites, secret=secret, max_video_bytes=max_video_bytes, hosts=hosts, open_room=open_room

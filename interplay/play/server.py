@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from sqlalchemy.orm import Session
 from starlette.websockets import WebSocket
 
 from interplay.envs import backends
@@ -29,6 +30,7 @@ from interplay.play.connections.tokens import ExpiredTokenError, SeatTokens, Tok
 from interplay.play.games import leftovers
 from interplay.play.games.game import OVER, Game, State
 from interplay.play.games.leftovers import Leftovers
+from interplay.play.games.lobby import PARTNER_AFTER_S
 from interplay.play.games.seat import UNKNOWN_CLIENT, Seat
 from interplay.play.games.seeds import draw_seed, held_out_share
 from interplay.play.limits import (
@@ -94,6 +96,7 @@ class PlayServer:
         untaken_s: How long a seat waits for its first socket.
         seat_kept_s: How long a seat waits for a socket that was lost.
         idle_s: How long it waits for a connected player who does not start or resume.
+        partner_after_s: How long a player waits for people before they may choose an agent.
         resume_s: How long a game that a killed server has left waits for its player to come back.
         clock: Seconds since the epoch, for tokens.
 
@@ -120,6 +123,7 @@ class PlayServer:
         untaken_s: float = 120.0,
         seat_kept_s: float = 30.0,
         idle_s: float = 600.0,
+        partner_after_s: float = PARTNER_AFTER_S,
         resume_s: float = 600.0,
         clock: Callable[[], float] = time.time,
     ) -> None:
@@ -138,6 +142,7 @@ class PlayServer:
         self._untaken_s = untaken_s
         self.seat_kept_s = seat_kept_s
         self.idle_s = idle_s
+        self.partner_after_s = partner_after_s
         self.resume_s = resume_s
         self.num_recovering = 0
         self._seat_ttl_s = seat_ttl_s
@@ -320,6 +325,7 @@ class PlayServer:
                 place = Place(game, game.seats[0])
             game, seat = place
             seat.session, seat.client, seat.owner = session, client, Owner(actor, actor_kind, participant_id)
+            seat.granted_at = time.monotonic()
             seat.is_drawn_here = drawn_here
             seat.agent = seat.wheel = wheel
             for other in game.seats if partner is not None else ():
@@ -328,6 +334,8 @@ class PlayServer:
             self._places[session] = place
         try:
             with self.archive.database.write() as database:
+                if game.open_seat is not None:
+                    game.lobby.waits = sessions.waits(database, task.id, datetime.now(UTC))
                 sessions.open_session(
                     database,
                     id=session,
@@ -347,6 +355,7 @@ class PlayServer:
         if self._loop is not None:
             self._loop.call_soon_threadsafe(self._loop.call_later, self._untaken_s, self._drop_untaken, session)
             self._loop.call_soon_threadsafe(game.tell_seats)
+            self._loop.call_soon_threadsafe(game.lobby.joined, seat)
         return SeatGrant(session, token, expires_at)
 
     def _open_place(self, task: Task, seed: int | None, participant_id: int | None) -> Place | None:
@@ -497,6 +506,10 @@ class PlayServer:
             log.exception("episode %s stays in the journal", episode_id)
         return True
 
+    def note_waited(self, session: str, seconds: float, came: str) -> None:
+        """Write down how long a player waited for others, and who came."""
+        self._note([session], lambda database: sessions.note_waited(database, session, seconds, came))
+
     def note_started(self, game: Game) -> None:
         """Write down that a game is played."""
         # In a game for several the episode tells a server that is started again who belongs together.
@@ -512,11 +525,19 @@ class PlayServer:
     def _set_states(self, ids: list[str], state: str, episode_id: str | None = None) -> None:
         """Of all these sessions or, if the server is killed just now, of none."""
 
+        def set_all(database: Session) -> None:
+            for session in ids:
+                sessions.set_session_state(database, session, state, episode_id=episode_id, now=datetime.now(UTC))
+
+        self._note(ids, set_all)
+
+    def _note(self, ids: list[str], change: Callable[[Session], None]) -> None:
+        """Write something down about sessions, in the background."""
+
         def write() -> None:
             try:
                 with self.archive.database.write() as database:
-                    for session in ids:
-                        sessions.set_session_state(database, session, state, episode_id=episode_id, now=datetime.now(UTC))
+                    change(database)
             except Exception as error:
                 if is_disk_full(error):
                     log.error("session %s: its state was not written: the disk is full", ", ".join(ids))

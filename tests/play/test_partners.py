@@ -102,11 +102,11 @@ async def until(is_so: Callable[[], Any], within_s: float = 90.0) -> None:
             await asyncio.sleep(0.005)
 
 
-async def come(play: PlayServer, task: str, actor: str, **wanted: Any) -> Page:
+async def come(play: PlayServer, task: str, actor: str, *, resumes: bool = True, **wanted: Any) -> Page:
     """A person takes a seat."""
     grant = await asyncio.to_thread(play.create_session, task, actor=actor, countdown_s=0, **wanted)
     game, seat = play._places[grant.session]
-    page = Page(game, seat)
+    page = Page(game, seat, resumes=resumes)
     game.attach(seat, page)  # type: ignore[arg-type]
     return page
 

@@ -42,7 +42,9 @@ CLOSE_TAKEN_OVER = 4409
 CLOSE_TOO_LONG = 4413
 CLOSE_TOO_MANY = 4429
 
-COMMANDS: frozenset[str] = frozenset(("hello", "start", "pause", "resume", "key", "quit", "scene", "land", "painted", "wheel"))
+COMMANDS: frozenset[str] = frozenset(
+    ("hello", "start", "pause", "resume", "key", "quit", "scene", "land", "painted", "wheel", "partner")
+)
 
 _HEADER = struct.Struct("<BBHIIIf")
 _INPUT = struct.Struct("<BBHId")

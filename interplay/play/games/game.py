@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from interplay.envs import backends
 from interplay.play.connections import wire
 from interplay.play.games import agreement
+from interplay.play.games.lobby import Lobby
 from interplay.play.games.seat import Seat
 from interplay.play.games.state import OVER, State
 from interplay.play.games.takeover import Takeover
@@ -43,6 +44,7 @@ class GameServer(Protocol):
         granting: Held while somebody is given a seat.
         seat_kept_s: How long a seat waits for a socket that was lost.
         idle_s: How long it waits for a connected player who does not start or resume.
+        partner_after_s: How long a player waits for people before they may choose an agent.
     """
 
     pool: WorkerPool
@@ -50,6 +52,7 @@ class GameServer(Protocol):
     granting: threading.Lock
     seat_kept_s: float
     idle_s: float
+    partner_after_s: float
 
     def partner(self, task: Task) -> str | None:
         """The agent that acts for a person who is gone; None where nobody can."""
@@ -65,6 +68,10 @@ class GameServer(Protocol):
 
     async def seal_what_is_left(self, episode_id: str) -> bool:
         """Seal the journal of an episode that failed; returns whether anything of it is kept."""
+        ...
+
+    def note_waited(self, session: str, seconds: float, came: str) -> None:
+        """Write down how long a player waited for others, and who came."""
         ...
 
     def note_started(self, game: Game) -> None:
@@ -93,6 +100,7 @@ class Game:
         is_opened: Whether the worker has the world.
         sealed_id: Of the episode, once it is sealed.
         takeover: The agents in its seats.
+        lobby: How its players wait for one another.
     """
 
     def __init__(
@@ -117,6 +125,7 @@ class Game:
         self.is_opened = False
         self.sealed_id: str | None = None
         self.takeover = Takeover(self, server)
+        self.lobby = Lobby(self, server, self.takeover)
         self._countdown_s = countdown_s
         self._start_when_opened = False
         self._end_when_opened: tuple[str, Seat] | None = None
@@ -255,6 +264,8 @@ class Game:
                 self.takeover.came_back(seat)
             case "key", _ if self.is_opened:
                 self._send(seat, ToWorker.KEY)
+            case "partner", State.WAITING:
+                self.lobby.choose_agent(seat)
             case "wheel", _:
                 self.takeover.turn_over(seat, command.who)
             case "quit", State.PLAYING | State.PAUSED | State.RECOVERING:
@@ -286,6 +297,8 @@ class Game:
             self.command(channel.Close())
             self._leave_worker()
         self.tell_seats()
+        for one in self.seats:
+            self.lobby.tell(one)
 
     def tell_seats(self) -> None:
         """Where there are several seats: tell every player who is there, when that has changed."""
@@ -480,6 +493,7 @@ class Game:
         )
         self._said_of_seats = []  # they have not heard it yet
         self.tell_seats()
+        self.lobby.tell(seat)
         self.takeover.tell_wheel(seat)
 
     def count_down_when_all_are_ready(self) -> None:
@@ -594,7 +608,7 @@ class Game:
 
     def _leave_unplayed(self, seat: Seat, outcome: str) -> None:
         """Leave before the first step: there is nothing to keep."""
-        seat.part(_unplayed(outcome))
+        seat.part(_unplayed(self.lobby.leave(seat, outcome)))
         self.free(seat)
         self.server.note_over(seat, state="ended")
 

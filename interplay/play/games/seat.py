@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,7 @@ class Seat:
         client: Whose it counts as, see `sockets.client_of`; None for nobody's.
 
     Attributes:
+        granted_at: When its player was granted it, seconds of the monotonic clock.
         connection: The player's socket.
         has_come: Whether there ever was one.
         is_welcomed: Whether the player has been told what they will see.
@@ -50,6 +52,7 @@ class Seat:
         self.name = name
         self.index = index
         self.session = session
+        self.granted_at = time.monotonic()
         self.owner = owner
         self.client = client
         self.connection: Connection | None = None
@@ -78,6 +81,11 @@ class Seat:
     def has_person(self) -> bool:
         """Whether it is a person's who plays, or may come back."""
         return self.session is not None and self.leaving is None and not self.is_gone
+
+    @property
+    def held_s(self) -> float:
+        """How long its player has had it, seconds."""
+        return time.monotonic() - self.granted_at
 
     @property
     def is_playing(self) -> bool:

@@ -4,6 +4,7 @@ import { askToCompare } from "./compare.js";
 import { Seat } from "./connection.js";
 import { FrameDecoder, MissingBase, Screen, fitSize } from "./codec.js";
 import { HeldButtons } from "./keys.js";
+import { Lobby } from "./lobby.js";
 import { showMilestones } from "./milestones.js";
 import { Mouse } from "./mouse.js";
 import { ApiError, api, isTyping, need } from "./page.js";
@@ -123,6 +124,7 @@ class Player {
     this.turnsFrom = 0;
     /** @type {HTMLSelectElement} who shall draw */
     this.drawnBy = need(root, "[data-drawn-by]");
+    this.lobby = new Lobby(root, () => this.seat?.send({ type: "partner" }));
     this.wheel = new Wheel(need(root, "[data-wheel]"), task.bindings, (who) => this.seat?.send({ type: "wheel", who }));
     this.lastSentMs = 0;
     this.lives = -1;
@@ -287,6 +289,9 @@ class Player {
         return;
       case "seats":
         return this.#onSeats(message);
+      case "lobby":
+        this.lobby.onMessage(/** @type {any} */ (message));
+        return this.#wait();
       case "wheel":
         return this.announce(this.wheel.onMessage(message));
       case "agent_failed":
@@ -363,10 +368,19 @@ class Player {
     const shown = need(this.root, "[data-seats]");
     shown.hidden = false;
     shown.textContent = note;
+    this.#wait();
     if (this.state === "paused") return this.#tell();
     if (this.state !== "connecting" && (this.state !== "countdown" || !isAwaited(others))) return;
     this.#setState("connecting"); // a countdown begins again when all are ready
     this.#tell();
+  }
+
+  /** Wait for others to join, or no longer. */
+  #wait() {
+    const others = this.seats.filter((one) => one.seat !== this.mySeat);
+    const isBefore = !this.hasBegun && !this.lost && (this.state === "connecting" || this.state === "countdown");
+    if (isBefore && this.isReady && others.some((one) => one.state === "open")) this.lobby.wait();
+    else this.lobby.stop(isBefore && others.some((one) => one.state !== "open" && one.state !== "agent"));
   }
 
   /** The clock is on. */
@@ -458,7 +472,8 @@ class Player {
     this.#forgetSeat();
     if (ended.episode === null) {
       const isAlone = this.seats.some((one) => one.state === "open");
-      this.#fail(isAlone ? "Nobody joined, so nothing was played." : "The game was not played, so nothing was recorded.");
+      const nobody = ended.outcome === "no_partner" ? "No partner came" : "Nobody joined";
+      this.#fail(isAlone ? `${nobody}, so nothing was played.` : "The game was not played, so nothing was recorded.");
       return;
     }
     this.#setState("ended");
@@ -941,6 +956,7 @@ class Player {
     if (state !== "playing") this.drawing?.delay.clear();
     this.root.dataset.state = state;
     need(this.root, "[data-state]").textContent = state;
+    this.#wait();
     const live = state === "playing" || state === "paused" || state === "countdown";
     this.screenCard.classList.toggle("live", live);
     document.documentElement.classList.toggle("playing", live);

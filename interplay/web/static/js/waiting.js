@@ -51,7 +51,7 @@ export function isAwaited(others) {
 /** @param {SeatFacts[]} others */
 function beforeTheStart(others) {
   const open = others.filter((one) => one.state === "open");
-  if (open.length) return `Waiting for ${open.length > 1 ? `${open.length} more players` : "another player"} to join.`;
+  if (open.length) return `Waiting for ${open.length > 1 ? `${open.length} more players` : "another player"} to join. You may look at other pages meanwhile.`;
   const awaited = others.filter(awaits);
   return awaited.length ? `Waiting for ${named(awaited)} to be ready.` : "The game begins in a moment.";
 }
