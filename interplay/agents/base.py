@@ -174,6 +174,11 @@ class SeatedAgent:
         self._num_steps += 1
         return self._action
 
+    def hold(self, otherwise: Any) -> Any:
+        """The action for the next step where no decision is there in time: the last one, `otherwise` before the first."""
+        self._num_steps += 1
+        return otherwise if self._action is None else self._action
+
     def take(self, decision: Decision) -> None:
         """From now on, act as decided.
 

@@ -85,6 +85,24 @@ def serve(
         list[str] | None,
         typer.Option("--statistic", help="A statistic to compute in every game: a name, or module:factory; may be repeated."),
     ] = None,
+    partner: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--partner",
+            metavar="TASK=AGENT",
+            help="The agent that plays in this task for a person who has left; 'none' for nobody; may be repeated. Default: "
+            "the scripted player of the task, if there is one.",
+        ),
+    ] = None,
+    partner_after: Annotated[
+        float | None,
+        typer.Option(
+            "--partner-after",
+            min=0.0,
+            metavar="SECONDS",
+            help="How long a player waits for other people before they may choose to play with an agent; default: 60.",
+        ),
+    ] = None,
     open_room: Annotated[
         Path | None,
         typer.Option("--open-room", help="A TOML file; its table [judging] sets the rules of the open room at /judge."),
@@ -115,6 +133,7 @@ def serve(
         )
     suites = suites_with(suite)
     statistics = _statistics(statistic or (), suites)
+    partners = _partners(partner or [])
     rules = None if open_room is None else _open_room(open_room)
     listener = listen(host, port)  # before the data folder: a taken port must be told at once
     logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s", level=logging.INFO if verbose else logging.WARNING)
@@ -135,6 +154,8 @@ def serve(
             max_drawn_games=max_drawn_games,
             max_seats=max_seats,
             held_out_share=held_out_share,
+            partners=partners,
+            partner_after_s=partner_after,
             max_video_bytes=max_video_mb * 2**20,
             open_room=rules,
             verbose=verbose,
@@ -153,6 +174,19 @@ def _statistics(names: Sequence[str], suites: Sequence[Suite]) -> tuple[Statisti
     for spec in (*specs, *(spec for suite in suites for task in suite.tasks for spec in task.statistics)):
         spec.build()
     return specs
+
+
+def _partners(given: list[str]) -> dict[str, str]:
+    """Task -> agent."""
+    found = {}
+    for text in given:
+        task, equals, agent = text.partition("=")
+        if not (task and equals and agent):
+            raise typer.BadParameter(
+                f"--partner takes TASK=AGENT, got {text!r}; for example --partner together/cooperative_pong=random"
+            )
+        found[task] = agent
+    return found
 
 
 def _open_room(file: Path) -> Rules:
@@ -243,6 +277,8 @@ def _serve(
     max_drawn_games: int | None,
     max_seats: int | None,
     held_out_share: float | None,
+    partners: dict[str, str],
+    partner_after_s: float | None,
     max_video_bytes: int,
     open_room: Rules | None,
     verbose: bool,
@@ -256,6 +292,7 @@ def _serve(
     from interplay.play.connections.admission import GuardedHttpProtocol
     from interplay.play.connections.sockets import PlaySocketProtocol
     from interplay.play.connections.tokens import OPERATOR_FILE, operator_token, server_secret
+    from interplay.play.games.lobby import PARTNER_AFTER_S
     from interplay.play.limits import MAX_SEATS_OF_ADDRESS
     from interplay.play.server import PlayServer
     from interplay.web.app import create_app
@@ -272,6 +309,8 @@ def _serve(
         max_drawn_games=max_drawn_games,
         max_seats_of_address=max_seats or MAX_SEATS_OF_ADDRESS,
         held_out_share=held_out_share,
+        partners=partners,
+        partner_after_s=PARTNER_AFTER_S if partner_after_s is None else partner_after_s,
     )
     application = create_app(
         archive, play=play, suites=suites, secret=secret, max_video_bytes=max_video_bytes, hosts=hosts, open_room=open_room

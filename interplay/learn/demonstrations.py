@@ -82,6 +82,7 @@ def load(
     *,
     observation: str = "dqn",
     offsets: Sequence[int] = (0,),
+    actor: str | None = None,
     on_episode: Callable[[int], None] | None = None,
 ) -> Demonstrations:
     """Read episodes into decisions.
@@ -96,6 +97,8 @@ def load(
         observation: Pipeline; its frames must be 84x84 stacks of 4.
         offsets: Steps at which decisions begin, each below the frame skip. `(0,)` reads each frame once; `(0, 1, 2, 3)`
             gives four times as many decisions, each shifted by a frame: more to learn from when episodes are few.
+        actor: Whose decisions: a kind (`human`, `agent`, `model`) or a name; None takes everyone's. A decision in whose steps
+            somebody else acted, such as an agent at a shared wheel, is left out.
         on_episode: Called with the number of episodes read so far.
     Raises:
         DemonstrationError: If there is no decision at all, or actions are not discrete.
@@ -116,17 +119,20 @@ def load(
                 f"episode {episode.id} of {episode.task_id} has actions of shape {taken.shape[1:]} and type {taken.dtype}; "
                 "behaviour cloning here needs one whole number per step"
             )
+        acted = _acted(episode, actor)
         num_decisions = 0
         for start, its_pictures in _pictures_by_offset(episode, observation, sorted(set(offsets)), len(taken)):
             labels = held_actions(taken[start:], skip)
             its_pictures = its_pictures[: len(labels)]  # the observation after the last action has no action
             base = sum(map(len, pictures))
             order = np.arange(len(labels))[:, None] + np.arange(-3, 1)
-            stacks.append((base + np.maximum(order, 0)).astype(np.int32))  # the first picture fills the first stacks
+            whole = np.logical_and.reduceat(acted[start:], np.arange(0, len(taken) - start, skip))
+            # The first picture fills the first stacks.
+            stacks.append((base + np.maximum(order, 0)).astype(np.int32)[whole])
             pictures.append(its_pictures)
-            actions.append(labels)
-            owners.append(np.full(len(labels), index, np.int32))
-            num_decisions += len(labels)
+            actions.append(labels[whole])
+            owners.append(np.full(int(whole.sum()), index, np.int32))
+            num_decisions += int(whole.sum())
         counts.append(EpisodeCounts(episode.id, episode.seed, len(taken), num_decisions))
         if on_episode is not None:
             on_episode(index + 1)
@@ -135,6 +141,15 @@ def load(
     return Demonstrations(
         np.concatenate(pictures), np.concatenate(stacks), np.concatenate(actions), np.concatenate(owners), tuple(counts)
     )
+
+
+def _acted(episode: Episode, actor: str | None) -> np.ndarray:
+    """bool, shape (T,): the steps in which this one acted for the first seat."""
+    if actor is None or len(episode.seats) == 1:
+        return np.ones(episode.num_steps, bool)
+    seat = episode.seats[0].seat
+    names = [held.actor for held in episode.seats if held.seat == seat and actor in (held.actor, held.actor_kind)]
+    return np.isin(np.array(episode.steps().column(f"owner.{seat}").to_pylist()[:-1]), names)
 
 
 def held_actions(actions: np.ndarray, skip: int) -> np.ndarray:

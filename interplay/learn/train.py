@@ -77,6 +77,7 @@ def train(
         episodes,
         observation=bc.OBSERVATION,
         offsets=config.offsets,
+        actor=config.actor,
         on_episode=None if on_episode is None else lambda done: on_episode(done, len(episodes)),
     )
     result = bc.clone(data, config, task, folder, resume=resume, on_update=on_update, on_metrics=on_metrics)

@@ -9,7 +9,7 @@ import os
 import secrets
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from sqlalchemy.orm import Session
 from starlette.websockets import WebSocket
 
 from interplay.envs import backends
@@ -29,6 +30,7 @@ from interplay.play.connections.tokens import ExpiredTokenError, SeatTokens, Tok
 from interplay.play.games import leftovers
 from interplay.play.games.game import OVER, Game, State
 from interplay.play.games.leftovers import Leftovers
+from interplay.play.games.lobby import PARTNER_AFTER_S
 from interplay.play.games.seat import UNKNOWN_CLIENT, Seat
 from interplay.play.games.seeds import draw_seed, held_out_share
 from interplay.play.limits import (
@@ -39,6 +41,8 @@ from interplay.play.limits import (
     default_max_drawn_games,
     default_max_worlds,
 )
+from interplay.play.partners.decider import Decider
+from interplay.play.partners.roster import Roster, acts_inside
 from interplay.play.player_socket import GameOver, Place, Refusal
 from interplay.play.workers.pool import Played, WorkerPool
 from interplay.record import Archive, Owner, journal
@@ -86,15 +90,19 @@ class PlayServer:
         max_seats_of_address: Seats that one address may hold, whatever they are for.
         held_out_share: How many of people's games are played on held-out seeds, 0 to 1: those may be compared with others, if
             their players agree, and are no demonstrations. None: what each task says, or a quarter.
+        partners: Task id -> name of the agent that acts there for a person who is gone, or `none` for nobody. A task that is
+            not named has its scripted player, if there is one.
         seat_ttl_s: How long a seat token is good for.
         untaken_s: How long a seat waits for its first socket.
         seat_kept_s: How long a seat waits for a socket that was lost.
         idle_s: How long it waits for a connected player who does not start or resume.
+        partner_after_s: How long a player waits for people before they may choose an agent.
         resume_s: How long a game that a killed server has left waits for its player to come back.
         clock: Seconds since the epoch, for tokens.
 
     Attributes:
         limits: What it may hold.
+        roster: Which agents may act in its games.
         films: Makes films of what is played, when no game needs the core.
         num_recovering: Journals that a killed server has left and that are not sealed yet.
     """
@@ -110,10 +118,12 @@ class PlayServer:
         max_drawn_games: int | None = None,
         max_seats_of_address: int = MAX_SEATS_OF_ADDRESS,
         held_out_share: float | None = None,
+        partners: Mapping[str, str] | None = None,
         seat_ttl_s: float = 6 * 3600,
         untaken_s: float = 120.0,
         seat_kept_s: float = 30.0,
         idle_s: float = 600.0,
+        partner_after_s: float = PARTNER_AFTER_S,
         resume_s: float = 600.0,
         clock: Callable[[], float] = time.time,
     ) -> None:
@@ -126,11 +136,13 @@ class PlayServer:
             max_seats_of_address=max_seats_of_address,
             max_drawn_games=default_max_drawn_games() if max_drawn_games is None else max_drawn_games,
         )
+        self.roster = Roster(archive, partners or {}, self.tasks)
         self.granting = threading.Lock()
         self._held_out_share = held_out_share
         self._untaken_s = untaken_s
         self.seat_kept_s = seat_kept_s
         self.idle_s = idle_s
+        self.partner_after_s = partner_after_s
         self.resume_s = resume_s
         self.num_recovering = 0
         self._seat_ttl_s = seat_ttl_s
@@ -148,11 +160,13 @@ class PlayServer:
         }
         self._sealer = Sealer(**place)
         self.films = Films(archive, cores_needed=self.cores_needed)
+        self._decider = Decider(**place)
         self.pool = WorkerPool(
             num_workers or len(os.sched_getaffinity(0)),
             **place,
             on_orphans=self._on_orphans,
             statistics=[spec.to_json() for spec in archive.statistics],
+            agents=self._decider.address,
         )
 
     async def start(self) -> None:
@@ -175,6 +189,7 @@ class PlayServer:
             await self._has_looked.wait()
             self._recovery.cancel()
         await self.pool.stop()
+        await self._decider.stop()
         for game in self.games:
             if game.state is State.HELD:
                 game.give_up()
@@ -199,7 +214,12 @@ class PlayServer:
         """Keep games whose players may come back, then seal everything else."""
         try:
             found = await asyncio.to_thread(
-                leftovers.find, self.archive, left_open, self.tasks, taken_within_s=self._seat_ttl_s
+                leftovers.find,
+                self.archive,
+                left_open,
+                self.tasks,
+                taken_within_s=self._seat_ttl_s,
+                is_agent=self.roster.has,
             )
             self._keep(found)
         except Exception:
@@ -223,10 +243,13 @@ class PlayServer:
 
     def _keep(self, found: Leftovers) -> None:
         """Seats for everybody who may come back; a world is built when they do."""
-        for header, rows in found.games:
+        for header, rows, agents in found.games:
             game = self._new_game(header.task, rows[0].seed, episode_id=header.episode, state=State.HELD)
-            for seat, row in zip(game.seats, rows, strict=True):
-                self._seat_again(game, seat, row)
+            seats = {seat.name: seat for seat in game.seats}
+            for row in rows:
+                self._seat_again(game, seats[row.seat or header.seats[0]], row)
+            for name, agent in agents.items():
+                seats[name].agent, seats[name].owner = agent, header.owners[name]
             game.hold_for(self.resume_s)
         for row, task in found.untaken:
             game = self._new_game(task, row.seed)
@@ -261,6 +284,8 @@ class PlayServer:
         countdown_s: int = COUNTDOWN_S,
         client: str | None = None,
         drawn_here: bool = False,
+        partner: str | None = None,
+        wheel: str | None = None,
     ) -> SeatGrant:
         """Grant a seat; its world is built when the player's socket comes. Call it from any thread: it writes the database.
 
@@ -272,21 +297,26 @@ class PlayServer:
                 the task's held-out seeds.
             client: Of who asks, `client_of` their address; None counts for nobody.
             drawn_here: Whether the player's page will draw the world; counts only where the task's worlds can be drawn there.
+            partner: The agent that acts for every other seat of a new game, as `interplay.agents.find` takes it.
+            wheel: The agent with which the player shares the wheel of their seat.
         Raises:
-            NotFoundError: If there is no such task.
+            NotFoundError: If there is no such task, or no such agent.
+            AgentError: If the module of an agent is not there.
             PlayError: If the server is full or is stopping, or the client holds too many seats.
         """
         if isinstance(task, str):
             task = self.task(task)
         if self._stopping:
             raise PlayError("the server is stopping; try again in a moment", retry_after_s=10)
+        for agent in {partner, wheel} - {None}:
+            self.roster.check(str(agent))
         drawn_here = drawn_here and backends.of(task).sends_scenes
         session = secrets.token_urlsafe(12)
         token, expires_at = self._tokens.sign(session)
         if actor is None:
             actor = "anonymous" if participant_id is None else f"participant-{participant_id}"
         with self.granting:  # of two that ask at once, the second finds the seat of the first
-            place = self._open_place(task, seed, participant_id)
+            place = None if partner is not None else self._open_place(task, seed, participant_id)
             # Whoever wants pictures in a game that pages draw makes it one that needs a process.
             joins = place is not None and (drawn_here or not place.game.is_drawn_here)
             self.limits.check(task, client, self._held_seats, self.pool.num_alone, joins=joins, drawn_here=drawn_here)
@@ -295,10 +325,17 @@ class PlayServer:
                 place = Place(game, game.seats[0])
             game, seat = place
             seat.session, seat.client, seat.owner = session, client, Owner(actor, actor_kind, participant_id)
+            seat.granted_at = time.monotonic()
             seat.is_drawn_here = drawn_here
+            seat.agent = seat.wheel = wheel
+            for other in game.seats if partner is not None else ():
+                if other is not seat:
+                    other.agent = partner
             self._places[session] = place
         try:
             with self.archive.database.write() as database:
+                if game.open_seat is not None:
+                    game.lobby.waits = sessions.waits(database, task.id, datetime.now(UTC))
                 sessions.open_session(
                     database,
                     id=session,
@@ -313,11 +350,12 @@ class PlayServer:
                 )
         except BaseException:
             del self._places[session]
-            seat.session = seat.owner = None
+            seat.session = seat.owner = seat.agent = seat.wheel = None
             raise
         if self._loop is not None:
             self._loop.call_soon_threadsafe(self._loop.call_later, self._untaken_s, self._drop_untaken, session)
             self._loop.call_soon_threadsafe(game.tell_seats)
+            self._loop.call_soon_threadsafe(game.lobby.joined, seat)
         return SeatGrant(session, token, expires_at)
 
     def _open_place(self, task: Task, seed: int | None, participant_id: int | None) -> Place | None:
@@ -433,6 +471,15 @@ class PlayServer:
 
     # What games need
 
+    def partner(self, task: Task) -> str | None:
+        """The agent that acts for a person who is gone; None where nobody can."""
+        return self.roster.partner(task)
+
+    def expect(self, agent: str) -> None:
+        """An agent may be needed soon: one that decides in the process beside is loaded there."""
+        if not acts_inside(agent):
+            self._decider.expect(agent)
+
     def cores_needed(self) -> float:
         """How many cores the games that are played now need."""
         states = (State.WAITING, State.COUNTDOWN, State.PLAYING, State.RECOVERING)
@@ -459,6 +506,10 @@ class PlayServer:
             log.exception("episode %s stays in the journal", episode_id)
         return True
 
+    def note_waited(self, session: str, seconds: float, came: str) -> None:
+        """Write down how long a player waited for others, and who came."""
+        self._note([session], lambda database: sessions.note_waited(database, session, seconds, came))
+
     def note_started(self, game: Game) -> None:
         """Write down that a game is played."""
         # In a game for several the episode tells a server that is started again who belongs together.
@@ -474,11 +525,19 @@ class PlayServer:
     def _set_states(self, ids: list[str], state: str, episode_id: str | None = None) -> None:
         """Of all these sessions or, if the server is killed just now, of none."""
 
+        def set_all(database: Session) -> None:
+            for session in ids:
+                sessions.set_session_state(database, session, state, episode_id=episode_id, now=datetime.now(UTC))
+
+        self._note(ids, set_all)
+
+    def _note(self, ids: list[str], change: Callable[[Session], None]) -> None:
+        """Write something down about sessions, in the background."""
+
         def write() -> None:
             try:
                 with self.archive.database.write() as database:
-                    for session in ids:
-                        sessions.set_session_state(database, session, state, episode_id=episode_id, now=datetime.now(UTC))
+                    change(database)
             except Exception as error:
                 if is_disk_full(error):
                     log.error("session %s: its state was not written: the disk is full", ", ".join(ids))
@@ -511,6 +570,7 @@ class PlayServer:
             "slow_tasks": self.limits.slow_tasks,
             "cpu_s": round(time.process_time(), 3),
             "sealer": self._sealer.statistics(),
+            "agents": self._decider.statistics(),
             "workers": [
                 {"pid": link.process.pid, "alone": link.alone, "seats": len(link.games)}
                 | {"ready_worlds": [task for task, seed in link.ready.items() if seed is not None]}

@@ -6,6 +6,7 @@ choice of an agent's, are entered one by one, of people only with their agreemen
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from typing import Any, Literal, NamedTuple
@@ -195,14 +196,20 @@ class SeatOfEpisode(NamedTuple):
 
 
 def seats_of_people(row: EpisodeRow, participant_id: int | None = None) -> list[SeatOfEpisode]:
-    """Seats of an episode that a person held, or one person."""
-    held = [one for one in row.seats if one.actor_kind == "human" and participant_id in (None, one.participant_id)]
+    """Seats of an episode that a person held, or one person, and nobody else."""
+    held = [one for one in _alone(row) if one.actor_kind == "human" and participant_id in (None, one.participant_id)]
     return [SeatOfEpisode(row.id, seat) for seat in dict.fromkeys(one.seat for one in held)]
 
 
+def _alone(row: EpisodeRow) -> list[EpisodeSeat]:
+    """Who held a seat from the first step to the last: what others did there is nobody's game."""
+    shared = Counter(one.seat for one in row.seats if one.num_steps > 0)
+    return [one for one in row.seats if shared[one.seat] <= 1 and (one.num_steps > 0 or not shared[one.seat])]
+
+
 def seats_of_agent(row: EpisodeRow, name: str) -> list[SeatOfEpisode]:
-    """Seats of an episode that an agent held."""
-    held = [one for one in row.seats if one.actor_kind != "human" and one.actor == name]
+    """Seats of an episode that an agent held, and nobody else."""
+    held = [one for one in _alone(row) if one.actor_kind != "human" and one.actor == name]
     return [SeatOfEpisode(row.id, seat) for seat in dict.fromkeys(one.seat for one in held)]
 
 

@@ -192,6 +192,10 @@ class PlaySession(Base):
     ended_at: Mapped[datetime | None] = mapped_column(default=None)
     seat: Mapped[str | None] = mapped_column(default=None)
     """Of its game; None in old rows, of games with one seat."""
+    waited_s: Mapped[float | None] = mapped_column(default=None)
+    """How long the player waited until the other seats had somebody; None for who did not wait."""
+    came: Mapped[str | None] = mapped_column(default=None)
+    """Who came then: `person`; `agent`, chosen after a while; or `nobody`, and the player left."""
 
 
 class EpisodeRow(Base):

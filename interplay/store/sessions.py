@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from interplay.store.models import PlaySession
@@ -48,6 +49,39 @@ def set_session_state(session: Session, id: str, state: str, *, episode_id: str 
         row.episode_id = episode_id
     if state in ("ended", "interrupted"):
         row.ended_at = now
+
+
+WAITS_OF_DAYS = 7
+MOST_WAITS = 200
+
+
+def note_waited(session: Session, id: str, seconds: float, came: str) -> None:
+    """Record how long somebody waited for other players, and who came: `person`, `agent` or `nobody`."""
+    row = session.get(PlaySession, id)
+    if row is not None and row.came is None:
+        row.waited_s, row.came = seconds, came
+
+
+def waits(session: Session, task: str, now: datetime) -> list[tuple[float, bool]]:
+    """How long players of a task waited at this hour in the last days: seconds, and whether a person came; the newest first.
+    This hour ends an hour after this one, and began an hour before it."""
+    found = session.execute(
+        select(PlaySession.created_at, PlaySession.waited_s, PlaySession.came)
+        .where(
+            PlaySession.task == task,
+            PlaySession.created_at >= now - timedelta(days=WAITS_OF_DAYS),
+            PlaySession.came.is_not(None),
+        )
+        .order_by(PlaySession.created_at.desc())
+    )
+    near = ((seconds, came == "person") for at, seconds, came in found if _is_near(at, now) and seconds is not None)
+    return [one for one, _ in zip(near, range(MOST_WAITS), strict=False)]
+
+
+def _is_near(at: datetime, now: datetime) -> bool:
+    """Whether the time of day of two moments is at most an hour apart."""
+    apart = abs((at - now).total_seconds()) % 86400
+    return min(apart, 86400 - apart) <= 3600
 
 
 def open_sessions(session: Session) -> list[PlaySession]:

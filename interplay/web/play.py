@@ -15,6 +15,7 @@ from interplay.play.connections.sockets import client_of
 from interplay.play.connections.tokens import TokenError
 from interplay.play.games import agreement
 from interplay.play.server import COUNTDOWN_S, PlayServer
+from interplay.tasks import Task
 from interplay.web.identity import (
     GIVEN_NAME,
     current_participant,
@@ -40,6 +41,8 @@ class SessionRequest(BaseModel):
     seed: int | None = Field(None, ge=0, lt=2**31)
     countdown_s: int | None = Field(None, ge=0, le=10)
     drawn: Literal["here", "server"] = "server"
+    partner: str | None = Field(None, max_length=200)
+    wheel: str | None = Field(None, max_length=200)
 
     @field_validator("actor")
     @classmethod
@@ -73,6 +76,7 @@ def open_session(request: Request, wanted: SessionRequest) -> SessionGrant:
                 "'Authorization: Bearer <token>'",
             )
     task = play.task(wanted.task)
+    _check_agents(play, task, wanted, is_operator=operator)
     if not task.env.is_playable:
         raise HTTPException(409, f"task {task.id} cannot be played; it has only videos to judge")
     grant = play.create_session(
@@ -84,8 +88,21 @@ def open_session(request: Request, wanted: SessionRequest) -> SessionGrant:
         countdown_s=COUNTDOWN_S if wanted.countdown_s is None else wanted.countdown_s,
         client=None if operator or request.client is None else client_of(request.client.host),
         drawn_here=wanted.drawn == "here",
+        partner=wanted.partner,
+        wheel=wanted.wheel,
     )
     return SessionGrant(**grant.to_json())
+
+
+def _check_agents(play: PlayServer, task: Task, wanted: SessionRequest, *, is_operator: bool) -> None:
+    """Operators may name any agent; people those that are offered, since the name of another one loads code."""
+    for name in ("partner", "wheel"):
+        agent = getattr(wanted, name)
+        if agent is None or is_operator:
+            continue
+        choices = play.roster.choices(task)
+        if agent not in choices:
+            raise HTTPException(403, f"{agent!r} cannot be the {name} in {task.id}; choose one of: {', '.join(choices)}")
 
 
 class Agreement(BaseModel):

@@ -40,10 +40,10 @@ test("whatever a page waits for, it says so, and who can do something is told wh
 test("before the first step one reads who is awaited, and can stop waiting", () => {
   assert.deepEqual(wordsOf({ ...BEFORE, others: [other("open")] }), {
     headline: "Get ready",
-    text: "Waiting for another player to join.",
+    text: "Waiting for another player to join. You may look at other pages meanwhile.",
     button: "stop",
   });
-  assert.equal(textOf({ ...BEFORE, others: [other("open"), other("open", "judge")] }), "Waiting for 2 more players to join.");
+  assert.equal(textOf({ ...BEFORE, others: [other("open"), other("open", "judge")] }), "Waiting for 2 more players to join. You may look at other pages meanwhile.");
   assert.equal(textOf({ ...BEFORE, others: [other("here")] }), "Waiting for right paddle to be ready.");
   assert.equal(textOf({ ...BEFORE, others: [other("ready")] }), "The game begins in a moment.");
   assert.equal(wordsOf(BEFORE).button, null);

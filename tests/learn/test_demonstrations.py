@@ -6,6 +6,7 @@ import pytest
 from interplay.envs import make
 from interplay.learn import demonstrations
 from interplay.learn.demonstrations import DemonstrationError, Demonstrations, EpisodeCounts, held_actions
+from interplay.record import Owner, RecordedEpisode
 from interplay.tasks import find
 
 TASK = find("atari/space_invaders")
@@ -114,3 +115,21 @@ def test_recorded_pictures_equal_those_of_a_live_world(archive):
             live.append(observation)
     data = demonstrations.load([episode])
     np.testing.assert_array_equal(data.observations(np.arange(len(data))), live[: len(data)])
+
+
+def test_what_an_agent_did_at_a_shared_wheel_is_nobodys_demonstration(archive):
+    env = make(TASK)
+    recorder = archive.recorder(TASK, env, seed=77, owners={"player": Owner("ann", "human")})
+    played = RecordedEpisode(env, recorder)
+    played.start(77)
+    for step in range(100):
+        owner = "scripted" if 30 <= step < 61 else "ann"
+        played.step({"player": 3 if owner == "ann" else 4}, owners={"player": owner})
+    episode = archive.seal(recorder.finish("quit"))
+    env.close()
+    everyone, ann, scripted = (demonstrations.load([episode], actor=actor) for actor in (None, "human", "scripted"))
+    assert [len(one) for one in (everyone, ann, scripted)] == [25, 7 + 9, 7]  # steps 28 to 31 and 60 to 63 are of both
+    assert set(ann.actions) == {3}
+    assert set(scripted.actions) == {4}
+    wanted = [*range(7), *range(16, 25)]
+    np.testing.assert_array_equal(ann.observations(np.arange(16)), everyone.observations(np.array(wanted)))

@@ -54,15 +54,21 @@ def environment() -> dict[str, str]:
 
 @contextlib.contextmanager
 def running_server(
-    data: Path, *options: str, expect_exit: int | None = 0, loaded: tuple[str, ...] = WITH_BLOCK_WORLD
+    data: Path,
+    *options: str,
+    expect_exit: int | None = 0,
+    loaded: tuple[str, ...] = WITH_BLOCK_WORLD,
+    partners: tuple[str, ...] = ("trial/pong=none",),
 ) -> Iterator[RunningServer]:
-    """Start `interplay serve`; stop it at the end and check how it ended."""
+    """Start `interplay serve`; stop it at the end and check how it ended. By default, a game for two ends when one of them
+    leaves."""
     data.mkdir(parents=True, exist_ok=True)
     suite = data / "trial.toml"
     suite.write_text(suite_text())
     errors = data / "server.log"
     errors.touch()
     arguments = serve_command(data, "--port", "0", "--suite", str(suite), *options)
+    arguments += [word for partner in partners for word in ("--partner", partner)]
     process = WarmProcess(arguments, stderr=errors, env=environment(), cwd=data, loaded=loaded)
     try:
         words = process.stdout.readline()

@@ -229,7 +229,7 @@ def test_a_player_who_does_not_come_back_ends_the_game_for_both(tmp_path: Path) 
 
     async def scenario(archive: interplay.record.Archive) -> None:
         suites = [parse_suite(suite_text())]
-        play = PlayServer(archive, secret=b"s" * 32, num_workers=1, suites=suites, seat_kept_s=0.4)
+        play = PlayServer(archive, secret=b"s" * 32, num_workers=1, suites=suites, seat_kept_s=0.4, partners={PONG: "none"})
         await play.start()
         try:
             listeners = []

@@ -32,6 +32,7 @@ pytest.importorskip("pettingzoo")
 async def server_here(root: Path, *, with_workers: bool = True, **options: Any) -> AsyncIterator[PlayServer]:
     """A server in this process, without its sockets and, where no world is needed, without its workers."""
     archive = interplay.record.open(root)
+    options = {"partners": {PONG: "none"}} | options
     play = PlayServer(archive, secret=b"s" * 32, num_workers=1, suites=[parse_suite(suite_text())], **options)
     if with_workers:
         await play.start()

@@ -38,10 +38,11 @@ def archive(server: RunningServer):
     return interplay.record.open(server.data)
 
 
-async def finished(archive: Archive, client: PlayClient) -> Episode:
-    """The episode, once its player has finished it; a replay must show the same."""
-    await client.quit()
-    await until(client, lambda: client.ended is not None)
+async def finished(archive: Archive, *clients: PlayClient) -> Episode:
+    """The episode, once its players have finished it, one after the other; a replay must show the same."""
+    for client in clients:
+        await client.quit()
+        await until(client, lambda client=client: client.ended is not None)
     assert client.ended is not None
     episode = archive.get(client.ended["episode"])
     verdict = interplay.record.verify(episode)
@@ -104,7 +105,7 @@ def test_a_game_for_two_steps_when_both_have_chosen(server: RunningServer, archi
             await right.choose(1)
             for client in (left, right):
                 await until(client, lambda client=client: client.step == 2)
-            episode = await finished(archive, left)
+            episode = await finished(archive, right, left)
         assert (episode.actions("left").tolist(), episode.actions("right").tolist()) == ([1, 1], [2, 1])
 
     asyncio.run(scenario())
@@ -124,7 +125,7 @@ def test_a_pause_forgets_what_waits_for_the_other_player(server: RunningServer, 
             await right.choose(2)
             await left.choose(2)
             await until(left, lambda: left.step == 1)
-            episode = await finished(archive, left)
+            episode = await finished(archive, right, left)
         assert (episode.actions("left").tolist(), episode.actions("right").tolist()) == ([2], [2])
 
     asyncio.run(scenario())

@@ -404,3 +404,16 @@ def test_only_approved_agents_count_as_judged(session):
     entrants.withdraw(session, name="red", now=NOW)
     assert judging.judged_tasks(session) == []
     assert session.scalar(sa.select(sa.func.count()).select_from(Entrant)) == 2
+
+
+def test_a_seat_in_which_two_have_acted_ranks_neither(session, game):
+    episode, person = game()
+    row = session.get_one(EpisodeRow, episode)
+    held = {"actor": "ada", "actor_kind": "agent", "total_reward": 0.0}
+    row.seats.append(EpisodeSeat(seat="player", num_steps=4, position=1, **held))  # took over from the person
+    row.seats.append(EpisodeSeat(seat="right", num_steps=9, position=2, **held))
+    entrants.admit(session, name="ada", task=TASK, kind="agent", now=NOW)
+    agree(session, episode, person)
+    found = judging.candidates(session, TASK, "h", [HELD_OUT])
+    assert {(one.agent, one.episode_id, one.seat) for one in found} == {("ada", episode, "right")}
+    assert [one.seat for one in entrants.seats_of_agent(row, "ada")] == ["right"]

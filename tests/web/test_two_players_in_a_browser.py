@@ -125,8 +125,15 @@ def test_two_windows_play_one_game_through_a_pause_and_a_killed_worker(windows, 
         sees_steps(page, 10)
     second.locator("[data-finish]").click()
     second.get_by_role("button", name="Finish").last.click()
-    first.locator("[data-end-title]", has_text="The other player finished early.").wait_for()
     second.locator("[data-end-title]", has_text="You finished early.").wait_for()
+    second.locator("[data-end-note]", has_text="The game continues, and an agent plays in your place.").wait_for()
+    picture(second, "two-players-left", full_page=False)
+    first.locator("[data-seats]", has_text="An agent (scripted) plays right paddle.").wait_for()
+    sees_steps(first, 10)
+    picture(first, "two-players-with-an-agent", full_page=False)
+    first.locator("[data-finish]").click()
+    first.get_by_role("button", name="Finish").last.click()
+    first.locator("[data-end-title]", has_text="You finished early.").wait_for()
     links = [page.locator("[data-end-link]").get_attribute("href") for page in windows]
     assert links[0] == links[1]
     archive = interplay.record.open(data)
@@ -137,6 +144,39 @@ def test_two_windows_play_one_game_through_a_pause_and_a_killed_worker(windows, 
     steps = episode.steps()
     assert 1 in steps.column("action.left_paddle").to_pylist()
     assert 2 in steps.column("action.right_paddle").to_pylist()
+    owners = steps.column("owner.right_paddle").to_pylist()[:-1]
+    assert list(dict.fromkeys(owners))[1:] == ["scripted"]
+    archive.close()
+
+
+def test_a_player_takes_the_wheel_from_an_agent_and_returns_it(windows, server, data, picture):
+    page, _ = windows
+    start(page, task="two/pong?wheel=random&partner=scripted")
+    playing(page)
+    wheel = page.locator("[data-wheel]")
+    assert wheel.text_content() == "The agent random plays. Press T to play yourself"
+    assert page.locator("[data-seats]").text_content() == "You play left paddle. An agent (scripted) plays right paddle."
+    sees_steps(page, 10)
+    picture(page, "an-agent-at-the-wheel", full_page=False)
+    page.keyboard.press("t")
+    page.locator("[data-wheel]", has_text="You play. Press T to let random play").wait_for()
+    page.keyboard.down("ArrowUp")
+    sees_steps(page, 10)
+    page.keyboard.up("ArrowUp")
+    wheel.click()
+    page.locator("[data-wheel]", has_text="The agent random plays.").wait_for()
+    sees_steps(page, 5)
+    page.locator("[data-finish]").click()
+    page.get_by_role("button", name="Finish").last.click()
+    page.locator("[data-end-title]", has_text="You finished early.").wait_for()
+    archive = interplay.record.open(data)
+    (episode,) = archive.episodes()
+    assert interplay.record.verify(episode).equal
+    owners = episode.steps().column("owner.left_paddle").to_pylist()[:-1]
+    changes = [step for step in range(1, len(owners)) if owners[step] != owners[step - 1]]
+    assert [owners[0], *(owners[step] for step in changes)] == ["random", episode.actor, "random"]
+    actions = episode.steps().column("action.left_paddle").to_pylist()
+    assert actions[changes[0] : changes[1]].count(1) >= 8
     archive.close()
 
 

@@ -42,7 +42,9 @@ CLOSE_TAKEN_OVER = 4409
 CLOSE_TOO_LONG = 4413
 CLOSE_TOO_MANY = 4429
 
-COMMANDS: frozenset[str] = frozenset(("hello", "start", "pause", "resume", "key", "quit", "scene", "land", "painted"))
+COMMANDS: frozenset[str] = frozenset(
+    ("hello", "start", "pause", "resume", "key", "quit", "scene", "land", "painted", "wheel", "partner")
+)
 
 _HEADER = struct.Struct("<BBHIIIf")
 _INPUT = struct.Struct("<BBHId")
@@ -200,6 +202,7 @@ class ClientCommand(msgspec.Struct):
         token: Of a `hello`.
         drawn, gui_width, gui_height: Of a `scene`: who draws from now on, and how large the bars and screens are.
         parts: Of a `land`: how many parts to send.
+        who: Of a `wheel`: who acts from now on, the player or the agent that they asked for.
         yaw, pitch, width, height, fps, input_ms: Of a `painted`: where the last picture looked (degrees), its size, pictures
             a second, and the milliseconds from a press until the first picture of a step that used it.
     """
@@ -210,6 +213,7 @@ class ClientCommand(msgspec.Struct):
     gui_width: GuiPixels = 320
     gui_height: GuiPixels = 180
     parts: Annotated[int, msgspec.Meta(ge=1, le=MAX_LAND_PARTS)] = 1
+    who: Literal["me", "agent"] = "me"
     yaw: Annotated[float, msgspec.Meta(ge=-MAX_YAW, le=MAX_YAW)] = 0.0
     pitch: Annotated[float, msgspec.Meta(ge=-MAX_PITCH, le=MAX_PITCH)] = 0.0
     width: Pixels = 1

@@ -8,14 +8,16 @@ import logging
 import threading
 import time
 from collections.abc import Coroutine
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from interplay.envs import backends
 from interplay.play.connections import wire
 from interplay.play.games import agreement
+from interplay.play.games.lobby import Lobby
 from interplay.play.games.seat import Seat
+from interplay.play.games.state import OVER, State
+from interplay.play.games.takeover import Takeover
 from interplay.play.limits import Limits
 from interplay.play.tables import address as tables_address
 from interplay.play.workers import channel
@@ -33,29 +35,6 @@ MAX_RECOVERIES = 3
 """A game whose worker died more often is ended: its world is probably why."""
 
 
-class State(StrEnum):
-    """Where a game stands."""
-
-    EMPTY = "empty"
-    """No world yet: nobody has come."""
-    WAITING = "waiting"
-    """The world is there, or being built; not every player has said start."""
-    COUNTDOWN = "countdown"
-    PLAYING = "playing"
-    PAUSED = "paused"
-    """No player looks at it."""
-    HELD = "held"
-    """The server was killed and started again; the journal waits for the players."""
-    RECOVERING = "recovering"
-    """The worker died; another one rebuilds the world from its journal."""
-    ENDING = "ending"
-    """The journal is closed and being sealed."""
-    ENDED = "ended"
-
-
-OVER = (State.ENDING, State.ENDED)
-
-
 class GameServer(Protocol):
     """What a game asks of the server it is played on.
 
@@ -65,6 +44,7 @@ class GameServer(Protocol):
         granting: Held while somebody is given a seat.
         seat_kept_s: How long a seat waits for a socket that was lost.
         idle_s: How long it waits for a connected player who does not start or resume.
+        partner_after_s: How long a player waits for people before they may choose an agent.
     """
 
     pool: WorkerPool
@@ -72,6 +52,15 @@ class GameServer(Protocol):
     granting: threading.Lock
     seat_kept_s: float
     idle_s: float
+    partner_after_s: float
+
+    def partner(self, task: Task) -> str | None:
+        """The agent that acts for a person who is gone; None where nobody can."""
+        ...
+
+    def expect(self, agent: str) -> None:
+        """An agent may be needed soon."""
+        ...
 
     async def seal(self, path: Path) -> str:
         """Seal a finished journal; returns the episode's id."""
@@ -79,6 +68,10 @@ class GameServer(Protocol):
 
     async def seal_what_is_left(self, episode_id: str) -> bool:
         """Seal the journal of an episode that failed; returns whether anything of it is kept."""
+        ...
+
+    def note_waited(self, session: str, seconds: float, came: str) -> None:
+        """Write down how long a player waited for others, and who came."""
         ...
 
     def note_started(self, game: Game) -> None:
@@ -106,6 +99,8 @@ class Game:
         link: Its worker.
         is_opened: Whether the worker has the world.
         sealed_id: Of the episode, once it is sealed.
+        takeover: The agents in its seats.
+        lobby: How its players wait for one another.
     """
 
     def __init__(
@@ -129,6 +124,8 @@ class Game:
         self.link: WorkerLink | None = None
         self.is_opened = False
         self.sealed_id: str | None = None
+        self.takeover = Takeover(self, server)
+        self.lobby = Lobby(self, server, self.takeover)
         self._countdown_s = countdown_s
         self._start_when_opened = False
         self._end_when_opened: tuple[str, Seat] | None = None
@@ -150,7 +147,7 @@ class Game:
     @property
     def is_drawn_here(self) -> bool:
         """Whether every player's page draws the world, so that it needs little time."""
-        taken = [seat for seat in self.seats if not seat.is_open]
+        taken = [seat for seat in self.seats if seat.session is not None]
         return bool(taken) and all(seat.is_drawn_here for seat in taken)
 
     @property
@@ -172,6 +169,20 @@ class Game:
         """Work under way in the background, such as sealing."""
         return [task for task in self._tasks if not task.done()]
 
+    # Agents
+
+    def give_to_agent(self, seat: Seat, agent: str) -> None:
+        """Let an agent act for a seat: from the start of the game if nobody has the seat, else from now on.
+
+        Args:
+            agent: As `interplay.agents.find` takes it. One that cannot play loses the seat again, and the players are told.
+        """
+        self.takeover.let_agent(seat, agent)
+
+    def give_to_person(self, seat: Seat) -> None:
+        """Let the person in a seat act for it again."""
+        self.takeover.let_person(seat)
+
     # The players' side
 
     def attach(self, seat: Seat, connection: Connection) -> None:
@@ -188,10 +199,10 @@ class Game:
             self._open()
         elif self.state is State.HELD:
             for one in self.seats:
-                one.is_restored = one.is_away = True
+                one.is_restored = one.is_away = one.has_person
             self._go_on(alone=self._needs_process)
         elif self.is_opened:
-            self._command(channel.Welcome(is_shown=not seat.is_drawn_here), seat)
+            self.command(channel.Welcome(is_shown=not seat.is_drawn_here), seat)
         self.go(seat, True)  # a new socket starts unhindered
         self.tell_seats()
 
@@ -203,6 +214,7 @@ class Game:
         seat.is_ready = False
         if self.state not in OVER:
             seat.wait(self.server.seat_kept_s, self._give_up)
+            self.takeover.lost_socket(seat)
         self.tell_seats()
 
     def on_input(self, seat: Seat, message: wire.PlayerInput) -> None:
@@ -224,16 +236,16 @@ class Game:
             case "scene", _:
                 seat.drawn_by = channel.DrawnBy(command.drawn == "here", command.gui_width, command.gui_height)
                 if self.is_opened:
-                    self._command(seat.drawn_by, seat)
+                    self.command(seat.drawn_by, seat)
                 self._note_who_draws(seat)
             case "land", _ if self.is_opened:
-                self._command(channel.Land(command.parts), seat)
+                self.command(channel.Land(command.parts), seat)
             case "painted", _ if self.is_opened:
                 painted = (command.yaw, command.pitch, command.width, command.height, command.fps, command.input_ms)
-                self._command(channel.Painted(PaintedPicture(*painted)), seat)
+                self.command(channel.Painted(PaintedPicture(*painted)), seat)
             case "start" | "resume", State.WAITING:
                 seat.is_ready = True
-                self._count_down_when_all_are_ready()
+                self.count_down_when_all_are_ready()
             case "start" | "resume", State.PAUSED:
                 self._look_again(seat)
             case "start" | "resume", State.PLAYING if seat.is_away:
@@ -249,12 +261,15 @@ class Game:
                 seat.is_away = seat.is_restored = False
                 if self._end_when_opened == ("left", seat):
                     self._end_when_opened = None
+                self.takeover.came_back(seat)
             case "key", _ if self.is_opened:
                 self._send(seat, ToWorker.KEY)
-            case "quit", State.PLAYING | State.PAUSED:
-                self.end("quit", seat)
-            case "quit", State.RECOVERING:
-                self._end_when_opened = "quit", seat
+            case "partner", State.WAITING:
+                self.lobby.choose_agent(seat)
+            case "wheel", _:
+                self.takeover.turn_over(seat, command.who)
+            case "quit", State.PLAYING | State.PAUSED | State.RECOVERING:
+                self.takeover.gone(seat, "quit")
             case "quit", State.WAITING | State.COUNTDOWN:
                 self._leave_unplayed(seat, "quit")
         self.tell_seats()
@@ -273,32 +288,36 @@ class Game:
         self._start_when_opened = False
         with self.server.granting:  # nobody may join meanwhile
             self.seats[seat.index] = Seat(seat.name, seat.index)
-            is_empty = all(one.is_open for one in self.seats)
+            is_empty = not any(one.has_person for one in self.seats)
             was_counting = self.state is State.COUNTDOWN
             self.state = State.ENDED if is_empty else State.EMPTY if self.state is State.EMPTY else State.WAITING
         if was_counting:
             self._wait_for_connected()
         if is_empty:
-            self._command(channel.Close())
+            self.command(channel.Close())
             self._leave_worker()
         self.tell_seats()
+        for one in self.seats:
+            self.lobby.tell(one)
 
     def tell_seats(self) -> None:
         """Where there are several seats: tell every player who is there, when that has changed."""
         if len(self.seats) == 1 or self.state in OVER:
             return
-        said = [{"seat": seat.name, "state": self._state_of(seat)} for seat in self.seats]
+        said = [{"seat": seat.name} | self._state_of(seat) for seat in self.seats]
         if said != self._said_of_seats:
             self._said_of_seats = said
             for seat in self.seats:
                 seat.text("seats", you=seat.name, seats=said)
 
-    def _state_of(self, seat: Seat) -> str:
+    def _state_of(self, seat: Seat) -> dict[str, str]:
         if seat.is_open:
-            return "open"
+            return {"state": "open"}
+        if seat.agent is not None and not seat.is_playing and (seat.acting is not None or seat.session is None):
+            return {"state": "here" if seat.acting is None else "agent", "agent": seat.agent}
         if self.state in (State.EMPTY, State.WAITING, State.COUNTDOWN):
-            return "away" if seat.connection is None else "ready" if seat.is_ready else "here"
-        return "playing" if seat.is_playing else "away"
+            return {"state": "away" if seat.connection is None else "ready" if seat.is_ready else "here"}
+        return {"state": "playing" if seat.is_playing else "away"}
 
     def end(self, outcome: str, seat: Seat) -> None:
         """End the episode, because of one of its players."""
@@ -306,12 +325,17 @@ class Game:
         if self.state in (State.PLAYING, State.PAUSED):
             self.state = State.ENDING
             self._ended_by = seat
-            self._command(channel.Finish(outcome))
+            self.command(channel.Finish(outcome))
+
+    def end_when_opened(self, outcome: str, seat: Seat) -> None:
+        """End the episode, because of one of its players, when its world is back."""
+        self._end_when_opened = outcome, seat
 
     def hold_for(self, seconds: float) -> None:
         """Wait for the players of a game that a killed server has left."""
         for seat in self.seats:
-            seat.wait(seconds, self._give_up)
+            if seat.has_person:
+                seat.wait(seconds, self._give_up)
 
     def give_up(self) -> None:
         """Wait no longer for anybody."""
@@ -349,6 +373,10 @@ class Game:
                 self._on_opened()
             case channel.Welcomed():
                 self._welcome(self.seats[seat_index], event)
+            case channel.Acting():
+                self.takeover.on_acting(self.seats[seat_index], event)
+            case channel.AgentLost():
+                self.takeover.on_lost(self.seats[seat_index], event)
             case channel.Slow():
                 self._on_slow(event)
             case channel.Released():
@@ -393,7 +421,7 @@ class Game:
         self.is_opened = False
         for seat in self.seats:
             seat.text("paused", reason="recovering")
-        owners = {seat: owner.name for seat, owner in self._owners.items()}
+        owners = {seat.name: name for seat in self.seats if (name := self.takeover.owner_now(seat)) is not None}
         self._run(self._place(channel.GoOn(self.task.to_json(), self.episode_id, owners), alone=alone))
 
     async def _place(self, command: channel.Command, *, alone: bool) -> None:
@@ -414,11 +442,12 @@ class Game:
 
     def _on_opened(self) -> None:
         self.is_opened = True
+        self.takeover.on_opened()
         for seat in self.seats:
             if seat.connection is not None and not seat.is_welcomed:
-                self._command(channel.Welcome(is_shown=not seat.is_drawn_here), seat)
+                self.command(channel.Welcome(is_shown=not seat.is_drawn_here), seat)
             elif seat.connection is not None and seat.drawn_by is not None:
-                self._command(seat.drawn_by, seat)
+                self.command(seat.drawn_by, seat)
             elif seat.connection is not None:
                 self._send(seat, ToWorker.KEY)
         if self.state is State.RECOVERING:
@@ -427,7 +456,7 @@ class Game:
                 self.end(*self._end_when_opened)
             elif self._goes_on:
                 self.state = State.PLAYING
-                self._command(self._start)
+                self.command(self._start)
             else:
                 self.state = State.PAUSED
             for seat in self.seats:
@@ -464,9 +493,12 @@ class Game:
         )
         self._said_of_seats = []  # they have not heard it yet
         self.tell_seats()
+        self.lobby.tell(seat)
+        self.takeover.tell_wheel(seat)
 
-    def _count_down_when_all_are_ready(self) -> None:
-        if all(seat.is_ready for seat in self.seats):
+    def count_down_when_all_are_ready(self) -> None:
+        """Begin, if nobody is missing."""
+        if self.state is State.WAITING and all(seat.is_ready for seat in self.seats):
             for seat in self.seats:
                 seat.stop_waiting()
             self._count_down(self._countdown_s)
@@ -496,7 +528,7 @@ class Game:
             self._stop_timer()
             self.state = State.PLAYING
             self.server.note_started(self)
-            self._command(self._start)
+            self.command(self._start)
             if self.task.takes_turns:  # nothing else ends a game whose player does nothing
                 for seat in self.seats:
                     self._wait_for_player(seat)
@@ -510,10 +542,10 @@ class Game:
             case State.PLAYING:
                 seat.is_away = True
                 if any(one.is_playing for one in self.seats):
-                    self._command(channel.Away(), seat)
+                    self.command(channel.Away(), seat)
                 else:
                     self.state = State.PAUSED
-                    self._command(channel.Pause())
+                    self.command(channel.Pause())
             case State.PAUSED | State.RECOVERING if not seat.is_away:
                 # After a restart, while others are not back, the game waits for this player again, too.
                 seat.is_away = True
@@ -525,12 +557,10 @@ class Game:
         seat.is_away = seat.is_restored = False
         if self.task.takes_turns:
             self._wait_for_player(seat)
+        self.takeover.came_back(seat)
         if self.state is State.PLAYING:
-            self._command(channel.Back(), seat)
-        elif self._goes_on:
-            self.state = State.PLAYING
-            self._command(self._start)
-        else:
+            self.command(channel.Back(), seat)
+        elif not self.go_on():
             seat.text("paused", reason="others")
         self._note_who_draws(seat)  # a socket that came back is sent pictures until it asks for scenes
 
@@ -539,6 +569,14 @@ class Game:
         if backends.of(self.task).sends_scenes:
             seat.is_drawn_here = seat.drawn_by is not None and seat.drawn_by.here
             self._move_if_slow()
+
+    def go_on(self) -> bool:
+        """End a pause if nobody is missing; returns whether the game goes on."""
+        if self.state is not State.PAUSED or not self._goes_on:
+            return False
+        self.state = State.PLAYING
+        self.command(self._start)
+        return True
 
     @property
     def _goes_on(self) -> bool:
@@ -557,8 +595,8 @@ class Game:
 
     def _give_up(self, seat: Seat) -> None:
         """This player is not coming."""
-        if self.state is State.RECOVERING and self.link is not None:
-            self._end_when_opened = "left", seat
+        if self.takeover.can_go_on_without(seat) or (self.state is State.RECOVERING and self.link is not None):
+            self.takeover.gone(seat, "left")
         elif self.state is State.HELD:
             self._end_with(self._seal_failed("interrupted", "the server was restarted while you were away"))
         elif self.state is State.RECOVERING:
@@ -570,7 +608,7 @@ class Game:
 
     def _leave_unplayed(self, seat: Seat, outcome: str) -> None:
         """Leave before the first step: there is nothing to keep."""
-        seat.part(_unplayed(outcome))
+        seat.part(_unplayed(self.lobby.leave(seat, outcome)))
         self.free(seat)
         self.server.note_over(seat, state="ended")
 
@@ -588,7 +626,7 @@ class Game:
         self._is_counted = False  # it was granted as one that shares a worker
         if len(self.link.games) > 1 and self._may_be_alone:
             self.state = State.RECOVERING
-            self._command(channel.Release())
+            self.command(channel.Release())
 
     @property
     def _may_be_alone(self) -> bool:
@@ -642,7 +680,7 @@ class Game:
         """Tell everybody, and write it down."""
         self._part(words)
         for seat in self.seats:
-            if not seat.is_open:
+            if seat.session is not None and not seat.is_gone:
                 self.server.note_over(seat, state=state, episode_id=episode_id)
 
     def _part(self, words: dict[Seat, str]) -> None:
@@ -659,7 +697,8 @@ class Game:
 
     @property
     def _start(self) -> channel.Start:
-        return channel.Start(self.episode_id, self.seats[0].session or "", self.seed, self._owners)
+        session = next((seat.session for seat in self.seats if seat.session is not None), "")
+        return channel.Start(self.episode_id, session, self.seed, self._owners)
 
     def _leave_worker(self) -> None:
         self.is_opened = False
@@ -671,7 +710,8 @@ class Game:
         if self.link is not None and seat.last_words is None:
             self.link.send(self.number, kind, payload, seat=seat.index)
 
-    def _command(self, command: channel.Command, seat: Seat | None = None) -> None:
+    def command(self, command: channel.Command, seat: Seat | None = None) -> None:
+        """Tell the worker something about the game, or about a seat."""
         if self.link is not None:
             self.link.command(self.number, command, seat=0 if seat is None else seat.index)
 

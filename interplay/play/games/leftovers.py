@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -20,17 +20,31 @@ WRITING_S = 3.0
 log = logging.getLogger("interplay.play")
 
 
+class LeftGame(NamedTuple):
+    """A game that can go on.
+
+    Attributes:
+        header: Of its journal.
+        people: The sessions of those who sat there, in the order of the seats.
+        agents: Seat -> the agent that acted there last, of the others.
+    """
+
+    header: Header
+    people: list[PlaySession]
+    agents: dict[str, str]
+
+
 class Leftovers(NamedTuple):
     """What was found.
 
     Attributes:
-        games: Those that can go on when their players come back: the header of the journal, and who sat in its seats, in order.
+        games: Those that can go on when their players come back.
         untaken: Sessions in which nothing was played yet, and their tasks: their worlds are made anew.
         ended: First segment of every other abandoned journal that can be opened.
         lost: Every other session that was open -> its episode, where there is one.
     """
 
-    games: list[tuple[Header, list[PlaySession]]]
+    games: list[LeftGame]
     untaken: list[tuple[PlaySession, Task]]
     ended: list[Path]
     lost: dict[str, str | None]
@@ -43,7 +57,12 @@ def open_sessions(archive: Archive) -> dict[str, PlaySession]:
 
 
 def find(
-    archive: Archive, left_open: Mapping[str, PlaySession], tasks: Mapping[str, Task], *, taken_within_s: float
+    archive: Archive,
+    left_open: Mapping[str, PlaySession],
+    tasks: Mapping[str, Task],
+    *,
+    taken_within_s: float,
+    is_agent: Callable[[str], bool],
 ) -> Leftovers:
     """Look through the journals that no running process writes, and through the sessions.
 
@@ -51,6 +70,7 @@ def find(
         left_open: From `open_sessions`.
         tasks: On offer now, by id.
         taken_within_s: The player of an older game or seat does not come back.
+        is_agent: Whether an agent of this name can act in a game.
     """
     found = Leftovers([], [], [], dict.fromkeys(left_open))
     if left_open:
@@ -66,14 +86,17 @@ def find(
             continue
         sitting = [row for row in left_open.values() if header.episode == row.episode_id or header.session_id == row.id]
         sitting.sort(key=lambda row: header.seats.index(row.seat or header.seats[0]))
-        if len(sitting) == len(header.seats) and header.deterministic and _goes_on(paths, taken_within_s):
-            found.games.append((header, sitting))
+        free = [seat for seat in header.seats if seat not in {row.seat or header.seats[0] for row in sitting}]
+        goes_on = bool(sitting) and header.deterministic and _goes_on(paths, taken_within_s)
+        agents = _last_owners(paths, free) if goes_on else {}
+        if goes_on and all(map(is_agent, agents.values())):
+            found.games.append(LeftGame(header, sitting, agents))
         else:
             found.ended.append(paths[0])
         for row in sitting:
             found.lost[row.id] = header.episode
-    for _, sitting in found.games:
-        for row in sitting:
+    for game in found.games:
+        for row in game.people:
             del found.lost[row.id]
     for session in [session for session, episode in found.lost.items() if episode is None]:
         row = left_open[session]
@@ -97,6 +120,14 @@ def _goes_on(paths: list[Path], written_within_s: float) -> bool:
     except Exception as error:  # whatever a damaged journal makes a reader stumble over: the others go on
         log.warning("%s: %s", paths[0].name, error)
         return False
+
+
+def _last_owners(paths: list[Path], seats: list[str]) -> dict[str, str]:
+    """Seat -> name of who acted there last."""
+    if not seats:
+        return {}
+    table = journal.Journal(paths).table([f"owner.{seat}" for seat in seats])
+    return {seat: table.column(f"owner.{seat}")[-1].as_py() or "" for seat in seats}
 
 
 def _wait_for_writers(folder: Path) -> None:

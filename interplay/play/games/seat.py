@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,7 @@ class Seat:
         client: Whose it counts as, see `sockets.client_of`; None for nobody's.
 
     Attributes:
+        granted_at: When its player was granted it, seconds of the monotonic clock.
         connection: The player's socket.
         has_come: Whether there ever was one.
         is_welcomed: Whether the player has been told what they will see.
@@ -37,6 +39,11 @@ class Seat:
         drawn_by: Who draws for this player, since they have said it.
         is_drawn_here: Whether the game counts as drawn by this player's page: it said so when it asked, or does it.
         last_words: The `ended` or `error` message, for a client that comes back too late.
+        agent: Who acts here in the place of a person, or shall as soon as there is a world: a name for `interplay.agents.find`.
+        acting: What the worker said last of who acts; None before the first agent did.
+        wheel: The agent with which the person here shares the wheel.
+        leaving: How their part ends, of a person who is gone for good and of whom nobody has taken over yet.
+        is_gone: Whether that has happened.
     """
 
     def __init__(
@@ -45,6 +52,7 @@ class Seat:
         self.name = name
         self.index = index
         self.session = session
+        self.granted_at = time.monotonic()
         self.owner = owner
         self.client = client
         self.connection: Connection | None = None
@@ -57,12 +65,27 @@ class Seat:
         self.is_drawn_here = False
         self.last_words: str | None = None
         self._held = self._num_presses = 0
+        self.agent: str | None = None
+        self.acting: channel.Acting | None = None
+        self.wheel: str | None = None
+        self.leaving: str | None = None
+        self.is_gone = False
         self._timer: asyncio.TimerHandle | None = None
 
     @property
     def is_open(self) -> bool:
         """Whether nobody has been granted it."""
-        return self.session is None
+        return self.session is None and self.agent is None
+
+    @property
+    def has_person(self) -> bool:
+        """Whether it is a person's who plays, or may come back."""
+        return self.session is not None and self.leaving is None and not self.is_gone
+
+    @property
+    def held_s(self) -> float:
+        """How long its player has had it, seconds."""
+        return time.monotonic() - self.granted_at
 
     @property
     def is_playing(self) -> bool:

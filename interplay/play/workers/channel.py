@@ -72,6 +72,7 @@ class Configure(Command):
         data, database: The archive.
         place: From 0; of a worker that is alone 0 of 1.
         statistics: Computed in every game, see `Archive.statistics`.
+        agents: Where the process listens that decides for agents.
     """
 
     data: str
@@ -79,6 +80,7 @@ class Configure(Command):
     place: int
     num_workers: int
     statistics: list[dict[str, Any]] = []
+    agents: str = ""
 
 
 class Prepare(Command):
@@ -108,7 +110,7 @@ class GoOn(Command):
     """Rebuild a world from the journal of its episode; the answer is `Opened`.
 
     Attributes:
-        owners: Seat -> name of who acts for it from here on.
+        owners: Seat -> name of who acts for it from here on; `AgentActs` follows where that is an agent.
     """
 
     task: dict[str, Any]
@@ -165,6 +167,28 @@ class DrawnBy(Command):
     gui_height: int
 
 
+class AgentActs(Command):
+    """An agent acts for a seat from now on; the answer is `Acting` when it does, or `AgentLost`.
+
+    Attributes:
+        agent: As `interplay.agents.find` takes it.
+        seed: Of its generator.
+    """
+
+    agent: str
+    seed: int
+
+
+class PersonActs(Command):
+    """The person in a seat acts for it from now on; the answer is `Acting`.
+
+    Attributes:
+        owner: Their name, for the recording.
+    """
+
+    owner: str
+
+
 class Land(Command):
     """The player of a seat wants so many parts of the land more."""
 
@@ -203,6 +227,8 @@ WorkerCommand = (
     | Away
     | Back
     | DrawnBy
+    | AgentActs
+    | PersonActs
     | Land
     | Painted
     | Finish
@@ -221,6 +247,8 @@ class Statistics(Event):
         num_stalls: How often a clock of a running game skipped frame times.
         late_0_1ms: Lateness of steps in tenths of a millisecond -> how many steps.
         cpu_s: Processor time it has used.
+        num_decisions: Of agents in the process beside that were due.
+        num_late: How many of them were not there in time.
     """
 
     num_steps: int
@@ -228,6 +256,8 @@ class Statistics(Event):
     num_stalls: int
     late_0_1ms: dict[str, int]
     cpu_s: float
+    num_decisions: int = 0
+    num_late: int = 0
 
 
 class Ready(Event):
@@ -262,6 +292,34 @@ class Welcomed(Event):
     tables: str | None = None
 
 
+class Acting(Event):
+    """Who acts for a seat from the next step on.
+
+    Attributes:
+        owner: Their name in the recording.
+        agent: As `AgentActs` named it; None of a person.
+        step: Steps made until then.
+        total_reward: Of the seat until then.
+    """
+
+    owner: str
+    agent: str | None
+    step: int
+    total_reward: float
+
+
+class AgentLost(Event):
+    """An agent cannot act for a seat; if it did until now, nobody presses a key there any more.
+
+    Attributes:
+        agent: As `AgentActs` named it.
+        message: Why, in one line.
+    """
+
+    agent: str
+    message: str
+
+
 class Slow(Event):
     """The world turns out to be slow; `movable` says whether another worker can rebuild it."""
 
@@ -294,7 +352,7 @@ class Failed(Event):
     message: str
 
 
-WorkerEvent = Statistics | Ready | Preparing | Opened | Welcomed | Slow | Released | Ended | Failed
+WorkerEvent = Statistics | Ready | Preparing | Opened | Welcomed | Acting | AgentLost | Slow | Released | Ended | Failed
 
 
 # The sealer

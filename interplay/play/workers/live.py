@@ -10,7 +10,8 @@ from typing import Any
 from interplay.envs import PlayableEnv
 from interplay.play.connections import wire
 from interplay.play.connections.codec import FrameEncoder
-from interplay.play.workers.channel import Ended
+from interplay.play.partners.driving import Driver, Driving
+from interplay.play.workers.channel import Ended, pack_event
 from interplay.play.workers.clock import EpisodeClock, TurnClock
 from interplay.play.workers.live_seat import LiveSeat
 from interplay.play.workers.pace import Pace
@@ -37,7 +38,8 @@ class LiveEpisode:
     Attributes:
         env, episode, clock, seats: The parts; the episode has no recorder until the journal is open, which happens when it
             starts, so that games which never start leave no journal.
-        owners: Seat -> name of who acts for it, for the recording.
+        driving: Who acts for each seat.
+        info: Of the last step, or of the reset.
         lives: As the world last said, if it says.
         step_costs_us: Of the first `NUM_TIMED_STEPS` steps, the picture included.
         wanted: Whether the players want the clock on; it may come on later, when the journal is open.
@@ -60,11 +62,12 @@ class LiveEpisode:
         self.number = number
         self.env = env
         self.episode = RecordedEpisode(env)
-        self.owners: Mapping[str, str] = {}
+        self.driving = Driving(env, lambda index, event: send(pack_event(number, event, seat=index)))
+        self.info: Mapping[str, Any] = start[1] if start else {}
         self.wanted = False
         self.running = False
         self.closing = False
-        self.lives: int | None = (start[1] if start else {}).get("lives")
+        self.lives: int | None = self.info.get("lives")
         task = env.task
         self.takes_turns = task.takes_turns
         self.clock = (TurnClock if self.takes_turns else EpisodeClock)(task.frame_rate_hz)
@@ -110,6 +113,7 @@ class LiveEpisode:
         self._played_us = state.clock_us
         for seat in self.seats:
             seat.total_reward = state.total_rewards[seat.name]
+        self.info = state.info
         self.lives = state.info.get("lives")
         if state.terminated or state.truncated:
             self.episode.outcome = "terminated" if state.terminated else "time_limit"
@@ -194,6 +198,17 @@ class LiveEpisode:
         else:
             seat.send_land(step=self.step, time_ms=self._time_ms(now_us), now_us=now_us)
 
+    def let_agent(self, seat: LiveSeat, driver: Driver) -> None:
+        """An agent acts for a seat from the next step on."""
+        seat.let_go()
+        seat.timing = None
+        self.driving.let_agent(seat.name, driver, step=self.step, total_reward=seat.total_reward)
+
+    def let_person(self, seat: LiveSeat, owner: str) -> None:
+        """The person in a seat acts for it from the next step on."""
+        seat.begin()
+        self.driving.let_person(seat.name, owner, step=self.step, total_reward=seat.total_reward)
+
     def input(
         self,
         seat: LiveSeat,
@@ -211,7 +226,7 @@ class LiveEpisode:
         their part already; or what the pointer asks for. `pressed` matters where the world waits for its players."""
         painted_step = min(painted_step, self.step)
         seat.acknowledge(painted_step)
-        if not self.running:
+        if not self.running or self.driving.has_agent(seat.name):
             return
         if kind == wire.LOOKED:
             buttons &= ~self._turn_mask
@@ -233,9 +248,15 @@ class LiveEpisode:
 
     def due_us(self, now_us: int) -> int | None:
         """When the next step is due; None while the world waits for a player to choose."""
-        if isinstance(self.clock, TurnClock) and all(seat.has_chosen or seat.is_done for seat in self.seats):
+        if isinstance(self.clock, TurnClock) and all(map(self._has_chosen, self.seats)):
             self.clock.ask(now_us)
         return self.clock.due_us
+
+    def _has_chosen(self, seat: LiveSeat) -> bool:
+        """Whether the world need not wait for this seat any more."""
+        if self.driving.has_agent(seat.name):
+            return self.driving.has_decided(seat.name)
+        return seat.has_chosen or seat.is_done
 
     def tick(self, now_us: int, *, skip: bool = False) -> int:
         """Play the step that is due; sets `outcome` when the episode has ended. With `skip` its frames are not sent.
@@ -250,6 +271,9 @@ class LiveEpisode:
         joint_action: dict[str, Any] = {}
         timing: dict[str, InputTiming | None] = {}
         for seat in seats:
+            if self.driving.has_agent(seat.name):
+                joint_action[seat.name], timing[seat.name] = self.driving.act(seat.name, self.step)
+                continue
             buttons = seat.take_press(now_us, self._keys) if self.takes_turns else seat.take_buttons(now_us)
             joint_action[seat.name] = self._action(seat, buttons) if self._table is None else self._table[buttons]
             timing[seat.name] = seat.timing
@@ -259,7 +283,7 @@ class LiveEpisode:
         before_ns = perf_counter_ns()
         _, rewards, terminated, truncated, info = episode.step(
             joint_action,
-            owners=self.owners,
+            owners=self.driving.owners,
             timing=timing,
             painted={seat.name: seat.painted for seat in seats},
             clock_us=now_us - self._time_zero_us,  # type: ignore[operator]
@@ -271,6 +295,7 @@ class LiveEpisode:
             seat.earn(counted(rewards[seat.name]))
             if seat.gui_size is not None and self.env.was_turned(seat.name):
                 seat.turned(episode.num_steps)
+        self.info = info
         if isinstance(lives := info.get("lives"), int):
             self.lives = lives
         if terminated or truncated:
@@ -289,6 +314,8 @@ class LiveEpisode:
                     if step % self._hud_every == 0 or state != (seat.is_screen_open, seat.is_done):
                         seat.is_screen_open, seat.is_done = state
                         self.send_hud(seat)
+        if self.outcome is None:
+            self.driving.see(info, step=self.step, due_us=self.clock.due_us or 0)
         if pace is not None:
             pace.add((perf_counter_ns() - begun_ns) // 1000, late_us)
         return late_us

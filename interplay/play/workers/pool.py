@@ -147,6 +147,7 @@ class WorkerPool:
         num_workers: Shared workers.
         data, database: What workers record into.
         statistics: What they compute in every game, as JSON values.
+        agents: Where the process listens that decides for agents.
         on_orphans: Called with the games of a worker that died.
 
     Attributes:
@@ -163,6 +164,7 @@ class WorkerPool:
         database: str,
         on_orphans: Callable[[list[Played]], None],
         statistics: list[dict[str, Any]] | None = None,
+        agents: str = "",
     ) -> None:
         self.links: list[WorkerLink] = []
         self.num_deaths = 0
@@ -170,6 +172,7 @@ class WorkerPool:
         self._data = data
         self._database = database
         self._statistics = statistics or []
+        self._agents = agents
         self._on_orphans = on_orphans
         self.stopping = False
         self._num_quick_deaths = 0
@@ -303,7 +306,8 @@ class WorkerPool:
             raise ConnectionError("the server stops")
         # Over the socket, not on the command line: an address may hold a password.
         place, num_workers = (0, 1) if place is None else (place, self._num_workers)
-        link.command(0, channel.Configure(str(self._data), self._database, place, num_workers, self._statistics))
+        command = channel.Configure(str(self._data), self._database, place, num_workers, self._statistics, self._agents)
+        link.command(0, command)
         self.links.append(link)
         return link
 

@@ -16,6 +16,8 @@ _LOADED = (
     "interplay.play.beside.sealing",
     "interplay.play.beside.drawing",
     "interplay.play.beside.filming",
+    "interplay.play.partners.deciding",
+    "cv2",  # with which agents look: loading it takes a tenth of a second, which no game that runs may wait
 )
 """What these processes run, loaded before they are forked."""
 _LOAD = {None: None, "now": "interplay.envs.backends:load_compiled", "behind": "interplay.envs.backends:load_compiled_behind"}

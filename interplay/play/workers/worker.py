@@ -34,10 +34,14 @@ from interplay.envs import PlayableEnv, make, prepare
 from interplay.envs.backends import LOADING_NICENESS
 from interplay.errors import InterplayError
 from interplay.play import tables
+from interplay.play.partners.asking import Helper, HelperDriver
+from interplay.play.partners.driving import Driver, InsideDriver, reason_of
+from interplay.play.partners.roster import acts_inside
 from interplay.play.workers import channel, processes
 from interplay.play.workers.channel import ToWorker, Unpacker, decode_command, pack_event, unpack_input
 from interplay.play.workers.clock import SLOTS, Lateness
 from interplay.play.workers.live import NUM_TIMED_STEPS, LiveEpisode
+from interplay.play.workers.live_seat import LiveSeat
 from interplay.statistics import StatisticSpec
 from interplay.tasks import Task
 
@@ -88,6 +92,7 @@ class Worker:
         self._ready_worlds: dict[str, tuple[int, PlayableEnv, tuple[Any, dict[str, Any]]]] = {}
         self._preparing = threading.Lock()
         self._archive: interplay.record.Archive | None = None
+        self._agents = Helper("")
         self._offset = 0.0
         self._lateness = Lateness()
         self._num_steps = 0
@@ -114,15 +119,26 @@ class Worker:
                     self._tick(episode, now)
                     now = _now_us()
             if now >= report_at:
+                self._agents.watch(now)
+                self._schedule_turns()
                 self._report()
                 report_at = now + round(STATISTICS_EVERY_S * 1e6)
             self._flush()
+            self._agents.connect(now)
             next_us = min(self._due[0][0] if self._due else report_at, report_at)
             self._write_a_journal(next_us)
             wait_us = 0 if self._send_owed(next_us) else next_us - _now_us()
-            readable, _, _ = select.select(
-                [self._channel, self._wake], [self._channel] if self._backlog else [], [], max(wait_us, 0) / 1e6
+            readable, writable, _ = select.select(
+                [self._channel, self._wake, *self._agents.readable],
+                [*([self._channel] if self._backlog else []), *self._agents.writable],
+                [],
+                max(wait_us, 0) / 1e6,
             )
+            if writable:
+                self._agents.flush()
+            if any(one in readable for one in self._agents.readable):
+                self._agents.read()
+                self._schedule_turns()
             if self._wake in readable:
                 os.eventfd_read(self._wake)
                 while self._built:
@@ -148,6 +164,12 @@ class Worker:
             if step_ms > SLOW_STEP_MS:
                 movable = episode.env.deterministic
                 self._event(episode.number, channel.Slow(round(step_ms, 2), movable))
+
+    def _schedule_turns(self) -> None:
+        """An agent may have decided, or failed, for which a world of turns waits."""
+        for episode in self._episodes.values():
+            if episode.takes_turns and episode.running:
+                self._schedule(episode)
 
     def _schedule(self, episode: LiveEpisode) -> None:
         """Step it when its next step is due; one that waits for its players costs nothing meanwhile."""
@@ -223,6 +245,7 @@ class Worker:
             case channel.Configure():
                 self._archive = interplay.record.open(Path(command.data), database=command.database)
                 self._archive.statistics = tuple(map(StatisticSpec.from_json, command.statistics))
+                self._agents = Helper(command.agents)
                 self._take_place(command.place, command.num_workers)
                 gc.collect()
                 gc.freeze()  # what is loaded now stays: collections need not look at it again
@@ -262,6 +285,10 @@ class Worker:
             case channel.DrawnBy(here, gui_width, gui_height):
                 gui_size = (gui_width, gui_height) if here else None
                 self._guard(number, partial(episode.draw_by, episode.seats[index], gui_size, _now_us()))
+            case channel.AgentActs():
+                self._let_agent(episode, episode.seats[index], command)
+            case channel.PersonActs(owner):
+                self._guard(number, partial(episode.let_person, episode.seats[index], owner))
             case channel.Land(parts):
                 episode.seats[index].owe_land(parts, _now_us())
             case channel.Painted(painted):
@@ -291,6 +318,46 @@ class Worker:
         episode.slot = min(range(SLOTS), key=taken.count)
         episode.start(_now_us(), phase=(episode.slot + self._offset) / SLOTS)
         self._schedule(episode)
+
+    def _let_agent(self, episode: LiveEpisode, seat: LiveSeat, command: channel.AgentActs) -> None:
+        """Let an agent act for a seat; one that cannot play costs nobody their game."""
+        try:
+            if acts_inside(command.agent):
+                driver: Driver = InsideDriver(
+                    command.agent, episode.env, seat.name, episode.info, step=episode.step, seed=command.seed
+                )
+                episode.let_agent(seat, driver)
+                self._schedule_turns()
+            else:
+                self._let_begin(episode, seat, command)
+        except Exception as error:
+            self._refuse_agent(episode, seat, command.agent, error)
+
+    def _let_begin(self, episode: LiveEpisode, seat: LiveSeat, command: channel.AgentActs) -> None:
+        """Ask the process beside to let an agent begin, which acts when it has."""
+
+        def sit(driver: HelperDriver) -> None:
+            try:
+                driver.sit(episode.info, episode.step, (episode.clock.due_us if episode.running else None) or 0)
+                episode.let_agent(seat, driver)
+            except Exception as error:
+                fail(driver, error)
+
+        def fail(driver: HelperDriver, error: Exception) -> None:
+            if episode.driving.is_expected(seat.name, driver):
+                episode.driving.forget(seat.name)
+                self._refuse_agent(episode, seat, driver.agent, error)
+
+        key = (episode.number, seat.index)
+        driver = HelperDriver(
+            self._agents, key, command.agent, episode.env, seat.name, seed=command.seed, on_begun=sit, on_failed=fail
+        )
+        episode.driving.expect(seat.name, driver)
+        self._agents.add(driver)
+
+    def _refuse_agent(self, episode: LiveEpisode, seat: LiveSeat, agent: str, error: Exception) -> None:
+        log.error("game %d: agent %r cannot take seat %s", episode.number, agent, seat.name, exc_info=error)
+        self._event(episode.number, channel.AgentLost(agent, reason_of(error)), seat=seat.index)
 
     def _guard(self, number: int, act: Callable[[], None]) -> None:
         """Do something for one game; if it fails, only that game ends."""
@@ -367,6 +434,7 @@ class Worker:
         episode = self._episodes.pop(number, None)
         if episode is None:
             return
+        episode.driving.close()
         idle = self._idle_worlds[episode.env.task.content_hash]
         if reusable and episode.env.deterministic and len(idle) < _MAX_IDLE_WORLDS:
             idle.append(episode.env)
@@ -460,7 +528,7 @@ class Worker:
                     session_id=command.session,
                     episode_id=command.episode,
                 )
-                episode.owners = {seat: owner.name for seat, owner in command.owners.items()}
+                episode.driving.sit({seat: owner.name for seat, owner in command.owners.items()})
                 episode.open_journal(recorder)
         except Exception as error:
             return lambda failure=error: self._fail(episode.number, failure)
@@ -474,7 +542,7 @@ class Worker:
                 self._prepare(Task.from_json(command.task))
             env, recorder, state = interplay.record.resume(self._archive, command.episode)
             live = LiveEpisode(number, env, start=None, send=self._out.append, tables=self._tables_of(env))
-            live.owners = command.owners
+            live.driving.sit(command.owners)
             live.go_on_from(recorder, state)
         except Exception as error:
             return lambda failure=error: self._fail(number, failure)
@@ -512,6 +580,8 @@ class Worker:
             num_stalls=sum(episode.clock.num_stalls for episode in episodes),
             late_0_1ms=counts,
             cpu_s=round(time.process_time(), 3),
+            num_decisions=self._agents.num_decisions,
+            num_late=self._agents.num_late,
         )
         self._event(0, report)
 

@@ -37,7 +37,14 @@ _STATE = select(
     select(func.max(JudgingAgreement.created_at)).scalar_subquery(),
 ).where(Entrant.task == bindparam("task"), _MAY_BE_SHOWN)
 _IS_OF_PEOPLE = Entrant.origin.in_(("person", "people"))
-_PERSON = aliased(EpisodeSeat)
+_PERSON, _OTHER = aliased(EpisodeSeat), aliased(EpisodeSeat)
+_ALONE = ~exists().where(
+    _OTHER.episode_id == EpisodeSeat.episode_id,
+    _OTHER.seat == EpisodeSeat.seat,
+    _OTHER.actor != EpisodeSeat.actor,
+    _OTHER.num_steps > 0,
+)
+"""Whether nobody else acted in a seat: who took over for somebody is not ranked by what both did."""
 _ALL_AGREED = ~exists().where(
     _PERSON.episode_id == EpisodeRow.id,
     _PERSON.actor_kind == "human",
@@ -53,7 +60,8 @@ _ALL_AGREED = ~exists().where(
 
 
 def brought(columns: Sequence[Any], *conditions: ColumnElement[bool], with_seat: bool = False) -> CompoundSelect:
-    """Columns of entrants and their episodes: of those that carry an agent's name in any seat, and of those entered. Each once.
+    """Columns of entrants and their episodes: of those in which an agent had any seat for itself, and of those entered. Each
+    once.
 
     Args:
         with_seat: Whether the last column is a seat that the entrant held: an episode in which it held two stands there twice.
@@ -63,6 +71,7 @@ def brought(columns: Sequence[Any], *conditions: ColumnElement[bool], with_seat:
         .select_from(EpisodeSeat)
         .join(EpisodeRow, EpisodeRow.id == EpisodeSeat.episode_id)
         .join(Entrant, and_(EpisodeRow.task == Entrant.task, EpisodeSeat.actor == Entrant.name, ~_IS_OF_PEOPLE))
+        .where(_ALONE)
     )
     entered = (
         select(*columns, *([EntrantEpisode.seat] if with_seat else []))

@@ -4,6 +4,7 @@ import { askToCompare } from "./compare.js";
 import { Seat } from "./connection.js";
 import { FrameDecoder, MissingBase, Screen, fitSize } from "./codec.js";
 import { HeldButtons } from "./keys.js";
+import { Lobby } from "./lobby.js";
 import { showMilestones } from "./milestones.js";
 import { Mouse } from "./mouse.js";
 import { ApiError, api, isTyping, need } from "./page.js";
@@ -16,7 +17,8 @@ import { Steering } from "./steering.js";
 import { clock } from "./timeline.js";
 import { TouchPad } from "./touch.js";
 import { showStatistics } from "./statistics.js";
-import { isAwaited, named, readable, wordsOf } from "./waiting.js";
+import { company, isAwaited, wordsOf } from "./waiting.js";
+import { Wheel } from "./wheel.js";
 
 /** @typedef {import("./codec.js").Picture} Picture */
 /**
@@ -122,6 +124,8 @@ class Player {
     this.turnsFrom = 0;
     /** @type {HTMLSelectElement} who shall draw */
     this.drawnBy = need(root, "[data-drawn-by]");
+    this.lobby = new Lobby(root, () => this.seat?.send({ type: "partner" }));
+    this.wheel = new Wheel(need(root, "[data-wheel]"), task.bindings, (who) => this.seat?.send({ type: "wheel", who }));
     this.lastSentMs = 0;
     this.lives = -1;
     /** @type {Record<string, number | null>} statistics as the server last said them */
@@ -140,6 +144,8 @@ class Player {
     this.wasLive = false;
     /** @type {SeatFacts[]} who is there, in a game of several seats */
     this.seats = [];
+    /** What was said of them last. */
+    this.news = "";
     /** My seat among them. */
     this.mySeat = "";
     /** @type {string | null} why there is no connection just now */
@@ -174,7 +180,7 @@ class Player {
     this.#note("Getting the game ready ...");
     try {
       const drawn = this.#canDraw ? "here" : "server";
-      const seat = this.#savedSeat() ?? (await api("/api/sessions", { task: this.task.id, drawn }));
+      const seat = this.#savedSeat() ?? (await api("/api/sessions", { task: this.task.id, drawn, ...agentsWanted() }));
       sessionStorage.setItem(this.#seatKey, JSON.stringify(seat));
       this.seat = new Seat(seat.socket, seat.token, {
         onMessage: (message) => this.#onMessage(message),
@@ -283,6 +289,13 @@ class Player {
         return;
       case "seats":
         return this.#onSeats(message);
+      case "lobby":
+        this.lobby.onMessage(/** @type {any} */ (message));
+        return this.#wait();
+      case "wheel":
+        return this.announce(this.wheel.onMessage(message));
+      case "agent_failed":
+        return this.announce(this.wheel.onFailed(message, this.mySeat));
       case "preparing":
         return this.#onPreparing(message.text, message.share);
       case "codec": // every frame says its own kind; only the size changes
@@ -349,16 +362,25 @@ class Player {
     this.mySeat = message.you;
     this.seats = message.seats;
     const others = this.seats.filter((one) => one.seat !== this.mySeat);
-    const away = others.filter((one) => one.state === "away");
-    const note = need(this.root, "[data-seats]");
-    note.hidden = false;
-    const missing = away.length ? ` ${named(away)} ${away.length > 1 ? "are" : "is"} away.` : "";
-    if (missing && this.state === "playing") this.announce(missing.trim());
-    note.textContent = `You play ${readable(this.mySeat)}.${missing}`;
+    const { note, news } = company(this.mySeat, others);
+    if (news && news !== this.news && this.state === "playing") this.announce(news);
+    this.news = news;
+    const shown = need(this.root, "[data-seats]");
+    shown.hidden = false;
+    shown.textContent = note;
+    this.#wait();
     if (this.state === "paused") return this.#tell();
     if (this.state !== "connecting" && (this.state !== "countdown" || !isAwaited(others))) return;
     this.#setState("connecting"); // a countdown begins again when all are ready
     this.#tell();
+  }
+
+  /** Wait for others to join, or no longer. */
+  #wait() {
+    const others = this.seats.filter((one) => one.seat !== this.mySeat);
+    const isBefore = !this.hasBegun && !this.lost && (this.state === "connecting" || this.state === "countdown");
+    if (isBefore && this.isReady && others.some((one) => one.state === "open")) this.lobby.wait();
+    else this.lobby.stop(isBefore && others.some((one) => one.state !== "open" && one.state !== "agent"));
   }
 
   /** The clock is on. */
@@ -450,7 +472,8 @@ class Player {
     this.#forgetSeat();
     if (ended.episode === null) {
       const isAlone = this.seats.some((one) => one.state === "open");
-      this.#fail(isAlone ? "Nobody joined, so nothing was played." : "The game was not played, so nothing was recorded.");
+      const nobody = ended.outcome === "no_partner" ? "No partner came" : "Nobody joined";
+      this.#fail(isAlone ? `${nobody}, so nothing was played.` : "The game was not played, so nothing was recorded.");
       return;
     }
     this.#setState("ended");
@@ -467,6 +490,7 @@ class Player {
     need(this.root, "[data-end-time]").textContent = this.task.takes_turns ? String(ended.num_steps) : clock(ended.num_steps / Number(this.root.dataset.rate));
     showStatistics(need(this.root, "[data-end-statistics]"), this.task.statistics, this.statistics);
     need(this.root, "[data-end-note]").textContent = `${ended.num_steps} steps are recorded. You can watch your game again, frame by frame.`;
+    if (ended.goes_on) need(this.root, "[data-end-note]").textContent = `You played ${ended.num_steps} steps. The game continues, and an agent plays in your place. Its replay will be on the episode page.`;
     need(this.root, "[data-end-link]").setAttribute("href", `/episodes/${encodeURIComponent(ended.episode)}`);
     if (ended.may_ask) askToCompare(need(this.root, "[data-compare]"), { token: this.seat?.token });
     const milestones = this.root.querySelector("[data-milestones]");
@@ -478,7 +502,8 @@ class Player {
       need(this.root, "[data-stage]").hidden = true;
       need(this.root, "[data-end]").hidden = false;
       need(this.root, "[data-end-title]").focus();
-      new Replay(need(this.root, "[data-replay]")).open(ended.episode);
+      need(this.root, "[data-replay]").hidden = ended.goes_on === true; // it is still being played
+      if (!ended.goes_on) new Replay(need(this.root, "[data-replay]")).open(ended.episode);
     }, 700);
   }
 
@@ -888,6 +913,7 @@ class Player {
       return;
     }
     const bound = this.held.isBound(event.code);
+    if (state === "playing" && this.wheel.press(event)) return;
     if (state === "paused") {
       // Tab and a key on a focused control stay the browser's, so the page can be left by keyboard.
       if (event.repeat || event.code === "Tab" || event.target instanceof HTMLButtonElement || event.target instanceof HTMLAnchorElement) return;
@@ -930,6 +956,7 @@ class Player {
     if (state !== "playing") this.drawing?.delay.clear();
     this.root.dataset.state = state;
     need(this.root, "[data-state]").textContent = state;
+    this.#wait();
     const live = state === "playing" || state === "paused" || state === "countdown";
     this.screenCard.classList.toggle("live", live);
     document.documentElement.classList.toggle("playing", live);
@@ -1015,6 +1042,18 @@ class Player {
   announce(text) {
     need(document, "[data-announce]").textContent = text;
   }
+}
+
+/** Agents that the page's address asks for: one at the wheel with this player, one in the other seats. */
+function agentsWanted() {
+  const given = new URLSearchParams(location.search);
+  /** @type {{[name: string]: string}} */
+  const wanted = {};
+  for (const name of ["wheel", "partner"]) {
+    const agent = given.get(name);
+    if (agent) wanted[name] = agent;
+  }
+  return wanted;
 }
 
 /** A score as people read it: with two decimals at most. @param {number} score */

@@ -1,6 +1,6 @@
 // What a player's page says while their game stands still: what it waits for, and what the player can do.
 
-/** @typedef {{seat: string, state: "open" | "here" | "ready" | "playing" | "away"}} SeatFacts */
+/** @typedef {{seat: string, state: "open" | "here" | "ready" | "playing" | "away" | "agent", agent?: string}} SeatFacts */
 /**
  * Where a game stands, as one player's page knows it.
  * @typedef {object} Standing
@@ -30,7 +30,8 @@ export function wordsOf({ lost, hasBegun, isReady, isRecovering, restoredAt, oth
     const next = isReady ? "It will continue where it stopped." : `${how} to continue when it is back.`;
     return { headline: "One moment", text: `The game is being restored from its recording. ${next}`, button: null };
   }
-  const away = others.filter((one) => one.state !== "playing");
+  const people = others.filter((one) => one.state !== "agent");
+  const away = people.filter((one) => one.state !== "playing");
   if (isReady) {
     const text = away.length ? `Waiting for ${named(away)} to continue.` : "The game continues in a moment.";
     return { headline: away.length ? "Waiting" : "One moment", text, button: null };
@@ -38,21 +39,39 @@ export function wordsOf({ lost, hasBegun, isReady, isRecovering, restoredAt, oth
   if (restoredAt !== null) {
     return { headline: "The server was restarted", text: `Your game continues from step ${restoredAt}.`, button: "resume" };
   }
-  const meanwhile = others.length === 0 ? "" : away.length === others.length ? "Nobody is playing now. " : "The others keep playing without you. ";
+  const meanwhile = people.length === 0 ? "" : away.length === people.length ? "Nobody is playing now. " : "The others keep playing without you. ";
   return { headline: "Paused", text: `${meanwhile}${how} to continue.`, button: null };
 }
 
 /** @param {SeatFacts[]} others */
 export function isAwaited(others) {
-  return others.some((one) => one.state !== "ready" && one.state !== "playing");
+  return others.some(awaits);
 }
 
 /** @param {SeatFacts[]} others */
 function beforeTheStart(others) {
   const open = others.filter((one) => one.state === "open");
-  if (open.length) return `Waiting for ${open.length > 1 ? `${open.length} more players` : "another player"} to join.`;
-  const awaited = others.filter((one) => one.state !== "ready" && one.state !== "playing");
+  if (open.length) return `Waiting for ${open.length > 1 ? `${open.length} more players` : "another player"} to join. You may look at other pages meanwhile.`;
+  const awaited = others.filter(awaits);
   return awaited.length ? `Waiting for ${named(awaited)} to be ready.` : "The game begins in a moment.";
+}
+
+/** @param {SeatFacts} one */
+function awaits({ state }) {
+  return state !== "ready" && state !== "playing" && state !== "agent";
+}
+
+/**
+ * What a player reads beside the game about who is in it.
+ * @param {string} mine my seat
+ * @param {SeatFacts[]} others
+ */
+export function company(mine, others) {
+  const agents = others.filter((one) => one.state === "agent");
+  const playing = agents.map((one) => ` An agent (${one.agent}) plays ${readable(one.seat)}.`).join("");
+  const away = others.filter((one) => one.state === "away");
+  const missing = away.length ? ` ${named(away)} ${away.length > 1 ? "are" : "is"} away.` : "";
+  return { note: `You play ${readable(mine)}.${playing}${missing}`, news: `${playing}${missing}`.trim() };
 }
 
 /** A seat's name as people write it. @param {string} seat */

@@ -1,0 +1,95 @@
+"""The lobby of one game: players wait for others to join, and after a while each may play with an agent, or leave."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from interplay.play.games.seat import Seat
+from interplay.play.games.state import State
+from interplay.play.games.takeover import PlayedGame, Takeover
+from interplay.tasks import Task
+
+PARTNER_AFTER_S = 60.0
+"""How long a player waits for people before they may choose an agent."""
+_CLOCKS_APART_S = 1.0
+"""So much earlier a page may think that the time has come."""
+
+
+class LobbyServer(Protocol):
+    """What it needs of the server.
+
+    Attributes:
+        partner_after_s: As `PARTNER_AFTER_S`.
+    """
+
+    partner_after_s: float
+
+    def partner(self, task: Task) -> str | None:
+        """The agent that plays where no second person comes; None where nobody can."""
+        ...
+
+    def note_waited(self, session: str, seconds: float, came: str) -> None:
+        """Write down how long a player waited, and who came: see `PlaySession.came`."""
+        ...
+
+
+class Lobby:
+    """Who waits in a game, how long, and what for. It asks nothing of games with one seat.
+
+    Attributes:
+        waits: How long players of this task waited at this hour on the last days: seconds, and whether a person came.
+    """
+
+    def __init__(self, game: PlayedGame, server: LobbyServer, takeover: Takeover) -> None:
+        self._game = game
+        self._server = server
+        self._takeover = takeover
+        self.waits: list[tuple[float, bool]] = []
+
+    @property
+    def _is_waiting(self) -> bool:
+        return self._game.state is State.WAITING and any(seat.is_open for seat in self._game.seats)
+
+    def tell(self, seat: Seat) -> None:
+        """Tell a player who waits for others how long that may take, and when there is a choice."""
+        if self._is_waiting:
+            seat.text(
+                "lobby",
+                waited_s=round(seat.held_s, 1),
+                choose_after_s=self._server.partner_after_s,
+                has_partner=self._server.partner(self._game.task) is not None,
+                waits=self.waits,
+            )
+
+    def choose_agent(self, seat: Seat) -> None:
+        """A player who has waited long enough plays with agents; a choice that comes too early changes nothing."""
+        agent = self._server.partner(self._game.task)
+        if agent is None or not self._has_choice(seat):
+            return
+        for other in self._game.seats:
+            if other.is_open:
+                self._takeover.let_agent(other, agent)
+        self._note(seat, "agent")
+
+    def _has_choice(self, seat: Seat) -> bool:
+        return self._is_waiting and seat.held_s + _CLOCKS_APART_S >= self._server.partner_after_s
+
+    def leave(self, seat: Seat, outcome: str) -> str:
+        """A player leaves before the first step; returns how it ends for them: `no_partner` for who has waited long enough."""
+        if not self._is_waiting:
+            return outcome
+        has_choice = self._has_choice(seat)
+        self._note(seat, "nobody")
+        return "no_partner" if has_choice else outcome
+
+    def joined(self, seat: Seat) -> None:
+        """A player came. Who has the last seat ends the others' wait."""
+        if any(one.is_open for one in self._game.seats):
+            return
+        for other in self._game.seats:
+            if other is not seat and other.session is not None:
+                self._note(other, "person")
+
+    def _note(self, seat: Seat, came: str) -> None:
+        if seat.session is not None:
+            self._server.note_waited(seat.session, round(seat.held_s, 1), came)

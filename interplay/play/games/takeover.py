@@ -1,0 +1,237 @@
+"""Agents in the seats of a game: from the start, in the place of a person who is gone, and at a wheel that a person shares.
+
+A seat is an agent's while `Seat.agent` names one. The worker lets the agent act and answers `Acting`; the recording has its
+name from the step on that the answer tells. A game whose worker died asks for its agents again once its world is back.
+"""
+
+from __future__ import annotations
+
+import logging
+import secrets
+from typing import Any, Protocol
+
+from interplay.play.connections import wire
+from interplay.play.games.seat import Seat
+from interplay.play.games.state import BEGUN, State
+from interplay.play.workers import channel
+from interplay.record import Owner
+from interplay.tasks import Task
+
+log = logging.getLogger("interplay.play")
+
+
+class PlayedGame(Protocol):
+    """What this module needs of a game.
+
+    Attributes:
+        state: Where it stands.
+        seats: Its seats.
+        is_opened: Whether the worker has its world.
+        episode_id: Of its episode.
+        task: What is played.
+    """
+
+    episode_id: str
+    task: Task
+    state: State
+    seats: list[Seat]
+    is_opened: bool
+
+    def command(self, command: channel.Command, seat: Seat | None = None) -> None:
+        """Tell the worker something about the game, or about a seat."""
+        ...
+
+    def end(self, outcome: str, seat: Seat) -> None:
+        """End the episode, because of one of its players."""
+        ...
+
+    def end_when_opened(self, outcome: str, seat: Seat) -> None:
+        """The same, once its world is back."""
+        ...
+
+    def go_on(self) -> bool:
+        """End a pause if nobody is missing."""
+        ...
+
+    def count_down_when_all_are_ready(self) -> None:
+        """Begin, if nobody is missing."""
+        ...
+
+    def tell_seats(self) -> None:
+        """Tell every player who is there, when that has changed."""
+        ...
+
+
+class PlayingServer(Protocol):
+    """What it needs of the server."""
+
+    def partner(self, task: Task) -> str | None:
+        """The agent that acts for a person who is gone; None where nobody can."""
+        ...
+
+    def expect(self, agent: str) -> None:
+        """An agent may be needed soon."""
+        ...
+
+    def note_over(self, seat: Seat, *, state: str, episode_id: str | None = None) -> None:
+        """Write down that it is over for a seat."""
+        ...
+
+
+class Takeover:
+    """The agents of one game."""
+
+    def __init__(self, game: PlayedGame, server: PlayingServer) -> None:
+        self._game = game
+        self._server = server
+
+    # What the game asks for
+
+    def let_agent(self, seat: Seat, agent: str) -> None:
+        """An agent acts for a seat from the start of the game, or from now on."""
+        seat.agent = agent
+        if self._game.is_opened:
+            self._seat(seat)
+        self._game.tell_seats()
+
+    def let_person(self, seat: Seat) -> None:
+        """The person in a seat acts again, if an agent did."""
+        if seat.agent is None:
+            return
+        seat.agent = None
+        if self._game.is_opened and seat.owner is not None:
+            self._game.command(channel.PersonActs(seat.owner.name), seat)
+
+    def on_opened(self) -> None:
+        """The worker has the world, perhaps again."""
+        partner = self._server.partner(self._game.task) if len(self._game.seats) > 1 else None
+        if partner is not None:
+            self._server.expect(partner)
+        for seat in self._game.seats:
+            if seat.agent is not None:
+                self._seat(seat)
+
+    def owner_now(self, seat: Seat) -> str | None:
+        """Who acts for a seat, as the recording names them."""
+        if seat.agent is not None and seat.acting is not None and seat.acting.agent is not None:
+            return seat.acting.owner
+        return None if seat.owner is None else seat.owner.name
+
+    # People who go and come back
+
+    def can_go_on_without(self, seat: Seat) -> bool:
+        """Whether others play on when this person is gone: there is another person, and somebody who acts for this one."""
+        return (
+            self._game.state in BEGUN
+            and any(other.has_person for other in self._game.seats if other is not seat)
+            and self._stand_in(seat) is not None
+        )
+
+    def lost_socket(self, seat: Seat) -> None:
+        """A person is away, and may come back: meanwhile an agent acts."""
+        agent = self._stand_in(seat)
+        if seat.agent is None and agent is not None and self.can_go_on_without(seat):
+            self.let_agent(seat, agent)
+
+    def came_back(self, seat: Seat) -> None:
+        """A person goes on: the seat is theirs again, but for one who has let an agent drive."""
+        if seat.wheel is None and seat.leaving is None:
+            self.let_person(seat)
+
+    def gone(self, seat: Seat, outcome: str) -> None:
+        """A person is gone for good: an agent has the seat from now on, or the game ends for all.
+
+        Args:
+            outcome: `left` or `quit`.
+        """
+        agent = self._stand_in(seat)
+        if agent is None or not self.can_go_on_without(seat):
+            if self._game.state is State.RECOVERING:
+                self._game.end_when_opened(outcome, seat)
+            else:
+                self._game.end(outcome, seat)
+            return
+        seat.stop_waiting()
+        seat.leaving = outcome
+        if seat.agent is None:
+            self.let_agent(seat, agent)
+        elif seat.acting is not None and seat.acting.agent == seat.agent:
+            self._part(seat, seat.acting)
+
+    def _part(self, seat: Seat, acting: channel.Acting) -> None:
+        """Tell the person how it ended for them; the others play on."""
+        facts: dict[str, Any] = {"total_reward": acting.total_reward, "num_steps": acting.step}
+        seat.part(wire.text("ended", episode=self._game.episode_id, outcome=seat.leaving, may_ask=False, goes_on=True, **facts))
+        seat.leaving = None
+        seat.is_gone, seat.is_restored = True, False
+        self._game.go_on()  # if the others waited for this one only
+        self._server.note_over(seat, state="ended")
+
+    def _stand_in(self, seat: Seat) -> str | None:
+        """Who acts for this person."""
+        return seat.wheel or self._server.partner(self._game.task)
+
+    # The wheel
+
+    def turn_over(self, seat: Seat, who: str) -> None:
+        """A person takes the wheel (`me`), or lets the agent have it that they asked for (`agent`)."""
+        if seat.wheel is None:
+            return
+        if who == "me":
+            self.let_person(seat)
+        elif seat.agent is None:
+            self.let_agent(seat, seat.wheel)
+
+    # The worker's side
+
+    def on_acting(self, seat: Seat, event: channel.Acting) -> None:
+        """Somebody acts for a seat from now on."""
+        seat.acting = event
+        if seat.session is None and event.agent is not None:
+            seat.owner = Owner(event.owner, "agent")
+            seat.is_ready = True
+            self._game.count_down_when_all_are_ready()
+        self.tell_wheel(seat)
+        if seat.leaving is not None and event.agent is not None:
+            self._part(seat, event)
+        self._game.tell_seats()
+
+    def on_lost(self, seat: Seat, event: channel.AgentLost) -> None:
+        """An agent cannot act for a seat, or no longer."""
+        if event.agent != seat.agent:
+            return
+        log.warning("agent %r lost seat %s: %s", event.agent, seat.name, event.message)
+        for other in self._game.seats:
+            other.text("agent_failed", seat=seat.name, agent=event.agent, message=event.message)
+        if self._game.state not in BEGUN:
+            self._lost_before_the_start(seat)
+        elif seat.leaving is not None:
+            outcome, seat.leaving, seat.agent = seat.leaving, None, None
+            self._game.end(outcome, seat)
+        elif seat.connection is not None:
+            seat.agent = seat.wheel = None
+            self._seat_person(seat)
+        elif seat.acting is None or seat.acting.agent != event.agent:
+            seat.agent = None  # it never acted here
+        self._game.tell_seats()
+
+    def _lost_before_the_start(self, seat: Seat) -> None:
+        """The seat is open for somebody else, or its person plays alone."""
+        seat.agent = seat.wheel = seat.acting = None
+        if seat.session is None:
+            seat.owner, seat.is_ready = None, False
+
+    def _seat(self, seat: Seat) -> None:
+        assert seat.agent is not None
+        self._server.expect(seat.agent)
+        self._game.command(channel.AgentActs(seat.agent, secrets.randbits(63)), seat)
+
+    def _seat_person(self, seat: Seat) -> None:
+        if seat.owner is not None:
+            self._game.command(channel.PersonActs(seat.owner.name), seat)
+
+    def tell_wheel(self, seat: Seat) -> None:
+        """Tell a person who has the wheel, where they share it."""
+        if seat.wheel is not None and seat.acting is not None:
+            who = "me" if seat.acting.agent is None else "agent"
+            seat.text("wheel", who=who, agent=seat.wheel, step=seat.acting.step)

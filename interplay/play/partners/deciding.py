@@ -1,0 +1,430 @@
+"""The process that decides for agents in live games: trained policies, and agents of users' own.
+
+One thread reads the sockets, and each agent has a thread of its own, so that one that hangs costs only its own seats. An agent
+decides for all games that ask at about the same moment in one call: the first question waits for others, but not longer than
+half of the time until its action is due, less what a call takes. Games come first: the process has a lower priority.
+
+`main` is started by `interplay.play.partners.decider`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import math
+import os
+import select
+import socket
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import interplay.record
+from interplay.agents import Agent, AgentError, Decision, find
+from interplay.agents.base import Insider, as_agent
+from interplay.play.partners import messages, values
+from interplay.play.partners.board import Board
+from interplay.play.partners.messages import ToAsker, ToDecider
+from interplay.play.workers import processes
+from interplay.play.workers.channel import Unpacker, pack, pack_event
+from interplay.tasks import Task
+
+ALIVE_EVERY_S = 0.5
+NICENESS = 2
+HANGS_S = 5.0
+"""A call that takes longer is not waited for."""
+MAX_GAMES_OF_CALL = 256
+
+log = logging.getLogger("interplay.play.partners.deciding")
+
+
+class Asker:
+    """The socket of one worker; any thread may answer."""
+
+    def __init__(self, channel: socket.socket) -> None:
+        self.channel = channel
+        self.unpacker = Unpacker()
+        self._lock = threading.Lock()
+
+    def say(self, key: Key, kind: ToAsker, payload: bytes = b"") -> None:
+        """Send a message. Answers are small: a worker that has no room for one more reads nothing, and is let go."""
+        message = pack(key.number, kind, payload, seat=key.seat)
+        with self._lock:
+            try:
+                whole = self.channel.send(message, socket.MSG_DONTWAIT | socket.MSG_NOSIGNAL) == len(message)
+            except OSError:
+                whole = False
+            if not whole:
+                with contextlib.suppress(OSError):
+                    self.channel.shutdown(socket.SHUT_RDWR)
+
+
+class Key(NamedTuple):
+    """A seat of a game of a worker."""
+
+    asker: Asker
+    number: int
+    seat: int
+
+
+class Question(NamedTuple):
+    """An observation to decide on, and when on the monotonic clock: microseconds."""
+
+    step: int
+    asked_us: int
+    due_us: int
+    observation: Any
+
+
+@dataclass
+class Seated:
+    """An agent in one seat."""
+
+    agent: Agent
+    state: Any
+
+
+@dataclass
+class Shared:
+    """What all players of the process have in common.
+
+    Attributes:
+        archive: Where trained policies are found.
+        board: Where they say that they are at work.
+        suspects: Agents that work one at a time, and the lock that sees to it.
+        refused: Agents that are not let in.
+        num_decisions, num_calls: What was done, for the report.
+    """
+
+    archive: interplay.record.Archive
+    board: Board
+    suspects: frozenset[str]
+    refused: frozenset[str]
+    one_at_a_time: threading.Lock = field(default_factory=threading.Lock)
+    num_decisions: int = 0
+    num_calls: int = 0
+
+
+@dataclass
+class Work:
+    """What an agent's thread is to do; guarded by the condition."""
+
+    changed: threading.Condition = field(default_factory=threading.Condition)
+    begins: list[tuple[Key, messages.Begin]] = field(default_factory=list)
+    questions: dict[Key, Question] = field(default_factory=dict)
+    left: list[Key] = field(default_factory=list)
+    wakes_at_us: float = math.inf
+
+
+class Player:
+    """One agent, its games, and the thread in which it decides.
+
+    Args:
+        name: As `interplay.agents.find` takes it.
+        shared: With other players.
+
+    Attributes:
+        keys: The seats it has or is about to have.
+        has_failed: Whether it could not be loaded: another try needs another player.
+    """
+
+    def __init__(self, name: str, shared: Shared) -> None:
+        self.name = name
+        self._shared = shared
+        self._place = shared.board.enter(name)
+        self._alone = shared.one_at_a_time if name in shared.suspects else contextlib.nullcontext()
+        self.keys: set[Key] = set()
+        self.has_failed = False
+        self._work = Work()
+        self._seated: dict[Key, Seated] = {}
+        self._busy_since: float | None = None
+        self._typical_us = 2_000.0
+        threading.Thread(target=self._run, name=f"agent {name}", daemon=True).start()
+
+    @property
+    def hangs(self) -> bool:
+        """Whether its call takes too long."""
+        since = self._busy_since
+        return since is not None and time.monotonic() - since > HANGS_S
+
+    def begin(self, key: Key, begin: messages.Begin) -> None:
+        """Take a seat, and say so once it has."""
+        with self._work.changed:
+            self.keys.add(key)
+            self._work.begins.append((key, begin))
+            self._work.changed.notify()
+
+    def ask(self, key: Key, question: Question) -> None:
+        """Decide; a question that was not answered yet is forgotten."""
+        with self._work.changed:
+            self._work.questions[key] = question
+            if self._latest_us(question) < self._work.wakes_at_us or len(self._work.questions) >= len(self._seated):
+                self._work.changed.notify()
+
+    def leave(self, key: Key) -> None:
+        """Forget a seat."""
+        with self._work.changed:
+            self.keys.discard(key)
+            self._work.left.append(key)
+            self._work.questions.pop(key, None)
+            self._work.changed.notify()
+
+    # The thread
+
+    def _run(self) -> None:
+        shared: Agent | None = None
+        failure: Exception | None = None
+        try:
+            if self.name in self._shared.refused:
+                raise AgentError(f"the process in which agent {self.name!r} decides has died over it several times")
+            with self._at_work():
+                found = find(self.name, self._shared.archive)
+            shared = found if isinstance(found, Agent) else None
+        except Exception as error:
+            log.warning("agent %r cannot be loaded", self.name, exc_info=error)
+            failure, self.has_failed = error, True
+        while True:
+            begins, questions = self._next()
+            for key, begin in begins:
+                if failure is not None:
+                    self._lose(key, failure)
+                    continue
+                try:
+                    self._sit(key, begin, shared)
+                except Exception as error:
+                    self._lose(key, error)
+            self._decide({key: one for key, one in questions.items() if key in self._seated})
+
+    def _next(self) -> tuple[list[tuple[Key, messages.Begin]], dict[Key, Question]]:
+        """What to do next, after waiting for it."""
+        work = self._work
+        with work.changed:
+            while True:
+                for key in work.left:
+                    self._seated.pop(key, None)
+                work.left.clear()
+                if work.begins:
+                    begins, work.begins = work.begins, []
+                    return begins, {}
+                if work.questions:
+                    wait_us = self._wait_us(list(work.questions.values()))
+                    if wait_us <= 0:
+                        chosen = dict(list(work.questions.items())[:MAX_GAMES_OF_CALL])
+                        for key in chosen:
+                            del work.questions[key]
+                        return [], chosen
+                    work.wakes_at_us = time.monotonic_ns() / 1000 + wait_us
+                    work.changed.wait(wait_us / 1e6)
+                else:
+                    work.wakes_at_us = math.inf
+                    work.changed.wait()
+
+    def _wait_us(self, questions: Sequence[Question]) -> float:
+        """How long to wait for questions of other games; 0 where everybody has asked."""
+        if len(questions) >= min(len(self._seated), MAX_GAMES_OF_CALL):
+            return 0.0
+        return min(map(self._latest_us, questions)) - time.monotonic_ns() / 1000
+
+    def _latest_us(self, question: Question) -> float:
+        """When a call with this question should begin."""
+        return (question.asked_us + question.due_us) / 2 - self._typical_us
+
+    def _sit(self, key: Key, begin: messages.Begin, shared: Agent | None) -> None:
+        with self._at_work():
+            # One in the short form plays one game: another one for each.
+            found = shared or find(self.name, self._shared.archive)
+            if isinstance(found, Insider):
+                raise AgentError(f"agent {self.name!r} looks into its world; in live games only built-in agents can")
+            agent = as_agent(found)
+            state = agent.begin(Task.from_json(begin.task), rng=np.random.default_rng(begin.seed))
+        self._seated[key] = Seated(agent, state)
+        key.asker.say(key, ToAsker.BEGUN, messages.pack_struct(messages.Begun(agent.name, agent.observation)))
+
+    def _decide(self, questions: dict[Key, Question]) -> None:
+        """Answer; agents of one object in one call."""
+        objects: dict[int, list[Key]] = {}
+        for key in questions:
+            objects.setdefault(id(self._seated[key].agent), []).append(key)
+        for keys in objects.values():
+            try:
+                self._decide_at_once(keys, questions)
+            except Exception as error:
+                if len(keys) == 1:
+                    self._lose(keys[0], error)
+                    continue
+                for key in keys:  # only those lose their seat over whom it fails
+                    try:
+                        self._decide_at_once([key], questions)
+                    except Exception as own:
+                        self._lose(key, own)
+
+    def _decide_at_once(self, keys: Sequence[Key], questions: dict[Key, Question]) -> None:
+        agent = self._seated[keys[0]].agent
+        begun = time.monotonic()
+        with self._at_work():
+            decisions = agent.decide([questions[key].observation for key in keys], [self._seated[key].state for key in keys])
+        taken_us = (time.monotonic() - begun) * 1e6
+        if len(decisions) != len(keys):
+            raise AgentError(f"agent {self.name!r} made {len(decisions)} decisions for {len(keys)} games")
+        self._typical_us += 0.2 * (taken_us - self._typical_us)
+        self._shared.num_decisions += len(keys)
+        self._shared.num_calls += 1
+        for key, decision in zip(keys, decisions, strict=True):
+            try:
+                if not isinstance(decision, Decision):
+                    raise AgentError(f"agent {self.name!r} answered {decision!r:.80}, expected a Decision(action, hold_steps)")
+                packed = values.encode([decision.action, decision.hold_steps])
+            except Exception as error:
+                self._lose(key, error)
+                continue
+            key.asker.say(key, ToAsker.DECIDED, messages.pack_answer(questions[key].step, packed))
+
+    @contextlib.contextmanager
+    def _at_work(self) -> Iterator[None]:
+        """While code of the agent runs."""
+        with self._alone:
+            self._busy_since = time.monotonic()
+            self._shared.board.mark(self._place, is_busy=True)
+            try:
+                yield
+            finally:
+                self._shared.board.mark(self._place, is_busy=False)
+                self._busy_since = None
+
+    def _lose(self, key: Key, error: Exception) -> None:
+        log.warning("agent %r loses seat %d of game %d", self.name, key.seat, key.number, exc_info=error)
+        with self._work.changed:
+            self.keys.discard(key)
+            self._seated.pop(key, None)
+        text = str(error).splitlines()[:1]
+        reason = f"{type(error).__name__}: {text[0]}" if text else type(error).__name__
+        key.asker.say(key, ToAsker.LOST, (text[0] if isinstance(error, AgentError) and text else reason).encode())
+
+
+class Decider:
+    """The thread that reads: the web process on one side, workers on the other.
+
+    Args:
+        channel: To the web process.
+    """
+
+    def __init__(self, channel: socket.socket) -> None:
+        self._channel = channel
+        self._unpacker = Unpacker()
+        self._listener: socket.socket | None = None
+        self._shared: Shared | None = None
+        self._askers: dict[socket.socket, Asker] = {}
+        self._players: dict[str, Player] = {}
+        self._player_of: dict[Key, Player] = {}
+
+    def run(self) -> None:
+        """Until the web process is gone."""
+        alive_at = time.monotonic()
+        while True:
+            now = time.monotonic()
+            if now >= alive_at:
+                self._report()
+                alive_at = now + ALIVE_EVERY_S
+            sockets = [self._channel, *self._askers, *([] if self._listener is None else [self._listener])]
+            readable, _, _ = select.select(sockets, [], [], max(0.0, alive_at - time.monotonic()))
+            for one in readable:
+                if one is self._channel:
+                    if not self._hear_web_process():
+                        return
+                elif one is self._listener:
+                    accepted, _ = one.accept()
+                    self._askers[accepted] = Asker(accepted)
+                else:
+                    self._hear(self._askers[one])
+
+    def _report(self) -> None:
+        event = messages.Decisions(
+            num_decisions=0 if self._shared is None else self._shared.num_decisions,
+            num_calls=0 if self._shared is None else self._shared.num_calls,
+            num_seats=len(self._player_of),
+            cpu_s=round(time.process_time(), 3),
+        )
+        with contextlib.suppress(OSError):
+            self._channel.send(pack_event(0, event))
+        for asker in list(self._askers.values()):
+            asker.say(Key(asker, 0, 0), ToAsker.ALIVE)
+
+    def _hear_web_process(self) -> bool:
+        data = _receive(self._channel)
+        for _, _, _, payload in self._unpacker.feed(data):
+            match messages.decode_command(payload):
+                case messages.Listen(address, root, database, suspects, refused):
+                    archive = interplay.record.open(Path(root), database=database)
+                    self._shared = Shared(archive, Board(Path(address).parent), frozenset(suspects), frozenset(refused))
+                    self._listener = _listen(address)
+                case messages.Load(agent):
+                    self._player(agent)
+        return bool(data)
+
+    def _hear(self, asker: Asker) -> None:
+        data = _receive(asker.channel)
+        if not data:
+            del self._askers[asker.channel]
+            for key in [key for key in self._player_of if key.asker is asker]:
+                self._leave(key)
+            asker.channel.close()
+            return
+        for number, seat, kind, payload in asker.unpacker.feed(data):
+            key = Key(asker, number, seat)
+            if kind == ToDecider.BEGIN:
+                self._leave(key)
+                begin = messages.unpack_begin(payload)
+                self._player_of[key] = player = self._player(begin.agent)
+                player.begin(key, begin)
+            elif kind == ToDecider.ASK and key in self._player_of:
+                step, asked_us, due_us, observation = messages.unpack_question(payload)
+                self._player_of[key].ask(key, Question(step, asked_us, due_us, values.decode(observation)))
+            elif kind == ToDecider.LEAVE:
+                self._leave(key)
+
+    def _player(self, agent: str) -> Player:
+        """The one of this name; another one if it hangs or could not be loaded."""
+        player = self._players.get(agent)
+        if player is None or player.hangs or player.has_failed:
+            assert self._shared is not None
+            self._players[agent] = player = Player(agent, self._shared)
+        return player
+
+    def _leave(self, key: Key) -> None:
+        player = self._player_of.pop(key, None)
+        if player is not None:
+            player.leave(key)
+
+
+def _listen(address: str) -> socket.socket:
+    """Where workers connect; a process before this one may have left its socket there."""
+    path = Path(address)
+    path.unlink(missing_ok=True)
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    listener.bind(address)
+    listener.listen(64)
+    return listener
+
+
+def _receive(channel: socket.socket) -> bytes:
+    try:
+        return channel.recv(1 << 20)
+    except ConnectionError:
+        return b""
+
+
+def main(descriptor: int) -> None:
+    """Decide until the web process goes away."""
+    processes.shield_from_the_terminal()
+    os.nice(NICENESS)
+    logging.basicConfig(format="%(asctime)s agents %(process)d: %(message)s", level=logging.WARNING)
+    channel = socket.socket(fileno=descriptor)
+    channel.setblocking(True)
+    Decider(channel).run()
+    logging.shutdown()
+    os._exit(0)  # threads of agents may hang

@@ -1,0 +1,221 @@
+"""Who acts for the seats of a live episode: the people who sit there, or agents that were let act for them.
+
+An agent that looks into its world acts in the worker that holds the world (`InsideDriver`); all others decide in a process
+beside (`interplay.play.partners.asking`). Whatever an agent does wrong costs its own seat only: from then on the built-in agent
+`noop` acts there, and is recorded so.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+import numpy as np
+
+from interplay.agents import SeatedAgent, find
+from interplay.envs import PlayableEnv
+from interplay.play.workers.channel import Acting, AgentLost, Event
+from interplay.record import InputTiming
+
+log = logging.getLogger("interplay.play.partners")
+
+NOBODY = "noop"
+"""The agent that acts for a seat whose own agent failed."""
+
+
+class Driver(Protocol):
+    """An agent in a seat of a live episode.
+
+    Attributes:
+        agent: Its name as `interplay.agents.find` takes it.
+        name: Its name in recordings.
+    """
+
+    agent: str
+    name: str
+
+    @property
+    def has_decided(self) -> bool:
+        """Whether its next action is there, or will never be."""
+        ...
+
+    def act(self, step: int) -> tuple[Any, InputTiming | None]:
+        """The action for the step that is made now, and the observation it was decided on."""
+        ...
+
+    def see(self, info: Mapping[str, Any], step: int, due_us: int) -> None:
+        """Look at the world after a step; its next action is due at this moment of the monotonic clock, microseconds."""
+        ...
+
+    def leave(self) -> None:
+        """Somebody else acts from now on."""
+        ...
+
+
+class InsideDriver:
+    """An agent that acts in this process, as it comes: it looks into the world, and takes little time.
+
+    Args:
+        agent: A built-in agent.
+        world: Its game, at any step.
+        seat: Its seat.
+        info: Of the last step, or of the reset.
+        step: Steps made.
+        seed: Of its generator.
+    Raises:
+        AgentError: If it cannot play the task.
+    """
+
+    def __init__(self, agent: str, world: PlayableEnv, seat: str, info: Mapping[str, Any], *, step: int, seed: int) -> None:
+        self.agent = agent
+        self._world = world
+        self._seated = SeatedAgent(find(agent), world.task, rng=np.random.default_rng(seed))
+        self.name = self._seated.agent.name
+        with as_agents_see(world):
+            self._seated.sit(world, seat, info)
+        self._seen_step = step
+
+    @property
+    def has_decided(self) -> bool:
+        """It decides when it acts."""
+        return True
+
+    def act(self, step: int) -> tuple[Any, InputTiming | None]:
+        """Decide, or hold what was decided."""
+        if self._seated.observation is not None:
+            self._seen_step = step
+        return self._seated.act(), decided_on(self._seen_step)
+
+    def see(self, info: Mapping[str, Any], step: int, due_us: int) -> None:
+        """Look."""
+        with as_agents_see(self._world):
+            self._seated.see(info)
+
+    def leave(self) -> None:
+        """Nothing is left behind."""
+
+
+def decided_on(step: int) -> InputTiming:
+    """What is recorded of an agent's action: the step of the observation it was decided on."""
+    return InputTiming(step, None, None, None, None)  # type: ignore[arg-type]  (the columns take null, as of seats without input)
+
+
+@contextmanager
+def as_agents_see(world: PlayableEnv) -> Iterator[None]:
+    """Draw a world as agents see it meanwhile, where people see it otherwise."""
+    view, height = world.drawn_for, world.drawn_height
+    if view is None and height is None:
+        yield
+        return
+    world.draw_for(None)
+    try:
+        yield
+    finally:
+        world.draw_for(view, height)
+
+
+class Driving:
+    """Who acts for each seat of one live episode.
+
+    Args:
+        world: The world.
+        tell: Takes the index of a seat and what there is to say of it.
+
+    Attributes:
+        owners: Seat -> name of who acts for it, for the recording.
+    """
+
+    def __init__(self, world: PlayableEnv, tell: Callable[[int, Event], object]) -> None:
+        self.owners: dict[str, str] = {}
+        self._world = world
+        self._seats = world.task.seats
+        self._tell = tell
+        self._drivers: dict[str, Driver] = {}
+        self._coming: dict[str, Driver] = {}
+
+    def sit(self, owners: Mapping[str, str]) -> None:
+        """These act from now on, but where an agent was let act before."""
+        self.owners = dict(owners) | {seat: driver.name for seat, driver in self._drivers.items()}
+
+    def has_agent(self, seat: str) -> bool:
+        """Whether an agent acts for this seat."""
+        return seat in self._drivers
+
+    def expect(self, seat: str, driver: Driver) -> None:
+        """An agent will act for a seat when it has begun; until then who acts there goes on."""
+        self.forget(seat)
+        self._coming[seat] = driver
+
+    def is_expected(self, seat: str, driver: Driver) -> bool:
+        """Whether nobody else was wanted for the seat meanwhile."""
+        return self._coming.get(seat) is driver
+
+    def has_decided(self, seat: str) -> bool:
+        """Whether the agent in this seat need not be waited for."""
+        return self._drivers[seat].has_decided
+
+    def let_agent(self, seat: str, driver: Driver, *, step: int, total_reward: float) -> None:
+        """An agent acts from the next step on."""
+        if self.is_expected(seat, driver):
+            del self._coming[seat]
+        self._leave(seat)
+        self._drivers[seat] = driver
+        self.owners[seat] = driver.name
+        self._tell(self._seats.index(seat), Acting(driver.name, driver.agent, step, total_reward))
+
+    def let_person(self, seat: str, owner: str, *, step: int, total_reward: float) -> None:
+        """The person in this seat acts from the next step on."""
+        self._leave(seat)
+        self.owners[seat] = owner
+        self._tell(self._seats.index(seat), Acting(owner, None, step, total_reward))
+
+    def act(self, seat: str, step: int) -> tuple[Any, InputTiming | None]:
+        """The action of the agent in this seat for the step that is made now; of one that fails, no key."""
+        try:
+            return self._drivers[seat].act(step)
+        except Exception as error:
+            self.lose(seat, error, step=step)
+            return self._world.task.keys.noop, None
+
+    def see(self, info: Mapping[str, Any], *, step: int, due_us: int) -> None:
+        """Let the agents look at the world after a step."""
+        for seat, driver in list(self._drivers.items()):
+            try:
+                driver.see(info, step, due_us)
+            except Exception as error:
+                self.lose(seat, error, step=step)
+
+    def lose(self, seat: str, error: Exception, *, step: int) -> None:
+        """The agent in a seat has failed: nobody presses a key there from now on, and who plays is told."""
+        driver = self._drivers[seat]
+        log.error("task %s, step %d: agent %r loses seat %s", self._world.task.id, step, driver.agent, seat, exc_info=error)
+        self._leave(seat)
+        nobody = InsideDriver(NOBODY, self._world, seat, {}, step=step, seed=0)
+        self._drivers[seat] = nobody
+        self.owners[seat] = nobody.name
+        self._tell(self._seats.index(seat), AgentLost(driver.agent, reason_of(error)))
+
+    def close(self) -> None:
+        """The episode is over."""
+        for seat in self._seats:
+            self._leave(seat)
+
+    def forget(self, seat: str) -> None:
+        """An agent that was expected does not come."""
+        driver = self._coming.pop(seat, None)
+        if driver is not None:
+            driver.leave()
+
+    def _leave(self, seat: str) -> None:
+        self.forget(seat)
+        driver = self._drivers.pop(seat, None)
+        if driver is not None:
+            driver.leave()
+
+
+def reason_of(error: Exception) -> str:
+    """Why an agent failed, for who plays: one line."""
+    text = " ".join(str(error).splitlines()[:1])
+    return (text or type(error).__name__)[:300]

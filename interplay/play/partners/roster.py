@@ -1,0 +1,90 @@
+"""Who can be a partner for a task: the scripted player that was written for it, or the agent that the operator names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib.util import find_spec
+
+from interplay.agents import AgentError, names
+from interplay.agents.find import BUILTIN
+from interplay.agents.scripted import PARTNERS, has_player
+from interplay.errors import unknown_name
+from interplay.record import Archive
+from interplay.tasks import Task
+
+NO_PARTNER = "none"
+"""In the place of an agent's name: this task has no partner, so a game ends when one of its people leaves."""
+SCRIPTED = "scripted"
+
+
+class Roster:
+    """The agents that may act in live games.
+
+    Args:
+        archive: Where trained policies are found by name.
+        given: Task id -> name of an agent as `interplay.agents.find` takes it, or `none`: it goes before the scripted player.
+        tasks: Every task on offer, by id.
+    Raises:
+        NotFoundError: For a task that is not on offer, or an agent that is not there; the nearest is offered.
+        AgentError: For a `module:factory` whose module is not there.
+    """
+
+    def __init__(self, archive: Archive, given: Mapping[str, str], tasks: Mapping[str, Task]) -> None:
+        self._archive = archive
+        for task_id, agent in given.items():
+            if task_id not in tasks:
+                raise unknown_name("task", task_id, list(tasks))
+            if agent != NO_PARTNER:
+                self.check(agent)
+        self._given = dict(given)
+
+    def partner(self, task: Task) -> str | None:
+        """Who acts for a person who is gone, and plays where no second person comes; None where nobody can."""
+        given = self._given.get(task.id)
+        if given is not None:
+            return None if given == NO_PARTNER else given
+        return SCRIPTED if _has_script(task) else None
+
+    def choices(self, task: Task) -> list[str]:
+        """Every agent that people may have beside them in a task, its `partner` first."""
+        policies = [one.name for one in names(self._archive) if one.kind == "policy" and one.task == task.id]
+        scripted = [SCRIPTED] if _has_script(task) else []
+        partner = self.partner(task)
+        return list(dict.fromkeys([*([] if partner is None else [partner]), *scripted, *policies, "random", "noop"]))
+
+    def has(self, agent: str) -> bool:
+        """Whether there is an agent of this name; a `module:factory` is none."""
+        return any(one.name == agent for one in names(self._archive))
+
+    def check(self, agent: str) -> None:
+        """Refuse the name of an agent that is not there; what is wrong with one that is there is found when it begins.
+
+        Raises:
+            NotFoundError: With the nearest name.
+            AgentError: If its module is not there.
+        """
+        known = [one.name for one in names(self._archive)]
+        module, colon, factory = agent.partition(":")
+        if agent in known:
+            return
+        if not (colon and module and factory):
+            raise unknown_name("agent", agent, known, hint="All agents:  interplay agents list    Your own:  module:factory")
+        try:
+            is_there = find_spec(module) is not None
+        except (ImportError, ValueError):
+            is_there = False
+        if not is_there:
+            raise AgentError(
+                f"agent {agent!r}: there is no module {module!r}\n"
+                "It must be importable: install it, or put its folder on PYTHONPATH (PYTHONPATH=. interplay serve ...)."
+            )
+
+
+def acts_inside(agent: str) -> bool:
+    """Whether an agent acts in the worker that holds the world: the built-in ones do, which look into it and take little
+    time. All others decide in a process beside."""
+    return agent in BUILTIN
+
+
+def _has_script(task: Task) -> bool:
+    return task.env.id in PARTNERS if len(task.seats) > 1 else has_player(task)

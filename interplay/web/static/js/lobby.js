@@ -1,0 +1,146 @@
+// Waiting for other players to join: how long it takes, what one may choose after a while, and a call when somebody comes.
+
+import { need } from "./page.js";
+import { clock } from "./timeline.js";
+
+/**
+ * What the server says of waiting.
+ * @typedef {object} LobbyFacts
+ * @property {number} waited_s by this player, when it was said
+ * @property {number} choose_after_s when an agent may be chosen
+ * @property {boolean} has_partner whether there is one
+ * @property {[number, boolean][]} waits of others at this hour: seconds, and whether a person came
+ */
+
+/** From fewer waits nothing is told. */
+const LEAST_WAITS = 20, LEAST_LEFT = 5;
+const SOUND_KEY = "interplay.bell";
+const BELL_HZ = [880, 1108.7];
+const TITLE = "Your game begins";
+const BLINK_MS = 1000;
+
+/**
+ * What is usual for who has waited this long already: only waits that lasted as long say something about the rest.
+ * @param {[number, boolean][]} waits
+ * @param {number} waitedS
+ * @returns {string} empty where too little is known
+ */
+export function usually(waits, waitedS) {
+  const longer = waits.filter(([seconds]) => seconds > waitedS);
+  if (waits.length < LEAST_WAITS || longer.length < LEAST_LEFT) return "";
+  const found = longer.filter(([, came]) => came).map(([seconds]) => seconds - waitedS);
+  if (found.length * 2 < longer.length) return "At this hour, most people who waited this long found nobody.";
+  // The middle of all who waited as long; those for whom nobody came stand behind all others.
+  const middle = found.sort((one, other) => one - other)[Math.floor(longer.length / 2)] ?? found[found.length - 1];
+  const minutes = Math.ceil(middle / 60);
+  return `At this hour, somebody usually comes within ${minutes === 1 ? "a minute" : `${minutes} minutes`}.`;
+}
+
+/**
+ * What a player who waits reads.
+ * @param {LobbyFacts} facts
+ * @param {number} waitedS
+ * @returns {{time: string, lines: string[], hasChoice: boolean}}
+ */
+export function waitingWords(facts, waitedS) {
+  const hasChoice = waitedS >= facts.choose_after_s;
+  const lines = [usually(facts.waits, waitedS)];
+  if (facts.has_partner) lines.push(hasChoice ? "Nobody has come yet. You may play with an agent, or go on waiting." : `At ${clock(facts.choose_after_s)} you may choose to play with an agent.`);
+  else if (hasChoice) lines.push("Nobody has come yet. You may leave, or go on waiting.");
+  return { time: clock(Math.floor(waitedS)), lines: lines.filter(Boolean), hasChoice: hasChoice && facts.has_partner };
+}
+
+export class Lobby {
+  /**
+   * @param {Element} root the player's page
+   * @param {() => void} choose play with an agent
+   */
+  constructor(root, choose) {
+    this.box = /** @type {HTMLElement} */ (need(root, "[data-lobby]"));
+    /** @type {LobbyFacts | null} */
+    this.facts = null;
+    this.saidAt = 0;
+    /** @type {ReturnType<typeof setInterval> | null} */
+    this.timer = null;
+    /** @type {ReturnType<typeof setInterval> | null} */
+    this.blinking = null;
+    this.title = document.title;
+    /** @type {AudioContext | null} */
+    this.audio = null;
+    this.sound = /** @type {HTMLInputElement} */ (need(this.box, "[data-lobby-sound]"));
+    this.sound.checked = localStorage.getItem(SOUND_KEY) !== "off";
+    this.sound.addEventListener("change", () => {
+      localStorage.setItem(SOUND_KEY, this.sound.checked ? "on" : "off");
+      if (this.sound.checked) this.#ring();
+    });
+    need(this.box, "[data-lobby-agent]").addEventListener("click", choose);
+    document.addEventListener("visibilitychange", () => document.hidden || this.#stopBlinking());
+  }
+
+  /** @param {LobbyFacts} facts */
+  onMessage(facts) {
+    this.facts = facts;
+    this.saidAt = performance.now();
+    if (this.timer !== null) this.#show();
+  }
+
+  /** This player waits for others to join. */
+  wait() {
+    if (this.timer !== null || !this.facts) return;
+    this.box.hidden = false;
+    this.timer = setInterval(() => this.#show(), 1000);
+    this.#show();
+  }
+
+  /** Nobody is waited for any longer. @param {boolean} somebodyCame call the player, who may look at something else */
+  stop(somebodyCame = false) {
+    if (this.timer === null) return;
+    clearInterval(this.timer);
+    this.timer = null;
+    this.box.hidden = true;
+    if (somebodyCame) this.#call();
+  }
+
+  #show() {
+    const facts = /** @type {LobbyFacts} */ (this.facts);
+    const words = waitingWords(facts, facts.waited_s + (performance.now() - this.saidAt) / 1000);
+    need(this.box, "[data-lobby-time]").textContent = words.time;
+    const lines = need(this.box, "[data-lobby-lines]");
+    const text = words.lines.join(" ");
+    if (lines.textContent !== text) lines.textContent = text; // it is read aloud when it changes
+    const agent = /** @type {HTMLElement} */ (need(this.box, "[data-lobby-agent]"));
+    agent.hidden = !words.hasChoice;
+  }
+
+  #call() {
+    if (this.sound.checked) this.#ring();
+    if (!document.hidden) return;
+    this.title = document.title;
+    let isOn = false;
+    this.blinking = setInterval(() => (document.title = (isOn = !isOn) ? `● ${TITLE}` : this.title), BLINK_MS);
+    document.title = `● ${TITLE}`;
+  }
+
+  #stopBlinking() {
+    if (this.blinking === null) return;
+    clearInterval(this.blinking);
+    this.blinking = null;
+    document.title = this.title;
+  }
+
+  /** A bell of two tones. Browsers allow it to who has pressed something on the page. */
+  #ring() {
+    const audio = (this.audio ??= new AudioContext());
+    audio.resume().catch(() => {});
+    BELL_HZ.forEach((pitch, number) => {
+      const [tone, volume] = [audio.createOscillator(), audio.createGain()];
+      const at = audio.currentTime + 0.25 * number;
+      tone.frequency.value = pitch;
+      volume.gain.setValueAtTime(0.2, at);
+      volume.gain.exponentialRampToValueAtTime(0.001, at + 0.9);
+      tone.connect(volume).connect(audio.destination);
+      tone.start(at);
+      tone.stop(at + 1);
+    });
+  }
+}

@@ -1,0 +1,74 @@
+// The wheel of a seat that a player shares with an agent: who has it, and the key that turns it over.
+
+/** Keys for it, in this order: the first one that the game does not need. */
+const CODES = ["KeyT", "KeyG", "KeyV", "KeyB", "Backquote"];
+
+/**
+ * @param {Record<string, string>} bindings KeyboardEvent.code -> button of the game
+ * @returns {string} KeyboardEvent.code
+ */
+export function wheelCode(bindings) {
+  return CODES.find((code) => !Object.hasOwn(bindings, code)) ?? "F9";
+}
+
+export class Wheel {
+  /**
+   * @param {HTMLElement} button shown while there is an agent
+   * @param {Record<string, string>} bindings of the game's keys
+   * @param {(who: "me" | "agent") => void} ask tells the server who shall act
+   */
+  constructor(button, bindings, ask) {
+    this.button = button;
+    this.code = wheelCode(bindings);
+    this.ask = ask;
+    /** @type {"me" | "agent" | null} who acts; null where there is no agent to share with */
+    this.who = null;
+    button.addEventListener("click", () => {
+      button.blur(); // the space bar is a game key
+      this.turn();
+    });
+  }
+
+  /** Ask for the other one of the two. */
+  turn() {
+    if (this.who !== null) this.ask(this.who === "me" ? "agent" : "me");
+  }
+
+  /**
+   * @param {{code: string, repeat: boolean, preventDefault: () => void}} event a key that was pressed
+   * @returns {boolean} whether it was the key of the wheel
+   */
+  press(event) {
+    if (this.who === null || event.code !== this.code) return false;
+    event.preventDefault();
+    if (!event.repeat) this.turn();
+    return true;
+  }
+
+  /**
+   * @param {{[field: string]: any}} message
+   * @returns {string} for people who listen to the page
+   */
+  onMessage({ who, agent }) {
+    this.who = who;
+    const key = this.code.replace("Key", "");
+    const [now, next] = who === "me" ? ["You play", `let ${agent} play`] : [`The agent ${agent} plays`, "play yourself"];
+    this.button.hidden = false;
+    this.button.textContent = `${now}. Press ${key} to ${next}`;
+    return this.button.textContent;
+  }
+
+  /**
+   * An agent cannot go on.
+   * @param {{[field: string]: any}} message
+   * @param {string} mySeat empty in a game for one
+   * @returns {string}
+   */
+  onFailed({ seat, agent, message }, mySeat) {
+    if (!mySeat || seat === mySeat) {
+      this.who = null;
+      this.button.hidden = true;
+    }
+    return `The agent ${agent} cannot play any more: ${message}`;
+  }
+}

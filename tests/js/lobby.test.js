@@ -1,0 +1,36 @@
+// What a player who waits for others reads.
+
+import assert from "node:assert/strict";
+import test from "node:test";
+
+import { usually, waitingWords } from "../../interplay/web/static/js/lobby.js";
+
+const came = (/** @type {number[]} */ ...seconds) => seconds.map((one) => /** @type {[number, boolean]} */ ([one, true]));
+const nobody = (/** @type {number} */ number, seconds = 600) => Array.from({ length: number }, () => /** @type {[number, boolean]} */ ([seconds, false]));
+const FACTS = { waited_s: 0, choose_after_s: 60, has_partner: true, waits: [] };
+
+test("nothing is told of fewer than twenty waits", () => {
+  assert.equal(usually(came(...Array(19).fill(50)), 0), "");
+  assert.equal(usually(came(...Array(20).fill(50)), 0), "At this hour, somebody usually comes within a minute.");
+});
+
+test("who has waited long is compared with those who waited as long", () => {
+  const waits = [...came(...Array(30).fill(20)), ...came(...Array(10).fill(400))];
+  assert.equal(usually(waits, 0), "At this hour, somebody usually comes within a minute.");
+  assert.equal(usually(waits, 30), "At this hour, somebody usually comes within 7 minutes.");
+  assert.equal(usually(waits, 500), "", "nobody waited as long");
+});
+
+test("those for whom nobody came count, too", () => {
+  const waits = [...came(...Array(10).fill(30)), ...nobody(15)];
+  assert.equal(usually(waits, 0), "At this hour, most people who waited this long found nobody.");
+  assert.equal(usually([...came(30, 90, 100, 200, 300, 301, 302, 303, 304, 305, 306, 307), ...nobody(10)], 0), "At this hour, somebody usually comes within 6 minutes.");
+});
+
+test("a choice is told before it is there, and offered then", () => {
+  assert.deepEqual(waitingWords(FACTS, 5.2), { time: "0:05", lines: ["At 1:00 you may choose to play with an agent."], hasChoice: false });
+  assert.deepEqual(waitingWords(FACTS, 61), { time: "1:01", lines: ["Nobody has come yet. You may play with an agent, or go on waiting."], hasChoice: true });
+  const alone = { ...FACTS, has_partner: false };
+  assert.deepEqual(waitingWords(alone, 5), { time: "0:05", lines: [], hasChoice: false });
+  assert.deepEqual(waitingWords(alone, 61).lines, ["Nobody has come yet. You may leave, or go on waiting."]);
+});

@@ -1,0 +1,132 @@
+"""Waiting for others: who waits long may play with an agent or leave, and what is known of waiting is written down."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from test_partners import PONG, Page, come, ended, see, server_here, until, verified
+
+import interplay.record
+from interplay.play.server import PlayServer
+from interplay.store import PlaySession, sessions
+
+pytest.importorskip("pettingzoo")
+
+SOON_S = 1.3
+
+
+async def waits_of(play: PlayServer, num: int) -> dict[str, tuple[float | None, str | None]]:
+    """Actor -> how long they waited and who came, once so many have waited."""
+    found: dict[str, tuple[float | None, str | None]] = {}
+
+    def all_are_written() -> bool:
+        with play.archive.database.read() as database:
+            found.update({row.actor: (row.waited_s, row.came) for row in database.query(PlaySession)})
+        return sum(came is not None for _, came in found.values()) >= num
+
+    await until(all_are_written)
+    return found
+
+
+def told(page: Page) -> dict[str, Any]:
+    return page.said("lobby")[-1]
+
+
+def test_who_waits_long_enough_may_play_with_an_agent_and_not_sooner(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with server_here(tmp_path, partner_after_s=SOON_S) as play:
+            ann = await come(play, PONG, "ann")
+            await until(lambda: ann.said("lobby"))
+            facts = told(ann)
+            assert (facts["choose_after_s"], facts["has_partner"], facts["waits"]) == (SOON_S, True, [])
+            ann.seat.granted_at += 1000  # she has only just come
+            ann.say("partner")
+            await asyncio.sleep(0.1)
+            assert "agent" not in ann.states.values()
+            ann.seat.granted_at -= 1000
+            await asyncio.sleep(0.4)
+            ann.say("partner")
+            await see(ann, 5)
+            assert sorted(ann.states.values()) == ["agent", "playing"]
+            ann.say("quit")
+            verified(play, (await ended(ann))["episode"])
+            waited_s, came = (await waits_of(play, 1))["ann"]
+            assert came == "agent"
+            assert (waited_s or 0) >= 0.3
+
+    asyncio.run(scenario())
+
+
+def test_the_first_has_waited_for_the_second_and_the_next_reads_how_long(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with server_here(tmp_path) as play:
+            ann = await come(play, PONG, "ann")
+            await until(lambda: ann.said("lobby"))
+            bob = await come(play, PONG, "bob")
+            await see(bob, 3)
+            assert not bob.said("lobby"), "nobody is missing"
+            waits = await waits_of(play, 1)
+            assert waits["ann"][1] == "person"
+            assert waits["bob"] == (None, None)
+            cid = await come(play, PONG, "cid")
+            await until(lambda: cid.said("lobby"))
+            assert told(cid)["waits"] == [[waits["ann"][0], True]]
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize(("after_s", "outcome"), [(0.0, "no_partner"), (60.0, "quit")])
+def test_who_leaves_after_a_long_wait_had_no_partner(tmp_path: Path, after_s: float, outcome: str) -> None:
+    async def scenario() -> None:
+        async with server_here(tmp_path, partner_after_s=after_s) as play:
+            ann = await come(play, PONG, "ann")
+            await until(lambda: ann.said("lobby"))
+            ann.say("quit")
+            assert (await ended(ann))["outcome"] == outcome
+            assert (await waits_of(play, 1))["ann"][1] == "nobody"
+
+    asyncio.run(scenario())
+
+
+def test_who_is_left_alone_before_the_start_waits_again(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with server_here(tmp_path) as play:
+            ann = await come(play, PONG, "ann", resumes=False)
+            bob = await come(play, PONG, "bob", resumes=False)
+            await until(lambda: ann.states and bob.said("welcome"))
+            assert not bob.said("lobby")
+            num_told = len(ann.said("lobby"))
+            bob.say("quit")
+            await until(lambda: len(ann.said("lobby")) > num_told)
+            assert "open" in ann.states.values()
+
+    asyncio.run(scenario())
+
+
+def test_waits_are_those_of_this_hour_on_the_last_seven_days(tmp_path: Path) -> None:
+    now = datetime(2026, 3, 8, 0, 20, tzinfo=UTC)
+    hours_ago = {0.5: 1.0, 1.5: 2.0, 24.0: 3.0, 23.2: 4.0, 12.0: 5.0, 6 * 24.0: 6.0, 8 * 24.0: 7.0}
+    archive = interplay.record.open(tmp_path)
+    try:
+        with archive.database.write() as database:
+            for hours, seconds in hours_ago.items():
+                task: dict[str, Any] = {
+                    "task": "a/b",
+                    "task_hash": "",
+                    "seed": 0,
+                    "actor": "x",
+                    "actor_kind": "human",
+                    "participant_id": None,
+                }
+                sessions.open_session(database, id=str(hours), **task, now=now - timedelta(hours=hours))
+                sessions.note_waited(database, str(hours), seconds, "person" if seconds < 4 else "nobody")
+            sessions.note_waited(database, "0.5", 9.0, "nobody")  # the first that is said stays
+        with archive.database.read() as database:
+            found = sessions.waits(database, "a/b", now)
+    finally:
+        archive.close()
+    assert found == [(1.0, True), (4.0, False), (3.0, True), (6.0, False)]
