@@ -3,16 +3,15 @@
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0013"
+revision = "0011"
 down_revision = "0010"
 branch_labels = None
 depends_on = None
 
 
 def upgrade() -> None:
-    with op.batch_alter_table("play_sessions") as table:
-        table.add_column(sa.Column("waited_s", sa.Float(), nullable=True))
-        table.add_column(sa.Column("came", sa.String(), nullable=True))
+    op.add_column("play_sessions", sa.Column("waited_s", sa.Double(), nullable=True))
+    op.add_column("play_sessions", sa.Column("came", sa.String(), nullable=True))
 
 
 def downgrade() -> None:
