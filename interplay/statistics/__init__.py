@@ -8,7 +8,7 @@ keeps apart what each owner of a seat did. `docs/statistics.md` lists them and s
 'Invaders shot'
 """
 
-from interplay.statistics.collection import Collection, Measure, total
+from interplay.statistics.collection import Collection, Measure, Visit, total
 from interplay.statistics.registry import BUILT_IN, StatisticSpec, defaults, together
 from interplay.statistics.statistic import Collector, SeenStep, Setting, Statistic, StatisticError
 
@@ -22,6 +22,7 @@ __all__ = [
     "Statistic",
     "StatisticError",
     "StatisticSpec",
+    "Visit",
     "defaults",
     "together",
     "total",

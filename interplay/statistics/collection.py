@@ -39,6 +39,19 @@ class Measure:
         return asdict(self)
 
 
+@dataclass(frozen=True)
+class Visit:
+    """Games of one task that one participant has played in one sitting.
+
+    Attributes:
+        num_games: How many.
+        counts: Statistic -> the numbers it is made of, added up over the games.
+    """
+
+    num_games: int
+    counts: Mapping[str, Mapping[str, float]]
+
+
 class Collection:
     """The collectors of one game.
 
@@ -52,12 +65,14 @@ class Collection:
     Attributes:
         num_steps: Steps seen.
         left_out: Name -> why it is left out.
+        visits: Seat -> the games that who sits there has played before in this sitting.
     """
 
     def __init__(self, specs: Iterable[StatisticSpec], setting: Setting, owners: Mapping[str, str]) -> None:
         self.setting = setting
         self.num_steps = 0
         self.left_out: dict[str, str] = {}
+        self.visits: Mapping[str, Visit] = {}
         self._collectors: list[Collector] = []
         self._owners: Mapping[str, str] = dict(owners)
         self._first_owners = self._owners
@@ -69,7 +84,9 @@ class Collection:
         self._is_kept = True
         for spec in specs:
             try:
-                self._collectors.append(spec.build())
+                collector = spec.build()
+                collector.setting = setting
+                self._collectors.append(collector)
             except InterplayError as error:
                 self._leave_out(spec.name, error)
 
@@ -149,6 +166,21 @@ class Collection:
             name = collector.statistic.name
             parts = [counts[name] for counts in earlier if name in counts]
             found[name] = self._value(collector, total([collector.counts[seat], *parts]))
+        return {name: value for name, value in found.items() if name not in self.left_out}
+
+    def visit_values(self, visit: Visit, seat: str | None = None) -> dict[str, int | float | None]:
+        """Name -> value of all games of a visit.
+
+        Args:
+            visit: The games before.
+            seat: Where its player acts now; None adds nothing to the games before.
+        """
+        found: dict[str, int | float | None] = {}
+        for collector in list(self._collectors):
+            now = collector.zero() if seat is None else collector.counts[seat]
+            earlier = visit.counts.get(collector.statistic.name, {})
+            parts = [now, earlier] if earlier.keys() == now.keys() else [now]  # another version may count other things
+            found[collector.statistic.name] = self._value(collector, total(parts))
         return {name: value for name, value in found.items() if name not in self.left_out}
 
     def measures(self) -> list[Measure]:

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import math
-import struct
 from collections.abc import Mapping
 from typing import Any
 
-from interplay.statistics.statistic import Collector, SeenStep, Setting, Statistic, StatisticError
-
-_SINGLE = struct.Struct("<f")
-
+from interplay.statistics.statistic import Collector, SeenStep, Setting, Statistic, StatisticError, plain
 
 class Score(Collector):
     """The sum of rewards as the task counts them; NaN and infinite ones count 0."""
@@ -62,10 +58,8 @@ class ActiveTime(Collector):
     def see(self, step: SeenStep) -> None:
         """Count the step where the player is active."""
         now = step.step
-        for seat, action in step.actions.items():
+        for seat, action in step.plain_actions.items():
             last = self.memory[seat]
-            if action.__class__ is not int:
-                action = plain(action)
             if action != self._noop:
                 last["acted"] = now
             if step.rewards[seat]:
@@ -92,9 +86,7 @@ class ActionChanges(Collector):
 
     def see(self, step: SeenStep) -> None:
         """Compare with the step before."""
-        for seat, action in step.actions.items():
-            if action.__class__ is not int:
-                action = plain(action)
+        for seat, action in step.plain_actions.items():
             if action != self.memory[seat]:
                 self.memory[seat] = action
                 self.counts[seat]["count"] += 1
@@ -112,8 +104,8 @@ class ActingSteps(Collector):
 
     def see(self, step: SeenStep) -> None:
         """Compare with no keys."""
-        for seat, action in step.actions.items():
-            if (action if action.__class__ is int else plain(action)) != self._noop:
+        for seat, action in step.plain_actions.items():
+            if action != self._noop:
                 self.counts[seat]["count"] += 1
 
 
@@ -173,32 +165,6 @@ class PathLength(Collector):
                 if way_m <= self._max_step_m:
                     self.counts[seat]["metres"] += way_m
                 self.memory[seat] = now
-
-
-def plain(action: Any) -> Any:
-    """An action in values that compare, whether it comes from a player or from a recording: an entry that is 0 counts as one
-    that is left out, and real numbers are rounded to single precision, which recordings keep.
-
-    >>> plain({"forward": 1, "camera": (0.0, 0.1)}) == plain({"forward": 1, "jump": 0, "camera": (0.0, 0.10000000001)})
-    True
-    """
-    kind = action.__class__
-    if kind is int or kind is str or action is None:
-        return action
-    if kind is float:
-        return _SINGLE.unpack(_SINGLE.pack(action))[0] if abs(action) < 1e38 else action
-    if isinstance(action, Mapping):
-        entries = {name: plain(part) for name, part in action.items()}
-        return {name: part for name, part in entries.items() if part != 0 and part is not None and not _is_nought(part)}
-    if isinstance(action, bool):
-        return int(action)
-    if isinstance(action, list | tuple):
-        return [plain(part) for part in action]
-    return plain(action.tolist()) if hasattr(action, "tolist") else action
-
-
-def _is_nought(part: Any) -> bool:
-    return isinstance(part, list) and not any(part)
 
 
 def _lives(info: Mapping[str, Any], seat: str) -> int | None:

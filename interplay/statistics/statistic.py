@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import struct
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar, Literal
@@ -12,6 +13,7 @@ from interplay.errors import InterplayError
 Kind = Literal["int", "float", "duration"]
 """A whole number, a number, or seconds."""
 Better = Literal["higher", "lower"]
+_SINGLE = struct.Struct("<f")
 
 
 class StatisticError(InterplayError):
@@ -91,6 +93,14 @@ class SeenStep:
     info: Mapping[str, Any]
     owners: Mapping[str, str]
     readings: Mapping[str, Any] = field(default_factory=dict)
+    _plain: dict[str, Any] | None = None
+
+    @property
+    def plain_actions(self) -> dict[str, Any]:
+        """Seat -> action in values that compare, see `plain`."""
+        if self._plain is None:
+            self._plain = {seat: plain(action) for seat, action in self.actions.items()}
+        return self._plain
 
 
 class Collector:
@@ -151,3 +161,29 @@ def share(part: float, whole: float) -> float | None:
     0.25
     """
     return part / whole if whole else None
+
+
+def plain(action: Any) -> Any:
+    """An action in values that compare, whether it comes from a player or from a recording: an entry that is 0 counts as one
+    that is left out, and real numbers are rounded to single precision, which recordings keep.
+
+    >>> plain({"forward": 1, "camera": (0.0, 0.1)}) == plain({"forward": 1, "jump": 0, "camera": (0.0, 0.10000000001)})
+    True
+    """
+    kind = action.__class__
+    if kind is int or kind is str or action is None:
+        return action
+    if kind is float:
+        return _SINGLE.unpack(_SINGLE.pack(action))[0] if abs(action) < 1e38 else action
+    if isinstance(action, Mapping):
+        entries = {name: plain(part) for name, part in action.items()}
+        return {name: part for name, part in entries.items() if part != 0 and part is not None and not _is_nought(part)}
+    if isinstance(action, bool):
+        return int(action)
+    if isinstance(action, list | tuple):
+        return [plain(part) for part in action]
+    return plain(action.tolist()) if hasattr(action, "tolist") else action
+
+
+def _is_nought(part: Any) -> bool:
+    return isinstance(part, list) and not any(part)

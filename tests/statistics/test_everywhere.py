@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from interplay.statistics import BUILT_IN, SeenStep, Setting, StatisticError, StatisticSpec
-from interplay.statistics.everywhere import plain
+from interplay.statistics.statistic import plain
 
 
 def fed(name, steps, *, frame_rate_hz=10, noop=0, info=None, seats=("player",), **parameters):

@@ -126,6 +126,8 @@ class Player {
     this.lives = -1;
     /** @type {Record<string, number | null>} statistics as the server last said them */
     this.statistics = {};
+    /** @type {import("./statistics.js").VisitFacts | null} of all games of this sitting, where there were some before */
+    this.visit = null;
     this.announcedTenth = -1;
     /** @type {string | null} id of what is saved of a game that cannot go on */
     this.saved = null;
@@ -405,7 +407,8 @@ class Player {
     need(this.root, "[data-latency]").textContent = inputMs == null ? "–" : String(Math.round(inputMs));
     need(this.root, "[data-fs-hud]").textContent = `${score}${left}${this.task.takes_turns ? " turns left" : ""}`;
     this.statistics = hud.statistics ?? {};
-    showStatistics(need(this.root, "[data-statistics]"), this.task.statistics, this.statistics);
+    this.visit = hud.visit ?? null;
+    showStatistics(need(this.root, "[data-statistics]"), this.task.statistics, this.statistics, this.visit);
     if (hud.lives == null) return;
     need(this.root, "[data-lives-box]").hidden = false;
     need(this.root, "[data-lives]").textContent = String(hud.lives);
@@ -465,7 +468,7 @@ class Player {
     need(this.root, "[data-end-title]").textContent = outcome;
     if (this.task.has_score) need(this.root, "[data-end-score]").textContent = score;
     need(this.root, "[data-end-time]").textContent = this.task.takes_turns ? String(ended.num_steps) : clock(ended.num_steps / Number(this.root.dataset.rate));
-    showStatistics(need(this.root, "[data-end-statistics]"), this.task.statistics, this.statistics);
+    showStatistics(need(this.root, "[data-end-statistics]"), this.task.statistics, this.statistics, this.visit);
     need(this.root, "[data-end-note]").textContent = `${ended.num_steps} steps are recorded. You can watch your game again, frame by frame.`;
     need(this.root, "[data-end-link]").setAttribute("href", `/episodes/${encodeURIComponent(ended.episode)}`);
     if (ended.may_ask) askToCompare(need(this.root, "[data-compare]"), { token: this.seat?.token });
