@@ -132,7 +132,8 @@ class Collection:
         self.num_steps += 1
         if owners != self._given:
             self._given = None if owners is None else dict(owners)
-            self._change_owners(self._first_owners if owners is None else {**self._first_owners, **owners})
+            given = self._given or {}
+            self._change_owners({seat: given.get(seat) or first for seat, first in self._first_owners.items()})
         step = SeenStep(
             self.num_steps, actions, rewards, earned, info, self._owners, {need: read() for need, read in self._reads}
         )

@@ -8,6 +8,7 @@ from typing import Any
 
 from interplay.statistics.statistic import Collector, SeenStep, Setting, Statistic, StatisticError, plain
 
+
 class Score(Collector):
     """The sum of rewards as the task counts them; NaN and infinite ones count 0."""
 
@@ -77,7 +78,7 @@ class ActiveTime(Collector):
 class ActionChanges(Collector):
     """How often the action became another one; the first one that is not that of no keys counts."""
 
-    statistic = Statistic("action_changes", "Changes of action", "int")
+    statistic = Statistic("action_changes", "Action changes", "int")
 
     def begin(self, setting: Setting, info: Mapping[str, Any]) -> None:
         """No keys are held."""

@@ -13,6 +13,8 @@ from interplay.errors import InterplayError
 Kind = Literal["int", "float", "duration"]
 """A whole number, a number, or seconds."""
 Better = Literal["higher", "lower"]
+_MAX_SYMBOL = 2
+"""Characters of a unit; a longer one is a word, which the title says already."""
 _SINGLE = struct.Struct("<f")
 
 
@@ -49,6 +51,21 @@ class Statistic:
         if value is None or not math.isfinite(value):
             return None
         return int(value) if self.kind == "int" else float(value)
+
+    def readable(self, value: float | None) -> str:
+        """A value as people read it, as `statistics.js` shows it during the game.
+
+        >>> Statistic("time", "Time", "duration", "s").readable(65.9)
+        '1:05'
+        """
+        if value is None:
+            return "–"
+        if self.is_share:
+            return f"{100 * value:.0f} %"
+        if self.kind == "duration":
+            return f"{int(value) // 60}:{int(value) % 60:02}"
+        number = f"{value if self.kind == 'int' else round(value, 1):,g}" if abs(value) < 1e6 else f"{value:,.0f}"
+        return f"{number} {self.unit}" if 0 < len(self.unit) <= _MAX_SYMBOL else number
 
     def to_json(self) -> dict[str, Any]:
         """As pages are told of it."""

@@ -858,6 +858,8 @@ class Player {
       this.#back(this.keys);
     });
     need(this.root, "[data-show-keys]").addEventListener("click", () => this.showKeys());
+    const unfold = need(this.root, "[data-statistics] summary");
+    unfold.addEventListener("click", () => unfold.blur()); // its keys are the game's again
     this.drawnBy.value = savedDrawing();
     this.drawnBy.addEventListener("change", () => {
       saveDrawing(this.drawnBy.value);

@@ -18,6 +18,8 @@ import { clock } from "./timeline.js";
 
 /** Shown large on the page already. */
 const SHOWN_ELSEWHERE = "score";
+/** A longer unit is a word, which the title says already. */
+const MAX_SYMBOL = 2;
 
 /**
  * A value with its unit: `12 m`, `48 %`, `1:05`; a dash where it says nothing yet.
@@ -29,7 +31,7 @@ export function readableValue(statistic, value) {
   if (statistic.is_share) return `${Math.round(100 * value)} %`;
   if (statistic.kind === "duration") return clock(Math.floor(value));
   const number = statistic.kind === "int" ? value : Math.round(10 * value) / 10;
-  return statistic.unit ? `${number} ${statistic.unit}` : String(number);
+  return statistic.unit.length > MAX_SYMBOL || !statistic.unit ? String(number) : `${number} ${statistic.unit}`;
 }
 
 /**
