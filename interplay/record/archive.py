@@ -306,19 +306,17 @@ class Archive:
             found = queries.measures_of(session, ids)
             return {name: list(map(catalogue.from_measure_row, rows)) for name, rows in found.items()}
 
-    def readable_measures(self, episode: Episode) -> tuple[list[str], list[tuple[str, list[str]]]]:
-        """A table of an episode's statistics: who did what (seat and name), and for each title their values, as people read
-        them."""
-        found = self.measures([episode]).get(episode.id, [])
-        holders = list(dict.fromkeys((one.seat, one.actor) for one in found))
-        values = {(one.seat, one.actor, one.name): one.value for one in found}
-        known = {} if not found else {one.name: one for one in self.collected(episode.task)}
+    def readable_measures(self, episode: Episode) -> list[tuple[str, list[str]]]:
+        """A table of an episode's statistics: title, and the value of each of `episode.seats` as people read it."""
+        found = {(one.seat, one.actor, one.name): one.value for one in self.measures([episode]).get(episode.id, [])}
+        known = {one.name: one for one in self.collected(episode.task)} if found else {}
         rows = []
-        for name in dict.fromkeys([*known, *(one.name for one in found)]):
-            if any((*holder, name) in values for holder in holders):
-                statistic = known.get(name, Statistic(name, name.replace("_", " ").capitalize()))
-                rows.append((statistic.title, [statistic.readable(values.get((*holder, name))) for holder in holders]))
-        return [f"{seat}: {actor}" for seat, actor in holders], rows
+        for name in dict.fromkeys([*known, *(name for _, _, name in found)]):
+            statistic = known.get(name, Statistic(name, name.replace("_", " ").capitalize()))
+            keys = [(held.seat, held.actor, name) for held in episode.seats]
+            if any(key in found for key in keys):
+                rows.append((statistic.title, [statistic.readable(found.get(key)) for key in keys]))
+        return rows
 
     def add_measures(self, episode_id: str, measures: Iterable[Measure]) -> None:
         """Keep statistics of an episode in the catalogue, in place of those of the same names."""
