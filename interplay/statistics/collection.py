@@ -104,9 +104,7 @@ class Collection:
         """
         for collector in list(self._collectors):
             try:
-                if missing := [need for need in collector.needs if need not in readings]:
-                    raise InterplayError(f"{self.setting.env} does not offer {', '.join(missing)}, which it reads")
-                collector.begin(self.setting, info)
+                _begin(collector, self.setting, info, readings)
             except Exception as error:  # whatever somebody's collector does
                 self._drop(collector, error)
         self._set_reads(readings)
@@ -258,6 +256,21 @@ class Collection:
             said,
             exc_info=None if isinstance(error, InterplayError) else error,
         )
+
+
+def _begin(collector: Collector, setting: Setting, info: Mapping[str, Any], readings: Mapping[str, Callable[[], Any]]) -> None:
+    if missing := [need for need in collector.needs if need not in readings]:
+        raise StatisticError(f"{setting.env} does not offer {', '.join(missing)}, which it reads")
+    collector.begin(setting, info)
+
+
+def try_out(spec: StatisticSpec, setting: Setting, info: Mapping[str, Any], readings: Mapping[str, Callable[[], Any]]) -> None:
+    """Begin to compute a statistic in a world; arguments as of `Collection.begin`.
+
+    Raises:
+        StatisticError, NotFoundError: If it cannot be computed there.
+    """
+    _begin(spec.build(), setting, info, readings)
 
 
 def total(parts: Sequence[Mapping[str, float]]) -> dict[str, float]:

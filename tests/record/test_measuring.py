@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import shutil
 from collections.abc import Mapping
 from dataclasses import replace
@@ -20,7 +21,7 @@ from interplay.record import Episode, Owner, RecordedEpisode, Recorder
 from interplay.record.measuring import measure, measure_all
 from interplay.statistics import Collector, Measure, Statistic, StatisticSpec
 from interplay.store import Participant
-from interplay.tasks import Task, find
+from interplay.tasks import EnvSpec, Task, find
 
 JOYSTICK = (0, 1, 3, 4, 11, 12)
 
@@ -235,6 +236,28 @@ def test_a_world_that_cannot_be_replayed_is_read(archive, make_cartpole):
     assert found.differences == ()
     assert found.left_out == {"bombs": "gym:CartPole-v1 does not offer ram, which it reads"}
     assert {one.name: one.value for one in found.measures}["score"] == sealed.total_reward
+
+
+def test_metres_walked_in_the_block_world_are_those_of_the_recording(archive):
+    task = replace(find("basalt/find_cave"), env=EnvSpec("voxel:trial", {"size": [64, 36], "kind": "flat"}))
+    env = make(task)
+    recorder = archive.recorder(task, env, seed=3, actor="tester", actor_kind="agent")
+    episode = RecordedEpisode(env, recorder)
+    _, info = episode.start(3)
+    start = info["x"], info["z"]
+    forward, turn = task.keys.mask({"forward"}), (0.0, 0.1)  # 0.1 is another number in single precision, which is recorded
+    for step in range(60):
+        walks = step < 40
+        info = episode.step({"player": task.keys.action(forward if walks else 0, turn if step > 50 else (0.0, 0.0))}).info
+    env.close()
+    sealed = archive.seal(recorder.finish("quit"))
+    found = {one.name: one.value for one in sealed.live_measures}
+    straight = math.dist(start, (info["x"], info["z"]))
+    assert found["path_length"] == pytest.approx(straight, rel=1e-6)
+    assert 5 < straight < 9  # 4.3 m/s for two seconds
+    assert found["action_changes"] == 3
+    (found,) = measure_all(archive, [sealed], check=True)
+    assert (found.differences, found.failed, found.num_kept) == ((), None, 6)
 
 
 def test_a_visit_is_the_games_of_one_sitting_and_of_one_participant(archive):

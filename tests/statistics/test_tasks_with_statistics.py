@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from interplay.cli import _run
 from interplay.statistics import StatisticSpec, defaults
 from interplay.tasks import Task, TaskError, builtin_suites, parse_suite
 
@@ -66,3 +67,20 @@ def test_every_world_that_ships_has_statistics_that_can_be_built():
                 names = [spec.build().statistic.name for spec in defaults(one.env.id)]
                 assert {"active_time", "action_changes"} <= set(names)
                 assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize(
+    ("entry", "reason"),
+    [
+        ("path_length", "ale:breakout does not say where players stand"),
+        ("aliens_hit", "it is a statistic of ale:space_invaders and ale2p:space_invaders, not of ale:breakout"),
+        ("no_such_module:Jumps", "ModuleNotFoundError: No module named 'no_such_module'"),
+    ],
+)
+def test_the_check_of_a_task_file_tries_them_in_the_world(tmp_path, capsys, entry, reason):
+    path = tmp_path / "mine.toml"
+    path.write_text(FILE.replace("time_limit_s", f'statistics = ["{entry}"]\ntime_limit_s'))
+    assert _run(["tasks", "check", str(path), "--steps", "5"]) == 1
+    said = capsys.readouterr()
+    assert f"statistics: '{entry}' cannot be computed" in said.out + said.err
+    assert reason in said.out + said.err
