@@ -93,7 +93,7 @@ class Archive:
 
     def statistics_of(self, task: Task) -> tuple[StatisticSpec, ...]:
         """What is computed in an episode of a task: by default in its world, by the task, and in this archive."""
-        return together(defaults(task.env.id), task.statistics, self.statistics)
+        return together(defaults(task.env.id, takes_turns=task.takes_turns), task.statistics, self.statistics)
 
     def collected(self, task: Task) -> list[Statistic]:
         """What these are, as pages and reports name them."""

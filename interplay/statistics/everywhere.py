@@ -50,6 +50,7 @@ class ActiveTime(Collector):
     def begin(self, setting: Setting, info: Mapping[str, Any]) -> None:
         """Nobody has acted."""
         super().begin(setting, info)
+        _require_clock(setting)
         action_s, reward_s = self._timeouts_s
         self._action_steps = round(action_s * setting.frame_rate_hz)
         self._reward_steps = round(reward_s * setting.frame_rate_hz) if reward_s else None
@@ -101,6 +102,7 @@ class ActingSteps(Collector):
     def begin(self, setting: Setting, info: Mapping[str, Any]) -> None:
         """Remember what no keys are."""
         super().begin(setting, info)
+        _require_clock(setting)
         self._noop = plain(setting.noop)
 
     def see(self, step: SeenStep) -> None:
@@ -178,6 +180,12 @@ def _lives(info: Mapping[str, Any], seat: str) -> int | None:
 def _place(info: Mapping[str, Any], names: tuple[str, str]) -> list[float] | None:
     x = info.get(names[0])
     return None if x is None else [float(x), float(info[names[1]])]
+
+
+def _require_clock(setting: Setting) -> None:
+    """Refuse a world that waits: there each step is an action, however long it took."""
+    if setting.takes_turns:
+        raise StatisticError("it says nothing in a task of turns, where each step is an action and takes no time")
 
 
 def _require_number(name: str, value: Any, *, above: float | None = None, low: float | None = None) -> None:

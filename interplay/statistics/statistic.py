@@ -81,12 +81,14 @@ class Setting:
         seats: Its seats, in the task's order.
         frame_rate_hz: Steps in a second of play.
         noop: The action of no keys; None where every step is an action.
+        takes_turns: Whether the world waits for its players, so that steps are no time and each of them is an action.
     """
 
     env: str
     seats: tuple[str, ...]
     frame_rate_hz: float
     noop: Any = None
+    takes_turns: bool = False
 
 
 @dataclass(slots=True)
