@@ -328,6 +328,20 @@ def test_a_changed_value_is_found(archive, capsys):
     assert (stop.value.code, json.loads(capsys.readouterr().out)["num_different"]) == (0, 0)
 
 
+def test_a_damaged_file_is_named_and_the_others_are_measured(archive, capsys):
+    damaged, whole = (record(archive, find("atari/breakout"), num_steps=40) for _ in range(2))
+    forget(archive)
+    damaged.close()
+    damaged.path.write_bytes(damaged.path.read_bytes()[:-100])
+    with pytest.raises(SystemExit) as stop:
+        main(["episodes", "measure", "--all", "--data", str(archive.root)])
+    said = capsys.readouterr().out
+    assert stop.value.code == 1
+    assert f"FAILED {damaged.id}: {damaged.path}" in said
+    assert "1 episodes measured" in said
+    assert archive.measures([damaged, whole]).keys() == {whole.id}
+
+
 def test_the_command_refuses_what_it_cannot_do(archive, capsys):
     for arguments, text in (
         ([], "give episode ids, or --all"),
