@@ -194,13 +194,19 @@ def _try_out(task: Task) -> None:
     """Build the environment and play one step.
 
     Raises:
-        InterplayError: If it cannot be built, or a key's action is none of its own.
+        InterplayError: If it cannot be built, a key's action is none of its own, or a statistic cannot be computed in it.
     """
     from interplay.envs import make
+    from interplay.statistics import try_out
 
     env = make(task)
     try:
-        env.reset(seed=task.held_out_seeds[0])
+        _, info = env.reset(seed=task.held_out_seeds[0])
+        for spec in task.statistics:
+            try:
+                try_out(spec, task.setting, info, env.readings())
+            except InterplayError as error:
+                raise TaskError(f"statistics: {spec.name!r} cannot be computed: {error}\nRemedy: leave it out.") from None
         env.view()
         if task.keys.compose:
             _compare_entries(task, env.action_space)

@@ -6,7 +6,7 @@ import hashlib
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,10 +15,10 @@ from interplay.errors import InterplayError, unknown_name
 from interplay.record import catalogue, journal
 from interplay.record.errors import RecordingError
 from interplay.record.recorder import Recorder, new_header
-from interplay.record.schema import Owner
+from interplay.record.schema import Header, Owner
 from interplay.record.seal import seal
 from interplay.record.sealed import Episode, no_video
-from interplay.statistics import Collection, Measure, Statistic, StatisticSpec, defaults, together
+from interplay.statistics import Collection, Measure, Statistic, StatisticSpec, Visit, defaults, together, total
 from interplay.store import Database, EpisodeRow, TaskRow, entrants
 from interplay.store import episodes as queries
 from interplay.store.judging import lock
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 DATABASE = "interplay.db"
 """The catalogue in a data folder, unless another database is named."""
+VISIT_GAP = timedelta(minutes=30)
+"""Who does not play a task for longer begins a new visit."""
 MAX_COMPARED = 200
 """Ids an unknown one is compared with, at most: strangers may ask for any."""
 
@@ -91,7 +93,7 @@ class Archive:
 
     def statistics_of(self, task: Task) -> tuple[StatisticSpec, ...]:
         """What is computed in an episode of a task: by default in its world, by the task, and in this archive."""
-        return together(defaults(task.env.id), task.statistics, self.statistics)
+        return together(defaults(task.env.id, takes_turns=task.takes_turns), task.statistics, self.statistics)
 
     def collected(self, task: Task) -> list[Statistic]:
         """What these are, as pages and reports name them."""
@@ -215,7 +217,36 @@ class Archive:
             created_at=created_at,
             statistics=self.statistics_of(task),
         )
-        return Recorder((folder or self.journal_folder) / f"{header.episode}.0.arrows", env, header)
+        recorder = Recorder((folder or self.journal_folder) / f"{header.episode}.0.arrows", env, header)
+        recorder.collection.visits = self.visits(header)
+        return recorder
+
+    def visits(self, header: Header) -> dict[str, Visit]:
+        """Seat -> what the person who sits there has played of the task in this sitting, before this episode."""
+        found = {}
+        for seat, owner in header.owners.items():
+            if owner.participant_id is not None and header.statistics:
+                visit = self.visit(header.task, owner.participant_id, at=header.created_at)
+                if visit.num_games:
+                    found[seat] = visit
+        return found
+
+    def visit(self, task: Task, participant_id: int, *, at: datetime | None = None) -> Visit:
+        """What a participant has played of a task in the sitting that goes on at this time (now when not given): games without
+        `VISIT_GAP` between them. `visit_values` makes statistics of it."""
+        with self.database.read() as session:
+            games = queries.statistics_of_sitting(
+                session, task=task.id, participant_id=participant_id, before=at or datetime.now(UTC), gap=VISIT_GAP
+            )
+            counts: dict[str, list[Mapping[str, float]]] = {}
+            for row in (row for rows in games for row in rows):
+                counts.setdefault(row.name, []).append(row.counts)
+        alike = {name: [one for one in parts if one.keys() == parts[0].keys()] for name, parts in counts.items()}
+        return Visit(len(games), {name: total(parts) for name, parts in alike.items()})
+
+    def visit_values(self, task: Task, visit: Visit) -> dict[str, int | float | None]:
+        """Name -> value, of all games of a visit together."""
+        return Collection(self.statistics_of(task), task.setting, dict.fromkeys(task.seats, "")).visit_values(visit)
 
     @property
     def journal_folder(self) -> Path:
@@ -274,6 +305,18 @@ class Archive:
         with self.database.read() as session:
             found = queries.measures_of(session, ids)
             return {name: list(map(catalogue.from_measure_row, rows)) for name, rows in found.items()}
+
+    def readable_measures(self, episode: Episode) -> list[tuple[str, list[str]]]:
+        """A table of an episode's statistics: title, and the value of each of `episode.seats` as people read it."""
+        found = {(one.seat, one.actor, one.name): one.value for one in self.measures([episode]).get(episode.id, [])}
+        known = {one.name: one for one in self.collected(episode.task)} if found else {}
+        rows = []
+        for name in dict.fromkeys([*known, *(name for _, _, name in found)]):
+            statistic = known.get(name, Statistic(name, name.replace("_", " ").capitalize()))
+            keys = [(held.seat, held.actor, name) for held in episode.seats]
+            if any(key in found for key in keys):
+                rows.append((statistic.title, [statistic.readable(found.get(key)) for key in keys]))
+        return rows
 
     def add_measures(self, episode_id: str, measures: Iterable[Measure]) -> None:
         """Keep statistics of an episode in the catalogue, in place of those of the same names."""

@@ -170,6 +170,8 @@ def _measure_file(path: Path, specs: tuple[StatisticSpec, ...]) -> Measured:
         return measure(Episode.open(path), specs)
     except InterplayError as error:
         return Measured(path.stem, failed=str(error))
+    except Exception as error:  # whatever a damaged file or a world does: the others go on
+        return Measured(path.stem, failed=f"{type(error).__name__}: {error}")
 
 
 def _name_of(spec: StatisticSpec) -> str:

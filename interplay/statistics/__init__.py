@@ -8,7 +8,7 @@ keeps apart what each owner of a seat did. `docs/statistics.md` lists them and s
 'Invaders shot'
 """
 
-from interplay.statistics.collection import Collection, Measure, total
+from interplay.statistics.collection import Collection, Measure, Visit, total, try_out
 from interplay.statistics.registry import BUILT_IN, StatisticSpec, defaults, together
 from interplay.statistics.statistic import Collector, SeenStep, Setting, Statistic, StatisticError
 
@@ -22,7 +22,9 @@ __all__ = [
     "Statistic",
     "StatisticError",
     "StatisticSpec",
+    "Visit",
     "defaults",
     "together",
     "total",
+    "try_out",
 ]

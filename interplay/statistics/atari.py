@@ -143,9 +143,9 @@ class _InOrder(_Invaders):
             raise StatisticError(f"count must be true or false, got {count!r}")
         self._counts_hits = count
         self.statistic = (
-            Statistic(f"{self.name}_hits", f"Shot {self.title}", "int", "", "higher")
+            Statistic(f"{self.name}_hits", f"{self.title}, hits", "int", "", "higher")
             if count
-            else Statistic(self.name, f"Shot {self.title}, of all", "float", "", "higher", is_share=True)
+            else Statistic(self.name, self.title, "float", "", "higher", is_share=True)
         )
 
     def judge(self, hit: Hit) -> None:
@@ -166,7 +166,7 @@ class _InOrder(_Invaders):
 class RowByRow(_InOrder):
     """A hit is good if all rows below its own are empty."""
 
-    name, title = "row_by_row", "row by row"
+    name, title = "row_by_row", "Row by row"
 
     def is_good(self, hit: Hit) -> bool:
         """Whether nobody stands in a lower row."""
@@ -176,7 +176,7 @@ class RowByRow(_InOrder):
 class OutsideIn(_InOrder):
     """A hit is good if all columns further out on its side are empty; the sides have three columns each."""
 
-    name, title = "outside_in", "from the outside in"
+    name, title = "outside_in", "From the outside in"
 
     def is_good(self, hit: Hit) -> bool:
         """Whether nobody stands further out."""
@@ -188,7 +188,7 @@ class OutsideIn(_InOrder):
 class InsideOut(_InOrder):
     """A hit is good if all columns further in on its side are empty; those of the two middle columns always are."""
 
-    name, title = "inside_out", "from the inside out"
+    name, title = "inside_out", "From the inside out"
 
     def is_good(self, hit: Hit) -> bool:
         """Whether nobody stands further in."""

@@ -39,6 +39,19 @@ class Measure:
         return asdict(self)
 
 
+@dataclass(frozen=True)
+class Visit:
+    """Games of one task that one participant has played in one sitting.
+
+    Attributes:
+        num_games: How many.
+        counts: Statistic -> the numbers it is made of, added up over the games.
+    """
+
+    num_games: int
+    counts: Mapping[str, Mapping[str, float]]
+
+
 class Collection:
     """The collectors of one game.
 
@@ -52,12 +65,14 @@ class Collection:
     Attributes:
         num_steps: Steps seen.
         left_out: Name -> why it is left out.
+        visits: Seat -> the games that who sits there has played before in this sitting.
     """
 
     def __init__(self, specs: Iterable[StatisticSpec], setting: Setting, owners: Mapping[str, str]) -> None:
         self.setting = setting
         self.num_steps = 0
         self.left_out: dict[str, str] = {}
+        self.visits: Mapping[str, Visit] = {}
         self._collectors: list[Collector] = []
         self._owners: Mapping[str, str] = dict(owners)
         self._first_owners = self._owners
@@ -69,7 +84,9 @@ class Collection:
         self._is_kept = True
         for spec in specs:
             try:
-                self._collectors.append(spec.build())
+                collector = spec.build()
+                collector.setting = setting
+                self._collectors.append(collector)
             except InterplayError as error:
                 self._leave_out(spec.name, error)
 
@@ -87,9 +104,7 @@ class Collection:
         """
         for collector in list(self._collectors):
             try:
-                if missing := [need for need in collector.needs if need not in readings]:
-                    raise InterplayError(f"{self.setting.env} does not offer {', '.join(missing)}, which it reads")
-                collector.begin(self.setting, info)
+                _begin(collector, self.setting, info, readings)
             except Exception as error:  # whatever somebody's collector does
                 self._drop(collector, error)
         self._set_reads(readings)
@@ -115,7 +130,8 @@ class Collection:
         self.num_steps += 1
         if owners != self._given:
             self._given = None if owners is None else dict(owners)
-            self._change_owners(self._first_owners if owners is None else {**self._first_owners, **owners})
+            given = self._given or {}
+            self._change_owners({seat: given.get(seat) or first for seat, first in self._first_owners.items()})
         step = SeenStep(
             self.num_steps, actions, rewards, earned, info, self._owners, {need: read() for need, read in self._reads}
         )
@@ -149,6 +165,21 @@ class Collection:
             name = collector.statistic.name
             parts = [counts[name] for counts in earlier if name in counts]
             found[name] = self._value(collector, total([collector.counts[seat], *parts]))
+        return {name: value for name, value in found.items() if name not in self.left_out}
+
+    def visit_values(self, visit: Visit, seat: str | None = None) -> dict[str, int | float | None]:
+        """Name -> value of all games of a visit.
+
+        Args:
+            visit: The games before.
+            seat: Where its player acts now; None adds nothing to the games before.
+        """
+        found: dict[str, int | float | None] = {}
+        for collector in list(self._collectors):
+            now = collector.zero() if seat is None else collector.counts[seat]
+            earlier = visit.counts.get(collector.statistic.name, {})
+            parts = [now, earlier] if earlier.keys() == now.keys() else [now]  # another version may count other things
+            found[collector.statistic.name] = self._value(collector, total(parts))
         return {name: value for name, value in found.items() if name not in self.left_out}
 
     def measures(self) -> list[Measure]:
@@ -225,6 +256,21 @@ class Collection:
             said,
             exc_info=None if isinstance(error, InterplayError) else error,
         )
+
+
+def _begin(collector: Collector, setting: Setting, info: Mapping[str, Any], readings: Mapping[str, Callable[[], Any]]) -> None:
+    if missing := [need for need in collector.needs if need not in readings]:
+        raise StatisticError(f"{setting.env} does not offer {', '.join(missing)}, which it reads")
+    collector.begin(setting, info)
+
+
+def try_out(spec: StatisticSpec, setting: Setting, info: Mapping[str, Any], readings: Mapping[str, Callable[[], Any]]) -> None:
+    """Begin to compute a statistic in a world; arguments as of `Collection.begin`.
+
+    Raises:
+        StatisticError, NotFoundError: If it cannot be computed there.
+    """
+    _begin(spec.build(), setting, info, readings)
 
 
 def total(parts: Sequence[Mapping[str, float]]) -> dict[str, float]:

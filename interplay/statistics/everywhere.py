@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import math
-import struct
 from collections.abc import Mapping
 from typing import Any
 
-from interplay.statistics.statistic import Collector, SeenStep, Setting, Statistic, StatisticError
-
-_SINGLE = struct.Struct("<f")
+from interplay.statistics.statistic import Collector, SeenStep, Setting, Statistic, StatisticError, plain
 
 
 class Score(Collector):
@@ -53,6 +50,7 @@ class ActiveTime(Collector):
     def begin(self, setting: Setting, info: Mapping[str, Any]) -> None:
         """Nobody has acted."""
         super().begin(setting, info)
+        _require_clock(setting)
         action_s, reward_s = self._timeouts_s
         self._action_steps = round(action_s * setting.frame_rate_hz)
         self._reward_steps = round(reward_s * setting.frame_rate_hz) if reward_s else None
@@ -62,10 +60,8 @@ class ActiveTime(Collector):
     def see(self, step: SeenStep) -> None:
         """Count the step where the player is active."""
         now = step.step
-        for seat, action in step.actions.items():
+        for seat, action in step.plain_actions.items():
             last = self.memory[seat]
-            if action.__class__ is not int:
-                action = plain(action)
             if action != self._noop:
                 last["acted"] = now
             if step.rewards[seat]:
@@ -83,7 +79,7 @@ class ActiveTime(Collector):
 class ActionChanges(Collector):
     """How often the action became another one; the first one that is not that of no keys counts."""
 
-    statistic = Statistic("action_changes", "Changes of action", "int")
+    statistic = Statistic("action_changes", "Action changes", "int")
 
     def begin(self, setting: Setting, info: Mapping[str, Any]) -> None:
         """No keys are held."""
@@ -92,9 +88,7 @@ class ActionChanges(Collector):
 
     def see(self, step: SeenStep) -> None:
         """Compare with the step before."""
-        for seat, action in step.actions.items():
-            if action.__class__ is not int:
-                action = plain(action)
+        for seat, action in step.plain_actions.items():
             if action != self.memory[seat]:
                 self.memory[seat] = action
                 self.counts[seat]["count"] += 1
@@ -108,12 +102,13 @@ class ActingSteps(Collector):
     def begin(self, setting: Setting, info: Mapping[str, Any]) -> None:
         """Remember what no keys are."""
         super().begin(setting, info)
+        _require_clock(setting)
         self._noop = plain(setting.noop)
 
     def see(self, step: SeenStep) -> None:
         """Compare with no keys."""
-        for seat, action in step.actions.items():
-            if (action if action.__class__ is int else plain(action)) != self._noop:
+        for seat, action in step.plain_actions.items():
+            if action != self._noop:
                 self.counts[seat]["count"] += 1
 
 
@@ -175,32 +170,6 @@ class PathLength(Collector):
                 self.memory[seat] = now
 
 
-def plain(action: Any) -> Any:
-    """An action in values that compare, whether it comes from a player or from a recording: an entry that is 0 counts as one
-    that is left out, and real numbers are rounded to single precision, which recordings keep.
-
-    >>> plain({"forward": 1, "camera": (0.0, 0.1)}) == plain({"forward": 1, "jump": 0, "camera": (0.0, 0.10000000001)})
-    True
-    """
-    kind = action.__class__
-    if kind is int or kind is str or action is None:
-        return action
-    if kind is float:
-        return _SINGLE.unpack(_SINGLE.pack(action))[0] if abs(action) < 1e38 else action
-    if isinstance(action, Mapping):
-        entries = {name: plain(part) for name, part in action.items()}
-        return {name: part for name, part in entries.items() if part != 0 and part is not None and not _is_nought(part)}
-    if isinstance(action, bool):
-        return int(action)
-    if isinstance(action, list | tuple):
-        return [plain(part) for part in action]
-    return plain(action.tolist()) if hasattr(action, "tolist") else action
-
-
-def _is_nought(part: Any) -> bool:
-    return isinstance(part, list) and not any(part)
-
-
 def _lives(info: Mapping[str, Any], seat: str) -> int | None:
     lives = info.get("lives")
     if lives is None:
@@ -211,6 +180,12 @@ def _lives(info: Mapping[str, Any], seat: str) -> int | None:
 def _place(info: Mapping[str, Any], names: tuple[str, str]) -> list[float] | None:
     x = info.get(names[0])
     return None if x is None else [float(x), float(info[names[1]])]
+
+
+def _require_clock(setting: Setting) -> None:
+    """Refuse a world that waits: there each step is an action, however long it took."""
+    if setting.takes_turns:
+        raise StatisticError("it says nothing in a task of turns, where each step is an action and takes no time")
 
 
 def _require_number(name: str, value: Any, *, above: float | None = None, low: float | None = None) -> None:

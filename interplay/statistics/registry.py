@@ -116,8 +116,6 @@ def _check_parameters(spec: StatisticSpec, factory: Callable[..., Any]) -> None:
 
 
 _ALWAYS = ("active_time", "action_changes")
-_NO_POINTS = {"reward_timeout_s": 0}
-"""Where points are rare or not the matter, acting is enough to be active."""
 _INVADERS = ("aliens_hit", "row_by_row", "outside_in", "inside_out", "accuracy", "left_side", "right_side")
 _OF_BACKEND: Mapping[str, tuple[str, ...]] = {
     "ale": ("score", "active_time", "action_changes", "acting_steps", "lives_lost"),
@@ -135,8 +133,16 @@ _REWARD_TIMEOUT_S = {"ale": 60, "ale2p": 60}
 _OF_RARE_POINTS = {"ale:montezuma_revenge": 600}
 
 
-def defaults(env: str) -> tuple[StatisticSpec, ...]:
+_OF_TIME = ("active_time", "acting_steps", "action_changes")
+"""Which say nothing where each step is a turn."""
+
+
+def defaults(env: str, *, takes_turns: bool = False) -> tuple[StatisticSpec, ...]:
     """What every game of a world has, whether its task names statistics or not.
+
+    Args:
+        env: Its id.
+        takes_turns: Whether it waits for its players.
 
     >>> [spec.name for spec in defaults("ale:riverraid")][-2:]
     ['left_side', 'right_side']
@@ -145,7 +151,7 @@ def defaults(env: str) -> tuple[StatisticSpec, ...]:
     names = (*_OF_BACKEND.get(backend, ("score", *_ALWAYS)), *_OF_WORLD.get(env, ()))
     timeout_s = _OF_RARE_POINTS.get(env, _REWARD_TIMEOUT_S.get(backend, 0))
     parameters = {"active_time": {"reward_timeout_s": timeout_s}}
-    return tuple(StatisticSpec(name, parameters.get(name, {})) for name in names)
+    return tuple(StatisticSpec(name, parameters.get(name, {})) for name in names if not takes_turns or name not in _OF_TIME)
 
 
 def together(*lists: Iterable[StatisticSpec]) -> tuple[StatisticSpec, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import struct
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar, Literal
@@ -12,6 +13,9 @@ from interplay.errors import InterplayError
 Kind = Literal["int", "float", "duration"]
 """A whole number, a number, or seconds."""
 Better = Literal["higher", "lower"]
+_MAX_SYMBOL = 2
+"""Characters of a unit; a longer one is a word, which the title says already."""
+_SINGLE = struct.Struct("<f")
 
 
 class StatisticError(InterplayError):
@@ -48,6 +52,21 @@ class Statistic:
             return None
         return int(value) if self.kind == "int" else float(value)
 
+    def readable(self, value: float | None) -> str:
+        """A value as people read it, as `statistics.js` shows it during the game.
+
+        >>> Statistic("time", "Time", "duration", "s").readable(65.9)
+        '1:05'
+        """
+        if value is None:
+            return "–"
+        if self.is_share:
+            return f"{100 * value:.0f} %"
+        if self.kind == "duration":
+            return f"{int(value) // 60}:{int(value) % 60:02}"
+        number = f"{value if self.kind == 'int' else round(value, 1):,g}" if abs(value) < 1e6 else f"{value:,.0f}"
+        return f"{number} {self.unit}" if 0 < len(self.unit) <= _MAX_SYMBOL else number
+
     def to_json(self) -> dict[str, Any]:
         """As pages are told of it."""
         return asdict(self)
@@ -62,12 +81,14 @@ class Setting:
         seats: Its seats, in the task's order.
         frame_rate_hz: Steps in a second of play.
         noop: The action of no keys; None where every step is an action.
+        takes_turns: Whether the world waits for its players, so that steps are no time and each of them is an action.
     """
 
     env: str
     seats: tuple[str, ...]
     frame_rate_hz: float
     noop: Any = None
+    takes_turns: bool = False
 
 
 @dataclass(slots=True)
@@ -91,6 +112,14 @@ class SeenStep:
     info: Mapping[str, Any]
     owners: Mapping[str, str]
     readings: Mapping[str, Any] = field(default_factory=dict)
+    _plain: dict[str, Any] | None = None
+
+    @property
+    def plain_actions(self) -> dict[str, Any]:
+        """Seat -> action in values that compare, see `plain`."""
+        if self._plain is None:
+            self._plain = {seat: plain(action) for seat, action in self.actions.items()}
+        return self._plain
 
 
 class Collector:
@@ -151,3 +180,29 @@ def share(part: float, whole: float) -> float | None:
     0.25
     """
     return part / whole if whole else None
+
+
+def plain(action: Any) -> Any:
+    """An action in values that compare, whether it comes from a player or from a recording: an entry that is 0 counts as one
+    that is left out, and real numbers are rounded to single precision, which recordings keep.
+
+    >>> plain({"forward": 1, "camera": (0.0, 0.1)}) == plain({"forward": 1, "jump": 0, "camera": (0.0, 0.10000000001)})
+    True
+    """
+    kind = action.__class__
+    if kind is int or kind is str or action is None:
+        return action
+    if kind is float:
+        return _SINGLE.unpack(_SINGLE.pack(action))[0] if abs(action) < 1e38 else action
+    if isinstance(action, Mapping):
+        entries = {name: plain(part) for name, part in action.items()}
+        return {name: part for name, part in entries.items() if part != 0 and part is not None and not _is_nought(part)}
+    if isinstance(action, bool):
+        return int(action)
+    if isinstance(action, list | tuple):
+        return [plain(part) for part in action]
+    return plain(action.tolist()) if hasattr(action, "tolist") else action
+
+
+def _is_nought(part: Any) -> bool:
+    return isinstance(part, list) and not any(part)

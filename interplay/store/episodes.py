@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any, Literal, TypeVar
 
 from sqlalchemy import ColumnElement, Integer, Select, and_, cast, delete, false, func, or_, select
@@ -47,7 +48,7 @@ SEAT_NUMBERS = {
 SEAT_TEXTS = {"actor": EpisodeSeat.actor, "actor_kind": EpisodeSeat.actor_kind}
 
 _MAX_IDS = 500
-"""Ids in one question to the database; SQLite takes 32,766."""
+"""Ids in one question to the database (SQLite takes 32,766), and games in a sitting."""
 
 Operator = Literal["=", "!=", "<", "<=", ">", ">="]
 
@@ -264,3 +265,34 @@ def measures_of(session: Session, episode_ids: Sequence[str]) -> dict[str, list[
         for row in session.scalars(statement.order_by(SeatStatistic.seat, SeatStatistic.actor, SeatStatistic.name)):
             found.setdefault(row.episode_id, []).append(row)
     return found
+
+
+def statistics_of_sitting(
+    session: Session, *, task: str, participant_id: int, before: datetime, gap: timedelta
+) -> list[list[SeatStatistic]]:
+    """For each of the games of a task that a participant has played in one sitting, the newest first, what they did in it.
+
+    Args:
+        before: When the sitting goes on.
+        gap: A longer time between the end of a game and the next one ends a sitting.
+    """
+    played = (
+        select(EpisodeRow.id, EpisodeRow.created_at, EpisodeRow.duration_s, EpisodeSeat.seat, EpisodeSeat.actor)
+        .join(EpisodeSeat, EpisodeSeat.episode_id == EpisodeRow.id)
+        .where(EpisodeRow.task == task, EpisodeSeat.participant_id == participant_id, EpisodeRow.created_at < before)
+        .order_by(EpisodeRow.created_at.desc(), EpisodeRow.id.desc())
+        .limit(_MAX_IDS)
+    )
+    found: dict[str, list[SeatStatistic]] = {}
+    own = set()
+    for episode, created_at, duration_s, seat, actor in session.execute(played):
+        if before - created_at - timedelta(seconds=duration_s) > gap:
+            break
+        before = created_at
+        found[episode] = []
+        own.add((episode, seat, actor))
+    for rows in measures_of(session, list(found)).values():
+        for row in rows:
+            if (row.episode_id, row.seat, row.actor) in own:
+                found[row.episode_id].append(row)
+    return list(found.values())

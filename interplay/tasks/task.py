@@ -135,7 +135,8 @@ class Task:
     @property
     def setting(self) -> Setting:
         """What collectors of statistics know of a game before it begins. In a task of turns every step is an action."""
-        return Setting(self.env.id, self.seats, self.frame_rate_hz, None if self.takes_turns else self.keys.noop)
+        noop = None if self.takes_turns else self.keys.noop
+        return Setting(self.env.id, self.seats, self.frame_rate_hz, noop, self.takes_turns)
 
     @property
     def takes_turns(self) -> bool:

@@ -358,6 +358,8 @@ def episode(request: Request, episode_id: str) -> Response:
         episode=found,
         task=found.task,
         check=found.outcome_check,
+        statistics=archive.readable_measures(found),
+        holders=[f"{actor_name(held)}, {held.seat.replace('_', ' ')}" for held in found.seats],
         has_score=has_score(found.task),
         has_milestones=found.task_id in published.instances() and may_know(request, found.task_id),
         run=request.app.state.explore_kept.of_episode(found.id) if found.task.suite == "explore" else None,

@@ -15,6 +15,7 @@ from play_server import RunningServer, running_server
 import interplay.record
 from interplay.cli import _run
 from interplay.envs import make
+from interplay.play.beside import sealing
 from interplay.play.client import PlayClient
 from interplay.record import Archive, Episode, RecordedEpisode
 from interplay.statistics import Collection
@@ -76,7 +77,7 @@ async def to_the_end(client: PlayClient, shown: list[dict]) -> str:
     return client.ended["episode"]
 
 
-def computed(episode: Episode, steps: set[int]) -> dict[int, dict]:
+def computed(episode: Episode, steps: set[int], seat: str = "player") -> dict[int, dict]:
     """Step -> values of the recording after so many steps."""
     env = make(episode.task)
     collection = Collection(episode.header.statistics, episode.task.setting, dict.fromkeys(episode.task.seats, ""))
@@ -84,9 +85,9 @@ def computed(episode: Episode, steps: set[int]) -> dict[int, dict]:
     again.start(episode.seed)
     found = {}
     for step, action in enumerate(episode.joint_actions(), 1):
-        again.step({"player": action})
+        again.step(action if isinstance(action, dict) else {seat: action})
         if step in steps:
-            found[step] = collection.values("player")
+            found[step] = collection.values(seat)
     env.close()
     return found
 
@@ -124,6 +125,29 @@ def test_what_is_shown_is_what_the_recording_says_at_every_rate(server, archive,
         assert last["active_time"] * rate == pytest.approx(round(last["active_time"] * rate))
         assert 1 <= last["active_time"] <= episode.num_steps / rate
     assert measured(server, capsys)["num_different"] == 0
+
+
+def test_each_of_two_players_is_shown_what_they_did(server, archive):
+    async def scenario() -> list[list[dict]]:
+        clients = [await server.open("atari-two/space_invaders_competitive", seed=5) for _ in range(2)]
+        shown: list[list[dict]] = [[], []]
+        await asyncio.gather(*(client.start() for client in clients))
+        playing = (watch(client, ours, num_steps=170) for client, ours in zip(clients, shown, strict=True))
+        await asyncio.gather(*playing)
+        names = await asyncio.gather(*(to_the_end(client, ours) for client, ours in zip(clients, shown, strict=True)))
+        assert names[0] == names[1]
+        return [*shown, names[0]]
+
+    first, second, name = asyncio.run(scenario())
+    episode = archive.get(name)
+    for seat, shown in (("first", first), ("second", second)):
+        expected = computed(episode, {message["step"] for message in shown}, seat)
+        for message in shown:
+            ours = {key: value for key, value in message["statistics"].items() if key != "failing"}
+            assert ours == {key: value for key, value in expected[message["step"]].items() if key != "failing"}
+        kept = {one.name: one.value for one in archive.measures([name])[name] if one.seat == seat}
+        assert kept == shown[-1]["statistics"]
+        assert kept["accuracy"] is not None
 
 
 def test_a_collector_that_fails_is_left_out_and_the_log_says_which(server, archive):
@@ -169,6 +193,23 @@ def test_a_game_whose_worker_was_killed_ends_with_the_right_values(server, archi
         assert message["statistics"] == {key: value for key, value in expected[message["step"]].items() if key != "failing"}
     assert {one.name: one.value for one in episode.live_measures} == after[-1]["statistics"]
     assert measured(server, capsys, "--statistic", "score")["num_different"] == 0
+
+
+def test_a_game_nobody_goes_on_with_is_sealed_with_its_values(tmp_path, new_archive):
+    archive = new_archive(tmp_path / "data")
+    env = make(find("atari/space_invaders"))
+    recorder = archive.recorder(env.task, env, seed=3, actor="tester", actor_kind="agent")
+    episode = RecordedEpisode(env, recorder)
+    episode.start(3)
+    for step in range(150):
+        episode.step({"player": (3, 1, 4)[step % 3]})
+    expected = recorder.collection.measures()
+    recorder.flush()
+    recorder.abandon()  # as a process that is killed
+    name = sealing._seal(archive, recorder.path)
+    assert archive.get(name).live_measures == ()
+    assert {one.name: one for one in archive.measures([name])[name]} == {one.name: one for one in expected}
+    archive.close()
 
 
 def test_a_page_says_what_is_computed(server):

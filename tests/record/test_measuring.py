@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import math
 import shutil
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pytest
@@ -15,10 +17,11 @@ from test_old_recordings import DATA, EXPECTED
 import interplay.record
 from interplay.cli import main
 from interplay.envs import make
-from interplay.record import Episode, RecordedEpisode
+from interplay.record import Episode, Owner, RecordedEpisode, Recorder
 from interplay.record.measuring import measure, measure_all
 from interplay.statistics import Collector, Measure, Statistic, StatisticSpec
-from interplay.tasks import Task, find
+from interplay.store import Participant
+from interplay.tasks import EnvSpec, Task, find
 
 JOYSTICK = (0, 1, 3, 4, 11, 12)
 
@@ -235,6 +238,74 @@ def test_a_world_that_cannot_be_replayed_is_read(archive, make_cartpole):
     assert {one.name: one.value for one in found.measures}["score"] == sealed.total_reward
 
 
+def test_metres_walked_in_the_block_world_are_those_of_the_recording(archive):
+    task = replace(find("basalt/find_cave"), env=EnvSpec("voxel:trial", {"size": [64, 36], "kind": "flat"}))
+    env = make(task)
+    recorder = archive.recorder(task, env, seed=3, actor="tester", actor_kind="agent")
+    episode = RecordedEpisode(env, recorder)
+    _, info = episode.start(3)
+    start = info["x"], info["z"]
+    forward, turn = task.keys.mask({"forward"}), (0.0, 0.1)  # 0.1 is another number in single precision, which is recorded
+    for step in range(60):
+        walks = step < 40
+        info = episode.step({"player": task.keys.action(forward if walks else 0, turn if step > 50 else (0.0, 0.0))}).info
+    env.close()
+    sealed = archive.seal(recorder.finish("quit"))
+    found = {one.name: one.value for one in sealed.live_measures}
+    straight = math.dist(start, (info["x"], info["z"]))
+    assert found["path_length"] == pytest.approx(straight, rel=1e-6)
+    assert 5 < straight < 9  # 4.3 m/s for two seconds
+    assert found["action_changes"] == 3
+    (found,) = measure_all(archive, [sealed], check=True)
+    assert (found.differences, found.failed, found.num_kept) == ((), None, 6)
+
+
+def test_a_visit_is_the_games_of_one_sitting_and_of_one_participant(archive):
+    task = find("atari-two/space_invaders_competitive")
+    with archive.database.write() as session:
+        people = [Participant(key=key, created_at=datetime.now(UTC)) for key in ("ada", "bob")]
+        session.add_all(people)
+        session.flush()
+        ada, bob = (Owner(f"participant-{one.id}", "human", one.id) for one in people)
+    now = datetime(2026, 1, 31, 12, tzinfo=UTC)
+
+    def played(minute: float, first: Owner, second: Owner) -> Recorder:
+        env = make(task)
+        owners = {"first": first, "second": second}
+        at = now + timedelta(minutes=minute)
+        recorder = archive.recorder(task, env, seed=3, owners=owners, created_at=at)
+        episode = RecordedEpisode(env, recorder)
+        episode.start(3)
+        steps(episode, 0, 120)  # the robot has the second seat from step 100 on
+        archive.seal(recorder.finish("quit"))
+        env.close()
+        return recorder
+
+    played(0, ada, bob)  # more than half an hour before the others
+    one, two, other = played(40, ada, bob), played(60, bob, ada), played(61, bob, bob)
+    three = played(62, ada, bob)
+    assert (one.collection.visits, two.collection.visits["first"].num_games) == ({}, 1)
+    assert other.collection.visits["first"].num_games == 2
+    visit = three.collection.visits["first"]
+    assert visit.num_games == 2
+    by_hand = {
+        key: sum(
+            found.counts[key]
+            for recorder in (one, two)
+            for found in archive.measures([recorder.episode_id])[recorder.episode_id]
+            if (found.actor, found.name) == (ada.name, "left_side")
+        )
+        for key in ("there", "steps")
+    }
+    assert visit.counts["left_side"] == by_hand
+    mine = keyed(archive.measures([three.episode_id])[three.episode_id])["first", ada.name, "left_side"]
+    both = three.collection.visit_values(visit, "first")
+    assert both["left_side"] == (by_hand["there"] + mine.counts["there"]) / (by_hand["steps"] + mine.counts["steps"])
+    now_all = archive.visit(task, ada.participant_id, at=now + timedelta(minutes=64))
+    assert archive.visit_values(task, now_all) == both
+    assert archive.visit(task, ada.participant_id, at=now + timedelta(minutes=120)).num_games == 0
+
+
 def test_a_changed_value_is_found(archive, capsys):
     episode = record(archive, find("atari/breakout"), num_steps=40)
     with archive.database.write() as session:
@@ -255,6 +326,20 @@ def test_a_changed_value_is_found(archive, capsys):
     with pytest.raises(SystemExit) as stop:
         main(["episodes", "measure", "--all", "--check", "--json", *place])
     assert (stop.value.code, json.loads(capsys.readouterr().out)["num_different"]) == (0, 0)
+
+
+def test_a_damaged_file_is_named_and_the_others_are_measured(archive, capsys):
+    damaged, whole = (record(archive, find("atari/breakout"), num_steps=40) for _ in range(2))
+    forget(archive)
+    damaged.close()
+    damaged.path.write_bytes(damaged.path.read_bytes()[:-100])
+    with pytest.raises(SystemExit) as stop:
+        main(["episodes", "measure", "--all", "--data", str(archive.root)])
+    said = capsys.readouterr().out
+    assert stop.value.code == 1
+    assert f"FAILED {damaged.id}: {damaged.path}" in said
+    assert "1 episodes measured" in said
+    assert archive.measures([damaged, whole]).keys() == {whole.id}
 
 
 def test_the_command_refuses_what_it_cannot_do(archive, capsys):

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from interplay.statistics import BUILT_IN, SeenStep, Setting, StatisticError, StatisticSpec
-from interplay.statistics.everywhere import plain
+from interplay.statistics import BUILT_IN, SeenStep, Setting, StatisticError, StatisticSpec, defaults
+from interplay.statistics.statistic import plain
+from interplay.tasks import find
 
 
 def fed(name, steps, *, frame_rate_hz=10, noop=0, info=None, seats=("player",), **parameters):
@@ -98,6 +99,14 @@ def test_the_way_is_what_was_walked_and_not_a_teleport():
 def test_a_world_that_does_not_say_it_is_refused(name, what):
     with pytest.raises(StatisticError, match=f"gym:Some-v0 does not say .*{what}"):
         fed(name, [])
+
+
+@pytest.mark.parametrize("name", ["active_time", "acting_steps"])
+def test_time_and_idleness_say_nothing_where_each_step_is_a_turn(name):
+    task = find("gymnasium/frozen_lake")
+    assert name not in [spec.name for spec in defaults(task.env.id, takes_turns=task.takes_turns)]
+    with pytest.raises(StatisticError, match="a task of turns"):
+        StatisticSpec(name).build().begin(task.setting, {})
 
 
 def test_every_statistic_has_a_name_of_its_own_and_says_what_it_is():

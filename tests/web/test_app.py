@@ -114,6 +114,13 @@ def test_every_answer_forbids_scripts_of_others(client, address):
     assert headers["x-content-type-options"] == "nosniff"
 
 
+def test_the_statistics_of_an_episode_stand_on_its_page(client, archive, episode):
+    known = {one.name: one.value for one in archive.measures([episode])[episode.id]}
+    page = client.get(f"/episodes/{episode.id}").text
+    assert f'<tr><th scope="row">Action changes</th><td>{known["action_changes"]}</td></tr>' in page
+    assert '<tr><th scope="row">Active time</th><td>0:02</td></tr>' in page  # 150 steps at 60 Hz
+
+
 def test_an_outcome_check_stands_on_the_page_of_its_episode(client, archive, episode):
     assert episode.outcome_check == {}
     with pytest.warns(DeprecationWarning, match="Episode.automatic is called Episode.outcome_check now"):

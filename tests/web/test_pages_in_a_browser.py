@@ -110,7 +110,7 @@ def painted_step(page) -> int:
 
 
 @every_look
-def test_a_game_is_played_to_its_end_with_the_keyboard_and_watched_again(page, recorded):
+def test_a_game_is_played_to_its_end_with_the_keyboard_and_watched_again(page, recorded, look):
     page.goto("/play/short/breakout")
     page.locator("[data-start]").wait_for()
     page.shoot("play-brief")
@@ -120,6 +120,11 @@ def test_a_game_is_played_to_its_end_with_the_keyboard_and_watched_again(page, r
     page.shoot("play-countdown")
     until(page, "Number(document.querySelector('#player').dataset.step) >= 10")
     page.keyboard.up("Space")
+    folded = page.locator("[data-statistics]")
+    if look == "desktop":  # on a phone the game has the whole screen
+        folded.locator("summary").click()
+        folded.locator("tr", has_text="Action changes").wait_for()
+        assert page.evaluate("document.activeElement === document.body")  # the keys are the game's again
     page.keyboard.down("ArrowRight")
     until(page, "Number(document.querySelector('#player').dataset.step) >= 40")
     page.shoot("play-playing")
@@ -135,6 +140,9 @@ def test_a_game_is_played_to_its_end_with_the_keyboard_and_watched_again(page, r
     episode = recorded.get(link.rsplit("/", 1)[-1])
     assert episode.actor_kind == "human"
     assert {1, 3} <= set(episode.actions().tolist())  # fire and right arrived
+    (changes,) = [one.value for one in recorded.measures([episode])[episode.id] if one.name == "action_changes"]
+    shown = page.locator("[data-end-statistics] tr", has_text="Action changes").first.locator("td").first
+    assert shown.inner_text() == str(changes)
     page.goto(link)
     page.locator("[data-replay][data-shown]").wait_for()
     assert fits(page)

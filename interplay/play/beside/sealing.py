@@ -12,12 +12,14 @@ import time
 from pathlib import Path
 
 import interplay.record
+from interplay.envs import backends
 from interplay.errors import NotFoundError
 from interplay.parallel import give_way
 from interplay.play.workers import processes
 from interplay.play.workers.channel import Sealed, Unpacker, decode_seal, pack_event
-from interplay.record import RecordingError
+from interplay.record import Episode, RecordingError
 from interplay.record.journal import episode_of
+from interplay.record.measuring import measure_all
 
 log = logging.getLogger("interplay.play.beside.sealing")
 
@@ -53,7 +55,17 @@ def _seal(archive: interplay.record.Archive, path: Path) -> str:
             return archive.get(episode_of(path)).id
         except NotFoundError:
             pass
-    return archive.seal(path).id
+    episode = archive.seal(path)
+    _measure(archive, episode)
+    return episode.id
+
+
+def _measure(archive: interplay.record.Archive, episode: Episode) -> None:
+    """Compute the statistics of a game whose process was killed before it could tell them, unless that takes minutes."""
+    if episode.header.statistics and not episode.live_measures and not backends.of(episode.task).is_slow:
+        for found in measure_all(archive, [episode]):
+            if found.failed is not None:
+                log.warning("episode %s has no statistics: %s", episode.id, found.failed)
 
 
 def _receive(channel: socket.socket) -> bytes:

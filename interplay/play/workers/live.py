@@ -340,8 +340,11 @@ class LiveEpisode:
         if self.pace is not None and seat.gui_size is None:
             height = self.pace.height
             facts |= {"width": seat.encoder.width * height // seat.encoder.height, "height": height}
-        if self.recorder is not None and (statistics := self.recorder.collection.values(seat.name)):
-            facts["statistics"] = statistics
+        if self.recorder is not None:
+            collection = self.recorder.collection
+            facts["statistics"] = collection.values(seat.name)
+            if (visit := collection.visits.get(seat.name)) is not None:
+                facts["visit"] = {"games": visit.num_games + 1, "statistics": collection.visit_values(visit, seat.name)}
         seat.send_hud(facts)
 
     def unwritten_us(self, now_us: int) -> int:

@@ -130,6 +130,8 @@ class Player {
     this.lives = -1;
     /** @type {Record<string, number | null>} statistics as the server last said them */
     this.statistics = {};
+    /** @type {import("./statistics.js").VisitFacts | null} of all games of this sitting, where there were some before */
+    this.visit = null;
     this.announcedTenth = -1;
     /** @type {string | null} id of what is saved of a game that cannot go on */
     this.saved = null;
@@ -427,7 +429,8 @@ class Player {
     need(this.root, "[data-latency]").textContent = inputMs == null ? "–" : String(Math.round(inputMs));
     need(this.root, "[data-fs-hud]").textContent = `${score}${left}${this.task.takes_turns ? " turns left" : ""}`;
     this.statistics = hud.statistics ?? {};
-    showStatistics(need(this.root, "[data-statistics]"), this.task.statistics, this.statistics);
+    this.visit = hud.visit ?? null;
+    showStatistics(need(this.root, "[data-statistics]"), this.task.statistics, this.statistics, this.visit);
     if (hud.lives == null) return;
     need(this.root, "[data-lives-box]").hidden = false;
     need(this.root, "[data-lives]").textContent = String(hud.lives);
@@ -488,7 +491,7 @@ class Player {
     need(this.root, "[data-end-title]").textContent = outcome;
     if (this.task.has_score) need(this.root, "[data-end-score]").textContent = score;
     need(this.root, "[data-end-time]").textContent = this.task.takes_turns ? String(ended.num_steps) : clock(ended.num_steps / Number(this.root.dataset.rate));
-    showStatistics(need(this.root, "[data-end-statistics]"), this.task.statistics, this.statistics);
+    showStatistics(need(this.root, "[data-end-statistics]"), this.task.statistics, this.statistics, this.visit);
     need(this.root, "[data-end-note]").textContent = `${ended.num_steps} steps are recorded. You can watch your game again, frame by frame.`;
     if (ended.goes_on) need(this.root, "[data-end-note]").textContent = `You played ${ended.num_steps} steps. The game continues, and an agent plays in your place. Its replay will be on the episode page.`;
     need(this.root, "[data-end-link]").setAttribute("href", `/episodes/${encodeURIComponent(ended.episode)}`);
@@ -880,6 +883,8 @@ class Player {
       this.#back(this.keys);
     });
     need(this.root, "[data-show-keys]").addEventListener("click", () => this.showKeys());
+    const unfold = need(this.root, "[data-statistics] summary");
+    unfold.addEventListener("click", () => unfold.blur()); // its keys are the game's again
     this.drawnBy.value = savedDrawing();
     this.drawnBy.addEventListener("change", () => {
       saveDrawing(this.drawnBy.value);

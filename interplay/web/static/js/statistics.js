@@ -13,8 +13,13 @@ import { clock } from "./timeline.js";
  * @property {boolean} is_share a part of a whole, 0 to 1
  */
 
+/** Values by name; one that was left out of the game is not there. @typedef {Record<string, number | null>} Values */
+/** All games of a sitting. @typedef {{games: number, statistics: Values}} VisitFacts */
+
 /** Shown large on the page already. */
 const SHOWN_ELSEWHERE = "score";
+/** A longer unit is a word, which the title says already. */
+const MAX_SYMBOL = 2;
 
 /**
  * A value with its unit: `12 m`, `48 %`, `1:05`; a dash where it says nothing yet.
@@ -26,30 +31,48 @@ export function readableValue(statistic, value) {
   if (statistic.is_share) return `${Math.round(100 * value)} %`;
   if (statistic.kind === "duration") return clock(Math.floor(value));
   const number = statistic.kind === "int" ? value : Math.round(10 * value) / 10;
-  return statistic.unit ? `${number} ${statistic.unit}` : String(number);
+  return statistic.unit.length > MAX_SYMBOL || !statistic.unit ? String(number) : `${number} ${statistic.unit}`;
 }
 
 /**
- * Fill a list with the values that are known; without any it is hidden.
- * @param {HTMLElement} box holds a `dl`
- * @param {StatisticFacts[]} statistics in the order of the list
- * @param {Record<string, number | null>} values by name; one that was left out of the game is not there
+ * The rows of a table: a title and the value in this game, and where there were games before, that of all of them.
+ * @param {StatisticFacts[]} statistics in the order of the rows
+ * @param {Values} values
+ * @param {VisitFacts | null} visit
  */
-export function showStatistics(box, statistics, values) {
-  const shown = statistics.filter((one) => one.name !== SHOWN_ELSEWHERE && one.name in values);
-  box.hidden = shown.length === 0;
-  const list = box.querySelector("dl");
-  if (!list) return;
+export function rowsOf(statistics, values, visit) {
+  const shown = statistics.filter((one) => one.name in values && (visit || one.name !== SHOWN_ELSEWHERE));
   const rows = shown.map((one) => [one.title, readableValue(one, values[one.name])]);
+  if (!visit) return rows;
+  rows.forEach((row, place) => row.push(readableValue(shown[place], visit.statistics[shown[place].name])));
+  return [["", "This game", `All ${visit.games} games`], ...rows];
+}
+
+/**
+ * Fill a table with the values that are known; without any it is hidden.
+ * @param {HTMLElement} box holds a `table`
+ * @param {StatisticFacts[]} statistics
+ * @param {Values} values
+ * @param {VisitFacts | null} visit
+ */
+export function showStatistics(box, statistics, values, visit) {
+  const rows = rowsOf(statistics, values, visit);
+  box.hidden = rows.length === 0;
+  const list = box.querySelector("table");
+  if (!list) return;
   const told = JSON.stringify(rows);
   if (list.dataset.told === told) return; // four times a second: leave alone what is the same
   list.dataset.told = told;
   list.replaceChildren(
-    ...rows.flatMap(([title, value]) => {
-      const [name, number] = [document.createElement("dt"), document.createElement("dd")];
-      name.textContent = title;
-      number.textContent = value;
-      return [name, number];
+    ...rows.map((row) => {
+      const line = document.createElement("tr");
+      for (const [place, text] of row.entries()) {
+        const cell = document.createElement(place === 0 || row[0] === "" ? "th" : "td");
+        cell.scope = row[0] === "" ? "col" : "row";
+        cell.textContent = text;
+        line.append(cell);
+      }
+      return line;
     }),
   );
 }
