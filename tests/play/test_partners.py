@@ -33,6 +33,7 @@ pytest.importorskip("pettingzoo")
 
 PONG = "trial/pong"
 """Its ball is slow, so that a game lasts."""
+TURNS = "gymnasium/cliff_walking"
 FOR_TWO = [
     "together/cooperative_pong",
     pytest.param("overcooked/cramped_room", marks=pytest.mark.filterwarnings("ignore")),
@@ -404,3 +405,25 @@ def test_a_game_with_an_agent_goes_on_after_the_server_was_killed(tmp_path: Path
         assert runs(episode, "left") == [("ann", 0)]
         assert runs(episode, "right") == [("scripted", 0)]
         archive.close()
+
+
+@pytest.mark.parametrize("agent", ["random", "trial_agents:Good"])
+def test_a_world_of_turns_waits_for_the_person_at_the_wheel_and_not_for_the_agent(
+    tmp_path: Path, agent: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(Path(__file__).parent))
+
+    async def scenario() -> None:
+        async with server_here(tmp_path) as play:
+            ann = await come(play, TURNS, "ann", wheel=agent, seed=1)
+            await until(lambda: ann.said("started") and ann.step >= 3)
+            ann.say("wheel", who="me")
+            await until(lambda: ann.said("wheel")[-1]["who"] == "me")
+            mine = ann.said("wheel")[-1]["step"]
+            await asyncio.sleep(0.5)
+            assert ann.step == mine
+            ann.say("quit")
+            episode = verified(play, (await ended(ann))["episode"])
+            assert episode.num_steps == mine
+
+    asyncio.run(scenario())

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from interplay.play.connections import wire
 from interplay.play.games.seat import Seat
 from interplay.play.games.state import BEGUN, State
+from interplay.play.partners.driving import NOBODY
 from interplay.play.workers import channel
 from interplay.record import Owner
 from interplay.tasks import Task
@@ -211,8 +212,9 @@ class Takeover:
         elif seat.connection is not None:
             seat.agent = seat.wheel = None
             self._seat_person(seat)
-        elif seat.acting is None or seat.acting.agent != event.agent:
-            seat.agent = None  # it never acted here
+        else:
+            seat.agent = NOBODY
+            self._seat(seat)
         self._game.tell_seats()
 
     def _lost_before_the_start(self, seat: Seat) -> None:

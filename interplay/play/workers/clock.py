@@ -105,6 +105,10 @@ class TurnClock:
         if self.due_us is None:
             self.due_us = max(now_us, self._free_us)
 
+    def take_back(self) -> None:
+        """Somebody has not chosen after all."""
+        self.due_us = None
+
     def advance(self, now_us: int) -> int:
         """A step runs at `now_us`.
 

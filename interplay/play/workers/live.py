@@ -207,6 +207,8 @@ class LiveEpisode:
     def let_person(self, seat: LiveSeat, owner: str) -> None:
         """The person in a seat acts for it from the next step on."""
         seat.begin()
+        if isinstance(self.clock, TurnClock):
+            self.clock.take_back()  # what the agent had chosen for the next turn is the person's to choose
         self.driving.let_person(seat.name, owner, step=self.step, total_reward=seat.total_reward)
 
     def input(
