@@ -200,6 +200,8 @@ class LiveEpisode:
 
     def let_agent(self, seat: LiveSeat, driver: Driver) -> None:
         """An agent acts for a seat from the next step on."""
+        if self.running:
+            self.send_hud(seat)  # the last one of what a person did who leaves
         seat.let_go()
         seat.timing = None
         self.driving.let_agent(seat.name, driver, step=self.step, total_reward=seat.total_reward)
