@@ -1,10 +1,10 @@
-"""`interplay study check | open | close | list | show | participants | hit | pay`."""
+"""`interplay study check | open | close | list | show | participants | hit | pay | simulate | raffle`."""
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -27,12 +27,15 @@ from interplay.cli.common import (
 from interplay.cli.study_hit import hit, hit_lines
 from interplay.cli.study_opened import NO_SERVER, local_address, opened_hint
 from interplay.cli.study_pay import pay
+from interplay.cli.study_play import raffle, simulate
 from interplay.errors import unknown_name
 
 if TYPE_CHECKING:
     from interplay.record import Archive
     from interplay.study.definition import Study
+    from interplay.study.playing.variants import PlayPart
     from interplay.study.studies import Part
+    from interplay.tasks import Task
 
 app = typer.Typer(
     add_completion=False,
@@ -41,6 +44,8 @@ app = typer.Typer(
 )
 app.command("hit")(hit)
 app.command("pay")(pay)
+app.command("simulate")(simulate)
+app.command("raffle")(raffle)
 
 NameArgument = Annotated[
     str, typer.Argument(metavar="STUDY", help="A study file (my_study.toml), or the id of a built-in study.")
@@ -105,9 +110,10 @@ def open_study(
     deed = "is open" if before is None or not same else "is open already" if before.is_open else "is open again"
     deed += "" if same or before is None else " with a new version"
     links = _links(study, address.rstrip("/"))
-    preview = f"{address.rstrip('/')}/judge?study={study.id}&preview=1"
+    preview = f"{address.rstrip('/')}/judge?study={study.id}&preview=1" if study.play is None else None
     lines = [f"{study.id} {deed} ({study.content_hash[:12]}).", *_link_lines(study, links)]
-    lines.append(f"{'preview':9} {preview}   (the form and two videos; nothing is stored)")
+    if preview is not None:
+        lines.append(f"{'preview':9} {preview}   (the form and two videos; nothing is stored)")
     if older := sum(one.version != study.content_hash for one in Hits(archive.database).made(study.id)):
         which = f"{older} HIT{'s' if older > 1 else ''} of other versions"
         lines.append(f"Note: {which} may still be on Mechanical Turk, with the old texts; end them there.")
@@ -235,7 +241,9 @@ def participants(
         writer.writerows(rows)
         print(text.getvalue(), end="")
         return
-    shown = ("participant", "channel", "worker", "assignment", "outcome", "#minutes", "#quiz", "#answers", "banned")
+    is_play = any(row["variant"] for row in rows)
+    work = ("enrolment", "variant", "#accepted_min") if is_play else ("#answers",)
+    shown = ("participant", "channel", "worker", "assignment", "outcome", "#minutes", "#quiz", *work, "banned")
     cells = [[_cell(row[name.lstrip("#")]) for name in shown] for row in rows]
     emit(rows, as_json=as_json, text=table(shown, cells) if rows else f"Nobody has agreed to take part in {study} yet.")
 
@@ -265,13 +273,55 @@ def _checked(name: str, suite: list[Path] | None) -> Study:
     study = find_study(name)
     if "mturk" in study.channels:
         settings_of(study)
-    rules = Rules.from_mapping(study.judging, f"{name}: [judging]")
     tasks = index(suites_with(suite))
-    for task in rules.tasks or ():
+    named: dict[str, str] = {}
+    if study.play is None:
+        rules = Rules.from_mapping(study.judging, f"{name}: [judging]")
+        named = dict.fromkeys(rules.tasks or (), "judging.tasks")
+    else:
+        named = {variant.task: f"variants[{place}].task" for place, variant in enumerate(study.play.variants)}
+    for task, where in named.items():
         if task not in tasks:
-            hint = f"It stands in {name}: judging.tasks; a task file is named by --suite."
+            hint = f"It stands in {name}: {where}; a task file is named by --suite."
             raise StudyError(str(unknown_name("task", task, tasks, hint=hint)))
+        if study.play is not None and not tasks[task].env.is_playable:
+            raise StudyError(
+                f"{name}: {where}: {task} cannot be played; it has only videos to judge\nRemedy: name another task."
+            )
+    if study.play is not None:
+        for place, variant in enumerate(study.play.variants):
+            names = dict.fromkeys((*variant.treatment.statistics, study.play.accepted))
+            _check_statistics(f"variants[{place}] of {name}", names, tasks[variant.task])
     return study
+
+
+def _check_statistics(where: str, names: Iterable[str], task: Task) -> None:
+    """Refuse statistics that a task does not measure, and shares, which do not add up over games.
+
+    Raises:
+        StudyError: Naming the first.
+    """
+    from interplay.statistics import defaults, together
+    from interplay.study import StudyError
+    from interplay.study.playing.variants import BUILT_IN
+
+    known, shares = list(BUILT_IN), {}
+    for spec in together(defaults(task.env.id), task.statistics):
+        collector = spec.build()
+        statistic = collector.statistic
+        counts = [f"{statistic.name}.{count}" for count in collector.count_names]
+        known += counts
+        if statistic.is_share:
+            shares[statistic.name] = counts
+        else:
+            known.append(statistic.name)
+    for one in names:
+        if one in shares:
+            parts = " and ".join(shares[one])
+            raise StudyError(f"{where}: {one} is a share, which does not add up over games\nRemedy: name {parts} instead.")
+        if one not in known:
+            hint = f"It stands in {where}; {task.id} does not measure it."
+            raise StudyError(str(unknown_name("statistic", one, known, hint=hint)))
 
 
 def _look_for_examples(archive: Archive, study: Study) -> None:
@@ -314,15 +364,38 @@ def _document(study: Study) -> dict[str, Any]:
     return {"study": study.to_json(), "content_hash": study.content_hash}
 
 
+def _variant_lines(play: PlayPart) -> list[str]:
+    """What each variant asks and gives, one line each."""
+    from interplay.study.incentives.words import amount
+
+    lines = []
+    for variant in play.variants:
+        rules = variant.treatment
+        asked = ", ".join(
+            f"{one.label.lower()} {amount(one.statistic, one.required, is_share=bool(one.out_of))}"
+            for one in rules.requirements
+        )
+        target = "" if variant.target_min is None else f"; target {variant.target_min:g} min"
+        money = f"; {rules.reward_cents / 100:.2f} {rules.currency}" if rules.max_cents else ""
+        money += "" if rules.bonus is None else f" + up to {rules.bonus.max_cents / 100:.2f}"
+        lines.append(f"variant    {variant.name}: {variant.task}; {asked}{money}{target}")
+    return lines
+
+
 def _summary(study: Study) -> list[str]:
     """A few lines that say what a study asks and gives."""
     quiz, wage = study.quiz, study.pay
     count = study.num_answers
     per_visit = "as many comparisons as people like" if count is None else f"{count} comparison{'s' if count > 1 else ''}"
+    if study.play is not None:
+        num = len(study.play.variants)
+        per_visit = "one game, as often as needed" if num == 1 else f"one of {num} variants, {study.play.choice}"
     lines = [f"a visit    {per_visit}, about {study.minutes:g} min", f"channels   {', '.join(study.channels)}"]
     if quiz is not None:
         share = f"{quiz.quiz.pass_share:.0%} of {quiz.quiz.num_boxes} boxes"
         lines.append(f"quiz       {quiz.quiz.id}: {share}, attempts: {quiz.attempts}")
+    if study.play is not None:
+        lines += _variant_lines(study.play)
     if wage is not None:
         hourly = wage.hourly_cents(study.minutes) / 100
         target = "" if wage.hourly_target_cents is None else f" (target {wage.hourly_target_cents / 100:.2f})"

@@ -20,6 +20,7 @@ from interplay.cli.common import (
     progress,
     table,
 )
+from interplay.cli.study_explained import explained_text
 from interplay.cli.study_opened import opened_hint
 
 if TYPE_CHECKING:
@@ -45,6 +46,10 @@ def pay(
         list[str] | None,
         typer.Option("--settle", metavar="REQUEST=sent|failed", help="Record how a payment with an unknown end did end."),
     ] = None,
+    explain: Annotated[
+        str | None,
+        typer.Option("--explain", metavar="ENROLMENT", help="Account for one visit to the cent; pays nobody."),
+    ] = None,
     data: DataOption = DEFAULT_DATA,
     database: DatabaseOption = None,
     as_json: JsonOption = False,
@@ -57,11 +62,17 @@ def pay(
     Try:  interplay study pay basalt --channel prolific --send
     """
     from interplay.study.payroll import Payroll
+    from interplay.study.studies import Studies
 
     archive = open_archive(data, database, must_exist=True)
     payroll, hint = Payroll(archive.database), opened_hint(place_options(data, database))
     if settle:
         payroll.settle(study, settle, hint=hint)
+    if explain is not None:
+        explained = payroll.explain(study, explain, hint=hint).to_json()
+        emit(explained, as_json=as_json, text=None if as_json else explained_text(explained))
+        return
+    Studies(archive.database).finish_left(study, hint=hint)
     bill = payroll.plan(study, channel=channel, longest_min=longest, with_bonuses=bonuses, hint=hint)
     document: dict[str, Any] = {"study": study, "channel": bill.channel, "is_sent": send}
     document["estimates"] = _estimates(bill.visits, bill.channel)

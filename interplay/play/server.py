@@ -512,22 +512,23 @@ class PlayServer:
 
     def note_started(self, game: Game) -> None:
         """Write down that a game is played."""
-        # In a game for several the episode tells a server that is started again who belongs together.
-        episode_id = game.episode_id if len(game.seats) > 1 else None
-        self._set_states([seat.session for seat in game.seats if seat.session is not None], "playing", episode_id)
+        # The episode tells a server that is started again who belongs together, and whose game was sealed a moment before.
+        sitting = [seat.session for seat in game.seats if seat.session is not None]
+        self._set_states(sitting, "playing", game.episode_id)
 
     def note_over(self, seat: Seat, *, state: str, episode_id: str | None = None) -> None:
         """Write down that it is over for a seat, and forget it after a while in which a late client may still ask."""
         assert seat.session is not None
-        self._set_states([seat.session], state, episode_id)
+        self._set_states([seat.session], state, episode_id, is_known=True)
         asyncio.get_running_loop().call_later(self.seat_kept_s, self._places.pop, seat.session, None)
 
-    def _set_states(self, ids: list[str], state: str, episode_id: str | None = None) -> None:
+    def _set_states(self, ids: list[str], state: str, episode_id: str | None = None, *, is_known: bool = False) -> None:
         """Of all these sessions or, if the server is killed just now, of none."""
 
         def set_all(database: Session) -> None:
             for session in ids:
-                sessions.set_session_state(database, session, state, episode_id=episode_id, now=datetime.now(UTC))
+                now = datetime.now(UTC)
+                sessions.set_session_state(database, session, state, episode_id=episode_id, is_known=is_known, now=now)
 
         self._note(ids, set_all)
 

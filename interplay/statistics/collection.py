@@ -182,6 +182,14 @@ class Collection:
             found[collector.statistic.name] = self._value(collector, total(parts))
         return {name: value for name, value in found.items() if name not in self.left_out}
 
+    def counts(self, seat: str) -> dict[str, float]:
+        """`name.count` -> number now, of who holds a seat: what statistics are made of, which adds up over games."""
+        return {
+            f"{collector.statistic.name}.{name}": count
+            for collector in self._collectors
+            for name, count in collector.counts[seat].items()
+        }
+
     def measures(self) -> list[Measure]:
         """What each owner of each seat has."""
         held = {**self._earlier}

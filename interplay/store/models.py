@@ -117,6 +117,12 @@ class Enrolment(Base):
     ended_at: Mapped[datetime | None] = mapped_column(default=None)
     outcome: Mapped[str | None] = mapped_column(default=None)
     """How it ended: `done`, `screened_out`, `failed_check`, `no_consent`, `withdrawn`, `nothing_left`."""
+    variant: Mapped[str | None] = mapped_column(default=None)
+    """In a study of play, what this visit plays; given once."""
+    variant_reason: Mapped[str | None] = mapped_column(default=None)
+    """Why: `open_seat`, `target`, `link` or `chosen`."""
+    accepted_s: Mapped[float | None] = mapped_column(default=None)
+    """Seconds that count towards the variant's target; set at the end."""
 
 
 class QuizAttempt(Base):
@@ -141,9 +147,9 @@ class PayEvent(Base):
     id: Mapped[int] = mapped_column(primary_key=True, init=False)
     enrolment_id: Mapped[str] = mapped_column(ForeignKey("enrolments.id"), index=True)
     kind: Mapped[str]
-    """`reward` or `bonus`."""
+    """`reward`, `bonus`, or what a visit of play `earned` and a `raffle` gave, which a bonus then pays."""
     state: Mapped[str]
-    """`planned`, `sent` or `failed`."""
+    """`planned`, `sent` or `failed`; of what is no payment yet, `due`."""
     amount_cents: Mapped[int]
     currency: Mapped[str]
     request: Mapped[str] = mapped_column(index=True)
@@ -196,6 +202,8 @@ class PlaySession(Base):
     """How long the player waited until the other seats had somebody; None for who did not wait."""
     came: Mapped[str | None] = mapped_column(default=None)
     """Who came then: `person`; `agent`, chosen after a while; or `nobody`, and the player left."""
+    enrolment_id: Mapped[str | None] = mapped_column(default=None, index=True)
+    """Of whoever plays it in a study."""
 
 
 class EpisodeRow(Base):

@@ -39,13 +39,19 @@ def open_session(
     )
 
 
-def set_session_state(session: Session, id: str, state: str, *, episode_id: str | None = None, now: datetime) -> None:
-    """Record that a session plays (`playing`) or is over (`ended`, `interrupted`)."""
+def set_session_state(
+    session: Session, id: str, state: str, *, episode_id: str | None = None, is_known: bool = False, now: datetime
+) -> None:
+    """Record that a session plays (`playing`) or is over (`ended`, `interrupted`).
+
+    Args:
+        is_known: Whether no `episode_id` means that there is no episode; else what was noted before stays.
+    """
     row = session.get(PlaySession, id)
     if row is None:
         return
     row.state = state
-    if episode_id is not None:
+    if episode_id is not None or is_known:
         row.episode_id = episode_id
     if state in ("ended", "interrupted"):
         row.ended_at = now

@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session, aliased
 from interplay.store.judging import lock, release_open_of
 from interplay.store.models import Answer, Ban, Enrolment, Match, PayEvent, QuizAttempt, StudyRow, StudyVersion
 from interplay.store.participants import judge_name
+from interplay.store.visits import last_game
 
 _ENROLMENT = select(*Enrolment.__table__.columns).where(Enrolment.id == bindparam("enrolment_id"))
 _VISIT = aliased(Enrolment)
@@ -197,12 +198,12 @@ def end_enrolment(session: Session, enrolment_id: str, outcome: str, now: dateti
 
 
 def last_seen(session: Session, enrolment: Enrolment) -> datetime:
-    """The last sign of life of somebody in a study: on arrival, at the quiz, or from the page of a match."""
+    """The last sign of life of somebody in a study: on arrival, at the quiz, from the page of a match, or from a game."""
     seen = select(func.max(Match.seen_at)).where(
         Match.judge == judge_name(enrolment.participant_id), Match.study == enrolment.study
     )
     tried = select(func.max(QuizAttempt.created_at)).where(QuizAttempt.enrolment_id == enrolment.id)
-    times = [enrolment.arrived_at, session.scalar(seen), session.scalar(tried)]
+    times = [enrolment.arrived_at, session.scalar(seen), session.scalar(tried), last_game(session, enrolment.id)]
     return max(time for time in times if time is not None)
 
 

@@ -1,14 +1,16 @@
 """Studies: recruiting people, checking what they know, sending them back, paying them.
 
-Nothing here knows what people do in a study; judging uses it, and collecting play can.
+Nothing here knows how games are run or videos compared. What is special to studies of play has rooms of its own: `playing/`
+(what a visit plays and has played), `incentives/` (what it must reach and what it earns), `assigning/` (who plays what).
 
-Three services own the transactions: `studies.py` (opening, enrolment, quiz, the end), `payroll.py` (plan, claim, settle), and
-`hits.py` (what a study has on Mechanical Turk). Pages and commands call them and touch no database.
+Four services own the transactions: `studies.py` (opening, enrolment, quiz, the end), `playing/visits.py` (what a visit
+plays), `payroll.py` (plan, claim, settle, raffle), and `hits.py` (what a study has on Mechanical Turk). Pages and commands call
+them and touch no database.
 
 The rules beneath work on plain values. `definition.py` is a study's file, `enrolment.py` one person's way through it,
 `channels/` where people come from, `quiz.py` what they must know, `hit.py` and `hit_plan.py` what Mechanical Turk is told,
-`pay.py` what people's time was worth, `ledger.py` what was paid, `tokens.py` who people are where cookies do not reach. Only
-the two clients `channels/*_api.py` speak to somebody else.
+`pay.py` what people's time was worth, `ledger.py` what was paid, `explanation.py` why, `tokens.py` who people are where cookies
+do not reach. Only the two clients `channels/*_api.py` speak to somebody else.
 """
 
 from interplay.study.channels import OUTCOMES, Arrival, Channel, Departure, Outcome, make_channel

@@ -22,11 +22,12 @@ from interplay.study import quiz_file
 from interplay.study.channels import KINDS as CHANNELS
 from interplay.study.channels import Channel, MTurkChannel, make_channel
 from interplay.study.errors import QuizError, StudyError
+from interplay.study.playing.variants import PlayPart, cents, read_play
 from interplay.study.quiz import Quiz
 from interplay.tables import Table, parse_toml, read_text
 
-KINDS = ("comparisons",)
-"""What people do in a study: `comparisons` of two episodes, by the rules of its [judging] table."""
+KINDS = ("comparisons", "play")
+"""What people do in a study: `comparisons` of two episodes, by the rules of its [judging] table, or `play` its variants."""
 CURRENCIES = ("USD", "GBP", "EUR")
 MAX_PICTURES_BYTES = 1024 * 1024
 """All pictures of a quiz together: they are kept inside the study's document."""
@@ -113,6 +114,7 @@ class Study:
         channels: Name -> where people come from.
         examples: Videos of what to look for; `judging` names them, too.
         judging: The rules of comparing, read by the judging room.
+        play: What is played, and how; None in a study of comparisons.
         document: Everything above as JSON; `from_json(document)` is the same study.
     """
 
@@ -131,6 +133,7 @@ class Study:
     channels: Mapping[str, Channel]
     examples: tuple[Example, ...]
     judging: Mapping[str, Any]
+    play: PlayPart | None
     document: Mapping[str, Any] = field(repr=False, compare=False)
 
     @cached_property
@@ -274,11 +277,14 @@ def _study(document: Mapping[str, Any], source: str) -> Study:
     """A study of a whole document."""
     root = Table(document, source, refuse=StudyError)
     head = root.table("study")
+    kind = head.choice("kind", KINDS, KINDS[0])
+    wage = _pay(root.optional("pay"))
+    play = _play(root, head, wage) if kind == "play" else None
     study = Study(
         id=head.name("id"),
         title=head.text("title"),
         summary=" ".join(head.text("summary").split()),
-        kind=head.choice("kind", KINDS, KINDS[0]),
+        kind=kind,
         instructions=head.paragraphs("instructions"),
         minutes=float(head.number("minutes", low=0.5, high=24 * 60)),
         num_answers=head.count("answers", None),
@@ -286,16 +292,17 @@ def _study(document: Mapping[str, Any], source: str) -> Study:
         contact=" ".join(head.text("contact", "").split()),
         consent=_consent(root.optional("consent")),
         quiz=_quiz(root.optional("quiz")),
-        pay=_pay(root.optional("pay")),
+        pay=wage,
         channels=_channels(root),
         examples=_examples(root, head.name("id")),
-        judging=dict(root.raw("judging", dict, {})),
+        judging=dict(root.raw("judging", dict, {})) if play is None else {},
+        play=play,
         document=document,
     )
     head.nothing_else()
     root.nothing_else()
     paying = [name for name in study.channels if name != "open"]
-    if paying and study.num_answers is None:
+    if paying and study.num_answers is None and play is None:
         raise head.error("answers", f"is missing; {paying[0]} must know when a visit is done", "add answers = 1, or more")
     if paying and study.pay is None:
         raise root.error("pay", f"is missing; {paying[0]} pays people", 'add [pay] with reward = 3.75 and currency = "USD"')
@@ -367,14 +374,25 @@ def _examples(root: Table, study_id: str) -> tuple[Example, ...]:
     return tuple(examples)
 
 
+def _play(root: Table, head: Table, wage: Pay | None) -> PlayPart:
+    """What is played; in such a study, tables of comparing mean nothing."""
+    for key in ("judging", "examples"):
+        if root.raw(key, (dict, list), None) is not None:
+            raise root.error(key, "has no use in a study of play", 'leave it out, or write kind = "comparisons"')
+    if "answers" in head.values:
+        raise head.error("answers", "has no use in a study of play", 'write [[requirements]] with statistic = "games" instead')
+    currency = "USD" if wage is None else wage.currency
+    play = read_play(root, reward_cents=0 if wage is None else wage.reward_cents, currency=currency)
+    if wage is None and any(one.treatment.max_cents for one in play.variants):
+        raise root.error("pay", "is missing, and people are promised money", 'add [pay] with reward and currency = "USD"')
+    return play
+
+
 def _pay(table: Table | None) -> Pay | None:
     if table is None:
         return None
-    cents = [table.number("reward", low=0, high=10_000) * 100, table.number("hourly_target", 0, low=0.01, high=10_000) * 100]
-    for key, amount in zip(("reward", "hourly_target"), cents, strict=True):
-        if abs(amount - round(amount)) > 1e-6:
-            raise table.error(key, "has more than two decimals", "write whole hundredths, such as 3.75")
-    pay = Pay(round(cents[0]), table.choice("currency", CURRENCIES, "USD"), round(cents[1]) or None)
+    hourly = cents(table, "hourly_target", 0, low=0.01)
+    pay = Pay(cents(table, "reward"), table.choice("currency", CURRENCIES, "USD"), hourly or None)
     table.nothing_else()
     return pay
 

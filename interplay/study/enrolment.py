@@ -110,6 +110,9 @@ class Facts:
         has_passed: Whether one of them was good enough.
         num_answers: Answers given in this visit.
         num_wanted: How many a visit asks for; None: as many as the person likes.
+        is_complete: Of a study of play: whether every requirement of the visit is met.
+        is_over: Likewise: whether no more games are allowed.
+        is_playing: Likewise: whether a game goes on or is being saved, which still counts.
         outcome: How the part ended, if it did.
     """
 
@@ -121,6 +124,9 @@ class Facts:
     has_passed: bool = False
     num_answers: int = 0
     num_wanted: int | None = None
+    is_complete: bool = False
+    is_over: bool = False
+    is_playing: bool = False
     outcome: str | None = None
 
 
@@ -137,7 +143,9 @@ def due_outcome(facts: Facts) -> Outcome | None:
         return "screened_out"
     if facts.num_wanted is not None and facts.num_answers >= facts.num_wanted:
         return "done"
-    return None if facts.is_open else "nothing_left"
+    if facts.is_playing or (facts.is_open and not facts.is_over):
+        return None
+    return "done" if facts.is_complete else "nothing_left"
 
 
 def next_step(facts: Facts) -> Step:

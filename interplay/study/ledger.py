@@ -4,12 +4,14 @@ Each payment has a `request`, a name that is the same whenever it is planned aga
 line `planned`; the platform's answer is a second line, `sent` or `failed`. A `planned` line without a second one is a payment
 nobody knows the end of: Mechanical Turk may be asked again (it looks for the request's name first), Prolific may not.
 
+What a visit of play has earned, and what somebody won, is a line `due`; a bonus named `pay:<request of that line>` pays it.
+
 Everybody is paid by the version of the study they agreed to, so that each visit brings its own terms.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal, Protocol
@@ -18,6 +20,8 @@ from interplay.study.errors import PaymentError, PaymentUnknownError
 from interplay.study.pay import hours, up
 
 State = Literal["planned", "sent", "failed"]
+PAY = "pay:"
+"""How requests of bonuses begin that pay a line `due`."""
 
 
 @dataclass(frozen=True)
@@ -91,15 +95,16 @@ def plan(visits: Sequence[Visit], events: Iterable[Event], *, with_bonuses: bool
         events: The ledger of these visits, in order.
         with_bonuses: Whether to top people up.
     Returns:
-        Rewards in the order of visits, then bonuses, largest first. What was sent is not there.
+        Rewards in the order of visits, then what lines `due` promise, then bonuses, largest first. What was sent is not there.
     """
     last: dict[str, Event] = {event.request: event for event in events}
-    payments = []
+    payments: list[Payment] = []
     for visit in visits:
         request = f"reward:{visit.enrolment}"
         event = last.get(request)
         if event is None or event.state != "sent":
             payments.append(Payment("reward", visit, visit.reward_cents, request, _state(event)))
+    payments += _dues(visits, last)
     if not with_bonuses:
         return payments
     theirs: dict[tuple[str, str], list[Visit]] = {}
@@ -109,19 +114,32 @@ def plan(visits: Sequence[Visit], events: Iterable[Event], *, with_bonuses: bool
     return payments + sorted(bonuses, key=lambda one: (-one.amount_cents, one.visit.worker))
 
 
+def _dues(visits: Sequence[Visit], last: Mapping[str, Event]) -> Iterator[Payment]:
+    """Bonuses for what the ledger says is due; a reward of the same visit goes first."""
+    by_enrolment = {visit.enrolment: visit for visit in visits}
+    for due in last.values():
+        if due.state != "due" or due.amount_cents <= 0 or due.enrolment not in by_enrolment:
+            continue
+        paid = last.get(request := PAY + due.request)
+        if paid is None or paid.state != "sent":
+            yield Payment("bonus", by_enrolment[due.enrolment], due.amount_cents, request, _state(paid))
+
+
 def _bonus(visits: Sequence[Visit], last: Mapping[str, Event]) -> Payment | None:
     """What one person's hours are worth beyond rewards and earlier bonuses; quick visits count towards slow ones."""
     timed = [visit for visit in visits if visit.hourly_cents is not None]
     if not timed:
         return None
     by_enrolment = {visit.enrolment: visit for visit in visits}
-    bonuses = [event for event in last.values() if event.kind == "bonus" and event.enrolment in by_enrolment]
+    theirs = [event for event in last.values() if event.enrolment in by_enrolment]
+    bonuses = [event for event in theirs if event.kind == "bonus" and not event.request.startswith(PAY)]
+    earned = sum(event.amount_cents for event in theirs if event.kind == "earned")
     for event in bonuses:
         if event.state == "planned":  # the same payment again, not another one beside it
             return Payment("bonus", by_enrolment[event.enrolment], event.amount_cents, event.request, "unknown")
     paid = sum(event.amount_cents for event in bonuses if event.state == "sent")
     worth = sum((Decimal(visit.hourly_cents or 0) / 100 * hours(visit.time_s) for visit in timed), Decimal(0))
-    due = round(up(worth - Decimal(sum(visit.reward_cents for visit in timed)) / 100) * 100)
+    due = round(up(worth - Decimal(sum(visit.reward_cents for visit in timed) + earned) / 100) * 100)
     if (owed := due - paid) <= 0:
         return None
     # With what was paid before in its name, a bonus for later work is another payment.

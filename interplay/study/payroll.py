@@ -5,9 +5,12 @@ The rules are in `ledger.py`: what is to be paid, and when a planned payment mus
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import json
+import secrets
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 from sqlalchemy.orm import Session
 
@@ -18,7 +21,10 @@ from interplay.store.judging import lock
 from interplay.study import ledger
 from interplay.study.definition import Study
 from interplay.study.errors import OptionError, StudyError
+from interplay.study.explanation import Explanation, explain
+from interplay.study.incentives.raffle import Ticket, draw
 from interplay.study.ledger import Event, Payer, Payment, Sent, State, Visit
+from interplay.study.playing.games import read_visit
 from interplay.study.studies import Studies
 
 _TIMES_ESTIMATED = 3
@@ -40,6 +46,28 @@ class Bill:
     longest_min: float | None
     visits: tuple[Visit, ...]
     payments: tuple[Payment, ...]
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A raffle that was drawn.
+
+    Attributes:
+        seed: What decided.
+        entries: How many took part.
+        winners: Number that was drawn, enrolment and worker of each, the best first.
+        is_new: Whether it was drawn just now.
+    """
+
+    seed: int
+    entries: int
+    winners: tuple[tuple[str, str, str], ...]
+    is_new: bool
+
+    def to_json(self) -> dict[str, Any]:
+        """For programs."""
+        winners = [dict(zip(("number", "enrolment", "worker"), one, strict=True)) for one in self.winners]
+        return {"seed": self.seed, "entries": self.entries, "winners": winners, "is_new": self.is_new}
 
 
 class Payroll:
@@ -158,6 +186,69 @@ class Payroll:
                     currency=event.currency, request=request, detail="settled by hand", now=self._clock(),
                 )  # fmt: skip
 
+    def explain(self, study: str, enrolment_id: str, *, hint: str = "") -> Explanation:
+        """What one person's pay follows from, to the cent.
+
+        Args:
+            enrolment_id: Id of the enrolment, as `interplay study participants` shows it.
+            hint: What the error of an unknown study adds.
+        Raises:
+            NotFoundError: If no such study was opened here, or it has no such enrolment; with the nearest.
+        """
+        self._studies.get(study, hint=hint)
+        with self._database.read() as session:
+            enrolment = store.enrolment_by_id(session, enrolment_id)
+            if enrolment is None or enrolment.study != study:
+                known = [one.id for one in store.enrolments_of_study(session, study)]
+                raise unknown_name(
+                    "enrolment", enrolment_id[:100], known, hint="They are listed by: interplay study participants"
+                )
+            version = self._studies.version(enrolment.study_hash)
+            events = store.pay_events_of(session, [enrolment_id])
+            visit = None if version.play is None else read_visit(session, version.play, enrolment, self._clock())
+        return explain(version, enrolment, events, visit)
+
+    def raffle(self, study: str, *, seed: int | None = None, hint: str = "") -> Drawn:
+        """Draw a study's raffle, once. Writes a line `due` for each winner, all of them or none.
+
+        Args:
+            seed: Of the draw; None: a random one.
+            hint: What the error of an unknown study adds.
+        Returns:
+            The draw; where there was one before, that one.
+        Raises:
+            NotFoundError: If no such study was opened here, with the nearest.
+            StudyError: If it has no raffle, it is open, nobody has finished, or it was drawn before with another seed.
+        """
+        opened = self._studies.get(study, hint=hint)
+        version = opened.study
+        prize = None if version.play is None else version.play.raffle
+        if prize is None or version.pay is None:
+            raise StudyError(f"{study} has no raffle\nRemedy: add [raffle] with winners and prize, and [pay]; open it again.")
+        if opened.is_open:
+            raise StudyError(f"{study} is open, and people may still finish\nClose it first:  interplay study close {study}")
+        with self._database.write() as session:
+            lock(session)
+            people = {one.id: one for one in store.enrolments_of_study(session, study) if one.outcome == "done"}
+            before = [event for event in store.pay_events(session, study) if event.kind == "raffle"]
+            if before:
+                said = json.loads(before[0].detail)
+                if seed not in (None, said["seed"]):
+                    raise StudyError(f"{study} was drawn before, with the seed {said['seed']}; a raffle is drawn once")
+                tickets = draw(said["entries"], said["winners"], said["seed"])[0]
+                return Drawn(said["seed"], len(said["entries"]), _won(tickets, people), is_new=False)
+            if not people:
+                raise StudyError(f"nobody has finished {study} yet, so there is nobody to win")
+            seed = secrets.randbelow(2**31) if seed is None else seed
+            tickets = draw(people, prize.winners, seed)[0]
+            detail = json.dumps({"seed": seed, "winners": prize.winners, "entries": sorted(people)})
+            for ticket in tickets:
+                store.add_pay_event(
+                    session, enrolment_id=ticket.entry, kind="raffle", state="due", amount_cents=prize.prize_cents,
+                    currency=version.pay.currency, request=f"raffle:{ticket.entry}", detail=detail, now=self._clock(),
+                )  # fmt: skip
+            return Drawn(seed, len(people), _won(tickets, people), is_new=True)
+
     def _visits(self, enrolments: Iterable[Enrolment], channel: str, longest_min: float | None) -> list[Visit]:
         """The finished visits among these enrolments that are paid for through a channel."""
         found = []
@@ -172,7 +263,8 @@ class Payroll:
             visit = Visit(
                 one.id, one.worker, one.assignment, hit=str(one.arrival.get("hit", "")),
                 time_s=min(time_s, 60 * (longest_min or _TIMES_ESTIMATED * version.minutes)),
-                reward_cents=wage.reward_cents, hourly_cents=wage.hourly_target_cents, currency=wage.currency,
+                reward_cents=_reward_cents(version, one, wage.reward_cents),
+                hourly_cents=wage.hourly_target_cents, currency=wage.currency,
             )  # fmt: skip
             found.append(visit)
         return found
@@ -186,6 +278,16 @@ class Payroll:
             session, enrolment_id=payment.visit.enrolment, kind=payment.kind, state=state, amount_cents=payment.amount_cents,
             currency=payment.visit.currency, request=payment.request, detail=detail, now=self._clock(),
         )  # fmt: skip
+
+
+def _reward_cents(version: Study, enrolment: Enrolment, otherwise: int) -> int:
+    """The reward of what a visit played; of any other visit, that of the study."""
+    variant = None if version.play is None or enrolment.variant is None else version.play.variant(enrolment.variant)
+    return otherwise if variant is None else variant.treatment.reward_cents
+
+
+def _won(tickets: Iterable[Ticket], people: Mapping[str, Enrolment]) -> tuple[tuple[str, str, str], ...]:
+    return tuple((one.number, one.entry, people[one.entry].worker) for one in tickets)
 
 
 def _events(rows: Iterable[PayEvent]) -> list[Event]:

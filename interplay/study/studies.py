@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import secrets
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
@@ -17,11 +17,15 @@ from sqlalchemy.orm import Session
 from interplay.errors import unknown_name
 from interplay.store import Database, Enrolment, QuizAttempt, StudyRow, bans
 from interplay.store import studies as store
+from interplay.store import visits as visit_store
 from interplay.store.judging import lock
 from interplay.store.participants import add_participant, judge_name, participant_by_worker
 from interplay.study.channels import Arrival, Outcome
 from interplay.study.definition import Study
-from interplay.study.enrolment import Admission, Facts, Visit, admit, due_outcome, next_step
+from interplay.study.enrolment import HOLD, Admission, Facts, Visit, admit, due_outcome, next_step
+from interplay.study.playing.games import read_visit
+from interplay.study.playing.ledger import earned_line
+from interplay.study.playing.variants import PlayPart
 from interplay.tables import is_name
 
 _ENROLMENTS_REMEMBERED = 10_000
@@ -59,6 +63,8 @@ class Part:
         attempts: At the quiz.
         answers: Given between arrival and end.
         banned: Whether their answers count for nothing at present.
+        variant: In a study of play, what they play; empty before it was given.
+        accepted_min: Likewise, how much of it counts; None while it has not ended.
     """
 
     enrolment: str
@@ -76,6 +82,8 @@ class Part:
     attempts: int
     answers: int
     banned: bool
+    variant: str = ""
+    accepted_min: float | None = None
 
 
 class Studies:
@@ -198,7 +206,9 @@ class Studies:
             person = _person(session, arrival) if visitor is None else visitor
             return self._admission(session, opened, arrival, person)
 
-    def enrol(self, study: Study, arrival: Arrival, visitor: int | None = None) -> Admission:
+    def enrol(
+        self, study: Study, arrival: Arrival, visitor: int | None = None, *, more: Mapping[str, str] | None = None
+    ) -> Admission:
         """Take in somebody who agreed, unless they are in already.
 
         Checks again, while nobody else can write, whether the study is open and this person is let in. For somebody new it
@@ -207,6 +217,7 @@ class Studies:
         Args:
             study: The version they agreed to.
             visitor: As in `admission`.
+            more: What else the link said and the study wants to know.
         Returns:
             `new` or `resume` with the id of the enrolment, or why they are not let in.
         """
@@ -238,7 +249,7 @@ class Studies:
                 channel=arrival.channel,
                 worker=worker,
                 assignment=assignment,
-                arrival={"hit": arrival.hit, "submit_to": arrival.submit_to},
+                arrival={"hit": arrival.hit, "submit_to": arrival.submit_to, **(more or {})},
                 now=now,
                 consented=study.consent is not None,
             )
@@ -294,21 +305,56 @@ class Studies:
         return True
 
     def finish(self, enrolment: Enrolment, outcome: Outcome) -> Enrolment:
-        """End somebody's part, once. Writes the outcome and the time, and releases the match they had open.
+        """End somebody's part, once. Writes the outcome and the time, and releases the match they had open; of a study of
+        play also what the visit has earned, which stays whatever is measured later.
 
         An outcome that is there already stays, and one that has become due meanwhile goes first.
         """
         with self._database.write() as session:
             lock(session)
             outcome = due_outcome(self._facts(session, enrolment)) or outcome
-            return store.end_enrolment(session, enrolment.id, outcome, self._clock())
+            return self._end(session, enrolment, outcome)
 
     def finish_if_due(self, enrolment: Enrolment, facts: Facts) -> Enrolment:
         """As `finish`, if by these facts somebody has given all answers or cannot go on; otherwise writes nothing."""
         outcome = None if facts.outcome else due_outcome(facts)
         return enrolment if outcome is None else self.finish(enrolment, outcome)
 
+    def finish_left(self, study: str, *, hint: str = "") -> int:
+        """End as `done` the visits of play that are complete and whose people were not seen for `HOLD`: who closes the window
+        instead of pressing Finish is paid all the same.
+
+        Args:
+            hint: What the error of an unknown study adds.
+        Returns:
+            How many.
+        Raises:
+            NotFoundError: As `get`.
+        """
+        self.get(study, hint=hint)
+        with self._database.read() as session:
+            left = [one for one in store.enrolments_of_study(session, study) if one.outcome is None and one.variant is not None]
+            left = [one for one in left if self._clock() - store.last_seen(session, one) >= HOLD]
+        ended = 0
+        for one in left:
+            facts = self.facts(one)
+            if facts.is_complete and not facts.is_playing and next_step(facts) == "work":
+                ended += self.finish(one, "done").outcome == "done"
+        return ended
+
     # Within a session
+
+    def _end(self, session: Session, enrolment: Enrolment, outcome: Outcome) -> Enrolment:
+        now = self._clock()
+        before = store.enrolment_by_id(session, enrolment.id)
+        ended = store.end_enrolment(session, enrolment.id, outcome, now)
+        play = self._version_in(session, enrolment.study_hash).play
+        if play is not None and before is not None and before.outcome is None and ended.variant is not None:
+            visit = read_visit(session, play, ended, now)
+            visit_store.accept(session, ended.id, visit.accepted_s(play.accepted) if outcome == "done" else 0.0)
+            if outcome == "done" and (line := earned_line(ended.id, visit)) is not None:
+                store.add_pay_event(session, enrolment_id=ended.id, now=now, **line)
+        return ended
 
     def _opened(self, session: Session, row: StudyRow) -> OpenedStudy:
         return OpenedStudy(self._version_in(session, row.content_hash), row.opened_at, row.closed_at)
@@ -359,7 +405,13 @@ class Studies:
             num_answers=max(0, standing.num_answers - num_counted),
             num_wanted=study.num_answers,
             outcome=standing.outcome,
+            **({} if study.play is None else self._play_facts(session, study.play, enrolment)),
         )
+
+    def _play_facts(self, session: Session, play: PlayPart, enrolment: Enrolment) -> dict[str, bool]:
+        current = store.enrolment_by_id(session, enrolment.id) or enrolment
+        visit = read_visit(session, play, current, self._clock())
+        return {"is_complete": visit.is_complete, "is_over": visit.is_over, "is_playing": visit.is_playing}
 
 
 def _person(session: Session, arrival: Arrival) -> int | None:
@@ -391,4 +443,6 @@ def _part(one: Enrolment, tried: list[QuizAttempt], answers: dict[str, list[date
         attempts=len(tried),
         answers=sum(one.arrived_at <= at and (one.ended_at is None or at <= one.ended_at) for at in answers.get(judge, [])),
         banned=judge in banned,
+        variant=one.variant or "",
+        accepted_min=None if one.accepted_s is None else round(one.accepted_s / 60, 2),
     )

@@ -26,6 +26,7 @@ from interplay.play.beside.drawer import Drawer
 from interplay.play.beside.films import SOON, Films
 from interplay.play.connections.tokens import server_secret
 from interplay.study.people import People
+from interplay.study.playing.visits import Visits
 from interplay.study.studies import Studies
 from interplay.tasks import Suite, builtin_suites, index
 from interplay.web import (
@@ -43,6 +44,7 @@ from interplay.web import (
     moderation,
     pages,
     studies,
+    study_play,
     study_steps,
 )
 from interplay.web import judge as judge_routes
@@ -139,6 +141,7 @@ def create_app(
     app.state.logged_judges = LoggedJudges(archive, lambda task: getattr(app.state.tasks.get(task), "questions", ()))
     app.state.secret = server_secret(archive.root) if secret is None else secret
     app.state.studies = Studies(archive.database)
+    app.state.visits = Visits(archive.database, app.state.studies)
     app.state.people = People(archive.database)
     app.state.participant_number = participant_numbers(app.state.people, app.state.secret)
     app.state.api_tokens = ApiTokens(archive.database)
@@ -162,6 +165,7 @@ def create_app(
         moderation,
         studies,
         study_steps,
+        study_play,
     ):
         app.include_router(room.router)
     app.mount("/static", _Static(directory=STATIC), name="static")

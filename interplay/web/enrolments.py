@@ -19,6 +19,7 @@ from interplay.store import Enrolment
 from interplay.study import StudyError, tokens
 from interplay.study.definition import Study
 from interplay.study.enrolment import Facts, due_outcome, next_step
+from interplay.study.playing.visits import Visits
 from interplay.study.studies import Studies
 from interplay.web.refusals import refusal
 from interplay.web.security import allow
@@ -108,6 +109,36 @@ def working(request: HTTPConnection, *, has_begun: bool = False) -> tuple[Enrolm
     if facts.outcome is None and not facts.is_open and due_outcome(facts) == "nothing_left":
         _refuse(request, enrolment, 410, "study_closed", "this study is closed; it takes no more answers")
     return _refuse(request, enrolment, 409, "ended", "your part in this study has ended; it takes no more answers")
+
+
+def visits_of(request: HTTPConnection) -> Visits:
+    """The visits of studies of play."""
+    return request.app.state.visits
+
+
+def may_play(request: HTTPConnection, task: str) -> Enrolment | None:
+    """The enrolment of this request, of somebody who may begin a game of this task in their study now; None without a token.
+
+    One game at a time: what two games at once would count twice is paid for.
+
+    Raises:
+        HTTPException: As `working`; 409 where another task is to be played, or a game of theirs goes on.
+    """
+    part = working(request)
+    if part is None:
+        return None
+    enrolment = part[0]
+    if studies_of(request).version(enrolment.study_hash).play is None:
+        _refuse(request, enrolment, 409, "no_play", "nothing is played in this study")
+    visit = visits_of(request).get(enrolment)
+    if visit.variant is None or visit.variant.task != task:
+        _refuse(request, enrolment, 409, "another_task", "this study asks you to play something else; load the page again")
+    if visit.is_playing or visit.is_waiting:
+        message = "you have a game open already: go on in that window. If it is closed, try again in two minutes"
+        _refuse(request, enrolment, 409, "game_open", message)
+    if visit.is_over:
+        _refuse(request, enrolment, 409, "ended", "you have played all the games of this study")
+    return enrolment
 
 
 def _refuse(request: HTTPConnection, enrolment: Enrolment, status: int, code: str, message: str) -> NoReturn:

@@ -246,6 +246,13 @@ def play(request: Request, suite: str, name: str) -> Response:
     task = find_task(request, f"{suite}/{name}")
     if not task.env.is_playable:
         raise HTTPException(404, f"You cannot play {task.title}. It has only videos to judge.")
+    return game_page(request, task, "Play")
+
+
+def game_page(
+    request: Request, task: Task, here: str, /, *, headers: Mapping[str, str] | None = None, **context: Any
+) -> Response:
+    """The page on which a task is played; `context` is what a study adds to it."""
     _expect(request, task)
     home = next(one for one in request.app.state.suites if task in one.tasks)
     task_json = {
@@ -268,7 +275,9 @@ def play(request: Request, suite: str, name: str) -> Response:
         "sends_scenes": backends.of(task).sends_scenes,
         "statistics": [one.to_json() for one in request.app.state.archive.collected(task)],
     }
-    return render(request, "play.html", "Play", suite=home, task=task, task_json=task_json, key_rows=key_rows(task))
+    context = {"study": None, "title": task.title} | context
+    context |= {"suite": home, "task": task, "task_json": task_json, "key_rows": key_rows(task)}
+    return render(request, "play.html", here, headers=headers, **context)
 
 
 def _expect(request: Request, task: Task | None) -> None:

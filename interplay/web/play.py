@@ -16,6 +16,7 @@ from interplay.play.connections.tokens import TokenError
 from interplay.play.games import agreement
 from interplay.play.server import COUNTDOWN_S, PlayServer
 from interplay.tasks import Task
+from interplay.web.enrolments import may_play, visits_of
 from interplay.web.identity import (
     GIVEN_NAME,
     current_participant,
@@ -65,9 +66,10 @@ class SessionGrant(BaseModel):
 
 @router.post("/api/sessions", status_code=201)
 def open_session(request: Request, wanted: SessionRequest) -> SessionGrant:
-    """Grant a seat in a task."""
+    """Grant a seat in a task. With a study's token (`Interplay-Enrolment`) the game belongs to that visit."""
     play = _play(request)
-    operator = is_operator(request)
+    enrolment = may_play(request, wanted.task)
+    operator = enrolment is None and is_operator(request)
     for name in _OPERATOR_FIELDS:
         if getattr(wanted, name) is not None and not operator:
             raise HTTPException(
@@ -77,11 +79,13 @@ def open_session(request: Request, wanted: SessionRequest) -> SessionGrant:
             )
     task = play.task(wanted.task)
     _check_agents(play, task, wanted, is_operator=operator)
+    if enrolment is not None and (wanted.partner or wanted.wheel):
+        raise HTTPException(409, "this study does not let you choose agents; leave partner and wheel out")
     if not task.env.is_playable:
         raise HTTPException(409, f"task {task.id} cannot be played; it has only videos to judge")
     grant = play.create_session(
         task,
-        participant_id=None if operator else current_participant(request),
+        participant_id=None if operator else current_participant(request) if enrolment is None else enrolment.participant_id,
         actor=wanted.actor or ("operator" if operator else None),
         actor_kind=wanted.actor_kind or "human",
         seed=wanted.seed,
@@ -91,6 +95,8 @@ def open_session(request: Request, wanted: SessionRequest) -> SessionGrant:
         partner=wanted.partner,
         wheel=wanted.wheel,
     )
+    if enrolment is not None:
+        visits_of(request).bind(enrolment, grant.session)  # before the player knows of the seat
     return SessionGrant(**grant.to_json())
 
 

@@ -13,6 +13,7 @@ from fastapi.responses import Response
 from interplay.study import Arrival, ArrivalError, Channel
 from interplay.study.definition import Study
 from interplay.study.enrolment import Refusal
+from interplay.study.playing.visits import LINK_PARAMETER
 from interplay.web import identity
 from interplay.web.enrolments import next_address_of, studies_of
 from interplay.web.forms import FormPairs, see_other
@@ -86,7 +87,9 @@ def begin(request: Request, opened: Opened, form: FormPairs) -> Response:
         note = "Please tick the box if you agree. If you do not, choose 'I do not want to take part'."
         return _welcome(request, study, channel, fields, status=422, problem=note)
     visitor = identity.current_participant(request) if arrived.channel == "open" else None
-    admission = studies_of(request).enrol(study, arrived, visitor)
+    linked = dict(fields).get(LINK_PARAMETER, "") if study.play is not None and study.play.by_link else ""
+    more = {LINK_PARAMETER: linked} if linked else {}
+    admission = studies_of(request).enrol(study, arrived, visitor, more=more)
     if admission.refusal is not None:
         return _refused(request, study, admission.refusal)
     return see_other(next_address_of(request, study.id, admission.enrolment))

@@ -10,14 +10,27 @@ from fastapi.responses import Response
 from interplay.store import Enrolment
 from interplay.study import Departure
 from interplay.study.definition import Study
+from interplay.study.incentives import Requirement
+from interplay.study.incentives.words import amount
 from interplay.study.studies import OpenedStudy
 from interplay.web.enrolments import allow_framing, enrolment_of, studies_of
-from interplay.web.pages import render
+from interplay.web.pages import render, templates
+
+NOBODY_ELSES = {"Cache-Control": "no-store"}
+"""Headers of pages that are nobody else's to keep."""
+
+
+def in_words(requirement: Requirement, value: float) -> str:
+    """A value of a requirement as people read it: `3:20`, `62 %` or `31`."""
+    return amount(requirement.statistic, value, is_share=bool(requirement.out_of))
+
+
+templates.env.filters["asked"] = lambda one: f"at least {in_words(one, one.required)}"
 
 
 def page(request: Request, name: str, status: int = 200, /, **context: Any) -> Response:
     """A page for participants: it shows nothing of the rest of the site, and is nobody else's to keep."""
-    return render(request, name, "", status=status, headers={"Cache-Control": "no-store"}, alone=True, **context)
+    return render(request, name, "", status=status, headers=NOBODY_ELSES, alone=True, **context)
 
 
 def opened_study(request: Request, study: str) -> OpenedStudy:
@@ -45,7 +58,10 @@ def own_enrolment(request: Request, study: str) -> Enrolment:
 Enrolled = Annotated[Enrolment, Depends(own_enrolment)]
 
 
-def end_page(request: Request, study: Study, departure: Departure, outcome: str, *, again: str = "") -> Response:
+def end_page(
+    request: Request, study: Study, departure: Departure, outcome: str, *, again: str = "", **context: Any
+) -> Response:
     """Thanks, and how to go back; `again` leads who declined to where they can agree."""
     code = departure.url.partition("cc=")[2] if departure.kind == "redirect" else ""
-    return page(request, "study_end.html", study=study, departure=departure, outcome=outcome, code=code, again=again)
+    context = {"visit": None} | context
+    return page(request, "study_end.html", study=study, departure=departure, outcome=outcome, code=code, again=again, **context)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+from datetime import UTC, datetime
 from urllib.parse import urlencode
 
 import numpy as np
@@ -20,6 +21,7 @@ from interplay.study.enrolment import next_step
 from interplay.web.enrolments import PARAMETER, end_address, facts_of, finish_if_due, next_address, studies_of, token_of
 from interplay.web.forms import FormPairs, see_other
 from interplay.web.study_pages import Enrolled, Opened, end_page, page
+from interplay.web.study_play import has_game, progress_of
 from interplay.web.videos import video_response
 
 log = logging.getLogger("interplay.web")
@@ -31,11 +33,13 @@ HAND_IN_EMPTY = "hand-in-empty"
 
 @router.get("/studies/{study}/next")
 def next_page(request: Request, enrolment: Enrolled) -> Response:
-    """To the quiz, to work, or to the end: whatever comes next for this person."""
+    """To the quiz, to work or play, or to the end: whatever comes next for this person."""
     step = next_step(facts_of(request, enrolment))
     token = urlencode({PARAMETER: token_of(request, enrolment)})
     if step == "quiz":
         return see_other(f"/studies/{enrolment.study}/quiz?{token}")
+    if step == "work" and _study_of(request, enrolment).play is not None:
+        return see_other(f"/studies/{enrolment.study}/play?{token}")
     if step == "work":
         return see_other(f"/judge?{urlencode({'study': enrolment.study})}&{token}")
     return see_other(end_address(request, enrolment))
@@ -136,7 +140,9 @@ def end(request: Request, enrolment: Enrolled) -> Response:
         is_empty = next_step(facts) == "work" and not _has_work(request, enrolment)
         return page(
             request, "study_wait.html",
-            study=study, still=still, num_answers=facts.num_answers, is_empty=is_empty,
+            study=study, still=still, num_answers=facts.num_answers, is_empty=is_empty, facts=facts,
+            visit=None if study.play is None else progress_of(request, enrolment),
+            opens=None if study.play is None else study.play.next_opening(datetime.now(UTC)),
             next=next_address(request, enrolment), **_tokens(request, enrolment),
         )  # fmt: skip
     channel = study.channels[enrolment.channel]
@@ -149,15 +155,22 @@ def end(request: Request, enrolment: Enrolled) -> Response:
     )
     results = {"enrolment": enrolment.id, "answers": str(facts.num_answers)}
     departure = channel.departure(arrived, enrolment.outcome, results)  # type: ignore[arg-type]
-    return end_page(request, study, departure, enrolment.outcome)
+    visit = None if study.play is None else progress_of(request, enrolment)
+    return end_page(request, study, departure, enrolment.outcome, visit=visit, channel=enrolment.channel)
 
 
 @router.post("/studies/{study}/finish")
-def finish_early(request: Request, enrolment: Enrolled) -> Response:
-    """End a part that asks for no number of answers as done, and one that has nothing to show any more as that."""
+def finish_early(request: Request, enrolment: Enrolled, form: FormPairs) -> Response:
+    """End a part that asks for no number of answers as done, and one that has nothing to show any more as that.
+
+    In a study of play a visit whose requirements are met is done. A game that is still being saved is waited for, unless the
+    form says `without_it`.
+    """
     facts = facts_of(request, enrolment)
     if next_step(facts) == "work":
-        if facts.num_wanted is None and facts.num_answers:
+        if facts.is_playing and ("without_it", "1") not in form:
+            return see_other(end_address(request, enrolment))
+        if facts.is_complete or (facts.num_wanted is None and facts.num_answers):
             studies_of(request).finish(enrolment, "done")
         elif not _has_work(request, enrolment):
             studies_of(request).finish(enrolment, "nothing_left")
@@ -165,7 +178,9 @@ def finish_early(request: Request, enrolment: Enrolled) -> Response:
 
 
 def _has_work(request: Request, enrolment: Enrolment) -> bool:
-    """Whether this person can be shown two videos now; reserves them for them."""
+    """Whether this person can be shown two videos, or given something to play, now; reserves it for them."""
+    if _study_of(request, enrolment).play is not None:
+        return has_game(request, enrolment)
     try:
         request.app.state.judging.serve(judge_name(enrolment.participant_id), study=enrolment.study)
     except JudgingError:

@@ -27,6 +27,7 @@ def test_quizzes_that_ship_are_listed(quiz):
     assert status == 0
     assert [(one["id"], one["num_boxes"], one["pass_share"]) for one in json.loads(out)] == [
         ("atari", 22, 0.65),
+        ("inside_out", 11, 0.85),
         ("minecraft", 50, 0.65),
     ]
     assert "minecraft" in quiz("show")[1]

@@ -89,6 +89,12 @@ text = "Who turned better?"
 
 
 @pytest.fixture(scope="session")
+def short_suite() -> str:
+    """The file of a suite with a task that is over in three seconds, `short/breakout`."""
+    return SHORT_SUITE
+
+
+@pytest.fixture(scope="session")
 def suites():
     """The built-in tasks and one that is over in three seconds."""
     return [*builtin_suites(), parse_suite(SHORT_SUITE)]

@@ -347,6 +347,7 @@ class LiveEpisode:
         if self.recorder is not None:
             collection = self.recorder.collection
             facts["statistics"] = collection.values(seat.name)
+            facts["counts"] = collection.counts(seat.name)
             if (visit := collection.visits.get(seat.name)) is not None:
                 facts["visit"] = {"games": visit.num_games + 1, "statistics": collection.visit_values(visit, seat.name)}
         seat.send_hud(facts)

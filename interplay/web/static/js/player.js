@@ -182,7 +182,9 @@ class Player {
     this.#note("Getting the game ready ...");
     try {
       const drawn = this.#canDraw ? "here" : "server";
-      const seat = this.#savedSeat() ?? (await api("/api/sessions", { task: this.task.id, drawn, ...agentsWanted() }));
+      const headers = this.root.dataset.enrolment ? { "Interplay-Enrolment": this.root.dataset.enrolment } : undefined;
+      const wanted = { task: this.task.id, drawn, ...(headers ? {} : agentsWanted()) };
+      const seat = this.#savedSeat() ?? (await api("/api/sessions", wanted, { headers }));
       sessionStorage.setItem(this.#seatKey, JSON.stringify(seat));
       this.seat = new Seat(seat.socket, seat.token, {
         onMessage: (message) => this.#onMessage(message),
@@ -202,7 +204,7 @@ class Player {
   }
 
   get #seatKey() {
-    return `interplay.seat.${this.task.id}`;
+    return `interplay.seat.${this.task.id}${this.root.dataset.enrolment ?? ""}`;
   }
 
   /** A seat this window had before it was reloaded. */
@@ -431,6 +433,7 @@ class Player {
     this.statistics = hud.statistics ?? {};
     this.visit = hud.visit ?? null;
     showStatistics(need(this.root, "[data-statistics]"), this.task.statistics, this.statistics, this.visit);
+    document.dispatchEvent(new CustomEvent("interplay:hud", { detail: { hud, rate_hz: this.task.frame_rate_hz } }));
     if (hud.lives == null) return;
     need(this.root, "[data-lives-box]").hidden = false;
     need(this.root, "[data-lives]").textContent = String(hud.lives);
@@ -480,6 +483,7 @@ class Player {
       return;
     }
     this.#setState("ended");
+    document.dispatchEvent(new CustomEvent("interplay:ended", { detail: { episode: ended.episode } }));
     this.seat?.close();
     this.#letGo();
     this.#closeDialogs();
@@ -960,6 +964,7 @@ class Player {
     this.state = state;
     if (state !== "playing") this.drawing?.delay.clear();
     this.root.dataset.state = state;
+    document.dispatchEvent(new CustomEvent("interplay:state", { detail: { state } }));
     need(this.root, "[data-state]").textContent = state;
     this.#wait();
     const live = state === "playing" || state === "paused" || state === "countdown";

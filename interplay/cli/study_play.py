@@ -1,0 +1,141 @@
+"""`interplay study simulate | raffle`: trying out how a study of play assigns people, and drawing who wins."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from interplay.cli.common import (
+    DEFAULT_DATA,
+    DatabaseOption,
+    DataOption,
+    JsonOption,
+    emit,
+    open_archive,
+    place_options,
+    progress,
+    table,
+)
+from interplay.cli.study_opened import opened_hint
+
+if TYPE_CHECKING:
+    from interplay.study.assigning.simulation import Outcome
+
+WITHIN = 0.1
+"""How near accepted time should come to each target."""
+
+
+def simulate(
+    name: Annotated[str, typer.Argument(metavar="STUDY", help="A study file (my_study.toml), or the id of a built-in study.")],
+    arrivals: Annotated[int, typer.Option(min=1, max=1_000_000, help="How many people come.")] = 1000,
+    dropout: Annotated[float, typer.Option(min=0, max=1, help="Share of them who leave before they are done.")] = 0.3,
+    seeds: Annotated[int, typer.Option(min=1, max=10_000, help="How many studies to simulate.")] = 20,
+    as_json: JsonOption = False,
+) -> None:
+    """Simulate how a study of play spreads people over its variants, beside drawing variants at random.
+
+    Variants differ in how long they take and how many people meet their requirements; nobody knows beforehand how much.
+
+    Try:  interplay study simulate crowdplay --arrivals 1000 --dropout 0.3
+    """
+    from interplay.study import StudyError
+    from interplay.study.assigning.simulation import simulate as simulated
+    from interplay.study.definition import find_study
+
+    study = find_study(name)
+    if study.play is None:
+        raise StudyError(f'{name} is a study of comparisons; it assigns nothing\nRemedy: name a study with kind = "play".')
+    outcomes: list[Outcome] = []
+    with progress() as bar:
+        running = bar.add_task("Simulating", total=2 * seeds)
+        for one in simulated(study.play, minutes=study.minutes, arrivals=arrivals, dropout=dropout, seeds=seeds):
+            outcomes.append(one)
+            bar.advance(running)
+    document = _document(study.id, outcomes, {one.name: one.target_min for one in study.play.variants})
+    document |= {"arrivals": arrivals, "dropout": dropout, "seeds": seeds}
+    emit(document, as_json=as_json, text=None if as_json else _text(document))
+
+
+def _document(study: str, outcomes: Sequence[Outcome], targets: dict[str, float | None]) -> dict[str, Any]:
+    """What came of all seeds together."""
+    document: dict[str, Any] = {"study": study, "targets_min": targets}
+    for method in ("balanced", "random"):
+        ones = [one for one in outcomes if one.method == method]
+        document[method] = {
+            "largest_deviation": max(one.deviation for one in ones),
+            "mean_spread": sum(one.spread for one in ones) / len(ones),
+            "mean_accepted_min": {name: sum(one.accepted_min[name] for one in ones) / len(ones) for name in targets},
+            "mean_turned_away": sum(one.turned_away for one in ones) / len(ones),
+            "mean_dropped_out": sum(one.dropped_out for one in ones) / len(ones),
+        }
+    ours, theirs = document["balanced"], document["random"]
+    document["is_within"] = ours["largest_deviation"] <= WITHIN
+    document["spread_ratio"] = ours["mean_spread"] / theirs["mean_spread"] if theirs["mean_spread"] else None
+    document["runs"] = [one.to_json() for one in outcomes]
+    return document
+
+
+def _text(document: dict[str, Any]) -> Any:
+    from rich.console import Group
+
+    ours, theirs = document["balanced"], document["random"]
+    rows = [
+        (
+            name,
+            "" if target is None else f"{target:g}",
+            f"{ours['mean_accepted_min'][name]:.0f}",
+            f"{theirs['mean_accepted_min'][name]:.0f}",
+        )
+        for name, target in document["targets_min"].items()
+    ]
+    near = "within" if document["is_within"] else "NOT within"
+    return Group(
+        table(["variant", "#target, min", "#accepted, min", "#drawn at random, min"], rows),
+        "",
+        f"Largest deviation from a target: {ours['largest_deviation']:.1%}, {near} {WITHIN:.0%} "
+        f"(at random {theirs['largest_deviation']:.1%}).",
+        f"Spread between variants: {ours['mean_spread']:.1%} (at random {theirs['mean_spread']:.1%}).",
+        f"Of {document['arrivals']} people {ours['mean_dropped_out']:.0f} left early, and {ours['mean_turned_away']:.0f} found "
+        "every target reached.",
+    )
+
+
+def raffle(
+    study: Annotated[str, typer.Argument(metavar="ID", help="Id of a study that was opened in this data folder.")],
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Seed of the draw, made public with the result; drawn if not given.")
+    ] = None,
+    data: DataOption = DEFAULT_DATA,
+    database: DatabaseOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Draw the winners of a study's raffle, once, among everybody whose visit is done. Later calls show the same draw.
+
+    Anybody can draw again: the number of an entry is the SHA-256 of "SEED:ENTRY", and the smallest numbers win.
+
+    Try:  interplay study raffle my_study --seed 2026
+    """
+    from interplay.study.payroll import Payroll
+
+    place = place_options(data, database)
+    payroll = Payroll(open_archive(data, database, must_exist=True).database)
+    drawn = payroll.raffle(study, seed=seed, hint=opened_hint(place))
+    document = drawn.to_json()
+    rows = [(place + 1, one["worker"], one["enrolment"], one["number"][:16]) for place, one in enumerate(document["winners"])]
+    deed = "Drawn" if document["is_new"] else "Drawn before"
+    text = table(["#place", "worker", "enrolment", "number"], rows)
+    if not as_json:
+        from rich.console import Group
+
+        emit(
+            document,
+            as_json=False,
+            text=Group(
+                text, "", f"{deed} from {document['entries']} entries with the seed {document['seed']}.",
+                f"Pay them:  interplay study pay {study}{place}",
+            ),
+        )  # fmt: skip
+        return
+    emit(document, as_json=True, text=None)

@@ -1,0 +1,97 @@
+"""Bonuses: what doing well is worth, in whole cents. Fractions of a cent are rounded up, as everywhere in pay."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from interplay.study.incentives.requirements import Game, total
+from interplay.study.incentives.words import amount, readable
+
+
+@dataclass(frozen=True)
+class SlidingBonus:
+    """Equation (1) of the CrowdPlay paper (appendix A.4), set right.
+
+        p = p_max * min(1, n_correct / N) * max(0, 2 * (n_correct / n_total - 1/2))
+
+    Differences: the paper prints max(1, .) and min(0, .), which would pay at least p_max times nothing or less, and 500 where
+    its text says N = 200. With n_total = 0 the bonus is 0.
+
+    Attributes:
+        max_cents: p_max, hundredths of the currency.
+        correct: Statistic that counts n_correct.
+        out_of: Statistic that counts n_total, of which the correct ones are a part.
+        full_at: N, from which number on more gives no more.
+        label: What the correct ones are, as people read it; empty: the statistic's name.
+    """
+
+    max_cents: int
+    correct: str
+    out_of: str
+    full_at: float = 200
+    label: str = ""
+
+    @property
+    def statistics(self) -> tuple[str, ...]:
+        """Names of what it looks at."""
+        return (self.correct, self.out_of)
+
+    def cents(self, games: Sequence[Game]) -> int:
+        """The bonus for these games, whole cents from 0 to `max_cents`, rounded up.
+
+        >>> rule = SlidingBonus(300, "good", "all")
+        >>> [rule.cents([{"good": good, "all": of}]) for good, of in ((200, 200), (100, 100), (150, 200), (1, 2), (0, 0))]
+        [300, 150, 113, 0, 0]
+        """
+        whole = total(games, self.out_of)
+        correct = max(Fraction(0), min(whole, total(games, self.correct)))  # more than all of them cannot be right
+        if whole <= 0:
+            return 0
+        amount = self.max_cents * min(Fraction(1), correct / Fraction(self.full_at)) * (2 * correct / whole - 1)
+        return max(0, math.ceil(amount))
+
+    def in_words(self) -> str:
+        """The rule, for people."""
+        words = f"rises with {self.label or readable(self.correct)} up to {self.full_at:g}"
+        return f"{words}, and with their share of all above one half"
+
+
+@dataclass(frozen=True)
+class LinearBonus:
+    """A bonus that grows with one statistic: max_cents * min(1, x / full_at), such as with the score.
+
+    Attributes:
+        max_cents: Of the whole visit, hundredths of the currency.
+        statistic: What counts, summed over the games of a visit.
+        full_at: From which value on more gives no more.
+        label: What it is, as people read it; empty: the statistic's name.
+    """
+
+    max_cents: int
+    statistic: str
+    full_at: float
+    label: str = ""
+
+    @property
+    def statistics(self) -> tuple[str, ...]:
+        """Names of what it looks at."""
+        return (self.statistic,)
+
+    def cents(self, games: Sequence[Game]) -> int:
+        """The bonus for these games, whole cents from 0 to `max_cents`, rounded up.
+
+        >>> LinearBonus(300, "score", 20000).cents([{"score": 700}, {"score": 301}])
+        16
+        """
+        share = min(Fraction(1), max(Fraction(0), total(games, self.statistic)) / Fraction(self.full_at))
+        return math.ceil(self.max_cents * share)
+
+    def in_words(self) -> str:
+        """The rule, for people."""
+        return f"rises with {self.label or readable(self.statistic)} up to {amount(self.statistic, self.full_at)}"
+
+
+Bonus = SlidingBonus | LinearBonus

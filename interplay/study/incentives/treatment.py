@@ -1,0 +1,92 @@
+"""`Treatment`: the reward, the requirements and the bonus that somebody is promised, and what a visit earns under them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from interplay.study.incentives.bonus import Bonus
+from interplay.study.incentives.requirements import Game, Progress, Requirement, completion, progress, total
+
+
+@dataclass(frozen=True)
+class Earned:
+    """What a visit comes to.
+
+    Attributes:
+        progress: With each requirement.
+        completion: The least of them, from 0 to 1.
+        reward_cents: The reward that was promised.
+        bonus_cents: What the games are worth beyond it.
+        totals: Each statistic that a rule looks at, summed over the games.
+    """
+
+    progress: tuple[Progress, ...]
+    completion: float
+    reward_cents: int
+    bonus_cents: int
+    totals: dict[str, float]
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every requirement is met; nothing is paid before."""
+        return self.completion >= 1
+
+    @property
+    def cents(self) -> int:
+        """What is paid if the visit ends now."""
+        return self.reward_cents + self.bonus_cents if self.is_complete else 0
+
+
+@dataclass(frozen=True)
+class Treatment:
+    """What somebody is promised.
+
+    Attributes:
+        requirements: What a visit must reach before anything is paid.
+        reward_cents: For a visit that has reached it, in hundredths of `currency`.
+        bonus: On top, for doing well; None: no bonus.
+    """
+
+    requirements: tuple[Requirement, ...] = ()
+    reward_cents: int = 0
+    bonus: Bonus | None = None
+    currency: str = "USD"
+
+    @property
+    def max_cents(self) -> int:
+        """The most that a visit can earn."""
+        return self.reward_cents + (0 if self.bonus is None else self.bonus.max_cents)
+
+    @property
+    def statistics(self) -> tuple[str, ...]:
+        """Names of what the rules look at, each once."""
+        rules = [*self.requirements, *([] if self.bonus is None else [self.bonus])]
+        return tuple(dict.fromkeys(name for rule in rules for name in rule.statistics))
+
+    def earned(self, games: Sequence[Game]) -> Earned:
+        """What a visit with these games comes to.
+
+        >>> Treatment((Requirement("time", 300),), 75).earned([{"time": 200}, {"time": 100}]).cents
+        75
+        """
+        return Earned(
+            progress(self.requirements, games),
+            completion(self.requirements, games),
+            self.reward_cents,
+            0 if self.bonus is None else self.bonus.cents(games),
+            {name: float(total(games, name)) for name in self.statistics},
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """The rules in words that a program reads, for the ledger."""
+        bonus = None
+        if self.bonus is not None:
+            bonus = {"kind": type(self.bonus).__name__.removesuffix("Bonus").lower(), **vars(self.bonus)}
+        return {
+            "requirements": [vars(one) for one in self.requirements],
+            "reward_cents": self.reward_cents,
+            "bonus": bonus,
+            "currency": self.currency,
+        }

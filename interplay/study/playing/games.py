@@ -1,0 +1,111 @@
+"""What a visit has played: its games with their statistics, as the catalogue has them, and what they earn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy.orm import Session
+
+from interplay.store import Enrolment, EpisodeRow
+from interplay.store import visits as store
+from interplay.store.visits import PlayedSession
+from interplay.study.incentives.requirements import Game
+from interplay.study.incentives.treatment import Earned
+from interplay.study.playing.variants import PlayPart, Variant
+
+SAVING = timedelta(minutes=10)
+"""A game that is over and not in the catalogue is waited for so long."""
+
+
+@dataclass(frozen=True)
+class PlayedGame:
+    """One finished game of a visit.
+
+    Attributes:
+        episode: Id of the recording.
+        seat: Which seat of it this person had.
+        at: When the seat was given.
+        statistics: Of this person in this game, by name (`BUILT_IN`, and what its task measures).
+    """
+
+    episode: str
+    task: str
+    seat: str
+    at: datetime
+    statistics: Game
+
+
+@dataclass(frozen=True)
+class PlayedVisit:
+    """A visit of a study of play, as it stands.
+
+    Attributes:
+        variant: What it plays; None before it has one.
+        games: Finished ones, in the order they began.
+        is_waiting: Whether a seat was given that nobody has played in yet.
+        is_playing: Whether a game goes on, or is over and not saved yet.
+        max_games: As in `PlayPart`.
+    """
+
+    variant: Variant | None
+    games: tuple[PlayedGame, ...]
+    is_waiting: bool = False
+    is_playing: bool = False
+    max_games: int | None = None
+
+    @property
+    def earned(self) -> Earned | None:
+        """What the games come to; None before there is a variant."""
+        return None if self.variant is None else self.variant.treatment.earned([game.statistics for game in self.games])
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every requirement is met."""
+        return self.earned is not None and self.earned.is_complete
+
+    @property
+    def is_over(self) -> bool:
+        """Whether no more games are allowed."""
+        return self.max_games is not None and len(self.games) >= self.max_games
+
+    def accepted_s(self, statistic: str) -> float:
+        """Seconds that count towards the variant's target: none before the requirements are met."""
+        return sum(game.statistics.get(statistic, 0.0) for game in self.games) if self.is_complete else 0.0
+
+
+def read_visit(session: Session, play: PlayPart, enrolment: Enrolment, now: datetime) -> PlayedVisit:
+    """The visit of an enrolment, as the database has it now."""
+    games, is_waiting, is_playing = [], False, False
+    for one in store.sessions_of(session, enrolment.id):
+        seat = one.session.seat or "player"
+        if one.episode is not None:
+            statistics = statistics_of(one, one.episode, seat, enrolment.participant_id)
+            games.append(PlayedGame(one.episode.id, one.episode.task, seat, one.session.created_at, statistics))
+        elif one.session.state == "waiting":
+            is_waiting = True
+        else:
+            ended = one.session.ended_at
+            is_saving = one.session.episode_id is not None and ended is not None and now - ended < SAVING
+            is_playing = is_playing or one.session.state == "playing" or is_saving
+    name = enrolment.variant
+    return PlayedVisit(None if name is None else play.variant(name), tuple(games), is_waiting, is_playing, play.max_games)
+
+
+def statistics_of(played: PlayedSession, episode: EpisodeRow, seat: str, participant_id: int) -> dict[str, float]:
+    """What one person did in one seat of an episode: what others did in that seat, before or after, is not theirs.
+
+    Returns:
+        By name: `BUILT_IN`, each number that was measured, and as `name.count` what it is made of, which adds up over games.
+    """
+    mine = [one for one in episode.seats if one.seat == seat and one.participant_id == participant_id]
+    names = {one.actor for one in mine}
+    found: dict[str, float] = {}
+    for measure in played.measures:
+        if measure.seat == seat and measure.actor in names:
+            if measure.number is not None:
+                found[measure.name] = float(measure.number)
+            found |= {f"{measure.name}.{name}": float(count) for name, count in measure.counts.items()}
+    num_steps = sum(one.num_steps for one in mine)
+    found |= {"games": 1.0, "time": num_steps / (played.frame_rate_hz or 60.0)}
+    return found | {"score": float(sum(one.total_reward for one in mine))}

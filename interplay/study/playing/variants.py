@@ -1,0 +1,247 @@
+"""What people play in a study: its variants, each a task with instructions and incentives of its own; from the study's file.
+
+The world of a variant is its task's, unchanged: Space Invaders from the inside out and from the outside in are one task with
+one content hash, and their episodes are replayed and compared alike.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal, cast, get_args
+
+from interplay.study.incentives.bonus import Bonus, LinearBonus, SlidingBonus
+from interplay.study.incentives.requirements import SCOPES, Requirement, Scope
+from interplay.study.incentives.treatment import Treatment
+from interplay.study.incentives.words import readable
+from interplay.tables import Table
+
+Choice = Literal["assigned", "chosen"]
+AtTarget = Literal["continue", "stop"]
+BUILT_IN = ("games", "time", "score")
+"""Statistics that every game has: 1, its seconds of play, and the sum of its rewards."""
+_UNITS = {"active_time": "Active time", "time": "Time played", "games": "Games", "score": "Score"}
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One thing that people may be asked to play.
+
+    Attributes:
+        name: In the study and in addresses.
+        task: Id of the task that is played.
+        title: As people read it; empty: the task's.
+        instructions: Paragraphs, above the task's own; empty: the task's own alone.
+        treatment: What a visit must reach and what it earns.
+        target_min: Accepted minutes that the study wants of it; None where people choose and nothing is balanced.
+        max_visits: In how many visits one person may play it; None: in all.
+        opens, closes: When it may be given to somebody; None: no limit.
+    """
+
+    name: str
+    task: str
+    title: str
+    instructions: tuple[str, ...]
+    treatment: Treatment
+    target_min: float | None = None
+    max_visits: int | None = None
+    opens: datetime | None = None
+    closes: datetime | None = None
+
+
+@dataclass(frozen=True)
+class Raffle:
+    """What can be won by everybody whose visit is complete.
+
+    Attributes:
+        winners: How many win.
+        prize_cents: Each, in hundredths of the study's currency.
+    """
+
+    winners: int
+    prize_cents: int
+
+
+@dataclass(frozen=True)
+class PlayPart:
+    """How a study of play goes.
+
+    Attributes:
+        variants: In the order of the file; at least one.
+        choice: `assigned`: each visit gets a variant. `chosen`: people choose one from a page of cards.
+        by_link: Whether a link may name the variant, as `?task=NAME`.
+        accepted: Statistic, a time in seconds, that counts towards `target_min`, of visits that met their requirements.
+        max_games: After how many games a visit ends; None: people decide, once the requirements are met.
+        at_target: What happens once every target is reached: `continue` with the variant that is least ahead, or `stop`.
+        raffle: None where nothing is drawn.
+    """
+
+    variants: tuple[Variant, ...]
+    choice: Choice = "assigned"
+    by_link: bool = False
+    accepted: str = "time"
+    max_games: int | None = None
+    at_target: AtTarget = "continue"
+    raffle: Raffle | None = None
+
+    def next_opening(self, now: datetime) -> datetime | None:
+        """When the next variant that is not open yet opens; None if there is none."""
+        return min((one.opens for one in self.variants if one.opens is not None and one.opens > now), default=None)
+
+    @property
+    def rewards(self) -> list[int]:
+        """What visits are promised, hundredths, each amount once, the smallest first."""
+        return sorted({one.treatment.reward_cents for one in self.variants})
+
+    @property
+    def max_bonus_cents(self) -> int:
+        """The largest bonus that any variant promises."""
+        return max((one.treatment.bonus.max_cents for one in self.variants if one.treatment.bonus is not None), default=0)
+
+    def variant(self, name: str) -> Variant | None:
+        """The variant of this name, or None."""
+        return next((one for one in self.variants if one.name == name), None)
+
+
+def read_play(root: Table, *, reward_cents: int, currency: str) -> PlayPart:
+    """The tables of a study of play: `[play]` and `[[variants]]`; `[[requirements]]` and `[bonus]` for those without their own.
+
+    Args:
+        root: The whole file.
+        reward_cents: Of `[pay]`, for variants without a reward of their own.
+        currency: Of `[pay]`.
+    Raises:
+        StudyError: If one of them says something a study cannot mean.
+    """
+    play = root.table("play", {})
+    shared_requirements, shared_bonus = _requirements(root), root.optional("bonus")
+    if shared_bonus is not None:
+        _bonus(shared_bonus)  # refused where it stands, also if every variant has its own
+    variants: list[Variant] = []
+    entries = root.tables("variants", [])
+    if not entries:
+        raise root.error(
+            "variants", "are missing; a study of play has at least one", 'add [[variants]] with task = "atari/breakout"'
+        )
+    for entry in entries:
+        variant = _variant(entry, shared_requirements, shared_bonus, reward_cents, currency)
+        if variant.name in {one.name for one in variants}:
+            raise entry.error("name", f"{variant.name!r} is used twice", "give each variant its own name")
+        variants.append(variant)
+    part = PlayPart(
+        tuple(variants),
+        choice=cast(Choice, play.choice("choice", get_args(Choice), "assigned")),
+        by_link=play.raw("by_link", bool, False),
+        accepted=_statistic(play, "accepted", "time"),
+        max_games=play.count("max_games", None),
+        at_target=cast(AtTarget, play.choice("at_target", get_args(AtTarget), "continue")),
+        raffle=_raffle(root.optional("raffle")),
+    )
+    targets = [one.target_min is not None for one in variants]
+    if any(targets) and not all(targets):
+        without = entries[targets.index(False)]
+        raise without.error("target_min", "is missing, and other variants have one", "give every variant a target, or none")
+    if part.at_target == "stop" and not any(targets):
+        raise play.error("at_target", "'stop' needs targets to stop at", "add target_min to each variant")
+    play.nothing_else()
+    return part
+
+
+def _variant(
+    table: Table, requirements: tuple[Requirement, ...], bonus: Table | None, reward_cents: int, currency: str
+) -> Variant:
+    task = table.text("task")
+    name = table.name("name") if "name" in table.values else task.rpartition("/")[2]
+    own = _requirements(table) if "requirements" in table.values else requirements
+    if not own:
+        remedy = 'add [[requirements]] with statistic = "games" and required = 1, or more'
+        raise table.error("requirements", "are missing; nobody could know when a visit is complete", remedy)
+    rule = table.optional("bonus") or bonus
+    if "reward" in table.values:
+        reward_cents = cents(table, "reward")
+    opens, closes = _time(table, "opens"), _time(table, "closes")
+    if opens is not None and closes is not None and closes <= opens:
+        raise table.error("closes", "is not after opens", "swap the two times, or leave one out")
+    variant = Variant(
+        name=name,
+        task=task,
+        title=table.line("title") if "title" in table.values else "",
+        instructions=table.paragraphs("instructions") if "instructions" in table.values else (),
+        treatment=Treatment(own, reward_cents, None if rule is None else _bonus(rule), currency),
+        target_min=table.number("target_min", None, low=0.1, high=10_000_000),
+        max_visits=table.count("max_visits", None),
+        opens=opens,
+        closes=closes,
+    )
+    table.nothing_else()
+    return variant
+
+
+def _requirements(table: Table) -> tuple[Requirement, ...]:
+    found = []
+    for entry in table.tables("requirements", []):
+        out_of = _statistic(entry, "out_of", "")
+        required = float(entry.number("required", low=1e-6, high=1 if out_of else 1e9))
+        statistic = _statistic(entry, "statistic")
+        scope = cast(Scope, entry.choice("scope", SCOPES, "visit"))
+        label = entry.line("label") if "label" in entry.values else _label(statistic, out_of)
+        found.append(Requirement(statistic, required, out_of, scope, label))
+        entry.nothing_else()
+    return tuple(found)
+
+
+def _label(statistic: str, out_of: str) -> str:
+    words = readable(statistic) + (f" out of {readable(out_of)}" if out_of else "")
+    return words[:1].upper() + words[1:] if out_of else _UNITS.get(statistic, words[:1].upper() + words[1:])
+
+
+def _bonus(table: Table) -> Bonus:
+    kind = table.choice("kind", ("sliding", "linear"), "sliding")
+    most = cents(table, "max")
+    label = table.line("label") if "label" in table.values else ""
+    bonus: Bonus
+    if kind == "sliding":
+        full_at = float(table.number("full_at", 200, low=1, high=1e9))
+        bonus = SlidingBonus(most, _statistic(table, "correct"), _statistic(table, "out_of"), full_at, label)
+    else:
+        bonus = LinearBonus(most, _statistic(table, "statistic"), float(table.number("full_at", low=1e-6, high=1e12)), label)
+    table.nothing_else()
+    return bonus
+
+
+def _raffle(table: Table | None) -> Raffle | None:
+    if table is None:
+        return None
+    raffle = Raffle(table.count("winners", 1), cents(table, "prize"))
+    table.nothing_else()
+    return raffle
+
+
+def _statistic(table: Table, key: str, default: Any = ...) -> str:
+    """The name of a statistic."""
+    value = table.text(key, default)
+    if value and not value.replace("_", "a").replace(".", "a").isalnum():
+        raise table.error(key, f"{value!r} is no name of a statistic", 'write one such as "score" or "active_time"')
+    return value
+
+
+def cents(table: Table, key: str, default: Any = ..., *, low: float = 0) -> int:
+    """An amount of money, as whole hundredths."""
+    amount = table.number(key, default, low=low, high=10_000) * 100
+    if abs(amount - round(amount)) > 1e-6:
+        raise table.error(key, "has more than two decimals", "write whole hundredths, such as 3.75")
+    return round(amount)
+
+
+def _time(table: Table, key: str) -> datetime | None:
+    text = table.text(key, "")
+    if not text:
+        return None
+    remedy = 'write it as "2026-12-01T09:00:00+01:00"'
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        raise table.error(key, f"{text!r} is no time", remedy) from None
+    if time.tzinfo is None:
+        raise table.error(key, f"{text!r} has no time zone", remedy)
+    return time

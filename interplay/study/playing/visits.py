@@ -1,0 +1,127 @@
+"""`Visits`: the service of studies of play. It gives variants and binds games to visits; `studies.py` ends them.
+
+Each method is one transaction, or one look at the database. The rules are in `assigning/balance.py` and `incentives/`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+
+import numpy as np
+from sqlalchemy.orm import Session
+
+from interplay.errors import unknown_name
+from interplay.store import Database, Enrolment
+from interplay.store import visits as store
+from interplay.store.judging import lock
+from interplay.study.assigning.balance import Assigned, Stand, assign, available
+from interplay.study.definition import Study
+from interplay.study.playing.games import PlayedVisit, read_visit
+from interplay.study.playing.variants import PlayPart, Variant
+from interplay.study.studies import Studies
+
+LINK_PARAMETER = "task"
+"""Of a study's link: names the variant, where the study lets links do so."""
+
+
+class Visits:
+    """The visits of the studies of play of one database.
+
+    Args:
+        studies: Where their versions are.
+        clock: The time now, UTC; the machine's if not given.
+        rng: Decides between variants that lack equally much.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        studies: Studies,
+        clock: Callable[[], datetime] | None = None,
+        rng: np.random.Generator | None = None,
+    ) -> None:
+        self._database = database
+        self._studies = studies
+        self._clock = clock or (lambda: datetime.now(UTC))
+        self._rng = rng or np.random.default_rng()
+
+    def get(self, enrolment: Enrolment) -> PlayedVisit:
+        """A visit as it stands now."""
+        play = _play_of(self._studies.version(enrolment.study_hash))
+        with self._database.read() as session:
+            current = session.get_one(Enrolment, enrolment.id)
+            return read_visit(session, play, current, self._clock())
+
+    def stands(self, study: Study) -> list[Stand]:
+        """How far each variant of a study is."""
+        with self._database.read() as session:
+            return self._stands(session, study, {})
+
+    def offered(self, enrolment: Enrolment) -> list[Variant]:
+        """The variants that this person may choose from now."""
+        study = self._studies.version(enrolment.study_hash)
+        with self._database.read() as session:
+            history = store.variants_of(session, study.id, enrolment.participant_id, but=enrolment.id)
+            return [one.variant for one in available(self._stands(session, study, {}), now=self._clock(), history=history)]
+
+    def give(self, enrolment: Enrolment, *, chosen: str = "", open_seats: Mapping[str, int] | None = None) -> Variant | None:
+        """What this visit plays; given once, whoever asks again gets the same.
+
+        Writes the variant and why it was given. Two who come at once are counted one after the other.
+
+        Args:
+            chosen: What the person chose; empty: the study assigns, or the link did.
+            open_seats: Task id -> seats in games that wait for a player.
+        Returns:
+            None if there is none for this person now, or if they must choose.
+        Raises:
+            NotFoundError: If what was chosen is not on offer, with the nearest.
+        """
+        study = self._studies.version(enrolment.study_hash)
+        play = _play_of(study)
+        now = self._clock()
+        with self._database.write() as session:
+            lock(session)
+            current = session.get_one(Enrolment, enrolment.id)
+            if current.variant is not None:
+                return play.variant(current.variant)
+            history = store.variants_of(session, study.id, enrolment.participant_id, but=enrolment.id)
+            stands = self._stands(session, study, open_seats or {})
+            names = [one.variant.name for one in available(stands, now=now, history=history)]
+            linked = str(current.arrival.get(LINK_PARAMETER, "")) if play.by_link else ""
+            found: Assigned | None
+            if linked in names:
+                found = Assigned(linked, "link")
+            elif play.choice == "chosen":
+                if not chosen:
+                    return None
+                if chosen not in names:
+                    raise unknown_name("task", chosen[:100], names)
+                found = Assigned(chosen, "chosen")
+            else:
+                found = assign(stands, now=now, history=history, minutes=study.minutes, rng=self._rng, at_target=play.at_target)
+            if found is None:
+                return None
+            store.give_variant(session, enrolment.id, found.variant, found.reason)
+            return play.variant(found.variant)
+
+    def bind(self, enrolment: Enrolment, session_id: str) -> None:
+        """Note that a seat was given in a visit; what is played there counts for it."""
+        with self._database.write() as session:
+            store.bind(session, session_id, enrolment.id)
+
+    def _stands(self, session: Session, study: Study, open_seats: Mapping[str, int]) -> list[Stand]:
+        counts = store.count_variants(session, study.id, self._clock())
+        stands = []
+        for variant in _play_of(study).variants:
+            count = counts.get(variant.name, store.VariantCount(0.0, 0, 0))
+            seats = open_seats.get(variant.task, 0)
+            stands.append(Stand(variant, count.accepted_s / 60, count.ended, count.working, seats))
+        return stands
+
+
+def _play_of(study: Study) -> PlayPart:
+    if study.play is None:
+        raise LookupError(f"{study.id} is a study of comparisons")
+    return study.play

@@ -1,0 +1,113 @@
+// How far a visit of a study of play is: the bars above the game. While a game goes on they follow it; when it is over the server
+// says how it counts.
+
+import { api, need } from "./page.js";
+import { bonusCents, live, running } from "./visit_rules.js";
+
+/**
+ * @typedef {object} Visit
+ * @property {string[]} games episodes that count
+ * @property {import("./visit_rules.js").Requirement[]} requirements
+ * @property {import("./visit_rules.js").Totals} totals of the games that count
+ * @property {import("./visit_rules.js").Bonus | null} bonus
+ * @property {boolean} is_complete
+ * @property {boolean} is_over
+ * @property {boolean} is_paid
+ * @property {number} bonus_cents
+ * @property {number} max_bonus_cents
+ * @property {string} end
+ */
+
+const ASK_AGAIN_MS = 400;
+/** A game that ended is in the catalogue within a moment. */
+const MOST_QUESTIONS = 25;
+
+export class VisitPanel {
+  /** @param {HTMLElement} root */
+  constructor(root) {
+    this.root = root;
+    /** @type {HTMLButtonElement} */
+    this.done = need(root, "[data-done]");
+    this.texts = [...root.querySelectorAll("[data-goal-text]")];
+    this.bars = [...root.querySelectorAll("[data-goal]")];
+    this.isPlaying = false;
+    /** @type {Visit} */
+    this.visit = JSON.parse(root.dataset.facts ?? "{}");
+    this.show(this.visit);
+    document.addEventListener("interplay:state", (event) => this.#onState(event));
+    document.addEventListener("interplay:hud", (event) => this.#onHud(event));
+    document.addEventListener("interplay:ended", (event) => this.#onEnded(event));
+  }
+
+  /** While a game goes on nobody finishes by mistake. @param {Event} event */
+  #onState(event) {
+    const state = event instanceof CustomEvent ? event.detail.state : "";
+    this.isPlaying = state === "playing" || state === "countdown" || state === "paused";
+    this.#allow();
+  }
+
+  /** @param {Event} event */
+  #onHud(event) {
+    if (!(event instanceof CustomEvent)) return;
+    const game = running(event.detail.hud, event.detail.rate_hz);
+    const { requirements, totals, bonus } = this.visit;
+    requirements.forEach((one, place) => this.#fill(place, live(one, totals, game)));
+    if (bonus) this.#showBonus(bonusCents(bonus, totals, game));
+  }
+
+  /** @param {Event} event */
+  #onEnded(event) {
+    this.isPlaying = false;
+    this.refresh(event instanceof CustomEvent ? event.detail.episode : null);
+  }
+
+  /** Ask how far the visit is, until it knows of this episode. @param {string | null} episode @param {number} [questions] */
+  async refresh(episode, questions = MOST_QUESTIONS) {
+    try {
+      /** @type {Visit} */
+      const visit = await api(this.root.dataset.progress ?? "");
+      if (episode === null || visit.games.includes(episode)) return this.show(visit);
+    } catch {
+      // The server may be starting again; what was played is kept.
+    }
+    if (questions > 1) setTimeout(() => this.refresh(episode, questions - 1), ASK_AGAIN_MS);
+    else need(this.root, "[data-visit-note]").textContent = "Your game is kept, and will be counted. Load the page again in a moment.";
+  }
+
+  /** @param {Visit} visit */
+  show(visit) {
+    this.visit = visit;
+    visit.requirements.forEach((one, place) => this.#fill(place, one));
+    need(this.root, "[data-games]").textContent = String(visit.games.length);
+    need(this.root, "[data-games-word]").textContent = visit.games.length === 1 ? "game" : "games";
+    this.#showBonus(visit.bonus_cents);
+    const more = visit.is_paid && visit.max_bonus_cents ? ", or play on for the bonus" : "";
+    const reached = `You have reached everything that is asked. You may stop now${more}.`;
+    need(this.root, "[data-visit-note]").textContent = visit.is_over ? "These were all the games." : visit.is_complete ? reached : "";
+    this.#allow();
+    if (visit.is_over) location.assign(visit.end);
+  }
+
+  /** @param {number} place @param {{text: string, share: number}} goal */
+  #fill(place, goal) {
+    const bar = this.bars[place];
+    if (!(bar instanceof HTMLElement)) return;
+    this.texts[place].textContent = goal.text;
+    bar.style.transform = `scaleX(${goal.share})`;
+    bar.parentElement?.classList.toggle("full", goal.share >= 1);
+  }
+
+  /** @param {number} cents */
+  #showBonus(cents) {
+    const bonus = this.root.querySelector("[data-bonus]");
+    if (bonus) bonus.textContent = (cents / 100).toFixed(2);
+  }
+
+  #allow() {
+    this.done.disabled = !this.visit.is_complete || this.isPlaying;
+    this.done.classList.toggle("go", this.visit.is_complete);
+  }
+}
+
+const root = document.querySelector("[data-visit]");
+if (root instanceof HTMLElement) new VisitPanel(root);

@@ -1,0 +1,118 @@
+"""`interplay study` for studies of play: checking, simulating, explaining pay and drawing a raffle."""
+
+import json
+
+import pytest
+from play_world import STUDY, PlayWorld
+
+STUDY = STUDY.replace("[pay]", "[raffle]\nwinners = 1\nprize = 20\n[pay]")  # what `run` writes into its folder
+
+
+@pytest.fixture
+def world(opened, tmp_path):
+    """The study of `caves.toml`, open, and Ada, who has finished it."""
+    world = PlayWorld(opened, STUDY)
+    ada = world.come("ada")
+    world.visits.give(ada)
+    world.play(ada, {"inside_out.good": 100, "inside_out.all": 100}, seconds=100)
+    world.play(ada, {"inside_out.good": 50, "inside_out.all": 100}, seconds=200)
+    world.ada = world.finish(ada)
+    return world
+
+
+def test_a_study_of_play_is_checked_and_summed_up(run, tmp_path):
+    status, out, _ = run("check caves.toml")
+    assert status == 0
+    assert "a visit    one game, as often as needed, about 10 min" in out
+    assert "variant    inside_out: atari/space_invaders; time played 5:00; 0.75 USD + up to 1.50" in out
+    (tmp_path / "bad.toml").write_text(STUDY.replace("atari/space_invaders", "atari/space_invader"))
+    status, _, err = run("check bad.toml")
+    assert status == 1
+    assert "unknown task 'atari/space_invader'; did you mean 'atari/space_invaders'?" in err
+    assert "It stands in bad.toml: variants[0].task" in err
+
+
+def test_statistics_that_a_task_does_not_measure_and_shares_are_refused(run, tmp_path):
+    (tmp_path / "bad.toml").write_text(STUDY.replace('"inside_out.good"', '"insid_out.good"'))
+    status, _, err = run("check bad.toml")
+    assert status == 1
+    assert "unknown statistic 'insid_out.good'; did you mean 'inside_out.good'?" in err
+    assert "variants[0] of bad.toml; atari/space_invaders does not measure it" in err
+    (tmp_path / "share.toml").write_text(STUDY.replace('"inside_out.good"', '"inside_out"'))
+    status, _, err = run("check share.toml")
+    assert status == 1
+    assert "inside_out is a share, which does not add up over games" in err
+    assert "Remedy: name inside_out.good and inside_out.all instead." in err
+
+
+def test_opening_a_study_of_play_prints_no_preview_of_pairs(run):
+    status, out, _ = run("open caves.toml --address https://lab.example")
+    assert status == 0
+    assert "preview" not in out
+    assert "prolific  https://lab.example/studies/orders?PROLIFIC_PID=" in out
+
+
+def test_a_simulation_says_how_near_accepted_time_comes_to_its_targets(run):
+    status, out, _ = run("simulate crowdplay --arrivals 1000 --dropout 0.3 --seeds 3 --json")
+    document = json.loads(out)
+    assert status == 0
+    assert document["is_within"]
+    assert document["spread_ratio"] <= 0.5
+    assert len(document["runs"]) == 6
+    assert document["targets_min"]["riverraid_left"] == 360
+    status, out, _ = run("simulate crowdplay --arrivals 30 --seeds 1")
+    assert "Spread between variants: " in out
+
+
+def test_only_studies_of_play_can_be_simulated(run):
+    status, _, err = run("simulate atari")
+    assert status == 1
+    assert 'atari is a study of comparisons; it assigns nothing\nRemedy: name a study with kind = "play".' in err
+
+
+def test_every_cent_of_a_visit_is_explained(run, world):
+    status, out, _ = run(f"pay orders --explain {world.ada.id}")
+    assert status == 0
+    for text in (
+        "variant inside_out (given because: target)",
+        "1.50 x min(1, inside_out.good / 200) x max(0, 2 x (inside_out.good / inside_out.all - 1/2)), rounded up",
+        "owed 1.32 USD (0.75 reward + 0.57 earned or won); the ledger says that 0.00 was sent.",
+        "The rules give the amount in the ledger.",
+        f"earned:{world.ada.id}",
+    ):
+        assert text in " ".join(out.split()), out
+    document = json.loads(run(f"pay orders --explain {world.ada.id} --json")[1])
+    assert document["totals"] == {"time": 300.0, "inside_out.good": 150.0, "inside_out.all": 200.0}
+    assert [line["kind"] for line in document["ledger"]] == ["earned"]
+    status, _, err = run("pay orders --explain nobody")
+    assert status == 2
+    assert "unknown enrolment 'nobody'" in err
+
+
+def test_participants_of_a_study_of_play_are_listed_with_what_they_played(run, world):
+    (row,) = json.loads(run("participants orders --json")[1])
+    assert (row["variant"], row["accepted_min"], row["outcome"]) == ("inside_out", 5.0, "done")
+    out = run("participants orders")[1]
+    assert world.ada.id in out, "for --explain"
+    assert "inside_out" in out
+
+
+def test_what_is_owed_is_listed_with_the_reward(run, world):
+    status, out, _ = run("pay orders --json")
+    assert status == 0
+    rows = json.loads(out)["payments"]
+    assert [(row["kind"], row["amount_cents"], row["request"]) for row in rows] == [
+        ("reward", 75, f"reward:{world.ada.id}"),
+        ("bonus", 57, f"pay:earned:{world.ada.id}"),
+    ]
+
+
+def test_a_raffle_is_drawn_by_command_and_shown_again(run, world):
+    assert "orders is open, and people may still finish" in run("raffle orders")[2]
+    assert run("close orders")[0] == 0
+    status, out, _ = run("raffle orders --seed 2026")
+    assert status == 0
+    assert "Drawn from 1 entries with the seed 2026." in out
+    document = json.loads(run("raffle orders --json")[1])
+    assert (document["is_new"], document["seed"], document["winners"][0]["worker"]) == (False, 2026, "ada")
+    assert 2000 in [row["amount_cents"] for row in json.loads(run("pay orders --json")[1])["payments"]]
