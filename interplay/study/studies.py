@@ -198,7 +198,7 @@ class Studies:
             person = _person(session, arrival) if visitor is None else visitor
             return self._admission(session, opened, arrival, person)
 
-    def enrol(self, study: Study, arrival: Arrival, visitor: int | None = None) -> Admission:
+    def enrol(self, study: Study, arrival: Arrival, visitor: int | None = None, *, release_ticked: bool = False) -> Admission:
         """Take in somebody who agreed, unless they are in already.
 
         Checks again, while nobody else can write, whether the study is open and this person is let in. For somebody new it
@@ -207,6 +207,7 @@ class Studies:
         Args:
             study: The version they agreed to.
             visitor: As in `admission`.
+            release_ticked: Whether they ticked the box that asks whether their games may be released.
         Returns:
             `new` or `resume` with the id of the enrolment, or why they are not let in.
         """
@@ -241,6 +242,7 @@ class Studies:
                 arrival={"hit": arrival.hit, "submit_to": arrival.submit_to},
                 now=now,
                 consented=study.consent is not None,
+                may_release=study.consent is not None and study.consent.may_release(ticked=release_ticked),
             )
             return replace(admission, enrolment=enrolment.id)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import sys
 from pathlib import Path
@@ -20,9 +21,12 @@ from interplay.envs import pipeline
 from interplay.envs.observation import observe
 from interplay.record import Recording, RecordingError, verify
 from interplay.record.minari import exporting
-from interplay.record.minari.exporting import export
-from interplay.record.minari.importing import UNKNOWN_SEED, import_data_sets
+from interplay.record.exchange.proving import UNKNOWN_SEED
+from interplay.record.exchange.pseudonyms import Pseudonyms
+from interplay.record.minari.importing import import_data_sets
 from interplay.tasks import find
+
+export = functools.partial(exporting.export, pseudonyms=Pseudonyms(b"0" * 64))
 
 
 @pytest.fixture(autouse=True)
@@ -385,4 +389,5 @@ def test_people_of_another_data_folder_are_nobody_here(record, archive, other, i
     record(invaders, num_steps=5, actor="participant-7", actor_kind="human")
     export(archive.episodes(), str(tmp_path / "out"))
     (episode,) = import_data_sets(other, str(tmp_path / "out")).proved
-    assert (episode.actor, episode.actor_kind, episode.participant_id) == ("imported/participant-7", "human", None)
+    person = Pseudonyms(b"0" * 64).player("participant-7")
+    assert (episode.actor, episode.actor_kind, episode.participant_id) == (f"imported/{person}", "human", None)
