@@ -67,18 +67,14 @@ def _to_lerobot(episodes: list[Episode], choice: _Choice, advance: Callable[[int
     from interplay.record.lerobot.exporting import export as write
 
     pictures = (choice.pictures or PictureName.video).value
-    return write(
-        episodes, choice.out, pictures=pictures, pseudonyms=choice.pseudonyms, release=choice.release, advance=advance
-    )
+    return write(episodes, choice.out, pictures=pictures, pseudonyms=choice.pseudonyms, release=choice.release, advance=advance)
 
 
 def _to_hugging_face(episodes: list[Episode], choice: _Choice, advance: Callable[[int], None]) -> Exported:
     from interplay.record.hugging_face.exporting import export as write
 
     pictures = (choice.pictures or PictureName.images).value
-    return write(
-        episodes, choice.out, pictures=pictures, pseudonyms=choice.pseudonyms, release=choice.release, advance=advance
-    )
+    return write(episodes, choice.out, pictures=pictures, pseudonyms=choice.pseudonyms, release=choice.release, advance=advance)
 
 
 _DATA_SETS: dict[str, Callable[[list[Episode], _Choice, Callable[[int], None]], Exported]] = {
@@ -132,7 +128,7 @@ def export(
     as_json: JsonOption = False,
 ) -> None:
     """Write episodes in another format: a video of each (files that are there already are kept, so a stopped export goes on),
-    or data sets. Episodes of people who did not agree to a release are left out, whatever you ask for, and people get pseudonyms.
+    or data sets. Episodes of people who did not agree to a release are left out, whatever you ask for; people get pseudonyms.
 
     Try:  interplay episodes export --all --out videos
     interplay episodes export --task atari/breakout --format lerobot --out ./lerobot
@@ -150,7 +146,7 @@ def export(
     if format_name not in (formats := [_MP4, *_DATA_SETS]):
         raise typer.BadParameter(str(unknown_name("export format", format_name, formats)))
     if format_name != _MINARI and (seat is not None or observations is not None):
-        raise typer.BadParameter("--seat and --observations are of data sets of Minari; add --format minari")
+        raise typer.BadParameter("--seat and --observations are of data sets of Minari: add --format minari")
     if format_name in (_MP4, _MINARI) and (pictures is not None or license_name is not None):
         raise typer.BadParameter("--pictures and --license are of other data sets; add --format lerobot or hugging-face")
     archive = open_archive(data, database, must_exist=True)
@@ -211,9 +207,7 @@ def _nothing_left(lines: list[str]) -> None:
     raise ExportError("there is nothing to write\n" + "\n".join(lines))
 
 
-def _export_videos(
-    episodes: list[Episode], out: Path, num_withheld: int, left_out: list[str], *, as_json: bool
-) -> None:
+def _export_videos(episodes: list[Episode], out: Path, num_withheld: int, left_out: list[str], *, as_json: bool) -> None:
     """A file for each episode."""
     from interplay.record import RecordingError
     from interplay.record.export import EXPORTERS

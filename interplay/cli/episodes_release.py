@@ -1,4 +1,4 @@
-"""`interplay episodes release` and `interplay episodes query save | list | show`: what may leave the house, and what is cited."""
+"""`interplay episodes release` and `interplay episodes query save | list | show`: what may be released, and what is cited."""
 
 from __future__ import annotations
 
@@ -81,8 +81,8 @@ def save(
     database: DatabaseOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Save which episodes fit now and may be released, with the hash of each file. Saving other episodes under the same name makes
-    a new version; a version never changes.
+    """Save which episodes fit now and may be released, with the hash of each file. Saving other episodes under the same name
+    makes a new version; a version never changes.
 
     Try:  interplay episodes query save good_games --task atari/breakout --where 'score >= 20'
     """
@@ -98,9 +98,7 @@ def save(
         lines.append(f"{num_withheld:,} more fit and stay: somebody in them did not agree to a release.")
     place = place_options(data, database)
     lines.append(f"Write them:  interplay episodes export --query {saved.label} --format hugging-face --out data-set{place}")
-    emit(
-        _document(saved) | {"is_new": is_new, "num_withheld": num_withheld}, as_json=as_json, text="\n".join(lines)
-    )
+    emit(_document(saved) | {"is_new": is_new, "num_withheld": num_withheld}, as_json=as_json, text="\n".join(lines))
 
 
 @query.command("list")
@@ -109,9 +107,7 @@ def list_queries(data: DataOption = DEFAULT_DATA, database: DatabaseOption = Non
     from interplay.record.exchange.queries import Queries
 
     found = Queries(open_archive(data, database, must_exist=True)).all()
-    rows = [
-        (one.label, one.num_episodes, f"{one.created_at:%Y-%m-%d %H:%M}", one.sha256[:16], _asked(one)) for one in found
-    ]
+    rows = [(one.label, one.num_episodes, f"{one.created_at:%Y-%m-%d %H:%M}", one.sha256[:16], _asked(one)) for one in found]
     emit(
         [_document(one) for one in found],
         as_json=as_json,

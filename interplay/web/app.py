@@ -42,6 +42,7 @@ from interplay.web import (
     milestones,
     moderation,
     pages,
+    released,
     studies,
     study_steps,
 )
@@ -160,6 +161,7 @@ def create_app(
         explore,
         milestones,
         moderation,
+        released,
         studies,
         study_steps,
     ):

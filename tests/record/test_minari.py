@@ -20,9 +20,9 @@ from interplay.cli import _run
 from interplay.envs import pipeline
 from interplay.envs.observation import observe
 from interplay.record import Recording, RecordingError, verify
-from interplay.record.minari import exporting
 from interplay.record.exchange.proving import UNKNOWN_SEED
 from interplay.record.exchange.pseudonyms import Pseudonyms
+from interplay.record.minari import exporting
 from interplay.record.minari.importing import import_data_sets
 from interplay.tasks import find
 
@@ -340,7 +340,7 @@ def test_what_is_asked_wrongly_is_said_in_words(command, archive, invaders, reco
     for words, status, expected in [
         ((*minari_out,), 2, "give episode ids, or --all for every episode, or choose some by --task and --where"),
         (("export", "--all", "--format", "minarj"), 2, "did you mean 'minari'?"),
-        (("export", "--all", "--seat", "left"), 2, "--seat and --observations are of data sets; add --format minari"),
+        (("export", "--all", "--seat", "left"), 2, "--seat and --observations are of data sets of Minari: add --format minari"),
         ((*minari_out, "--all", "--seat", "playr"), 2, "unknown seat 'playr'; did you mean 'player'?"),
         ((*minari_out, "--all", "--observations", "pixel"), 2, "unknown observations 'pixel'; did you mean 'pixels'?"),
         ((*minari_out, "--where", "num_steps > 9000"), 2, "there is no episode with a step to export See what there is: "),

@@ -73,8 +73,8 @@ def write_card(
         "## People",
         "",
         "Every episode passed one check: each person in it agreed to a release, in the study they played in, or by the rule "
-        "that the operator set for open play. Names of people are pseudonyms, made with a secret key: the same person has the same "
-        "one in every data set of the same server, and nobody without the key can go back.",
+        "that the operator set for open play. Names of people are pseudonyms, made with a secret key: the same person has the "
+        "same one in every data set of the same server, and nobody without the key can go back.",
         "",
         f"Episodes that were asked for and left out, because somebody in them did not agree: {release.num_withheld:,}."
         if release.num_withheld

@@ -186,7 +186,7 @@ class _Line:
         if answer.is_error:
             said = answer.headers.get("content-type", "").startswith("application/json") and answer.json()
             detail = said.get("detail") if isinstance(said, dict) else None
-            if detail is None or answer.status_code == 404 and detail == "Not Found":
+            if detail is None or (answer.status_code == 404 and detail == "Not Found"):
                 detail = "it has no episodes to pull; is it an Interplay server of this release?"
             raise PullError(f"{where} answers {answer.status_code}: {detail}")
         if answer.status_code not in (200, 206):
@@ -264,7 +264,9 @@ def _checked(path: Path, offer: _Offer) -> Episode:
         episode.close()
     check_names(header.task)
     if (episode.id, header.episode, episode.task_id) != (offer.id, offer.id, header.task.id):
-        raise RecordingError(f"it holds the episode {episode.id[:100]} of {episode.task_id[:100]}, and {offer.id} was asked for")
+        raise RecordingError(
+            f"it holds the episode {episode.id[:100]} of {episode.task_id[:100]}, and {offer.id} was asked for"
+        )
     known = [held.actor for held in episode.seats if held.participant_id is not None or participant_number(held.actor)]
     if known or episode.participant_id is not None:
         raise RecordingError("it names participants of that server, who are somebody else here; is it of this release?")
