@@ -243,7 +243,7 @@ class Importing:
                 ):
                     return f"the replay ends otherwise at step {step}"
             outcome = played.outcome or "quit"
-            if outcome != "terminated" and brought.outcome in ("quit", "left", "interrupted"):
+            if outcome != "terminated" and brought.outcome in ("time_limit", "quit", "left", "interrupted"):
                 outcome = brought.outcome
             return self._archive.seal(played.recorder.finish(outcome))
         except InterplayError:

@@ -104,7 +104,7 @@ class _Writer:
             if is_video:
                 video.add(frame, is_first=number == 0)
             else:
-                kept.append(to_png(frame))
+                kept.append(to_png(Frame(frame.rgb())))  # readers take indices of colours for grey
             number += 1
 
         rows = walk(episode, description, self._pseudonyms, None if description.pictures == "none" else show)

@@ -74,7 +74,7 @@ class _DataSet:
         except (OSError, KeyError, ValueError, TypeError, pa.ArrowException) as error:
             raise RecordingError(f"it cannot be read: {error}\nFetch or export the data set again.") from error
         read = None if description.pictures == "none" else lambda: self._pictures(table, where, said)
-        return brought(description, rows, read, are_exact=description.pictures == "images")
+        return brought(description, rows, read, are_exact=False)
 
     def _rows(self, table: pa.Table, said: dict[str, Any]) -> Rows:
         description = self._description
@@ -99,8 +99,8 @@ class _DataSet:
         description = self._description
         if description.pictures == "images":
             for row in where.tolist():
-                yield from_png(table.column(VIEW)[row].as_py()["bytes"], description.palette)
-            yield from_png(said[f"{OWN}last_frame"], description.palette)
+                yield from_png(table.column(VIEW)[row].as_py()["bytes"], None)
+            yield from_png(said[f"{OWN}last_frame"], None)
             return
         number = int(said[f"videos/{VIEW}/chunk_index"]) * layout.FILES_A_CHUNK + int(said[f"videos/{VIEW}/file_index"])
         path = layout.place(self._folder, layout.VIDEOS, number, video_key=VIEW)
