@@ -84,8 +84,8 @@ def add(archive, name: str, at: datetime, *owners: int | str, **changes) -> None
     with archive.database.write() as session:
         testing.add_task(session, TASK)
         first = held(*owners)[0]
-        who = {"actor": first.actor, "actor_kind": first.actor_kind, "participant_id": first.participant_id}
-        values = testing.episode_values(TASK, first.actor, 1, **{"id": name, "created_at": at, **who, **changes})
+        facts = {"id": name, "created_at": at, "actor_kind": first.actor_kind, "participant_id": first.participant_id}
+        values = testing.episode_values(TASK, first.actor, 1, **facts, **changes)
         session.add(EpisodeRow(**values, seats=held(*owners)))
 
 

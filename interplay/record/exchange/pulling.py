@@ -185,10 +185,8 @@ class _Line:
             raise _BusyError(f"it answers {answer.status_code}")
         if answer.is_error:
             said = answer.headers.get("content-type", "").startswith("application/json") and answer.json()
-            detail = said.get("detail") if isinstance(said, dict) else None
-            if detail is None or (answer.status_code == 404 and detail == "Not Found"):
-                detail = "it has no episodes to pull; is it an Interplay server of this release?"
-            raise PullError(f"{where} answers {answer.status_code}: {detail}")
+            message = said.get("message") if isinstance(said, dict) else None
+            raise PullError(f"{where} answers {answer.status_code}: {message or 'is it an Interplay server of this release?'}")
         if answer.status_code not in (200, 206):
             raise PullError(f"{where} answers {answer.status_code}\nGive the address that it finally has.")
 
