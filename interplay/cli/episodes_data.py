@@ -25,7 +25,7 @@ from interplay.cli.common import (
 )
 
 if TYPE_CHECKING:
-    from interplay.record import Archive, Episode
+    from interplay.record import Episode
     from interplay.record.exchange.card import Release
     from interplay.record.exchange.proving import Imported
     from interplay.record.exchange.pseudonyms import Pseudonyms
@@ -238,48 +238,31 @@ def _export_videos(episodes: list[Episode], out: Path, num_withheld: int, left_o
     )
 
 
-def _of_minari(archive: Archive, place: str, advance: Callable[[int], None]) -> Imported:
-    from interplay.record.minari.importing import import_data_sets
-
-    return import_data_sets(archive, place, advance=advance)
-
-
-def _of_lerobot(archive: Archive, place: str, advance: Callable[[int], None]) -> Imported:
-    from interplay.record.lerobot.importing import import_data_sets
-
-    return import_data_sets(archive, place, advance=advance)
-
-
-def _of_hugging_face(archive: Archive, place: str, advance: Callable[[int], None]) -> Imported:
-    from interplay.record.hugging_face.importing import import_data_sets
-
-    return import_data_sets(archive, place, advance=advance)
-
-
-def _steps_in(format_name: str, place: str) -> int:
-    """Steps of all data sets in a place."""
+def _reader(format_name: str, place: str) -> tuple[int, Callable[..., Imported]]:
+    """Steps of all data sets in a place, and what makes episodes of them."""
     if format_name == _MINARI:
-        from interplay.record.minari.importing import num_steps_in
+        from interplay.record.minari.importing import import_data_sets, num_steps_in
         from interplay.record.minari.places import require_minari
 
         require_minari()
-    elif format_name == "lerobot":
-        from interplay.record.lerobot.importing import num_steps_in
+        return num_steps_in(place), import_data_sets
+    if format_name == "lerobot":
+        from interplay.record.lerobot.importing import FORMAT
     else:
-        from interplay.record.hugging_face.importing import num_steps_in
-    return num_steps_in(place)
+        from interplay.record.hugging_face.importing import FORMAT
+    return FORMAT.num_steps_in(place), FORMAT.import_data_sets
 
 
-_READERS = {_MINARI: _of_minari, "lerobot": _of_lerobot, "hugging-face": _of_hugging_face}
+PlaceArgument = Annotated[
+    str, typer.Argument(metavar="FOLDER_OR_ID", help="A data set's folder, a folder of several, or an id of Minari.")
+]
+FormatOption = Annotated[str, typer.Option("--format", help="minari, lerobot or hugging-face.")]
 
 
 def import_episodes(
-    place: Annotated[str, typer.Argument(metavar="FOLDER_OR_ID", help="A data set's folder, a folder of several, or an id.")],
-    format_name: Annotated[str, typer.Option("--format", help="minari, lerobot or hugging-face.")] = _MINARI,
-    data: DataOption = DEFAULT_DATA,
-    database: DatabaseOption = None,
-    as_json: JsonOption = False,
-) -> None:
+    place: PlaceArgument, format_name: FormatOption = _MINARI, data: DataOption = DEFAULT_DATA,
+    database: DatabaseOption = None, as_json: JsonOption = False,
+) -> None:  # fmt: skip
     """Make episodes of data sets that are on this computer. Each is played again: if that gives the same, the episode is proved
     and stored as its actions; if not, it is kept with the observations of the data set. Importing again adds nothing.
 
@@ -287,13 +270,13 @@ def import_episodes(
     """
     from interplay.errors import unknown_name
 
-    if format_name not in _READERS:
-        raise typer.BadParameter(str(unknown_name("import format", format_name, list(_READERS))))
-    num_steps = _steps_in(format_name, place)
+    if format_name not in _DATA_SETS:
+        raise typer.BadParameter(str(unknown_name("import format", format_name, list(_DATA_SETS))))
+    num_steps, read = _reader(format_name, place)
     archive = open_archive(data, database)
     with progress() as bar:
         done = bar.add_task("playing steps again", total=num_steps)
-        imported = _READERS[format_name](archive, place, lambda steps: bar.advance(done, steps))
+        imported = read(archive, place, advance=lambda steps: bar.advance(done, steps))
     document = {
         "proved": [episode.id for episode in imported.proved],
         "kept": imported.kept,

@@ -13,13 +13,14 @@ import numpy as np
 import pandas
 import pyarrow.parquet as pq
 import pytest
+from user_loop import cartpoles
 
 from interplay.agents import find as find_agent
 from interplay.agents import rollout
 from interplay.cli import _run
 from interplay.envs import make
 from interplay.envs.base import Frame
-from interplay.record import Owner, RecordedEpisode, Recording, RecordingError, verify
+from interplay.record import Owner, RecordedEpisode, RecordingError, verify
 from interplay.record.exchange.card import Release
 from interplay.record.exchange.pictures import from_png
 from interplay.record.exchange.pseudonyms import Pseudonyms
@@ -34,29 +35,10 @@ NAMES = Pseudonyms(b"0" * 64)
 to_lerobot = functools.partial(lerobot_exporting.export, pseudonyms=NAMES, release=Release())
 to_hugging_face = functools.partial(hugging_face_exporting.export, pseudonyms=NAMES, release=Release())
 FORMATS = [
-    pytest.param(functools.partial(to_lerobot, pictures="video"), lerobot_importing, id="lerobot, video"),
-    pytest.param(functools.partial(to_lerobot, pictures="images"), lerobot_importing, id="lerobot, images"),
-    pytest.param(functools.partial(to_hugging_face, pictures="images"), hugging_face_importing, id="hugging face"),
+    pytest.param(functools.partial(to_lerobot, pictures="video"), lerobot_importing.FORMAT, id="lerobot, video"),
+    pytest.param(functools.partial(to_lerobot, pictures="images"), lerobot_importing.FORMAT, id="lerobot, images"),
+    pytest.param(functools.partial(to_hugging_face, pictures="images"), hugging_face_importing.FORMAT, id="hugging face"),
 ]
-
-
-@pytest.fixture
-def other(new_archive, tmp_path):
-    """Another data folder, to import to."""
-    archive = new_archive(tmp_path / "other")
-    yield archive
-    archive.close()
-
-
-def cartpoles(archive, num_episodes=2):
-    """Episodes of CartPole, as a user's loop records them."""
-    with Recording(gymnasium.make("CartPole-v1"), archive, actor="me", task="mine/cartpole") as env:
-        env.action_space.seed(0)
-        for seed in range(num_episodes):
-            env.reset(seed=seed)
-            while not any(env.step(env.action_space.sample())[2:4]):
-                pass
-    return archive.episodes(task="mine/cartpole")
 
 
 def same_episode(one, other):
@@ -222,8 +204,8 @@ def test_people_have_pseudonyms_and_takeovers_stay(archive, other, tmp_path):
     person = NAMES.player("participant-7")
     assert person.startswith("person-")
     for export, room, place in [
-        (to_lerobot, lerobot_importing, tmp_path / "lerobot"),
-        (to_hugging_face, hugging_face_importing, tmp_path / "hugging_face"),
+        (to_lerobot, lerobot_importing.FORMAT, tmp_path / "lerobot"),
+        (to_hugging_face, hugging_face_importing.FORMAT, tmp_path / "hugging_face"),
     ]:
         export([episode], str(place))
         files = [path for path in place.rglob("*") if path.is_file()]
@@ -250,7 +232,7 @@ def test_a_description_that_cannot_be_is_refused(archive, other, tmp_path, chang
     file = tmp_path / "mine/cartpole/interplay.json"
     file.write_text(json.dumps(change(json.loads(file.read_text()))))
     with pytest.raises(RecordingError) as error:
-        hugging_face_importing.import_data_sets(other, str(tmp_path))
+        hugging_face_importing.FORMAT.import_data_sets(other, str(tmp_path))
     assert expected in str(error.value)
     assert other.episodes() == []
 

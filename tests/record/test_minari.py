@@ -13,13 +13,14 @@ import minari
 import numpy as np
 import pytest
 from minari.data_collector import EpisodeBuffer
+from user_loop import cartpoles
 
 from interplay.agents import find as find_agent
 from interplay.agents import rollout
 from interplay.cli import _run
 from interplay.envs import pipeline
 from interplay.envs.observation import observe
-from interplay.record import Recording, RecordingError, verify
+from interplay.record import RecordingError, verify
 from interplay.record.exchange.proving import UNKNOWN_SEED
 from interplay.record.exchange.pseudonyms import Pseudonyms
 from interplay.record.minari import exporting
@@ -34,25 +35,6 @@ def own_folder(tmp_path, monkeypatch) -> Path:
     """Minari's own folder, of this test."""
     monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path / "own"))
     return tmp_path / "own"
-
-
-@pytest.fixture
-def other(new_archive, tmp_path):
-    """Another data folder, to import to."""
-    archive = new_archive(tmp_path / "other")
-    yield archive
-    archive.close()
-
-
-def cartpoles(archive, num_episodes=2):
-    """Episodes of CartPole, as a user's loop records them."""
-    with Recording(gymnasium.make("CartPole-v1"), archive, actor="me", task="mine/cartpole") as env:
-        env.action_space.seed(0)
-        for seed in range(num_episodes):
-            env.reset(seed=seed)
-            while not any(env.step(env.action_space.sample())[2:4]):
-                pass
-    return archive.episodes(task="mine/cartpole")
 
 
 def load(root, dataset_id):

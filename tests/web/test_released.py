@@ -138,7 +138,7 @@ def test_a_pull_takes_conditions_and_saved_queries(theirs, ours, address, token)
     assert len(pull_episodes(ours, address, token, Asked(query="first@1")).fetched) == 1
     assert len(pull_episodes(ours, address, token, Asked(where=("seed < 2",))).fetched) == 1
     assert pull_episodes(ours, address, token, Asked("atari/breakout")).fetched == []
-    with pytest.raises(PullError, match="answers 404: unknown saved query 'frist'; did you mean 'first'"):
+    with pytest.raises(PullError, match="answers 404: unknown saved query 'frist'; did you mean 'first@1'"):
         pull_episodes(ours, address, token, Asked(query="frist"))
 
 

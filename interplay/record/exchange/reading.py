@@ -3,14 +3,62 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from interplay.record.archive import Archive
 from interplay.record.errors import RecordingError
+from interplay.record.exchange.proving import Brought, Imported, Importing
+
+
+class Part(NamedTuple):
+    """One episode of a data set: what errors call it, its steps, and what reads it."""
+
+    label: str
+    num_steps: int
+    read: Callable[[], Brought]
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format that Interplay wrote, told by a document in each data set.
+
+    Attributes:
+        name: As errors call it.
+        document: Its place in the folder of a data set.
+        parts: Folder -> the episodes of a data set.
+    """
+
+    name: str
+    document: str
+    parts: Callable[[Path], list[Part]]
+
+    def num_steps_in(self, place: str) -> int:
+        """Steps of all data sets in a place.
+
+        Raises:
+            RecordingError: If there is none.
+        """
+        return sum(part.num_steps for folder in find(place, self.document, self.name) for part in self.parts(folder))
+
+    def import_data_sets(self, archive: Archive, place: str, *, advance: Callable[[int], None] | None = None) -> Imported:
+        """Make episodes of every data set in a place. Importing again adds nothing.
+
+        Raises:
+            RecordingError: If there is no data set, or nothing can be made of any; an episode is entered whole or not at all.
+        """
+        with Importing.to(archive) as importing:
+            for folder in find(place, self.document, self.name):
+                for part in self.parts(folder):
+                    if importing.take(f"{folder.name} episode {part.label}", part.read) and advance is not None:
+                        advance(part.num_steps)
+        return importing.result
 
 
 def find(place: str, document: str, name: str) -> list[Path]:

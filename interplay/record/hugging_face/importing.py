@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,38 +12,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from interplay.envs.base import Frame
-from interplay.record.archive import Archive
 from interplay.record.errors import RecordingError
 from interplay.record.exchange.pictures import from_png
-from interplay.record.exchange.proving import Brought, Imported, Importing
-from interplay.record.exchange.reading import episodes_of, find, numbers, text_json
+from interplay.record.exchange.proving import Brought
+from interplay.record.exchange.reading import Format, Part, episodes_of, numbers, text_json
 from interplay.record.exchange.rows import Description, Rows, brought
 from interplay.record.hugging_face.columns import IMAGE, OURS
-
-
-def num_steps_in(place: str) -> int:
-    """Steps of all data sets in a place.
-
-    Raises:
-        RecordingError: If there is none.
-    """
-    return sum(_DataSet(folder).num_steps for folder in find(place, OURS, "Hugging Face"))
-
-
-def import_data_sets(archive: Archive, place: str, *, advance: Callable[[int], None] | None = None) -> Imported:
-    """Make episodes of every data set in a place. Importing again adds nothing.
-
-    Raises:
-        RecordingError: If there is no data set, or nothing can be made of any; an episode is entered whole or not at all.
-    """
-    with Importing.to(archive) as importing:
-        for folder in find(place, OURS, "Hugging Face"):
-            dataset = _DataSet(folder)
-            for said in dataset.episodes:
-                read = functools.partial(dataset.read, said)
-                if importing.take(f"{folder.name} episode {said['episode']}", read) and advance is not None:
-                    advance(int(said["num_steps"]))
-    return importing.result
 
 
 class _DataSet:
@@ -56,7 +30,6 @@ class _DataSet:
     def __init__(self, folder: Path) -> None:
         self._description = Description.read(folder / OURS)
         self.episodes: list[dict[str, Any]] = episodes_of(sorted(folder.glob("episodes/*.parquet")))
-        self.num_steps = sum(int(said["num_steps"]) for said in self.episodes)
         self._files = sorted(folder.glob("steps/*.parquet"))
 
     @functools.cached_property
@@ -102,3 +75,13 @@ class _DataSet:
                 yield from_png(table.column(IMAGE)[row].as_py()["bytes"], description.palette)
 
         return brought(description, rows, pictures if description.pictures == "images" else None, are_exact=True)
+
+
+def _parts(folder: Path) -> list[Part]:
+    dataset = _DataSet(folder)
+    return [
+        Part(str(said["episode"]), int(said["num_steps"]), functools.partial(dataset.read, said)) for said in dataset.episodes
+    ]
+
+
+FORMAT = Format("Hugging Face", OURS, _parts)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,39 +12,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from interplay.envs.base import Frame
-from interplay.record.archive import Archive
 from interplay.record.errors import RecordingError
 from interplay.record.exchange.pictures import from_png
-from interplay.record.exchange.proving import Brought, Imported, Importing
-from interplay.record.exchange.reading import episodes_of, find, numbers, text_json
+from interplay.record.exchange.proving import Brought
+from interplay.record.exchange.reading import Format, Part, episodes_of, numbers, text_json
 from interplay.record.exchange.rows import Description, Rows, brought
 from interplay.record.lerobot import layout, video
 from interplay.record.lerobot.layout import FRAME_HASH, OURS, OWN, STATE, VIEW
-
-
-def num_steps_in(place: str) -> int:
-    """Steps of all data sets in a place.
-
-    Raises:
-        RecordingError: If there is none.
-    """
-    return sum(_DataSet(folder).num_steps for folder in find(place, OURS, "LeRobot"))
-
-
-def import_data_sets(archive: Archive, place: str, *, advance: Callable[[int], None] | None = None) -> Imported:
-    """Make episodes of every data set in a place. Importing again adds nothing.
-
-    Raises:
-        RecordingError: If there is no data set, or nothing can be made of any; an episode is entered whole or not at all.
-    """
-    with Importing.to(archive) as importing:
-        for folder in find(place, OURS, "LeRobot"):
-            dataset = _DataSet(folder)
-            for said in dataset.episodes:
-                read = functools.partial(dataset.read, said)
-                if importing.take(f"{folder.name} episode {said['episode_index']}", read) and advance is not None:
-                    advance(int(said["length"]))
-    return importing.result
 
 
 class _DataSet:
@@ -58,7 +32,6 @@ class _DataSet:
         self._folder = folder
         self._description = Description.read(folder / OURS)
         self.episodes: list[dict[str, Any]] = episodes_of(sorted(folder.glob("meta/episodes/*/*.parquet")))
-        self.num_steps = sum(int(said["length"]) for said in self.episodes)
         self._open = functools.lru_cache(2)(self._read_file)
 
     def read(self, said: dict[str, Any]) -> Brought:
@@ -109,3 +82,14 @@ class _DataSet:
 
     def _read_file(self, path: Path) -> pa.Table:
         return pq.read_table(path)
+
+
+def _parts(folder: Path) -> list[Part]:
+    dataset = _DataSet(folder)
+    return [
+        Part(str(said["episode_index"]), int(said["length"]), functools.partial(dataset.read, said))
+        for said in dataset.episodes
+    ]
+
+
+FORMAT = Format("LeRobot", OURS, _parts)
