@@ -80,7 +80,7 @@ def test_a_missing_argument_is_misuse(run):
         (("judge", "add-episodes", "--actor", "robots"), "--actor takes human, got 'robots'"),
         (
             ("episodes", "export", "--all", "--format", "gif"),
-            "unknown export format 'gif'; known: hugging-face, lerobot, minari, mp4",
+            "unknown export format 'gif'; known: hugging-face, lerobot",
         ),
         (("study", "open", "basalt", "--address", "rubbish"), "it takes https://host or http://host, got 'rubbish'"),
         (("tasks", "check", "--env", "Taxi-v4", "--steps", 30 * "9"), "--steps"),

@@ -85,11 +85,10 @@ class _DataSet:
 
 
 def _parts(folder: Path) -> list[Part]:
-    dataset = _DataSet(folder)
-    return [
-        Part(str(said["episode_index"]), int(said["length"]), functools.partial(dataset.read, said))
-        for said in dataset.episodes
-    ]
+    dataset, parts = _DataSet(folder), []
+    for said in dataset.episodes:
+        parts.append(Part(str(said["episode_index"]), int(said["length"]), functools.partial(dataset.read, said)))
+    return parts
 
 
 FORMAT = Format("LeRobot", OURS, _parts)
