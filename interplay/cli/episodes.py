@@ -1,4 +1,4 @@
-"""`interplay episodes list | show | verify | replay | repair`; `episodes_data`, `episodes_release` and `measure` add the others."""
+"""`interplay episodes list | show | verify | replay | repair`; `episodes_data`, `episodes_release` and `measure` add more."""
 
 from __future__ import annotations
 

@@ -68,7 +68,9 @@ def _write(episode: Episode, path: Path, names: Mapping[str, str]) -> None:
     with pq.ParquetFile(episode.path) as source, replacing(path) as part:
         schema = source.schema_arrow.remove_metadata()
         told = json.loads((source.metadata.metadata or {})[METADATA_KEY])
-        header = _renamed(told["header"], names)
+        metadata = json.dumps(_renamed(told, names))
+        if named := [name for name in names if f'"{name}"' in metadata]:
+            raise RecordingError(f"episode {episode.id} names {named[0]} where no name is expected, so it is not released")
         file = HashingFile(part)
         try:
             with episode_writer(file, schema) as writer:
@@ -80,8 +82,7 @@ def _write(episode: Episode, path: Path, names: Mapping[str, str]) -> None:
                             table = table.set_column(index, field, pa.array(owners, field.type))
                     writer.write_table(table, row_group_size=max(1, table.num_rows))
                     file.mark()
-                metadata = told | {"header": header, "summary": _renamed(told["summary"], names)}
-                writer.add_key_value_metadata({METADATA_KEY: json.dumps(metadata), DIGESTS_KEY: json.dumps(file.marks)})
+                writer.add_key_value_metadata({METADATA_KEY: metadata, DIGESTS_KEY: json.dumps(file.marks)})
         finally:
             file.close()
 

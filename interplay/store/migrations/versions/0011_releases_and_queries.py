@@ -46,6 +46,8 @@ SELECT episode_id AS episode, seat, actor, actor_kind, num_steps, total_reward A
 FROM episode_seats""",
     "statistic_facts": """
 SELECT episode_id AS episode, name, number, text FROM episode_statistics""",
+    "seat_statistic_facts": """
+SELECT episode_id AS episode, seat, actor, name, kind, number FROM seat_statistics""",
     "choice_facts": """
 SELECT participants.id AS participant, enrolments.study AS study, enrolments.arrived_at AS arrived_at,
   enrolments.consented_at AS consented_at, enrolments.may_release AS may_release
