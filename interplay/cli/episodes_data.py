@@ -176,7 +176,8 @@ def export(
         done = bar.add_task("exporting steps", total=sum(one.num_steps * of_seats(one) for one in released.episodes))
         exported = _DATA_SETS[format_name](released.episodes, choice, lambda steps: bar.advance(done, steps))
     lines = [
-        f"Wrote {one.id}: {one.num_episodes} episodes, {one.num_steps:,} steps, in {one.root / one.id}"
+        f"{'Wrote' if one.is_new else 'There already:'} {one.id}: {one.num_episodes} episodes, {one.num_steps:,} steps, "
+        f"in {one.root / one.id}"
         for one in exported.datasets
     ]
     lines += [f"left out {name}: {reason}" for name, reason in exported.left_out.items()]

@@ -111,6 +111,29 @@ def test_pictures_of_a_hugging_face_data_set_are_those_of_the_recording(record, 
     assert json.loads(row["facts"])["statistics"]["lives"] == 3
 
 
+@pytest.mark.parametrize("export", [to_lerobot, to_hugging_face])
+def test_an_export_that_was_stopped_goes_on(record, archive, invaders, tmp_path, export):
+    """What is whole is kept, what is not leaves nothing; with other episodes it is another data set."""
+    record(invaders, num_steps=5)
+    cartpoles(archive, 1)
+    episodes = archive.episodes()
+
+    def stop(steps):
+        if steps != 5:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        export(episodes, str(tmp_path), pictures="none", advance=stop)
+    assert list((tmp_path / "mine").iterdir()) == []
+    before = (tmp_path / invaders.id / "README.md").stat().st_mtime_ns
+    written = export(episodes, str(tmp_path), pictures="none").datasets
+    assert [(one.task, one.is_new) for one in written] == [(invaders.id, False), ("mine/cartpole", True)]
+    assert (tmp_path / invaders.id / "README.md").stat().st_mtime_ns == before
+    record(invaders, num_steps=6, seed=9)
+    with pytest.raises(RecordingError, match="is there already, and is not replaced"):
+        export(archive.episodes(), str(tmp_path), pictures="none")
+
+
 def test_the_card_says_what_is_in_it_and_how_consent_was_applied(archive, tmp_path):
     cartpoles(archive, 1)
     release = Release("cc-by-4.0", 3, "good@1, 00ff")
@@ -255,8 +278,8 @@ def test_what_is_asked_wrongly_is_said_in_words(archive, invaders, record, tmp_p
     ]:
         found, error = said(*words)
         assert (found, expected in error) == (status, True), error
-    for _ in range(2):
-        found, error = said("export", "--all", "--format", "lerobot", "--pictures", "none", "--out", out)
+    for pictures in ("none", "images"):
+        found, error = said("export", "--all", "--format", "lerobot", "--pictures", pictures, "--out", out)
     assert found == 2
     assert "is there already, and is not replaced" in error
     assert said("import", out, "--format", "lerobot", "--json")[0] == 0

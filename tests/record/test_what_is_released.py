@@ -193,7 +193,12 @@ def test_a_thousand_episodes_are_withheld_as_by_hand(people):
             at = float(rng.uniform(0, 4))
             who = [owners[index] for index in rng.choice(len(owners), size=rng.integers(1, 4), replace=False)]
             name = f"episode-{number}"
-            values.append(testing.episode_values(TASK, str(who[0]), number, id=name, created_at=hours(at)))
+            facts = {
+                "num_steps": int(rng.integers(1, 40)),
+                "total_reward": float(rng.integers(0, 5)),
+                "outcome": str(rng.choice(["terminated", "quit"])),
+            }
+            values.append(testing.episode_values(TASK, str(who[0]), number, id=name, created_at=hours(at), **facts))
             seats += [
                 {
                     "episode_id": name, "seat": one.seat, "actor": one.actor, "actor_kind": one.actor_kind, "num_steps": 1,
@@ -219,6 +224,26 @@ def test_a_thousand_episodes_are_withheld_as_by_hand(people):
     assert {episode.id for episode in found.episodes} == wanted
     assert (found.num_released, found.num_withheld) == (len(wanted), 1000 - len(wanted))
     assert 200 < len(wanted) < 800
+    seats_of = {value["id"]: [] for value in values}
+    for one in seats:
+        seats_of[one["episode_id"]].append(one)
+    actors = {name: {one["actor"] for one in held_seats} for name, held_seats in seats_of.items()}
+    for conditions, holds in [
+        (["score >= 3"], lambda one: one["total_reward"] >= 3),
+        (["num_steps < 7"], lambda one: one["num_steps"] < 7),
+        (["outcome = quit", "score != 0"], lambda one: one["outcome"] == "quit" and one["total_reward"] != 0),
+        (["seed > 600", "num_steps <= 20"], lambda one: one["seed"] > 600 and one["num_steps"] <= 20),
+        (["seat.actor = random"], lambda one: "random" in actors[one["id"]]),
+        (["seat.seat1.actor = Ada"], lambda one: {"seat1"} <= {x["seat"] for x in seats_of[one["id"]] if x["actor"] == "Ada"}),
+        (
+            ["seat.participant_id = 5", "score = 4"],
+            lambda one: "participant-5" in actors[one["id"]] and one["total_reward"] == 4,
+        ),
+    ]:
+        fit = {value["id"] for value in values if holds(value)}
+        found_of = people.released(where=conditions)
+        assert {episode.id for episode in found_of.episodes} == fit & wanted
+        assert found_of.num_withheld == len(fit - wanted)
     pages = [people.released(limit=300, offset=start).episodes for start in range(0, 1000, 300)]
     assert [one.id for page in pages for one in page] == [one.id for one in found.episodes]
 

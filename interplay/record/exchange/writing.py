@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -12,6 +14,7 @@ from interplay.errors import MisuseError
 from interplay.files import part_of, to_disk
 from interplay.record.errors import RecordingError
 from interplay.record.sealed import Episode
+from interplay.store.saved_queries import content_hash
 
 Advance = Callable[[int], None]
 """Is told numbers of steps that are done."""
@@ -31,6 +34,7 @@ class DataSet:
         task: Id of its task.
         seat: The one seat that it holds; empty where it holds all.
         num_episodes, num_steps: What it holds.
+        is_new: Whether it was written now; False where the same one was there.
     """
 
     id: str
@@ -39,6 +43,7 @@ class DataSet:
     seat: str
     num_episodes: int
     num_steps: int
+    is_new: bool = True
 
 
 @dataclass(frozen=True)
@@ -80,17 +85,6 @@ def _why_left_out(episode: Episode) -> str:
     return "" if episode.num_steps else "it has no step"
 
 
-def free_places(places: dict[str, Path]) -> None:
-    """Check that nothing is where data sets will be; place of each by its id.
-
-    Raises:
-        ExportError: If something is.
-    """
-    for name, place in places.items():
-        if place.exists():
-            raise ExportError(f"{place} is there already, and is not replaced\nGive another folder for {name}:  --out FOLDER")
-
-
 @contextmanager
 def new_folder(target: Path, name: str) -> Iterator[Path]:
     """A folder beside `target` to write a data set to; it becomes `target` when the block ends, and goes when it raises.
@@ -118,18 +112,51 @@ def new_folder(target: Path, name: str) -> Iterator[Path]:
 
 
 def write_each(
-    places: dict[str, Path], episodes: dict[str, list[Episode]], write: Callable[[Path, list[Episode]], int]
+    places: dict[str, Path],
+    episodes: dict[str, list[Episode]],
+    settings: object,
+    document: str,
+    write: Callable[[Path, list[Episode], str], int],
 ) -> list[DataSet]:
     """Write a data set for each task, one after the other; those that are whole stay if a later one fails.
 
+    An export that was stopped goes on when it is called again: a data set that is made of the same is not written again.
+
     Args:
         places: Task id -> folder.
-        write: Writes episodes to a new folder and returns the number of their steps.
+        settings: How episodes are written, as text says it.
+        document: The file of a data set that says what it is `made_of`.
+        write: Writes episodes to a new folder with what they are made of, and returns the number of their steps.
+    Raises:
+        ExportError: If something else is in a place; before anything is written.
     """
-    free_places(places)
+    made = {task_id: _made_of(episodes[task_id], settings) for task_id in places}
+    there = {task_id for task_id, place in places.items() if place.exists()}
+    for task_id in there:
+        if _said_of(places[task_id] / document) != made[task_id]:
+            raise ExportError(
+                f"{places[task_id]} is there already, and is not replaced\nGive another folder for {task_id}:  --out FOLDER"
+            )
     result = []
     for task_id, place in places.items():
-        with new_folder(place, task_id) as folder:
-            num_steps = write(folder, episodes[task_id])
-        result.append(DataSet(place.name, place.parent, task_id, "", len(episodes[task_id]), num_steps))
+        its_episodes = episodes[task_id]
+        num_steps = sum(episode.num_steps for episode in its_episodes)
+        if task_id not in there:
+            with new_folder(place, task_id) as folder:
+                num_steps = write(folder, its_episodes, made[task_id])
+        result.append(DataSet(place.name, place.parent, task_id, "", len(its_episodes), num_steps, task_id not in there))
     return result
+
+
+def _made_of(episodes: Sequence[Episode], settings: object) -> str:
+    """What a data set is told by: the hashes of its episodes, and how they were written."""
+    of_episodes = content_hash((episode.id, episode.sha256 or "") for episode in episodes)
+    return hashlib.sha256(f"{of_episodes} {settings}".encode()).hexdigest()
+
+
+def _said_of(document: Path) -> str | None:
+    """What a data set says that it is made of."""
+    try:
+        return str(json.loads(document.read_text())["made_of"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None

@@ -47,7 +47,7 @@ def export(
     of_task, left_out = by_task(episodes)
     places = {task_id: Path(out).resolve() / task_id for task_id in of_task}
 
-    def write(folder: Path, its_episodes: list[Episode]) -> int:
+    def write(folder: Path, its_episodes: list[Episode], made: str) -> int:
         description = Description.of(its_episodes[0], pictures)
         schema, facts, num_steps = columns.schema(description), [], 0
         shards = ParquetShards(lambda number: folder / columns.STEPS.format(number=number), schema, columns.STEPS_MB << 20)
@@ -65,14 +65,14 @@ def export(
         path = folder / columns.EPISODES.format(number=0)
         path.parent.mkdir()
         pq.write_table(_episodes(facts), path)
-        write_json(folder / columns.OURS, description.to_json())
+        write_json(folder / columns.OURS, description.to_json() | {"made_of": made})
         write_card(
             folder, description, release, {"steps": "steps/*.parquet", "episodes": "episodes/*.parquet"},
             num_episodes=len(facts), num_steps=num_steps, columns=columns.meanings(description),
         )  # fmt: skip
         return num_steps
 
-    return Exported(write_each(places, of_task, write), left_out)
+    return Exported(write_each(places, of_task, (pictures, release), columns.OURS, write), left_out)
 
 
 def _table(episode: Episode, description: Description, rows: Rows, pictures: Sequence[bytes], schema: pa.Schema) -> pa.Table:

@@ -55,17 +55,17 @@ def export(
     of_task, left_out = by_task(episodes)
     places = {task_id: Path(out).resolve() / task_id for task_id in of_task}
 
-    def write(folder: Path, its_episodes: list[Episode]) -> int:
+    def write(folder: Path, its_episodes: list[Episode], made: str) -> int:
         writer = _Writer(folder, Description.of(its_episodes[0], pictures), pseudonyms)
         for episode in its_episodes:
             writer.add(episode)
             if advance is not None:
                 advance(episode.num_steps)
             episode.close()
-        writer.close(release)
+        writer.close(release, made)
         return writer.num_steps
 
-    return Exported(write_each(places, of_task, write), left_out)
+    return Exported(write_each(places, of_task, (pictures, release), layout.OURS, write), left_out)
 
 
 class _Writer:
@@ -184,7 +184,7 @@ class _Writer:
             f"videos/{VIEW}/to_timestamp": (video.num_frames + num_frames) / self._fps,
         }
 
-    def close(self, release: Release) -> None:
+    def close(self, release: Release, made: str) -> None:
         """Write everything in `meta/`, and the card."""
         self._data.close()
         if self._video is not None:
@@ -195,7 +195,7 @@ class _Writer:
         pq.write_table(_tasks(self._description.task.goal), self._folder / layout.TASKS)
         write_json(self._folder / layout.STATS, self._statistics.nested())
         write_json(self._folder / layout.INFO, self._info())
-        write_json(self._folder / layout.OURS, self._description.to_json())
+        write_json(self._folder / layout.OURS, self._description.to_json() | {"made_of": made})
         files = {"default": "data/*/*.parquet"}
         write_card(
             self._folder, self._description, release, files,
