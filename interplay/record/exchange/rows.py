@@ -33,6 +33,7 @@ FORMAT_VERSION = 1
 Pictures = Literal["video", "images", "none"]
 """How pictures are kept."""
 PICTURES = ("video", "images", "none")
+NO_HASH = -1
 _EPISODE_ID = re.compile(r"[0-9A-Za-z][0-9A-Za-z-]{7,63}")
 
 
@@ -148,7 +149,7 @@ class Rows:
         terminated, truncated: bool, shape (T,).
         owners: Seat -> T names of who acted, people's as pseudonyms.
         observations: What the environment returned, shape (T + 1, size), or None.
-        frame_hashes: uint32, shape (T + 1,): of each picture that agents see.
+        frame_hashes: int64, shape (T + 1,): of each picture that agents see; `NO_HASH` where nobody drew it.
         facts: What is known of the whole episode, JSON values.
     """
 
@@ -173,7 +174,8 @@ def walk(
     """Everything of an episode, its pictures shown one after the other.
 
     Args:
-        show: Is given the T + 1 pictures that agents see; without it they are drawn only where their hashes are not recorded.
+        show: Is given the T + 1 pictures that agents see. Without it they are drawn only where there is nothing else to prove a
+            replay by: neither their hashes nor what the environment returned.
     Raises:
         ExportError: If the episode does not fit, or its actions are no numbers.
     """
@@ -182,14 +184,16 @@ def walk(
     steps = table.slice(0, episode.num_steps)
     recorded = table.column("frame_hash") if header.view is None and "frame_hash" in table.column_names else None
     if show is None and recorded is not None and not recorded.null_count:
-        hashes = recorded.to_numpy()
+        hashes = recorded.to_numpy().astype(np.int64)
+    elif show is None and description.observation_space is not None:
+        hashes = np.full(episode.num_steps + 1, NO_HASH)
     else:
         found = []
         for frame in episode.observed:
             found.append(frame_hash(frame.pixels))
             if show is not None:
                 show(frame)
-        hashes = np.array(found, np.uint32)
+        hashes = np.array(found, np.int64)
     observed = None
     if description.observation_space is not None:
         observed = to_rows(description.observation_space, episode.raw_observations())
@@ -337,7 +341,8 @@ def _look(rows: Rows, space: gymnasium.Space | None) -> Look:
     """Compares the picture of a replay by its hash, and what the world returned where the data set has it."""
 
     def look(env: PlayableEnv, observation: Any, step: int, ended: bool) -> bool:
-        is_same = frame_hash(env.view().pixels) == int(rows.frame_hashes[step])
+        wanted = int(rows.frame_hashes[step])
+        is_same = wanted == NO_HASH or frame_hash(env.view().pixels) == wanted
         if space is None or rows.observations is None:
             return is_same
         return is_same and same(to_rows(space, [observation])[0], rows.observations[step])

@@ -36,7 +36,7 @@ def steps(description: Description) -> Iterator[tuple[str, pa.DataType, str]]:
     yield "terminated", pa.bool_(), "whether the world ended the episode with this step"
     yield "truncated", pa.bool_(), "whether it was cut off with this step"
     yield "time_us", pa.int64(), "the clock of the recording at this step, microseconds"
-    yield "frame_hash", pa.int64(), "low 32 bits of XXH3 over the pixels of the picture"
+    yield "frame_hash", pa.int64(), "low 32 bits of XXH3 over the pixels of the picture; -1 where nobody drew it"
     yield "info", pa.string(), "what else the environment said, JSON"
 
 

@@ -84,7 +84,7 @@ def _table(episode: Episode, description: Description, rows: Rows, pictures: Seq
         columns.IMAGE: [{"bytes": data, "path": None} for data in pictures],
         "observation": rows.observations,
         "time_us": steps.column("time_us"),
-        "frame_hash": rows.frame_hashes.astype(np.int64),
+        "frame_hash": rows.frame_hashes,
         "info": steps.column("info"),
         "terminated": steps.column("terminated"),
         "truncated": steps.column("truncated"),

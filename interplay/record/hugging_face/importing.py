@@ -64,7 +64,7 @@ class _DataSet:
                 truncated=np.array(steps.column("truncated").to_pylist(), bool),
                 owners={seat: steps.column(description.column("owner", seat)).to_pylist() for seat in seats},
                 observations=None if description.observation_space is None else numbers(table.column("observation")),
-                frame_hashes=table.column("frame_hash").to_numpy().astype(np.uint32),
+                frame_hashes=table.column("frame_hash").to_numpy(),
                 facts=text_json(said["facts"]),
             )
         except (OSError, KeyError, ValueError, TypeError, pa.ArrowException) as error:

@@ -155,7 +155,7 @@ class _Writer:
             | ends
             | {
                 "next.done": rows.terminated | rows.truncated,
-                layout.FRAME_HASH: rows.frame_hashes[:-1].astype(np.int64),
+                layout.FRAME_HASH: rows.frame_hashes[:-1],
                 "timestamp": (frames / self._fps).astype(np.float32),
                 "frame_index": frames,
                 "episode_index": np.full(count, len(self._rows)),

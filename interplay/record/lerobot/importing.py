@@ -63,7 +63,7 @@ class _DataSet:
             truncated=table.column("next.truncated").to_numpy(),
             owners={seat: table.column(description.column("owner", seat)).to_pylist() for seat in seats},
             observations=observations,
-            frame_hashes=np.array(hashes, np.uint32),
+            frame_hashes=np.array(hashes, np.int64),
             facts=text_json(said[f"{OWN}facts"]),
         )
 
