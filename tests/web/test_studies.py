@@ -182,7 +182,7 @@ def test_the_release_of_games_is_asked_apart_and_kept_with_the_visit(archive, cl
     assert begin(client, PROLIFIC, release="yes").status_code == 303
     assert begin(client, PROLIFIC | {"PROLIFIC_PID": "60bf9310e8dec401be6e9616", "SESSION_ID": "6a1b"}).status_code == 303
     open_study(archive, STUDY.replace("[consent]", '[consent]\nrelease = "included"'))
-    assert begin(client, PROLIFIC | {"PROLIFIC_PID": "60bf9310e8dec401be6e9617", "SESSION_ID": "7a1b"}).status_code == 303
+    assert begin(client, PROLIFIC | {"PROLIFIC_PID": "60bf9310e8dec401be6e9617", "SESSION_ID": "9c1b"}).status_code == 303
     assert [one.may_release for one in enrolments(archive)] == [False, True, False, True]
 
 
