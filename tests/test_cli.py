@@ -78,7 +78,10 @@ def test_a_missing_argument_is_misuse(run):
         (("judge", "add-episodes", "--participant", 20 * "9"), "--participant"),
         (("judge", "add-episodes"), "say whose episodes"),
         (("judge", "add-episodes", "--actor", "robots"), "--actor takes human, got 'robots'"),
-        (("episodes", "export", "--all", "--format", "gif"), "unknown export format 'gif'; known: minari, mp4"),
+        (
+            ("episodes", "export", "--all", "--format", "gif"),
+            "unknown export format 'gif'; known: hugging-face, lerobot",
+        ),
         (("study", "open", "basalt", "--address", "rubbish"), "it takes https://host or http://host, got 'rubbish'"),
         (("tasks", "check", "--env", "Taxi-v4", "--steps", 30 * "9"), "--steps"),
         (("serve", "--port", "abc"), "'--port': it must be a valid integer; got 'abc'"),

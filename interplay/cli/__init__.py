@@ -17,7 +17,10 @@ _VERBS = {
     "tasks": ("interplay.cli.tasks", "List, show and check tasks."),
     "agents": ("interplay.cli.agents", "List what can act."),
     "play": ("interplay.cli.play", "Let an agent play a task and record it."),
-    "episodes": ("interplay.cli.episodes", "List, show, verify, measure, replay, export, import and repair recorded episodes."),
+    "episodes": (
+        "interplay.cli.episodes",
+        "List, show, verify, measure, replay, export, import, pull and repair recorded episodes.",
+    ),
     "learn": ("interplay.cli.learn", "Train an agent on recorded episodes."),
     "judge": ("interplay.cli.judge", "Agents to be judged, tokens, bans, quizzes, published answers, model judges."),
     "study": ("interplay.cli.study", "Check, open and close studies; list and pay participants."),

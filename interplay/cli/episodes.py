@@ -1,8 +1,7 @@
-"""`interplay episodes list | show | verify | replay | export | import | repair`; `measure` has a module of its own."""
+"""`interplay episodes list | show | verify | replay | repair`; `episodes_data`, `episodes_release` and `measure` add more."""
 
 from __future__ import annotations
 
-import shlex
 import time
 from concurrent.futures import Future, as_completed
 from dataclasses import asdict
@@ -26,6 +25,8 @@ from interplay.cli.common import (
     table,
     working,
 )
+from interplay.cli.episodes_data import export, import_episodes, pull
+from interplay.cli.episodes_release import query, release
 from interplay.cli.measure import app as measure_app
 from interplay.parallel import process_pool
 
@@ -36,6 +37,12 @@ app = typer.Typer(
     help="Recorded episodes.  Try:  interplay episodes list --task atari/breakout --where 'score >= 20'", no_args_is_help=True
 )
 app.add_typer(measure_app)
+
+app.command()(export)
+app.command("import")(import_episodes)
+app.command()(pull)
+app.command()(release)
+app.add_typer(query, name="query")
 
 EpisodeArgument = Annotated[str, typer.Argument(metavar="ID", help="An episode, as `list` names it.")]
 
@@ -256,159 +263,6 @@ def _write_video(episode: Episode, path: Path) -> None:
     with progress() as bar:
         done = bar.add_task(path.name, total=episode.num_steps + 1)
         write_mp4(episode, path, advance=lambda frames: bar.advance(done, frames))
-
-
-def _num_frames(episode: Episode) -> int:
-    return episode.num_steps + 1
-
-
-@app.command()
-def export(
-    episode_ids: Annotated[list[str] | None, typer.Argument(metavar="[ID]...", help="Episodes; or use --all.")] = None,
-    every: Annotated[bool, typer.Option("--all", help="Every episode of the catalogue.")] = False,
-    task: Annotated[str | None, typer.Option(help="Every episode of this task.")] = None,
-    where: Annotated[
-        list[str] | None, typer.Option(help="Every episode that fits, e.g. 'score >= 200'; may be repeated.")
-    ] = None,
-    out: Annotated[
-        str, typer.Option(help="Folder for the files; of minari also the name of one data set, NAME-v0.")
-    ] = "export",
-    format_name: Annotated[str, typer.Option("--format", help="mp4 or minari.")] = "mp4",
-    seat: Annotated[str | None, typer.Option(help="Minari: this seat only; else a data set for each.")] = None,
-    observations: Annotated[
-        str | None, typer.Option(help="Minari: a pipeline (default pixels), or environment for what the environment returned.")
-    ] = None,
-    data: DataOption = DEFAULT_DATA,
-    database: DatabaseOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Write episodes in another format: a video of each (files that are there already are kept, so a stopped export goes on),
-    or data sets of Minari, one a seat, without loss.
-
-    Try:  interplay episodes export --all --out videos
-    interplay episodes export --task atari/breakout --format minari --out ./minari
-    """
-    from interplay.errors import unknown_name
-    from interplay.record.export import EXPORTERS
-
-    if bool(episode_ids) == (every or task is not None or bool(where)):
-        raise typer.BadParameter("give episode ids, or --all for every episode, or choose some by --task and --where")
-    if format_name not in (formats := [*EXPORTERS, _MINARI]):
-        raise typer.BadParameter(str(unknown_name("export format", format_name, formats)))
-    if format_name != _MINARI and (seat is not None or observations is not None):
-        raise typer.BadParameter("--seat and --observations are of data sets; add --format minari")
-    archive = open_archive(data, database, must_exist=True)
-    if episode_ids:
-        episodes = [archive.get(name) for name in episode_ids]
-    else:
-        episodes = archive.episodes(task=known_task(archive, task), where=where or [], with_uploads=True)
-    if format_name == _MINARI:
-        _export_minari(episodes, out, seat, observations or "pixels", as_json=as_json)
-        return
-    if not episode_ids:  # answers about a video may have been imported without it
-        episodes = [episode for episode in episodes if not episode.is_video_only or episode.sha256 is not None]
-    _export_files(episodes, Path(out), format_name, as_json=as_json)
-
-
-_MINARI = "minari"
-
-
-def _export_files(episodes: list[Episode], out: Path, format_name: str, *, as_json: bool) -> None:
-    """A file for each episode."""
-    from interplay.record import RecordingError
-    from interplay.record.export import EXPORTERS
-
-    suffix, write = EXPORTERS[format_name]
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise RecordingError(f"cannot write to {out}: {error.strerror}\nGive another folder with --out.") from error
-    written, kept = [], []
-    with progress() as bar:
-        new = [episode for episode in episodes if not (out / f"{episode.id}{suffix}").exists()]
-        done = bar.add_task("exporting frames", total=sum(map(_num_frames, new)))
-        for episode in episodes:
-            path = out / f"{episode.id}{suffix}"
-            if path.exists():
-                kept.append(str(path))
-                continue
-            write(episode, path, advance=lambda frames: bar.advance(done, frames))
-            if episode.is_video_only:  # copied as it is
-                bar.advance(done, _num_frames(episode))
-            written.append(str(path))
-    emit(
-        {"written": written, "kept": kept},
-        as_json=as_json,
-        text=f"Wrote {len(written)} files to {out}" + (f"; {len(kept)} were there already" if kept else ""),
-    )
-
-
-def _export_minari(episodes: list[Episode], out: str, seat: str | None, observations: str, *, as_json: bool) -> None:
-    """A data set for each seat of each task."""
-    from interplay.record.minari.exporting import export
-
-    with progress() as bar:
-        seats = sum(episode.num_steps * (1 if seat else len({held.seat for held in episode.seats})) for episode in episodes)
-        done = bar.add_task("exporting steps", total=seats)
-        exported = export(episodes, out, seat=seat, observations=observations, advance=lambda steps: bar.advance(done, steps))
-    lines = [
-        f"Wrote {one.id}: {one.num_episodes} episodes, {one.num_steps:,} steps, in {one.root / one.id}"
-        for one in exported.datasets
-    ]
-    lines += [f"left out {name}: {reason}" for name, reason in exported.left_out.items()]
-    first = exported.datasets[0]
-    lines.append(
-        f"Load it:  MINARI_DATASETS_PATH={shlex.quote(str(first.root))} python -c "
-        f"\"import minari; print(minari.load_dataset('{first.id}')[0])\""
-    )
-    emit({"datasets": exported.datasets, "left_out": exported.left_out}, as_json=as_json, text="\n".join(lines))
-
-
-@app.command("import")
-def import_episodes(
-    place: Annotated[str, typer.Argument(metavar="FOLDER_OR_ID", help="A data set's folder, a folder of several, or an id.")],
-    format_name: Annotated[str, typer.Option("--format", help="minari")] = _MINARI,
-    data: DataOption = DEFAULT_DATA,
-    database: DatabaseOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Make episodes of data sets that are on this computer. Each is played again: if that gives the same, the episode is proved
-    and stored as its actions; if not, it is kept with the observations of the data set. Importing again adds nothing.
-
-    Exit 1 when something was refused.  Try:  interplay episodes import ./minari
-    """
-    from interplay.errors import unknown_name
-    from interplay.record.minari.importing import import_data_sets, num_steps_in
-    from interplay.record.minari.places import require_minari
-
-    if format_name != _MINARI:
-        raise typer.BadParameter(str(unknown_name("import format", format_name, [_MINARI])))
-    require_minari()
-    num_steps = num_steps_in(place)
-    archive = open_archive(data, database)
-    with progress() as bar:
-        done = bar.add_task("playing steps again", total=num_steps)
-        imported = import_data_sets(archive, place, advance=lambda steps: bar.advance(done, steps))
-    document = {
-        "proved": [episode.id for episode in imported.proved],
-        "kept": imported.kept,
-        "there_already": imported.there_already,
-        "refused": imported.refused,
-    }
-    lines = [
-        f"proved {episode.id}: {episode.num_steps} steps of {episode.task_id}, seed {episode.seed}"
-        for episode in imported.proved
-    ]
-    lines += [f"kept {name} with its observations: {reason}" for name, reason in imported.kept.items()]
-    lines += ["REFUSED " + f"{name}: {reason}".replace("\n", "\n  ") for name, reason in imported.refused.items()]
-    lines.append(
-        f"{len(imported.proved)} proved by replay, {len(imported.kept)} kept with observations, "
-        f"{len(imported.there_already)} there already, {len(imported.refused)} refused."
-    )
-    lines.append(f"See them:  interplay episodes list{place_options(data, database)}")
-    emit(document, as_json=as_json, text="\n".join(lines))
-    if imported.refused:
-        raise typer.Exit(1)
 
 
 @app.command()

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from interplay.envs.base import PlayableEnv
 from interplay.errors import InterplayError, unknown_name
@@ -77,6 +77,20 @@ class Repair:
     missing: list[str] = field(default_factory=list)
 
 
+class Released(NamedTuple):
+    """What `Archive.released` found.
+
+    Attributes:
+        episodes: Those within limit and offset.
+        num_released: How many there are without a limit.
+        num_withheld: How many others were asked for and stay: somebody in them did not agree.
+    """
+
+    episodes: list[Episode]
+    num_released: int
+    num_withheld: int
+
+
 class Archive:
     """Episodes on disk and their catalogue; safe to share between threads.
 
@@ -127,7 +141,6 @@ class Archive:
             NotFoundError: If it names a value that no episode has.
         """
         with self.database.read() as session:
-            names = [*queries.statistic_names(session), *queries.seat_names(session)] if where else []
             query = queries.EpisodeQuery(
                 task=task.id if isinstance(task, Task) else task,
                 task_hash=task_hash,
@@ -135,14 +148,49 @@ class Archive:
                 agent=agent,
                 seeds=None if seeds is None else list(seeds),
                 outcome=outcome,
-                where=[catalogue.parse_condition(text, names) for text in where],
+                where=_conditions(session, where),
                 with_uploads=with_uploads,
                 newest_first=newest_first,
                 limit=limit,
             )
-            rows = queries.find_episodes(session, query)
-            tasks = self._uploaded_tasks(session, rows)
-            return [catalogue.from_row(row, self.root, tasks.get(row.id)) for row in rows]
+            return self._found(session, query)
+
+    def released(
+        self,
+        *,
+        ids: Sequence[str] | None = None,
+        task: str | None = None,
+        where: Sequence[str] = (),
+        saved: tuple[str, int] | None = None,
+        with_uploads: bool = False,
+        limit: int | None = None,
+        offset: int = 0,
+    ) -> Released:
+        """Episodes that may leave this data folder, oldest first: those whose people agreed, and those without people.
+
+        Everything that gives episodes to others asks here. The rule stands in the database; no condition gets round it.
+
+        Args:
+            ids: These only.
+            saved: Name and version of a saved query: its episodes only.
+        Raises:
+            RecordingError, NotFoundError: As `episodes`; and for an id of nothing.
+        """
+        for name in ids or ():
+            self.get(name)  # or a mistyped id would look like one that is withheld
+        with self.database.read() as session:
+            query = queries.EpisodeQuery(
+                ids=ids, saved=saved, task=task, where=_conditions(session, where), with_uploads=with_uploads
+            )
+            released = replace(query, released=True, limit=limit, offset=offset)
+            num_released = queries.count_episodes(session, released)
+            episodes = self._found(session, released)
+            return Released(episodes, num_released, queries.count_episodes(session, query) - num_released)
+
+    def _found(self, session: Session, query: queries.EpisodeQuery) -> list[Episode]:
+        rows = queries.find_episodes(session, query)
+        tasks = self._uploaded_tasks(session, rows)
+        return [catalogue.from_row(row, self.root, tasks.get(row.id)) for row in rows]
 
     def tasks(self) -> list[str]:
         """Ids of the tasks that something was recorded or judged under."""
@@ -411,6 +459,11 @@ class Archive:
     def close(self) -> None:
         """Close the database's connections."""
         self.database.close()
+
+
+def _conditions(session: Session, where: Sequence[str]) -> list[queries.Condition]:
+    names = [*queries.statistic_names(session), *queries.seat_names(session)] if where else []
+    return [catalogue.parse_condition(text, names) for text in where]
 
 
 def _said(path: Path, error: Exception) -> str:

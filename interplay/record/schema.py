@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import datetime
@@ -29,6 +30,8 @@ from interplay.tasks import Task
 SCHEMA_VERSION = 2
 """Version 1 knew one actor an episode and kept the timing of its input as `input.<part>`; it is read as if it were 2."""
 METADATA_KEY = b"interplay"
+PSEUDONYM = re.compile(r"(imported/)?person-[0-9a-f]{16}")
+"""What people are called in data sets, and once these are imported."""
 
 DIGESTS_KEY = b"interplay.digests"
 """Footer entry of a sealed file: for each row group the offset where it ends and the XXH3-64 of its bytes."""
@@ -126,12 +129,15 @@ class Header:
         return self.task.seats
 
     def owner_called(self, name: str) -> Owner:
-        """Who acted under this name. Who took a seat over later is a person if the name is a participant's, else an agent."""
+        """Who acted under this name. Who took a seat over later is a person if the name is a participant's, or the pseudonym of
+        one; else an agent."""
         for owner in self.owners.values():
             if owner.name == name:
                 return owner
         number = name.removeprefix("participant-")
-        return Owner(name, "human", int(number)) if number != name and number.isdecimal() else Owner(name, "agent")
+        if number != name and number.isdecimal():
+            return Owner(name, "human", int(number))
+        return Owner(name, "human" if PSEUDONYM.fullmatch(name) else "agent")
 
     def to_json(self) -> dict[str, Any]:
         """JSON values, `schema_version` first."""

@@ -60,7 +60,7 @@ def seal(paths: list[Path], target: Path) -> Episode:
     try:
         remove_parts(target)
         with replacing(target) as part:
-            file = _HashingFile(part)
+            file = HashingFile(part)
             try:
                 _write(file, sealed_schema(journal.header), metadata, rows, _frames(journal), journal.header)
             finally:
@@ -179,7 +179,7 @@ def _frames(journal: Journal) -> Iterator[pa.Array]:
         yield pa.FixedSizeBinaryArray.from_buffers(pa.binary(size), batch.num_rows, [None, pa.py_buffer(pixels)])
 
 
-class _HashingFile:
+class HashingFile:
     """A file that knows the SHA-256 of all its bytes and the XXH3-64 of those since the last mark."""
 
     def __init__(self, path: Path) -> None:
@@ -191,18 +191,22 @@ class _HashingFile:
 
     @property
     def closed(self) -> bool:
+        """Whether it was closed."""
         return self._file.closed
 
     def write(self, data: bytes) -> int:
+        """Append bytes."""
         self._sha256.update(data)
         self._since_mark.update(data)
         self._size += len(data)
         return self._file.write(data)
 
     def tell(self) -> int:
+        """Bytes so far."""
         return self._size
 
     def flush(self) -> None:
+        """Hand everything to the system."""
         self._file.flush()
 
     def mark(self) -> None:
@@ -211,6 +215,7 @@ class _HashingFile:
         self._since_mark.reset()
 
     def close(self) -> None:
+        """Close the file."""
         self._file.close()
 
     def hexdigest(self) -> str:
@@ -218,12 +223,9 @@ class _HashingFile:
         return self._sha256.hexdigest()
 
 
-def _write(
-    file: _HashingFile, schema: pa.Schema, metadata: dict[str, Any], rows: pa.Table, frames: Iterator[pa.Array], header: Header
-) -> None:
-    """Row groups of steps and their frames."""
-    group_rows = GROUP_ROWS[header.frames]
-    with pq.ParquetWriter(
+def episode_writer(file: HashingFile, schema: pa.Schema) -> pq.ParquetWriter:
+    """What writes the row groups of a sealed file; mark the file after each."""
+    return pq.ParquetWriter(
         file,
         schema,
         compression="zstd",
@@ -233,7 +235,15 @@ def _write(
         use_dictionary=[name for name in schema.names if name == "info" or name.startswith("owner.")],  # type: ignore[arg-type]
         column_encoding=dict.fromkeys(("step", "time_us"), "DELTA_BINARY_PACKED"),
         data_page_size=1 << 24,
-    ) as writer:
+    )
+
+
+def _write(
+    file: HashingFile, schema: pa.Schema, metadata: dict[str, Any], rows: pa.Table, frames: Iterator[pa.Array], header: Header
+) -> None:
+    """Row groups of steps and their frames."""
+    group_rows = GROUP_ROWS[header.frames]
+    with episode_writer(file, schema) as writer:
         grouped = _regroup(frames, group_rows) if header.frames != "replay" else None
         for start in range(0, rows.num_rows, group_rows):
             group = rows.slice(start, group_rows)

@@ -7,10 +7,19 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal, TypeVar
 
-from sqlalchemy import ColumnElement, Integer, Select, and_, cast, delete, false, func, or_, select
+from sqlalchemy import ColumnElement, Integer, Select, and_, cast, column, delete, false, func, or_, select, table
 from sqlalchemy.orm import Session
 
-from interplay.store.models import Entrant, EpisodeRow, EpisodeSeat, EpisodeStatistic, Participant, SeatStatistic, TaskRow
+from interplay.store.models import (
+    Entrant,
+    EpisodeRow,
+    EpisodeSeat,
+    EpisodeStatistic,
+    Participant,
+    SavedQueryEpisode,
+    SeatStatistic,
+    TaskRow,
+)
 
 _Select = TypeVar("_Select", bound=Select)
 
@@ -37,6 +46,9 @@ TEXT_COLUMNS = {
     "task": EpisodeRow.task,
     "task_hash": EpisodeRow.task_hash,
 }
+
+WITHHELD = table("withheld_seats", column("episode_id"), column("seat"), column("actor"))
+"""Seats of people who did not agree that their games are released; a view, so that whoever asks in SQL has the same rule."""
 
 SEAT = "seat."
 """Names of what `episode_seats` holds begin so: `seat.<column>` of any seat, `seat.<seat>.<column>` of one."""
@@ -66,11 +78,15 @@ class Condition:
 class EpisodeQuery:
     """Which episodes to list; everything given must hold.
 
+    With `released`, only those whose people agreed to a release, whatever else is asked for: the one rule is the view
+    `withheld_seats`, and everything that gives episodes to others asks with it. `saved` names a saved query and its version.
     `actor` is a kind (`ACTOR_KINDS`) or a name, `agent` a name, of somebody in any seat; `with_uploads` keeps those that are a
     video only; `with_waiting` those of agents that a moderator has not let in. Of tasks in `kept_back`, only the episodes that
     participant `own` played are listed.
     """
 
+    ids: Collection[str] | None = None
+    saved: tuple[str, int] | None = None
     task: str | None = None
     task_hash: str | None = None
     actor: str | None = None
@@ -82,6 +98,7 @@ class EpisodeQuery:
     with_waiting: bool = True
     kept_back: Collection[str] = ()
     own: int | None = None
+    released: bool = False
     newest_first: bool = False
     limit: int | None = None
     offset: int = 0
@@ -152,6 +169,14 @@ def _waits() -> ColumnElement[bool]:
 
 def _matching(statement: _Select, query: EpisodeQuery) -> _Select:
     """A statement over episodes, kept to those a query asks for; order, limit and offset are left to it."""
+    if query.released:
+        statement = statement.where(EpisodeRow.id.not_in(select(WITHHELD.c.episode_id)))
+    if query.ids is not None:
+        statement = statement.where(EpisodeRow.id.in_(list(query.ids)))
+    if query.saved is not None:
+        name, version = query.saved
+        listed = select(SavedQueryEpisode.episode_id).where(SavedQueryEpisode.name == name)
+        statement = statement.where(EpisodeRow.id.in_(listed.where(SavedQueryEpisode.version == version)))
     if query.task is not None:
         statement = statement.where(EpisodeRow.task == query.task)
     if query.task_hash is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any, ClassVar
 
-from sqlalchemy import JSON, DateTime, ForeignKey, Index, MetaData, TypeDecorator, UniqueConstraint, text
+from sqlalchemy import JSON, DateTime, ForeignKey, ForeignKeyConstraint, Index, MetaData, TypeDecorator, UniqueConstraint, text
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import DeclarativeBase, Mapped, MappedAsDataclass, mapped_column, relationship
 
@@ -123,6 +123,23 @@ class Enrolment(Base):
     """Why: `open_seat`, `target`, `link` or `chosen`."""
     accepted_s: Mapped[float | None] = mapped_column(default=None)
     """Seconds that count towards the variant's target; set at the end."""
+    may_release: Mapped[bool | None] = mapped_column(default=None)
+    """Whether their games in this study may be released in data sets, as they agreed; None where nobody asked them."""
+
+
+class ReleaseChoice(Base):
+    """What the operator wrote down about the release of games in data sets; the newest row counts. Append-only by habit.
+
+    Of a participant: what they asked for, of all their games. Of nobody: of everybody's open play, in no study.
+    """
+
+    __tablename__ = "release_choices"
+    id: Mapped[int] = mapped_column(primary_key=True, init=False)
+    participant_id: Mapped[int | None] = mapped_column(ForeignKey("participants.id"), index=True)
+    may_release: Mapped[bool]
+    note: Mapped[str]
+    """Why, or where it was said."""
+    created_at: Mapped[datetime]
 
 
 class QuizAttempt(Base):
@@ -300,6 +317,38 @@ class SeatStatistic(Base):
     """None where it says nothing, as the share of no shots."""
     counts: Mapped[dict[str, Any]]
     """The numbers it is made of, which add up over the games of a visit."""
+
+
+class SavedQuery(Base):
+    """A list of episodes that can be cited: what was asked for, and the hash of what it gave then."""
+
+    __tablename__ = "saved_queries"
+    name: Mapped[str] = mapped_column(primary_key=True)
+    version: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    task: Mapped[str | None]
+    conditions: Mapped[str]
+    """A JSON list of texts, as `--where` takes them."""
+    sha256: Mapped[str]
+    """Over the ids and hashes of its episodes."""
+    num_episodes: Mapped[int]
+    created_at: Mapped[datetime]
+
+
+class SavedQueryEpisode(Base):
+    """One episode of a saved query, and the hash of its file then."""
+
+    __tablename__ = "saved_query_episodes"
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["name", "version"],
+            ["saved_queries.name", "saved_queries.version"],
+            name="fk_saved_query_episodes_name_saved_queries",
+        ),
+    )
+    name: Mapped[str] = mapped_column(primary_key=True)
+    version: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    episode_id: Mapped[str] = mapped_column(primary_key=True)
+    sha256: Mapped[str]
 
 
 class Entrant(Base):

@@ -120,6 +120,7 @@ def add_enrolment(
     arrival: Mapping[str, Any],
     now: datetime,
     consented: bool,
+    may_release: bool = False,
 ) -> Enrolment:
     """A person's new part in a study."""
     enrolment = Enrolment(
@@ -133,6 +134,7 @@ def add_enrolment(
         arrival=dict(arrival),
         arrived_at=now,
         consented_at=now if consented else None,
+        may_release=may_release,
     )
     session.add(enrolment)
     session.flush()

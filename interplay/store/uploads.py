@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from interplay.store.episodes import UPLOADED
 from interplay.store.models import Answer, Ban, EpisodeRow, EpisodeSeat, Match, TaskRow
 
-_PER_STATEMENT = 500
+IDS_AT_ONCE = 500
 """Ids in one `IN (...)`: SQLite takes 32,766 values a statement, older builds 999."""
 
 
@@ -20,9 +20,9 @@ def task_definitions(session: Session, task_hashes: Iterable[str]) -> dict[str, 
     """Content hash -> `Task.to_json()`, of the versions asked for."""
     wanted = sorted(set(task_hashes))
     found: dict[str, dict[str, Any]] = {}
-    for start in range(0, len(wanted), _PER_STATEMENT):
+    for start in range(0, len(wanted), IDS_AT_ONCE):
         query = select(TaskRow.content_hash, TaskRow.definition).where(
-            TaskRow.content_hash.in_(wanted[start : start + _PER_STATEMENT])
+            TaskRow.content_hash.in_(wanted[start : start + IDS_AT_ONCE])
         )
         found |= dict(session.execute(query).all())
     return found
@@ -76,7 +76,7 @@ def imported(session: Session, dataset: str) -> Iterator[tuple[str, dict[str, An
     """Match id, `source`, reason and viewing of every answer imported under a name."""
     query = select(Answer.match_id, Answer.source, Answer.reason, Answer.viewing)
     query = query.where(Answer.source["dataset"].as_string() == dataset)
-    for match, source, reason, viewing in session.execute(query, execution_options={"yield_per": _PER_STATEMENT}):
+    for match, source, reason, viewing in session.execute(query, execution_options={"yield_per": IDS_AT_ONCE}):
         assert source is not None
         yield match, source, reason, viewing
 
@@ -123,7 +123,7 @@ def exported(session: Session, *, dataset: str | None = None, task: str | None =
         query = query.where(Answer.source["dataset"].as_string() == dataset)
     if task is not None:
         query = query.where(Answer.task == task)
-    for row in session.execute(query, execution_options={"yield_per": _PER_STATEMENT}):
+    for row in session.execute(query, execution_options={"yield_per": IDS_AT_ONCE}):
         yield ExportedAnswer(*row)
 
 

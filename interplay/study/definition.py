@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from interplay.errors import unknown_name
 from interplay.study import quiz_file
@@ -29,6 +29,7 @@ from interplay.tables import Table, parse_toml, read_text
 KINDS = ("comparisons", "play")
 """What people do in a study: `comparisons` of two episodes, by the rules of its [judging] table, or `play` its variants."""
 CURRENCIES = ("USD", "GBP", "EUR")
+RELEASES = ("ask", "included", "never")
 MAX_PICTURES_BYTES = 1024 * 1024
 """All pictures of a quiz together: they are kept inside the study's document."""
 
@@ -41,11 +42,18 @@ class Consent:
         text: Paragraphs, plain text.
         stores: Who keeps what, one line each.
         is_required: Whether a box must be ticked; otherwise the text is shown and going on is enough.
+        release: Whether games recorded in the study may be released in data sets, without names: `ask` shows a box of its own,
+            `included` says that the text asks for it and who agrees to the text agrees to that, `never` keeps them.
     """
 
     text: tuple[str, ...]
     stores: tuple[str, ...] = ()
     is_required: bool = True
+    release: Literal["ask", "included", "never"] = "never"
+
+    def may_release(self, *, ticked: bool) -> bool:
+        """What somebody who takes part agreed to, by whether they ticked the box of `ask`."""
+        return self.release == "included" or (self.release == "ask" and ticked)
 
 
 @dataclass(frozen=True)
@@ -320,8 +328,13 @@ def _consent(table: Table | None) -> Consent | None:
     if table is None:
         return None
     stores = tuple(" ".join(line.split()) for line in table.texts("stores", []))
-    consent = Consent(table.paragraphs("text"), stores, table.raw("required", bool, True))
+    release = table.choice("release", RELEASES, "never")
+    consent = Consent(table.paragraphs("text"), stores, table.raw("required", bool, True), release)
     table.nothing_else()
+    if consent.release == "included" and not consent.is_required:
+        raise table.error(
+            "release", "is 'included', and nobody has to agree to the text", 'write release = "ask", or leave out required'
+        )
     return consent
 
 

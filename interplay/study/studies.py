@@ -207,7 +207,13 @@ class Studies:
             return self._admission(session, opened, arrival, person)
 
     def enrol(
-        self, study: Study, arrival: Arrival, visitor: int | None = None, *, more: Mapping[str, str] | None = None
+        self,
+        study: Study,
+        arrival: Arrival,
+        visitor: int | None = None,
+        *,
+        more: Mapping[str, str] | None = None,
+        release_ticked: bool = False,
     ) -> Admission:
         """Take in somebody who agreed, unless they are in already.
 
@@ -218,6 +224,7 @@ class Studies:
             study: The version they agreed to.
             visitor: As in `admission`.
             more: What else the link said and the study wants to know.
+            release_ticked: Whether they ticked the box that asks whether their games may be released.
         Returns:
             `new` or `resume` with the id of the enrolment, or why they are not let in.
         """
@@ -252,6 +259,7 @@ class Studies:
                 arrival={"hit": arrival.hit, "submit_to": arrival.submit_to, **(more or {})},
                 now=now,
                 consented=study.consent is not None,
+                may_release=study.consent is not None and study.consent.may_release(ticked=release_ticked),
             )
             return replace(admission, enrolment=enrolment.id)
 

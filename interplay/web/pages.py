@@ -23,11 +23,11 @@ from interplay.play.server import PlayServer
 from interplay.record import Archive, Episode
 from interplay.record.listing import episode_page, episodes_by_task
 from interplay.store import EpisodeRow
-from interplay.store.episodes import EpisodeQuery
+from interplay.store.episodes import ACTOR_KINDS, EpisodeQuery
 from interplay.store.participants import judge_name
 from interplay.tasks import Suite, Task, lookup
 from interplay.web.agent_access import check_shown, hidden_tasks, judged_now, may_know, sees_waiting
-from interplay.web.identity import known_participant
+from interplay.web.identity import current_operator, known_participant
 from interplay.web.pictures import placeholder, shipped_picture
 from interplay.web.videos import video_response
 
@@ -348,9 +348,17 @@ def episodes(request: Request, task: str = "", actor: str = "", page: Annotated[
         scoreless={task_id for task_id, one in request.app.state.tasks.items() if not has_score(one)},
         page=shown.page, num_pages=shown.num_pages, link=link, judged_now=sorted(judged), has_secrets=kept_back - judged,
         own_name=None if own is None else judge_name(own),
+        download=_download(wanted) if current_operator(request) else None,
         lengths=game_lengths(shown.rows, request.app.state.tasks),
         background=None if rebuilt is None else prepare(request, request.app.state.archive.root / rebuilt.path),
     )  # fmt: skip
+
+
+def _download(wanted: EpisodeQuery) -> str:
+    """The condition that asks for what is listed, beside its task."""
+    if wanted.actor is None:
+        return ""
+    return f"seat.{'actor_kind' if wanted.actor in ACTOR_KINDS else 'actor'} = {wanted.actor}"
 
 
 @router.get("/episodes/{episode_id}")

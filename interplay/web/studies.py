@@ -43,6 +43,9 @@ _REFUSALS: dict[Refusal, tuple[int, str, str]] = {
 }
 
 
+SAID = ("decision", "version", "agree", "release")
+"""Fields of the form by which a person says something; a link cannot say it for them."""
+
 # Arriving
 
 
@@ -64,7 +67,8 @@ def arrival(request: Request, opened: Opened) -> Response:
         return see_other(next_address_of(request, study.id, admission.enrolment))
     if admission.refusal is not None:
         return _refused(request, study, admission.refusal)
-    fields = [(name, value) for name, value in request.query_params.multi_items() if len(name) + len(value) < 1000]
+    given = request.query_params.multi_items()
+    fields = [(name, value) for name, value in given if len(name) + len(value) < 1000 and name not in SAID]
     return _welcome(request, study, channel, fields, is_preview=admission.kind == "preview")
 
 
@@ -72,7 +76,7 @@ def arrival(request: Request, opened: Opened) -> Response:
 def begin(request: Request, opened: Opened, form: FormPairs) -> Response:
     """Agree and begin, or decline and go back; only who agrees is stored."""
     study = opened.study
-    said = {name: value for name, value in form if name in ("decision", "version", "agree")}
+    said = {name: value for name, value in form if name in SAID}
     fields = [(name, value) for name, value in form if name not in said]
     channel, arrived = _arrived(study, fields)
     if arrived.is_preview:
@@ -85,11 +89,12 @@ def begin(request: Request, opened: Opened, form: FormPairs) -> Response:
         return _welcome(request, study, channel, fields, status=409, problem=note)
     if study.consent is not None and study.consent.is_required and said.get("agree") != "yes":
         note = "Please tick the box if you agree. If you do not, choose 'I do not want to take part'."
-        return _welcome(request, study, channel, fields, status=422, problem=note)
+        ticked = said.get("release") == "yes"
+        return _welcome(request, study, channel, fields, status=422, problem=note, release_ticked=ticked)
     visitor = identity.current_participant(request) if arrived.channel == "open" else None
     linked = dict(fields).get(LINK_PARAMETER, "") if study.play is not None and study.play.by_link else ""
     more = {LINK_PARAMETER: linked} if linked else {}
-    admission = studies_of(request).enrol(study, arrived, visitor, more=more)
+    admission = studies_of(request).enrol(study, arrived, visitor, more=more, release_ticked=said.get("release") == "yes")
     if admission.refusal is not None:
         return _refused(request, study, admission.refusal)
     return see_other(next_address_of(request, study.id, admission.enrolment))
@@ -117,11 +122,13 @@ def _welcome(
     is_preview: bool = False,
     status: int = 200,
     problem: str = "",
+    release_ticked: bool = False,
 ) -> Response:
     """The first page; `fields` are the parameters of the address, carried on in the form."""
     return page(
         request, "study.html", status,
         study=study, channel=channel.name, fields=fields, is_preview=is_preview, problem=problem,
+        release_ticked=release_ticked,
     )  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from published_rows import FIND_CAVE, row, rows, synthetic_answers
 from video_files import write_agent, write_video
 
 import interplay.record
+from interplay import testing
 from interplay.cli import main
 from interplay.errors import NotFoundError
 from interplay.judge import Judging
@@ -27,6 +28,7 @@ from interplay.store import entrants as entrant_store
 from interplay.store import judging as store
 from interplay.store.answers import full_answers
 from interplay.store.uploads import exported
+from interplay.tasks import find
 
 ALL = Selection(name="bedd", include_banned=True)
 
@@ -499,6 +501,22 @@ def test_an_anonymised_export_names_nobody_and_calls_the_same_judge_the_same(arc
     with archive.database.read() as session:
         judges = flat_table(session, selection).column("judge").to_pylist()
     assert set(judges) == {item["worker_id"] for item in found}
+
+
+def test_people_who_played_have_pseudonyms_too_and_the_same_as_in_data_sets(archive):
+    """Participant 7 is ranked by name: a table and a list of answers call them as data sets do."""
+    task = find("atari/breakout")
+    with archive.database.write() as session:
+        sides = [testing.add_episode(session, task, actor, 1) for actor in ("participant-7", "random")]
+        match = testing.match_values(*sides, "participant-8")
+        testing.add_answers(session, [(match, testing.answer_values(match))])
+    pseudonyms = open_pseudonyms(archive.root)
+    selection = Selection(pseudonyms=pseudonyms)
+    (item,) = items_of(archive, selection)
+    assert [one["agent_name"] for one in item["episodes"]] == [pseudonyms.player("participant-7"), "random"]
+    with archive.database.read() as session:
+        assert flat_table(session, selection).column("left_agent").to_pylist() == [pseudonyms.player("participant-7")]
+    assert pseudonyms("participant-7").removeprefix("judge-") == pseudonyms.player("participant-7").removeprefix("person-")
 
 
 def test_our_own_answers_go_out_in_the_published_format_and_come_in_elsewhere(archive, clock, tmp_path):

@@ -34,6 +34,7 @@ from interplay.play.workers import channel, pool
 from interplay.play.workers.channel import Unpacker
 from interplay.play.workers.live import LiveEpisode
 from interplay.store import PlaySession
+from interplay.statistics import Collection
 from interplay.tasks import find, parse_suite
 
 
@@ -112,6 +113,7 @@ def test_latency_is_measured_from_pictures_of_a_running_game_only() -> None:
 
         def __init__(self) -> None:
             self.timings: list[Any] = []
+            self.collection = Collection([], env.task.setting, {"player": "me"})
 
         def start(self, observation: Any, info: Any) -> None: ...
 

@@ -110,6 +110,14 @@ def archive(new_archive: Callable[[Path], Archive], tmp_path: Path) -> Iterator[
 
 
 @pytest.fixture
+def other(new_archive: Callable[[Path], Archive], tmp_path: Path) -> Iterator[Archive]:
+    """Another data folder, to import to."""
+    archive = new_archive(tmp_path / "other")
+    yield archive
+    archive.close()
+
+
+@pytest.fixture
 def invaders() -> Task:
     return find("atari/space_invaders")
 

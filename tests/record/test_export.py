@@ -61,7 +61,11 @@ def test_an_export_goes_on_where_it_stopped(record, archive, cartpole, tmp_path,
     assert _run([*command, "--all"]) == 0
     documents = capsys.readouterr().out
     second = json.loads(documents[documents.index("}\n{") + 2 :])
-    assert second == {"written": [str(out / f"{names[1]}.mp4")], "kept": [str(out / f"{names[0]}.mp4")]}
+    assert second == {
+        "written": [str(out / f"{names[1]}.mp4")],
+        "kept": [str(out / f"{names[0]}.mp4")],
+        "num_withheld": 0,
+    }
     assert _run([*command, "--all", "--format", "mp5"]) == 2
     assert "did you mean 'mp4'" in capsys.readouterr().err
 

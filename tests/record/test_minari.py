@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import sys
 from pathlib import Path
@@ -12,17 +13,21 @@ import minari
 import numpy as np
 import pytest
 from minari.data_collector import EpisodeBuffer
+from user_loop import cartpoles
 
 from interplay.agents import find as find_agent
 from interplay.agents import rollout
 from interplay.cli import _run
 from interplay.envs import pipeline
 from interplay.envs.observation import observe
-from interplay.record import Recording, RecordingError, verify
+from interplay.record import RecordingError, verify
+from interplay.record.exchange.proving import UNKNOWN_SEED
+from interplay.record.exchange.pseudonyms import Pseudonyms
 from interplay.record.minari import exporting
-from interplay.record.minari.exporting import export
-from interplay.record.minari.importing import UNKNOWN_SEED, import_data_sets
+from interplay.record.minari.importing import import_data_sets
 from interplay.tasks import find
+
+export = functools.partial(exporting.export, pseudonyms=Pseudonyms(b"0" * 64))
 
 
 @pytest.fixture(autouse=True)
@@ -30,25 +35,6 @@ def own_folder(tmp_path, monkeypatch) -> Path:
     """Minari's own folder, of this test."""
     monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path / "own"))
     return tmp_path / "own"
-
-
-@pytest.fixture
-def other(new_archive, tmp_path):
-    """Another data folder, to import to."""
-    archive = new_archive(tmp_path / "other")
-    yield archive
-    archive.close()
-
-
-def cartpoles(archive, num_episodes=2):
-    """Episodes of CartPole, as a user's loop records them."""
-    with Recording(gymnasium.make("CartPole-v1"), archive, actor="me", task="mine/cartpole") as env:
-        env.action_space.seed(0)
-        for seed in range(num_episodes):
-            env.reset(seed=seed)
-            while not any(env.step(env.action_space.sample())[2:4]):
-                pass
-    return archive.episodes(task="mine/cartpole")
 
 
 def load(root, dataset_id):
@@ -336,7 +322,7 @@ def test_what_is_asked_wrongly_is_said_in_words(command, archive, invaders, reco
     for words, status, expected in [
         ((*minari_out,), 2, "give episode ids, or --all for every episode, or choose some by --task and --where"),
         (("export", "--all", "--format", "minarj"), 2, "did you mean 'minari'?"),
-        (("export", "--all", "--seat", "left"), 2, "--seat and --observations are of data sets; add --format minari"),
+        (("export", "--all", "--seat", "left"), 2, "--seat and --observations are of data sets of Minari: add --format minari"),
         ((*minari_out, "--all", "--seat", "playr"), 2, "unknown seat 'playr'; did you mean 'player'?"),
         ((*minari_out, "--all", "--observations", "pixel"), 2, "unknown observations 'pixel'; did you mean 'pixels'?"),
         ((*minari_out, "--where", "num_steps > 9000"), 2, "there is no episode with a step to export See what there is: "),
@@ -385,4 +371,5 @@ def test_people_of_another_data_folder_are_nobody_here(record, archive, other, i
     record(invaders, num_steps=5, actor="participant-7", actor_kind="human")
     export(archive.episodes(), str(tmp_path / "out"))
     (episode,) = import_data_sets(other, str(tmp_path / "out")).proved
-    assert (episode.actor, episode.actor_kind, episode.participant_id) == ("imported/participant-7", "human", None)
+    person = Pseudonyms(b"0" * 64).player("participant-7")
+    assert (episode.actor, episode.actor_kind, episode.participant_id) == (f"imported/{person}", "human", None)

@@ -188,6 +188,8 @@ caption = "A tour"
         (("answers = 2", "answers = 2026-01-01"), "s.toml: holds a date or time\nRemedy: write it in quotes"),
         (('text = "You may stop at any time."', "text = 5"), "consent.text: must be a text, got 5"),
         (("[consent]", "[consent]\nrequired = 1"), "consent.required: must be true or false, got 1"),
+        (("[consent]", '[consent]\nrelease = "maybe"'), "consent.release: 'maybe' is not known"),
+        (("[consent]", '[consent]\nrelease = "included"\nrequired = false'), "and nobody has to agree to the text"),
     ],
 )
 def test_what_cannot_be_meant_is_refused_with_file_key_and_remedy(change, text):

@@ -168,6 +168,24 @@ def test_a_study_may_ask_for_no_box(archive, client):
     assert begin(client, agree=None).status_code == 303
 
 
+def test_the_release_of_games_is_asked_apart_and_kept_with_the_visit(archive, client):
+    """A study without the question releases nothing; a link cannot answer for the person."""
+    assert begin(client, MTURK).status_code == 303
+    assert 'name="release"' not in client.get(address(PROLIFIC)).text
+    open_study(archive, STUDY.replace("[consent]", '[consent]\nrelease = "ask"'))
+    page = client.get(address(PROLIFIC | {"release": "yes", "agree": "yes"})).text
+    assert "may be released in data sets for research" in page
+    assert not {"release", "agree"} & hidden_fields(page).keys()
+    again = begin(client, PROLIFIC, release="yes", agree=None)
+    assert again.status_code == 422
+    assert 'name="release" value="yes" checked' in again.text
+    assert begin(client, PROLIFIC, release="yes").status_code == 303
+    assert begin(client, PROLIFIC | {"PROLIFIC_PID": "60bf9310e8dec401be6e9616", "SESSION_ID": "6a1b"}).status_code == 303
+    open_study(archive, STUDY.replace("[consent]", '[consent]\nrelease = "included"'))
+    assert begin(client, PROLIFIC | {"PROLIFIC_PID": "60bf9310e8dec401be6e9617", "SESSION_ID": "9c1b"}).status_code == 303
+    assert [one.may_release for one in enrolments(archive)] == [False, True, False, True]
+
+
 @pytest.mark.parametrize(
     ("parameters", "text"),
     [

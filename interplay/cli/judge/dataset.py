@@ -58,7 +58,7 @@ def export(
     name: Annotated[str | None, typer.Option(help="Only what was imported under this name.")] = None,
     task: Annotated[str | None, typer.Option(help="Only answers about this task.")] = None,
     include_banned: Annotated[bool, typer.Option("--include-banned", help="Include the answers of banned judges.")] = False,
-    anonymise: Annotated[bool, typer.Option("--anonymise", help="Pseudonyms instead of judges' names.")] = False,
+    anonymise: Annotated[bool, typer.Option("--anonymise", help="Pseudonyms instead of people's names.")] = False,
     data: DataOption = DEFAULT_DATA,
     database: DatabaseOption = None,
     as_json: JsonOption = False,

@@ -14,9 +14,10 @@ from sqlalchemy.orm import Session
 from interplay.errors import unknown_name
 from interplay.files import replacing
 from interplay.judge.published.keeping import item_of
-from interplay.judge.published.pseudonyms import Pseudonyms, without_worker
+from interplay.judge.published.pseudonyms import without_worker
 from interplay.judge.published.row import DatasetError
 from interplay.judge.published.watching import published_events
+from interplay.record.exchange.pseudonyms import Pseudonyms
 from interplay.store import bans as ban_store
 from interplay.store import uploads as store
 from interplay.tasks import Task
@@ -34,7 +35,7 @@ class Selection:
         name: Only those imported under this name; all that are here if None.
         task: Only those about this task.
         include_banned: Also those of banned judges.
-        pseudonyms: Instead of judges' names, or None.
+        pseudonyms: Instead of the names of judges and of people who played, or None.
     """
 
     name: str | None = None
@@ -100,16 +101,20 @@ class Tasks:
 
 def _item(answer: store.ExportedAnswer, task: Task, pseudonyms: Pseudonyms | None) -> dict[str, Any]:
     if answer.source is None:
-        return _own(answer, task, answer.judge if pseudonyms is None else pseudonyms(answer.judge))
+        return _own(answer, task, pseudonyms)
     item = item_of(answer.source, answer.reason, answer.viewing)
     if pseudonyms is not None:
         item = without_worker(item, answer.judge.partition("/")[2], pseudonyms(answer.judge))
     return item
 
 
-def _own(answer: store.ExportedAnswer, task: Task, worker: str) -> dict[str, Any]:
+def _own(answer: store.ExportedAnswer, task: Task, pseudonyms: Pseudonyms | None) -> dict[str, Any]:
     """An answer that was given here."""
-    sides = ((answer.left_agent, answer.left_episode_id), (answer.right_agent, answer.right_episode_id))
+    worker = answer.judge if pseudonyms is None else pseudonyms(answer.judge)
+    sides = (
+        (played_by(answer.left_agent, pseudonyms), answer.left_episode_id),
+        (played_by(answer.right_agent, pseudonyms), answer.right_episode_id),
+    )
     episodes = [
         {
             "agent_name": agent,
@@ -160,6 +165,11 @@ def _own(answer: store.ExportedAnswer, task: Task, worker: str) -> dict[str, Any
         "updated_at": _stamp(answer.created_at),
         "expiry_at": None,
     }
+
+
+def played_by(name: str, pseudonyms: Pseudonyms | None) -> str:
+    """What to call an entrant: people who are ranked by name are judged under their number here."""
+    return name if pseudonyms is None else pseudonyms.player(name)
 
 
 def seat_of(answer: store.ExportedAnswer, task: Task) -> str | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy.orm import Session
 
 from interplay.files import replacing
-from interplay.judge.published.exporting import Selection, Tasks, seat_of, selected
+from interplay.judge.published.exporting import Selection, Tasks, played_by, seat_of, selected
 from interplay.judge.published.row import DatasetError
 from interplay.judge.published.watching import watched
 from interplay.store import bans as ban_store
@@ -98,8 +98,8 @@ def flat_table(session: Session, selection: Selection) -> pa.Table:
             "task_hash": answer.task_hash,
             "seed": answer.seed,
             "seat": seat_of(answer, tasks.of(answer.task_hash)),
-            "left_agent": answer.left_agent,
-            "right_agent": answer.right_agent,
+            "left_agent": played_by(answer.left_agent, selection.pseudonyms),
+            "right_agent": played_by(answer.right_agent, selection.pseudonyms),
             "left_episode": answer.left_episode_id,
             "right_episode": answer.right_episode_id,
             "judge": answer.judge if selection.pseudonyms is None else selection.pseudonyms(answer.judge),

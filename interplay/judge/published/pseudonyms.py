@@ -1,67 +1,14 @@
-"""Judges without names: the same judge gets the same pseudonym in every export of a data folder, and nobody can go back."""
+"""Published rows without what leads back to the person who answered."""
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import json
-import os
-import secrets
-from pathlib import Path
 from typing import Any
 
-from interplay.errors import InterplayError
-
-KEY_FILE = "pseudonyms.key"
 _TELLING = ("assignment", "hitid", "hit_id", "submitto", "submit_to", "session", "cookie", "referer", "username", "user_id")
 """Parts of names of fields that lead back to a person, or to their work on a recruiting platform."""
 _LONG_ENOUGH = 6
 """Ids shorter than this are replaced where they stand alone only: `7` stands in many texts."""
-
-
-class Pseudonyms:
-    """A keyed hash of judges' names.
-
-    Args:
-        key: Secret, kept in the data folder; without it nobody can try out names.
-    """
-
-    def __init__(self, key: bytes) -> None:
-        self._key = key
-
-    def __call__(self, judge: str) -> str:
-        """What to call a judge.
-
-        >>> Pseudonyms(b"secret")("bedd/A1B2") == Pseudonyms(b"secret")("bedd/A1B2") != Pseudonyms(b"other")("bedd/A1B2")
-        True
-        """
-        return f"judge-{hmac.new(self._key, judge.encode(), hashlib.sha256).hexdigest()[:16]}"
-
-
-def open_pseudonyms(root: Path) -> Pseudonyms:
-    """Those of a data folder; its key is made when missing.
-
-    Raises:
-        InterplayError: If the key cannot be read or made.
-    """
-    path = root / "imports" / KEY_FILE
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        except FileExistsError:
-            pass
-        else:
-            with os.fdopen(descriptor, "w") as file:
-                file.write(secrets.token_hex(32))
-        key = path.read_text().strip()
-    except OSError as error:
-        raise InterplayError(f"cannot use {path}: {error.strerror or error}\nIt holds the key of the pseudonyms.") from error
-    if len(key) < 32:
-        raise InterplayError(
-            f"{path} holds no key\nRemove it to have a new one made; pseudonyms then differ from earlier exports."
-        )
-    return Pseudonyms(key.encode())
 
 
 def without_worker(item: Any, worker: str, pseudonym: str, name: str = "") -> Any:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import base64
 import json
-import shutil
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,9 +15,10 @@ import numpy as np
 
 from interplay.envs.base import PlayableEnv
 from interplay.envs.observation import observe, pipeline, pipeline_names
-from interplay.errors import MisuseError, unknown_name
-from interplay.files import part_of, to_disk, write_json
-from interplay.record.errors import RecordingError
+from interplay.errors import unknown_name
+from interplay.files import write_json
+from interplay.record.exchange.pseudonyms import Pseudonyms
+from interplay.record.exchange.writing import Advance, DataSet, Exported, ExportError, by_task, new_folder
 from interplay.record.gymnasium_task import spec_of
 from interplay.record.minari.places import METADATA, is_id, metadata, own_folder, require_minari
 from interplay.record.sealed import Episode
@@ -36,43 +35,14 @@ _STAND_IN = gymnasium.spaces.Discrete(1)
 writes the description several times an episode."""
 
 
-class ExportError(RecordingError, MisuseError):
-    """An export that cannot be as it was asked for."""
-
-
-@dataclass(frozen=True)
-class DataSet:
-    """One data set that was written.
-
-    Attributes:
-        id: As Minari calls it, below `root`.
-        root: The folder that Minari must look in: `MINARI_DATASETS_PATH`.
-        num_episodes, num_steps: What it holds.
-    """
-
-    id: str
-    root: Path
-    task: str
-    seat: str
-    num_episodes: int
-    num_steps: int
-
-
-@dataclass(frozen=True)
-class Exported:
-    """What `export` did: the data sets, and id -> reason of the episodes that are in none of them."""
-
-    datasets: list[DataSet] = field(default_factory=list)
-    left_out: dict[str, str] = field(default_factory=dict)
-
-
 def export(
     episodes: Sequence[Episode],
     out: str,
     *,
     seat: str | None = None,
     observations: str = "pixels",
-    advance: Callable[[int], None] | None = None,
+    pseudonyms: Pseudonyms,
+    advance: Advance | None = None,
 ) -> Exported:
     """Write episodes as data sets of Minari, one for each seat of each task.
 
@@ -84,6 +54,7 @@ def export(
         out: A folder, for data sets `suite/task/seat-v0`; or an id in Minari's own folder, `name-v0`, for one task.
         seat: This seat only.
         observations: A pipeline, of what an agent in the place of the player would have seen; or `environment`.
+        pseudonyms: Instead of the names of people.
         advance: Called with numbers of steps that are done.
     Raises:
         ExportError: If they make no data set, or one is there already; nothing is written then.
@@ -93,53 +64,28 @@ def export(
     require_minari()
     if observations not in (known := [*pipeline_names(), ENVIRONMENT]):
         raise unknown_name("observations", observations, known)
-    result = Exported()
-    by_task: dict[str, list[Episode]] = {}
-    for episode in episodes:
-        if reason := _why_left_out(episode):
-            result.left_out[episode.id] = reason
-        else:
-            by_task.setdefault(episode.task_id, []).append(episode)
-    if not by_task:
-        raise ExportError("there is no episode with a step to export\nSee what there is:  interplay episodes list")
-    plan = _plan(by_task, out, seat)
-    for dataset_id, root, task, its_seat in plan:
-        try:
-            num_steps = _write(root, dataset_id, by_task[task.id], its_seat, observations, advance)
-        except OSError as error:
-            raise RecordingError(
-                f"cannot write the data set {dataset_id} to {root}: {error.strerror or error}\n"
-                "Nothing of it is left; the episodes are safe. Give another place with --out, or free some space."
-            ) from error
-        result.datasets.append(DataSet(dataset_id, root, task.id, its_seat, len(by_task[task.id]), num_steps))
+    of_task, left_out = by_task(episodes)
+    result = Exported(left_out=left_out)
+    for dataset_id, root, task, its_seat in _plan(of_task, out, seat):
+        with new_folder(root / dataset_id, dataset_id) as folder:
+            num_steps = _write(folder, dataset_id, of_task[task.id], its_seat, observations, pseudonyms, advance)
+        result.datasets.append(DataSet(dataset_id, root, task.id, its_seat, len(of_task[task.id]), num_steps))
     return result
 
 
-def _why_left_out(episode: Episode) -> str:
-    if episode.is_video_only:
-        return "a video only: nothing was recorded step by step"
-    return "" if episode.num_steps else "it has no step"
-
-
-def _plan(by_task: dict[str, list[Episode]], out: str, seat: str | None) -> list[tuple[str, Path, Task, str]]:
+def _plan(of_task: dict[str, list[Episode]], out: str, seat: str | None) -> list[tuple[str, Path, Task, str]]:
     """Id, root, task and seat of each data set; everything that can be wrong is found before anything is written."""
     plan = []
     named = is_id(out)
-    if named and len(by_task) > 1:
+    if named and len(of_task) > 1:
         raise ExportError(
-            f"--out {out} names one data set, and the episodes are of {len(by_task)} tasks: {', '.join(sorted(by_task))}\n"
+            f"--out {out} names one data set, and the episodes are of {len(of_task)} tasks: {', '.join(sorted(of_task))}\n"
             "Choose one with --task, or give a folder:  --out ./minari"
         )
-    all_seats = {name for episodes in by_task.values() for name in episodes[0].task.seats}
+    all_seats = {name for episodes in of_task.values() for name in episodes[0].task.seats}
     if seat is not None and seat not in all_seats:
         raise unknown_name("seat", seat, all_seats)
-    for task_id, episodes in sorted(by_task.items()):
-        versions = {episode.task_hash for episode in episodes}
-        if len(versions) > 1:
-            raise ExportError(
-                f"the episodes of {task_id} are of {len(versions)} versions of the task, and a data set has one environment\n"
-                f"Choose one:  --where 'task_hash = {sorted(versions)[0]}'"
-            )
+    for task_id, episodes in of_task.items():
         task = episodes[0].task
         for name in task.seats if seat is None else [one for one in task.seats if one == seat]:
             if not named:
@@ -158,41 +104,37 @@ def _plan(by_task: dict[str, list[Episode]], out: str, seat: str | None) -> list
 
 
 def _write(
-    root: Path, dataset_id: str, episodes: list[Episode], seat: str, observations: str, advance: Callable[[int], None] | None
+    folder: Path,
+    dataset_id: str,
+    episodes: list[Episode],
+    seat: str,
+    observations: str,
+    pseudonyms: Pseudonyms,
+    advance: Advance | None,
 ) -> int:
-    """Write one data set beside its place, then give it its name; returns its steps."""
-    target = root / dataset_id
-    target.parent.mkdir(parents=True, exist_ok=True)
-    part = part_of(target)
-    try:
-        part.mkdir()
-        writer = _Writer(part / "data", dataset_id, seat, observations)
-        for episode in episodes:
-            writer.add(episode, advance)
-            episode.close()
-        writer.close()
-        for path in (part / "data").iterdir():
-            to_disk(path)
-        part.rename(target)
-        to_disk(target.parent)
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
+    """Write one data set; returns its steps."""
+    writer = _Writer(folder / "data", dataset_id, seat, observations, pseudonyms)
+    for episode in episodes:
+        writer.add(episode, advance)
+        episode.close()
+    writer.close()
     return writer.num_steps
 
 
 class _Writer:
     """One data set while it is written; its spaces are known with the first observation."""
 
-    def __init__(self, folder: Path, dataset_id: str, seat: str, observations: str) -> None:
+    def __init__(self, folder: Path, dataset_id: str, seat: str, observations: str, pseudonyms: Pseudonyms) -> None:
         self._folder = folder
         self._id = dataset_id
         self._seat = seat
         self._observations = observations
+        self._pseudonyms = pseudonyms
         self._storage: MinariStorage | None = None
         self._space: gymnasium.Space | None = None
         self.num_steps = self._num_episodes = 0
 
-    def add(self, episode: Episode, advance: Callable[[int], None] | None) -> None:
+    def add(self, episode: Episode, advance: Advance | None) -> None:
         """Append an episode, some observations at a time."""
         from minari.data_collector import EpisodeBuffer
 
@@ -230,7 +172,7 @@ class _Writer:
             storage.update_episodes([buffer])
             if advance is not None:
                 advance(int(times[stop] - times[start]))
-        storage.update_episode_metadata([_facts(episode, self._seat) | {"total_steps": num_steps}], [index])
+        storage.update_episode_metadata([_facts(episode, self._seat, self._pseudonyms) | {"total_steps": num_steps}], [index])
         self.num_steps += num_steps
         self._num_episodes += 1
 
@@ -362,12 +304,12 @@ def _infos(episode: Episode, times: np.ndarray) -> dict[str, Any]:
     return result
 
 
-def _facts(episode: Episode, seat: str) -> dict[str, Any]:
+def _facts(episode: Episode, seat: str, pseudonyms: Pseudonyms) -> dict[str, Any]:
     """What is known of an episode, as attributes of its group; Minari reads the slashes as tables."""
     held = next(one for one in episode.seats if one.seat == seat)
     facts = {
         "interplay/episode": episode.id,
-        "interplay/actor": held.actor,
+        "interplay/actor": pseudonyms.player(held.actor, held.actor_kind),
         "interplay/actor_kind": held.actor_kind,
         "interplay/outcome": episode.outcome,
         "interplay/created_at": episode.created_at.isoformat(),

@@ -1,7 +1,4 @@
-"""Data sets of Minari to episodes: played again and proved where that is possible, otherwise kept as they are.
-
-A file decides no code that runs: environments are made by ids that are registered here, never by the entry points it names.
-"""
+"""Data sets of Minari to episodes: played again and proved where that is possible, otherwise kept as they are."""
 
 from __future__ import annotations
 
@@ -9,56 +6,39 @@ import base64
 import hashlib
 import json
 import re
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import gymnasium
 import numpy as np
 
-from interplay.envs import make
-from interplay.envs.base import EnvError, PlayableEnv
+from interplay.envs.base import PlayableEnv
 from interplay.envs.observation import pipeline
 from interplay.errors import InterplayError
 from interplay.record.archive import Archive
 from interplay.record.errors import RecordingError
+from interplay.record.exchange.played_back import Taken
+from interplay.record.exchange.proving import (
+    Brought,
+    Imported,
+    Importing,
+    Spaces,
+    check_names,
+    imported_name,
+    register_atari,
+    same,
+    why_not_made,
+)
 from interplay.record.gymnasium_task import task_of_spec, why_not_replayed
 from interplay.record.minari import places
 from interplay.record.minari.exporting import ENVIRONMENT
-from interplay.record.minari.played_back import Held, PlayedBack
-from interplay.record.recorder import Recorder
 from interplay.record.schema import Owner
-from interplay.record.sealed import Episode
-from interplay.record.stepper import RecordedEpisode
-from interplay.store import episodes as queries
-from interplay.tables import is_name
-from interplay.tasks import Task, builtin_suites
+from interplay.tasks import Task
 
-UNKNOWN_SEED = -1
-"""Seed of an episode whose data set does not say it; no replay proves such a one."""
 _EPISODE_ID = re.compile(r"[0-9A-Za-z][0-9A-Za-z-]{7,63}")
-
-
-@dataclass(frozen=True)
-class Imported:
-    """What `import_data_sets` did.
-
-    Attributes:
-        proved: Episodes that were played again and gave every observation, reward and end of the data set.
-        kept: Id -> why it was not proved, of episodes that hold the observations of the data set.
-        there_already: Ids that the catalogue had.
-        refused: Data set, or data set and number of an episode -> why nothing was made of it.
-    """
-
-    proved: list[Episode] = field(default_factory=list)
-    kept: dict[str, str] = field(default_factory=dict)
-    there_already: list[str] = field(default_factory=list)
-    refused: dict[str, str] = field(default_factory=dict)
 
 
 def num_steps_in(place: str) -> int:
@@ -82,24 +62,19 @@ def import_data_sets(archive: Archive, place: str, *, advance: Callable[[int], N
         RecordingError: If there is no data set, or nothing can be made of any; an episode is entered whole or not at all.
     """
     places.require_minari()
-    result = Imported()
-    by_game: dict[tuple[str, str], dict[str, _Source]] = {}
-    for folder in places.find(place):
-        try:
-            source = _Source(folder)
-        except InterplayError as error:
-            result.refused[str(places.metadata(folder)["dataset_id"])] = str(error)
-            continue
-        version = source.id.rpartition("-v")[2] if len(source.task.seats) > 1 else source.id
-        by_game.setdefault((source.task.content_hash, version), {})[source.seat] = source
-    with tempfile.TemporaryDirectory(
-        prefix=".import-", dir=archive.root
-    ) as scratch:  # `repair` seals no half episode from here
+    with Importing.to(archive) as importing:
+        by_game: dict[tuple[str, str], dict[str, _Source]] = {}
+        for folder in places.find(place):
+            try:
+                source = _Source(folder)
+            except InterplayError as error:
+                importing.result.refused[str(places.metadata(folder)["dataset_id"])] = str(error)
+                continue
+            version = source.id.rpartition("-v")[2] if len(source.task.seats) > 1 else source.id
+            by_game.setdefault((source.task.content_hash, version), {})[source.seat] = source
         for sources in by_game.values():
-            _import_game(archive, sources, Path(scratch), result, advance)
-    if result.refused and not (result.proved or result.kept or result.there_already):
-        raise RecordingError("\n".join(f"{name}: {reason}" for name, reason in result.refused.items()))
-    return result
+            _import_game(importing, sources, advance)
+    return importing.result
 
 
 class _Source:
@@ -130,8 +105,7 @@ class _Source:
             self._of_ours(ours)
         else:
             self._of_others(said)
-        if not all(map(is_name, [*self.task.id.split("/"), *self.task.seats])) or self.task.id.count("/") != 1:
-            raise RecordingError(f"its task is called {self.task.id!r}; expected SUITE/NAME\nExport it again.")
+        check_names(self.task)
 
     def _of_ours(self, ours: dict[str, Any]) -> None:
         """What Interplay wrote."""
@@ -148,47 +122,22 @@ class _Source:
                 f"it holds one decision in {frame_skip} steps ({self.observations}), and an episode has every step\n"
                 "Export the episodes again with:  --observations pixels"
             )
-        self.actor, self.why_not = "imported", _why_not_made(self.task)
+        self.actor, self.why_not = "imported", why_not_made(self.task)
 
     def _of_others(self, said: dict[str, Any]) -> None:
         """What any other program wrote: its environment must be known here."""
         spec = self.dataset.env_spec
         if spec is None:
             raise RecordingError("it does not say which environment it is of, so no task can be made of it")
-        _register_atari(spec.id)
+        register_atari(spec.id)
         if spec.id not in gymnasium.registry:
             needs = ", ".join(said.get("requirements", [])) or f"the package that brings {spec.id}"
             raise RecordingError(f"its environment {spec.id!r} is not registered here\nInstall what it needs first:  {needs}")
         self.why_not = why_not_replayed(spec)
         self.task = task_of_spec(spec, deterministic=not self.why_not)
-        self.why_not = self.why_not or _why_not_made(self.task)
+        self.why_not = self.why_not or why_not_made(self.task)
         self.seat, self.observations = self.task.seats[0], ENVIRONMENT
         self.actor = str(said.get("algorithm_name") or self.id)[:100]
-
-
-def _why_not_made(task: Task) -> str:
-    """Why the world of a task that a file brings is not made; empty where it is.
-
-    Ids of modules, and options of the block world, may name code; a file that came from elsewhere must not.
-    """
-    module, _, name = task.env.name.rpartition(":")
-    if task.env.backend == "gym":
-        _register_atari(name)
-        registered = gymnasium.registry.get(name)
-        if registered is None or (module and module != str(registered.entry_point).partition(":")[0].partition(".")[0]):
-            return f"{task.env.name} is not registered here"
-        is_ours = name.startswith("interplay/")
-        return f"{name} has other options" if is_ours and task.env.options.get("kwargs") != registered.kwargs else ""
-    known = {task.content_hash for suite in builtin_suites() for task in suite.tasks}
-    if task.content_hash in known or (task.env.backend in ("ale", "pettingzoo") and not module):
-        return ""
-    return f"a world of {task.env.id} is made for built-in tasks only"
-
-
-def _register_atari(name: str) -> None:
-    if name.startswith("ALE/"):
-        with suppress(ModuleNotFoundError):
-            import ale_py  # noqa: F401
 
 
 @dataclass(frozen=True)
@@ -203,39 +152,31 @@ class _Facts:
     why_not: str
 
 
-def _import_game(
-    archive: Archive, sources: dict[str, _Source], scratch: Path, result: Imported, advance: Callable[[int], None] | None
-) -> None:
+def _import_game(importing: Importing, sources: dict[str, _Source], advance: Callable[[int], None] | None) -> None:
     """The data sets of all seats of one task, episode by episode."""
     first = next(iter(sources.values()))
     if missing := [seat for seat in first.task.seats if seat not in sources]:
         for source in sources.values():
-            result.refused[source.id] = (
+            importing.result.refused[source.id] = (
                 f"it is the seat {source.seat} of a game, and there is no data set of {', '.join(missing)}\n"
                 "Give the folder that holds all of them."
             )
         return
     sources = {seat: sources[seat] for seat in first.task.seats}
     numbers = {seat: _numbers(source) for seat, source in sources.items()}
-    with archive.database.read() as session:
-        known = set(queries.episode_ids(session))
     for name in numbers[first.task.seats[0]]:
-        label = f"{first.id} episode {name}"
-        try:
+        num_steps = 0
+
+        def read(name: str = name) -> Brought:
+            nonlocal num_steps
             if any(name not in of_seat for of_seat in numbers.values()):
                 raise RecordingError("not every seat has it; export all seats together")
             parts = {seat: _Part(source, numbers[seat][name]) for seat, source in sources.items()}
-            facts = _facts(parts)
-            if facts.id in known:
-                result.there_already.append(facts.id)
-            else:
-                _import_one(archive, parts, facts, scratch, result)
-            known.add(facts.id)
-        except InterplayError as error:
-            result.refused[label] = str(error)
-            continue
-        if advance is not None:
-            advance(sum(part.num_steps for part in parts.values()))
+            num_steps = sum(part.num_steps for part in parts.values())
+            return _brought(parts)
+
+        if importing.take(f"{first.id} episode {name}", read) and advance is not None:
+            advance(num_steps)
 
 
 def _numbers(source: _Source) -> dict[str, int]:
@@ -307,8 +248,7 @@ def _facts(parts: dict[str, _Part]) -> _Facts:
         who = part.said.get("interplay", {}) if source.is_ours else {}
         kind = str(who.get("actor_kind", "agent"))
         actor = str(who.get("actor") or part.source.actor)[:100]
-        # A participant's number means somebody else in this data folder.
-        owners[seat] = Owner(f"imported/{actor}" if kind == "human" and "/" not in actor else actor, kind)
+        owners[seat] = Owner(imported_name(actor, kind), kind)
     created = str(ours.get("created_at", ""))
     reason = source.why_not
     seed = said.get("seed")
@@ -333,43 +273,38 @@ def _facts(parts: dict[str, _Part]) -> _Facts:
     )
 
 
-def _import_one(archive: Archive, parts: dict[str, _Part], facts: _Facts, scratch: Path, result: Imported) -> None:
-    """Prove one episode, or keep it."""
-    reason = facts.why_not
-    if not reason:
-        proved = _proved(archive, parts, facts, scratch)
-        if isinstance(proved, Episode):
-            result.proved.append(proved)
-            return
-        reason = proved
-    first = next(iter(parts.values())).source
-    held = list(_held(parts))
-    action_space, observation_space = first.dataset.action_space, first.dataset.observation_space
+def _brought(parts: dict[str, _Part]) -> Brought:
+    """One episode, of all its seats."""
+    facts, first = _facts(parts), next(iter(parts.values())).source
+    spaces = Spaces(first.dataset.action_space, first.dataset.observation_space)
     if len(parts) > 1:
         by_seat = {seat: part.source.dataset for seat, part in parts.items()}
-        action_space = gymnasium.spaces.Dict({seat: one.action_space for seat, one in by_seat.items()})
-        observation_space = gymnasium.spaces.Dict({seat: one.observation_space for seat, one in by_seat.items()})
-    world = PlayedBack(first.task, action_space, observation_space, held, first.palette)
-    played = RecordedEpisode(world, _recorder(archive, world, facts, scratch))
-    episode = _record(archive, played, facts, held, None)
-    assert isinstance(episode, Episode)
-    result.kept[episode.id] = reason
+        spaces = Spaces(
+            gymnasium.spaces.Dict({seat: one.action_space for seat, one in by_seat.items()}),
+            gymnasium.spaces.Dict({seat: one.observation_space for seat, one in by_seat.items()}),
+        )
+    steps = list(_steps(parts))
+    observations = _observations(parts)
+    return Brought(
+        facts.id, first.task, facts.seed, facts.owners, facts.outcome, facts.created_at, facts.why_not, steps,
+        lambda: observations, lambda: _Seen(first.task, first.observations, observations), spaces, first.palette,
+    )  # fmt: skip
 
 
-def _held(parts: dict[str, _Part]) -> Iterator[Held]:
+def _observations(parts: dict[str, _Part]) -> list[Any]:
+    """Of one seat its own, of several seats a mapping each."""
+    if len(parts) == 1:
+        return next(iter(parts.values())).observations
+    return [dict(zip(parts, row, strict=True)) for row in zip(*(part.observations for part in parts.values()), strict=True)]
+
+
+def _steps(parts: dict[str, _Part]) -> Iterator[Taken]:
     """The steps of all seats together."""
     first = next(iter(parts.values()))
-
-    def seen(step: int) -> Any:
-        each = {seat: part.observations[step] for seat, part in parts.items()}
-        return each if len(each) > 1 else each.popitem()[1]
-
     if any(part.num_steps != first.num_steps for part in parts.values()):
         raise RecordingError("its seats have different numbers of steps; export all seats together")
-    yield Held(seen(0), {}, {}, False, False)
     for step in range(first.num_steps):
-        yield Held(
-            seen(step + 1),
+        yield Taken(
             {seat: part.actions[step] for seat, part in parts.items()},
             {seat: float(part.rewards[step]) for seat, part in parts.items()},
             bool(first.terminations[step]),
@@ -377,93 +312,17 @@ def _held(parts: dict[str, _Part]) -> Iterator[Held]:
         )
 
 
-def _proved(archive: Archive, parts: dict[str, _Part], facts: _Facts, scratch: Path) -> Episode | str:
-    """The episode as its replay recorded it; or why the replay is not the data set."""
-    first = next(iter(parts.values())).source
-    try:
-        env = make(first.task)
-    except EnvError as error:
-        return str(error).splitlines()[0]
-    try:
-        if not env.deterministic:
-            return f"{first.task.env.id} is not deterministic"
-        played = RecordedEpisode(env, _recorder(archive, env, facts, scratch))
-        return _record(archive, played, facts, list(_held(parts)), _Seen(env, first.observations))
-    finally:
-        env.close()
-
-
-def _recorder(archive: Archive, env: PlayableEnv, facts: _Facts, scratch: Path) -> Recorder:
-    seed = UNKNOWN_SEED if facts.seed is None else facts.seed
-    return archive.recorder(
-        env.task, env, seed=seed, owners=facts.owners, episode_id=facts.id, created_at=facts.created_at, folder=scratch
-    )
-
-
 class _Seen:
-    """What a replay shows, by the pipeline of the data set; the same for all seats unless it is what the world returned."""
+    """Compares what a replay shows, by the data set's pipeline; the same for all seats unless it is what the world returned."""
 
-    def __init__(self, env: PlayableEnv, observations: str) -> None:
-        self._env = env
+    def __init__(self, task: Task, observations: str, seen: list[Any]) -> None:
+        self._seats = task.seats
         self._pipeline = None if observations == ENVIRONMENT else pipeline(observations)
-        self._is_first = True
+        self._seen = seen
 
-    def __call__(self, observation: Any, *, ended: bool) -> Any:
-        if self._pipeline is None:
-            return observation
-        frame = self._env.view()
-        picture = self._pipeline.reset(frame) if self._is_first else self._pipeline.push(frame, ended=ended)
-        self._is_first = False
-        return picture if len(self._env.task.seats) == 1 else dict.fromkeys(self._env.task.seats, picture)
-
-
-def _record(archive: Archive, played: RecordedEpisode, facts: _Facts, held: list[Held], seen: _Seen | None) -> Episode | str:
-    """Step a world through what is held and seal it; with `seen` the first difference ends it, and is returned."""
-    assert played.recorder is not None
-    try:
-        observation, _ = played.start(UNKNOWN_SEED if facts.seed is None else facts.seed)
-        for step, (now, coming) in enumerate(zip(held, chain(held[1:], [None]), strict=True)):
-            if seen is not None and not _same(seen(observation, ended=coming is None), now.observation):
-                return f"the replay shows another observation at step {step}"
-            if coming is None:
-                break
-            if played.outcome is not None:
-                return f"the replay ends at step {step}, the data set later"
-            given = played.step(coming.actions)
-            observation = given.observation
-            if seen is None:
-                continue
-            if not _same(dict(given.rewards), dict(coming.rewards)):
-                return f"the replay gives another reward at step {step}"
-            is_last = step == len(held) - 2
-            if given.terminated != coming.terminated or (
-                given.truncated != coming.truncated and not (is_last and coming.truncated)
-            ):
-                return f"the replay ends otherwise at step {step}"
-        outcome = played.outcome or "quit"
-        if outcome != "terminated" and facts.outcome in ("quit", "left", "interrupted"):
-            outcome = facts.outcome
-        return archive.seal(played.recorder.finish(outcome))
-    except InterplayError:
-        raise
-    except Exception as error:  # whatever a world says of an action that is not its own
-        if seen is None:
-            raise RecordingError(f"it cannot be recorded: {type(error).__name__}: {error}") from error
-        return f"the world refuses it: {type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
-    finally:
-        played.recorder.abandon()
-        played.recorder.path.unlink(missing_ok=True)
-
-
-def _same(first: Any, second: Any) -> bool:
-    """Equality of values of a space, where NaN equals NaN."""
-    if isinstance(first, Mapping) and isinstance(second, Mapping):
-        return first.keys() == second.keys() and all(_same(first[name], second[name]) for name in first)
-    if isinstance(first, tuple) and isinstance(second, tuple):
-        return len(first) == len(second) and all(map(_same, first, second))
-    if isinstance(first, str) or isinstance(second, str):
-        return first == second
-    one, other = np.asarray(first), np.asarray(second)
-    if one.shape != other.shape:
-        return False
-    return bool(np.array_equal(one, other, equal_nan=one.dtype.kind == "f" and other.dtype.kind == "f"))
+    def __call__(self, env: PlayableEnv, observation: Any, step: int, ended: bool) -> bool:
+        if self._pipeline is not None:
+            frame = env.view()
+            picture = self._pipeline.push(frame, ended=ended) if step else self._pipeline.reset(frame)
+            observation = picture if len(self._seats) == 1 else dict.fromkeys(self._seats, picture)
+        return same(observation, self._seen[step])

@@ -14,9 +14,8 @@ def upgrade() -> None:
     op.add_column("enrolments", sa.Column("variant_reason", sa.String(), nullable=True))
     op.add_column("enrolments", sa.Column("accepted_s", sa.Double(), nullable=True))
     # No foreign key: SQLite adds none to a table that is there, and enrolments are never removed.
-    if "enrolment_id" not in {column["name"] for column in sa.inspect(op.get_bind()).get_columns("play_sessions")}:
-        op.add_column("play_sessions", sa.Column("enrolment_id", sa.String(), nullable=True))
-        op.create_index(op.f("ix_play_sessions_enrolment_id"), "play_sessions", ["enrolment_id"])
+    op.add_column("play_sessions", sa.Column("enrolment_id", sa.String(), nullable=True))
+    op.create_index(op.f("ix_play_sessions_enrolment_id"), "play_sessions", ["enrolment_id"])
 
 
 def downgrade() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import gymnasium
@@ -15,29 +15,32 @@ _BLANK = np.full((64, 64, 3), 128, np.uint8)
 """Where there is no picture."""
 
 
-class Held(NamedTuple):
-    """What a data set holds of one step, and what was seen after it.
+class Taken(NamedTuple):
+    """What a data set holds of one step.
 
     Attributes:
-        observation: After the step; with several seats a mapping. Of the first of an episode the one at its start.
-        actions, rewards: Seat -> value; empty of the first.
+        actions, rewards: Seat -> value.
+        owners: Seat -> name of who acted; None where they were those at the start.
     """
 
-    observation: Any
     actions: Mapping[str, Any]
     rewards: Mapping[str, float]
     terminated: bool
     truncated: bool
+    owners: Mapping[str, str] | None = None
 
 
 class PlayedBack(PlayableEnv):
-    """Gives what it is handed, whatever the actions. Its picture is the observation of the first seat where that is one.
+    """Gives what it is handed, whatever the actions. Its picture is the observation of the first seat where that is one, unless
+    there are pictures of their own.
 
     Pictures with a palette are kept as they are, others as video beside the observation, which is exact.
 
     Args:
-        held: The observation at the start, then the steps.
+        observations: T + 1 of them; with several seats mappings.
+        steps: T of them.
         palette: uint8, shape (256, 3), of pictures that are indices of colours.
+        pictures: What was seen beside the observations, one for each of them.
     """
 
     def __init__(
@@ -45,34 +48,43 @@ class PlayedBack(PlayableEnv):
         task: Task,
         action_space: gymnasium.Space,
         observation_space: gymnasium.Space,
-        held: Sequence[Held],
+        observations: Sequence[Any],
+        steps: Sequence[Taken],
         palette: np.ndarray | None,
+        pictures: Iterable[Frame] | None = None,
     ) -> None:
         self.task = task
         self.action_space, self.observation_space = action_space, observation_space
-        self.observes_view = palette is not None
+        self.observes_view = palette is not None and pictures is None
         self.frame_policy = "video" if palette is None else "indexed"
         self._palette = palette
-        self._held = held
-        self._coming: Iterator[Held] = iter(())
-        self._seen: Any = None
+        self._observations, self._steps = observations, steps
+        self._pictures = None if pictures is None else iter(pictures)
+        self._picture: Frame | None = None
+        self._position = 0
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """The first observation."""
-        self._coming = iter(self._held)
-        self._seen = next(self._coming).observation
-        return self._seen, {}
+        return self._arrive(0), {}
 
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
         """What is held of the next step."""
-        held = next(self._coming)
-        self._seen = held.observation
-        reward = held.rewards if len(held.rewards) > 1 else next(iter(held.rewards.values()))
-        return self._seen, reward, held.terminated, held.truncated, {}
+        taken = self._steps[self._position]
+        reward = taken.rewards if len(taken.rewards) > 1 else next(iter(taken.rewards.values()))
+        return self._arrive(self._position + 1), reward, taken.terminated, taken.truncated, {}
+
+    def _arrive(self, position: int) -> Any:
+        self._position = position
+        if self._pictures is not None:
+            self._picture = next(self._pictures)
+        return self._observations[position]
 
     def view(self) -> Frame:
-        """The observation, or a grey picture."""
-        seen = self._seen[self.task.seats[0]] if len(self.task.seats) > 1 else self._seen
+        """The picture, the observation, or a grey picture."""
+        if self._picture is not None:
+            return self._picture
+        seen = self._observations[self._position]
+        seen = seen[self.task.seats[0]] if len(self.task.seats) > 1 else seen
         if not isinstance(seen, np.ndarray) or seen.dtype != np.uint8:
             return Frame(_BLANK)
         if seen.ndim == 2:

@@ -1,0 +1,355 @@
+"""`interplay episodes export | import | pull`: data sets in several formats, and episodes of another server."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from interplay.cli.common import (
+    DEFAULT_DATA,
+    DatabaseOption,
+    DataOption,
+    JsonOption,
+    emit,
+    known_task,
+    misuse,
+    open_archive,
+    place_options,
+    progress,
+)
+
+if TYPE_CHECKING:
+    from interplay.record import Episode
+    from interplay.record.exchange.card import Release
+    from interplay.record.exchange.proving import Imported
+    from interplay.record.exchange.pseudonyms import Pseudonyms
+    from interplay.record.exchange.writing import Exported
+
+_MP4, _MINARI = "mp4", "minari"
+
+
+class PictureName(StrEnum):
+    """How a data set keeps pictures."""
+
+    video = "video"
+    images = "images"
+    none = "none"
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """What a data set is made of, beside its episodes."""
+
+    out: str
+    seat: str | None
+    observations: str | None
+    pictures: PictureName | None
+    pseudonyms: Pseudonyms
+    release: Release
+
+
+def _to_minari(episodes: list[Episode], choice: _Choice, advance: Callable[[int], None]) -> Exported:
+    from interplay.record.minari.exporting import export as write
+
+    observations = choice.observations or "pixels"
+    return write(
+        episodes, choice.out, seat=choice.seat, observations=observations, pseudonyms=choice.pseudonyms, advance=advance
+    )
+
+
+def _to_lerobot(episodes: list[Episode], choice: _Choice, advance: Callable[[int], None]) -> Exported:
+    from interplay.record.lerobot.exporting import export as write
+
+    pictures = (choice.pictures or PictureName.video).value
+    return write(episodes, choice.out, pictures=pictures, pseudonyms=choice.pseudonyms, release=choice.release, advance=advance)
+
+
+def _to_hugging_face(episodes: list[Episode], choice: _Choice, advance: Callable[[int], None]) -> Exported:
+    from interplay.record.hugging_face.exporting import export as write
+
+    pictures = (choice.pictures or PictureName.images).value
+    return write(episodes, choice.out, pictures=pictures, pseudonyms=choice.pseudonyms, release=choice.release, advance=advance)
+
+
+_DATA_SETS: dict[str, Callable[[list[Episode], _Choice, Callable[[int], None]], Exported]] = {
+    _MINARI: _to_minari,
+    "lerobot": _to_lerobot,
+    "hugging-face": _to_hugging_face,
+}
+"""Format -> what writes data sets in it."""
+
+
+def _load_line(format_name: str, root: Path, name: str) -> str:
+    """A command that opens the data set."""
+    if format_name == _MINARI:
+        code, folder = f"import minari; print(minari.load_dataset('{name}')[0])", shlex.quote(str(root))
+        return f'MINARI_DATASETS_PATH={folder} python -c "{code}"'
+    place = root / name
+    if format_name == "lerobot":
+        return (
+            'python -c "from lerobot.datasets.lerobot_dataset import LeRobotDataset; '
+            f"print(LeRobotDataset('local', root={str(place)!r})[0])\""
+        )
+    return f"python -c \"import datasets; print(datasets.load_dataset({str(place)!r}, 'steps'))\""
+
+
+def export(
+    episode_ids: Annotated[list[str] | None, typer.Argument(metavar="[ID]...", help="Episodes; or use --all.")] = None,
+    every: Annotated[bool, typer.Option("--all", help="Every episode of the catalogue.")] = False,
+    task: Annotated[str | None, typer.Option(help="Every episode of this task.")] = None,
+    where: Annotated[
+        list[str] | None, typer.Option(help="Every episode that fits, e.g. 'score >= 200'; may be repeated.")
+    ] = None,
+    query: Annotated[
+        str | None, typer.Option(metavar="NAME@VERSION", help="The episodes of a saved query; without a version the newest.")
+    ] = None,
+    out: Annotated[
+        str, typer.Option(help="Folder for the files; of minari also the name of one data set, NAME-v0.")
+    ] = "export",
+    format_name: Annotated[str, typer.Option("--format", help="mp4, minari, lerobot or hugging-face.")] = _MP4,
+    seat: Annotated[str | None, typer.Option(help="Minari: this seat only; else a data set for each.")] = None,
+    observations: Annotated[
+        str | None, typer.Option(help="Minari: a pipeline (default pixels), or environment for what the environment returned.")
+    ] = None,
+    pictures: Annotated[
+        PictureName | None, typer.Option(help="LeRobot (default video) and Hugging Face (images): how pictures are kept.")
+    ] = None,
+    license_name: Annotated[
+        str | None, typer.Option("--license", help="LeRobot, Hugging Face: the license on the card, e.g. cc-by-4.0.")
+    ] = None,
+    data: DataOption = DEFAULT_DATA,
+    database: DatabaseOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Write episodes in another format: a video of each (files that are there already are kept, so a stopped export goes on),
+    or data sets. Episodes of people who did not agree to a release are left out, whatever you ask for; people get pseudonyms.
+
+    Try:  interplay episodes export --all --out videos
+    interplay episodes export --task atari/breakout --format lerobot --out ./lerobot
+    """
+    from interplay.errors import unknown_name
+    from interplay.record.exchange.card import Release
+    from interplay.record.exchange.pseudonyms import open_pseudonyms
+    from interplay.record.exchange.queries import Queries
+
+    chosen = every or task is not None or bool(where)
+    if sum((bool(episode_ids), chosen, query is not None)) != 1:
+        raise typer.BadParameter(
+            "give episode ids, or --all for every episode, or choose some by --task and --where, or by --query"
+        )
+    if format_name not in (formats := [_MP4, *_DATA_SETS]):
+        raise typer.BadParameter(str(unknown_name("export format", format_name, formats)))
+    if format_name != _MINARI and (seat is not None or observations is not None):
+        raise typer.BadParameter("--seat and --observations are of data sets of Minari: add --format minari")
+    if format_name in (_MP4, _MINARI) and (pictures is not None or license_name is not None):
+        raise typer.BadParameter("--pictures and --license are of other data sets; add --format lerobot or hugging-face")
+    archive = open_archive(data, database, must_exist=True)
+    saved = None if query is None else Queries(archive).find(query)
+    released = archive.released(
+        ids=episode_ids,
+        task=known_task(archive, task),
+        where=where or [],
+        saved=None if saved is None else (saved.name, saved.version),
+        with_uploads=True,
+    )
+    left_out = _withheld_lines(released.num_withheld, place_options(data, database))
+    if format_name == _MP4:
+        episodes = released.episodes
+        if not episode_ids:  # answers about a video may have been imported without it
+            episodes = [episode for episode in episodes if not episode.is_video_only or episode.sha256 is not None]
+        _export_videos(episodes, Path(out), released.num_withheld, left_out, as_json=as_json)
+        return
+    if not released.episodes and released.num_withheld:
+        with misuse():
+            _nothing_left(left_out)
+    cited = "" if saved is None else f"{saved.label}, {saved.sha256}"
+    card = Release(license_name or "unknown", released.num_withheld, cited)
+    choice = _Choice(out, seat, observations, pictures, open_pseudonyms(archive.root), card)
+    with progress() as bar:
+        of_seats = (lambda one: len({held.seat for held in one.seats})) if format_name == _MINARI and not seat else lambda _: 1
+        done = bar.add_task("exporting steps", total=sum(one.num_steps * of_seats(one) for one in released.episodes))
+        exported = _DATA_SETS[format_name](released.episodes, choice, lambda steps: bar.advance(done, steps))
+    lines = [
+        f"{'Wrote' if one.is_new else 'There already:'} {one.id}: {one.num_episodes} episodes, {one.num_steps:,} steps, "
+        f"in {one.root / one.id}"
+        for one in exported.datasets
+    ]
+    lines += [f"left out {name}: {reason}" for name, reason in exported.left_out.items()]
+    lines += left_out
+    first = exported.datasets[0]
+    lines.append(f"Load it:  {_load_line(format_name, first.root, first.id)}")
+    emit(
+        {"datasets": exported.datasets, "left_out": exported.left_out, "num_withheld": released.num_withheld},
+        as_json=as_json,
+        text="\n".join(lines),
+    )
+
+
+def _withheld_lines(count: int, place: str) -> list[str]:
+    """What is said of episodes that people did not agree to release."""
+    if not count:
+        return []
+    episodes = "1 episode was" if count == 1 else f"{count:,} episodes were"
+    return [
+        f"{episodes} left out: somebody in them did not agree to a release.",
+        f"How it stands:  interplay episodes release{place}",
+    ]
+
+
+def _nothing_left(lines: list[str]) -> None:
+    from interplay.record.exchange.writing import ExportError
+
+    raise ExportError("there is nothing to write\n" + "\n".join(lines))
+
+
+def _export_videos(episodes: list[Episode], out: Path, num_withheld: int, left_out: list[str], *, as_json: bool) -> None:
+    """A file for each episode."""
+    from interplay.record import RecordingError
+    from interplay.record.export import EXPORTERS
+
+    suffix, write = EXPORTERS[_MP4]
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RecordingError(f"cannot write to {out}: {error.strerror}\nGive another folder with --out.") from error
+    written, kept = [], []
+    with progress() as bar:
+        new = [episode for episode in episodes if not (out / f"{episode.id}{suffix}").exists()]
+        done = bar.add_task("exporting frames", total=sum(episode.num_steps + 1 for episode in new))
+        for episode in episodes:
+            path = out / f"{episode.id}{suffix}"
+            if path.exists():
+                kept.append(str(path))
+                continue
+            write(episode, path, advance=lambda frames: bar.advance(done, frames))
+            if episode.is_video_only:  # copied as it is
+                bar.advance(done, episode.num_steps + 1)
+            written.append(str(path))
+    said = f"Wrote {len(written)} files to {out}" + (f"; {len(kept)} were there already" if kept else "")
+    emit(
+        {"written": written, "kept": kept, "num_withheld": num_withheld},
+        as_json=as_json,
+        text="\n".join([said, *left_out]),
+    )
+
+
+def _reader(format_name: str, place: str) -> tuple[int, Callable[..., Imported]]:
+    """Steps of all data sets in a place, and what makes episodes of them."""
+    if format_name == _MINARI:
+        from interplay.record.minari.importing import import_data_sets, num_steps_in
+        from interplay.record.minari.places import require_minari
+
+        require_minari()
+        return num_steps_in(place), import_data_sets
+    if format_name == "lerobot":
+        from interplay.record.lerobot.importing import FORMAT
+    else:
+        from interplay.record.hugging_face.importing import FORMAT
+    return FORMAT.num_steps_in(place), FORMAT.import_data_sets
+
+
+PlaceArgument = Annotated[
+    str, typer.Argument(metavar="FOLDER_OR_ID", help="A data set's folder, a folder of several, or an id of Minari.")
+]
+FormatOption = Annotated[str, typer.Option("--format", help="minari, lerobot or hugging-face.")]
+
+
+def import_episodes(
+    place: PlaceArgument, format_name: FormatOption = _MINARI, data: DataOption = DEFAULT_DATA,
+    database: DatabaseOption = None, as_json: JsonOption = False,
+) -> None:  # fmt: skip
+    """Make episodes of data sets that are on this computer. Each is played again: if that gives the same, the episode is proved
+    and stored as its actions; if not, it is kept with the observations of the data set. Importing again adds nothing.
+
+    Exit 1 when something was refused.  Try:  interplay episodes import ./minari
+    """
+    from interplay.errors import unknown_name
+
+    if format_name not in _DATA_SETS:
+        raise typer.BadParameter(str(unknown_name("import format", format_name, list(_DATA_SETS))))
+    num_steps, read = _reader(format_name, place)
+    archive = open_archive(data, database)
+    with progress() as bar:
+        done = bar.add_task("playing steps again", total=num_steps)
+        imported = read(archive, place, advance=lambda steps: bar.advance(done, steps))
+    document = {
+        "proved": [episode.id for episode in imported.proved],
+        "kept": imported.kept,
+        "there_already": imported.there_already,
+        "refused": imported.refused,
+    }
+    lines = [
+        f"proved {episode.id}: {episode.num_steps} steps of {episode.task_id}, seed {episode.seed}"
+        for episode in imported.proved
+    ]
+    lines += [f"kept {name} with its observations: {reason}" for name, reason in imported.kept.items()]
+    lines += ["REFUSED " + f"{name}: {reason}".replace("\n", "\n  ") for name, reason in imported.refused.items()]
+    lines.append(
+        f"{len(imported.proved)} proved by replay, {len(imported.kept)} kept with observations, "
+        f"{len(imported.there_already)} there already, {len(imported.refused)} refused."
+    )
+    lines.append(f"See them:  interplay episodes list{place_options(data, database)}")
+    emit(document, as_json=as_json, text="\n".join(lines))
+    if imported.refused:
+        raise typer.Exit(1)
+
+
+def pull(
+    url: Annotated[str, typer.Argument(metavar="URL", help="Address of another Interplay server.")],
+    task: Annotated[str | None, typer.Option(help="Every episode of this task.")] = None,
+    where: Annotated[list[str] | None, typer.Option(help="A comparison, e.g. 'score >= 200'; may be repeated.")] = None,
+    query: Annotated[str | None, typer.Option(metavar="NAME@VERSION", help="A query saved on that server.")] = None,
+    token: Annotated[
+        str | None,
+        typer.Option(envvar="INTERPLAY_TOKEN", help="The operator's token of that server; it is in its operator.token."),
+    ] = None,
+    data: DataOption = DEFAULT_DATA,
+    database: DatabaseOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Fetch episodes of another server into this data folder: those whose people agreed to a release, under pseudonyms.
+
+    What is here already is not fetched again, and what was cut off goes on at the same byte. Each file is checked by its hash.
+
+    Exit 1 when a file could not be fetched.  Try:  interplay episodes pull https://lab.example --task atari/breakout
+    """
+    from interplay.record.exchange.pulling import Asked, pull_episodes
+
+    if query is not None and (task is not None or where):
+        raise typer.BadParameter("--query says which episodes; leave out --task and --where")
+    if token is None:
+        raise typer.BadParameter("that server asks for its operator's token: --token TOKEN, or INTERPLAY_TOKEN=TOKEN")
+    archive = open_archive(data, database)
+    with progress(counts=False) as bar:
+        done = bar.add_task("fetching", total=None)
+        pulled = pull_episodes(
+            archive,
+            url,
+            token,
+            Asked(task, tuple(where or ()), query),
+            on_progress=lambda now, total: bar.update(done, completed=now, total=total),
+        )
+    document: dict[str, Any] = {
+        "fetched": [episode.id for episode in pulled.fetched],
+        "there_already": pulled.there_already,
+        "refused": pulled.refused,
+        "num_withheld": pulled.num_withheld,
+        "size_bytes": pulled.size_bytes,
+    }
+    lines = ["REFUSED " + f"{name}: {reason}".replace("\n", "\n  ") for name, reason in pulled.refused.items()]
+    lines.append(
+        f"Fetched {len(pulled.fetched)} episodes, {pulled.size_bytes / 1e6:,.1f} MB; {len(pulled.there_already)} were there "
+        f"already; {len(pulled.refused)} refused."
+    )
+    if pulled.num_withheld:
+        lines.append(f"That server kept {pulled.num_withheld:,} back: somebody in them did not agree to a release.")
+    lines.append(f"See them:  interplay episodes list{place_options(data, database)}")
+    emit(document, as_json=as_json, text="\n".join(lines))
+    if pulled.refused:
+        raise typer.Exit(1)

@@ -1,0 +1,185 @@
+"""Saved queries and people's choices of release: the service that owns their transactions."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from interplay.errors import MisuseError, unknown_name
+from interplay.record.archive import Archive
+from interplay.record.errors import RecordingError
+from interplay.store import SavedQuery, releases, saved_queries
+from interplay.store.participants import judge_name, participant_number
+from interplay.store.releases import ReleaseCounts
+from interplay.tables import is_name
+
+EVERYBODY = "open-play"
+"""Stands for everybody's games in no study, where a person is named otherwise."""
+
+
+class QueryError(RecordingError, MisuseError):
+    """A saved query, or a choice of release, that cannot be as it was asked for."""
+
+
+@dataclass(frozen=True)
+class Saved:
+    """One version of a saved query.
+
+    Attributes:
+        task, where: What was asked for.
+        sha256: Over the ids and hashes of its episodes; a paper cites it.
+        num_episodes: How many there were.
+    """
+
+    name: str
+    version: int
+    task: str | None
+    where: tuple[str, ...]
+    sha256: str
+    num_episodes: int
+    created_at: datetime
+
+    @property
+    def label(self) -> str:
+        """`name@version`."""
+        return f"{self.name}@{self.version}"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What the operator wrote down about the release of games.
+
+    Attributes:
+        who: `participant-<id>`, or `open-play`.
+        may_release: The decision.
+        note: Why, or where it was said.
+    """
+
+    who: str
+    may_release: bool
+    note: str
+    created_at: datetime
+
+
+class Queries:
+    """Saved queries and release choices of one data folder."""
+
+    def __init__(self, archive: Archive) -> None:
+        self._archive = archive
+
+    def save(self, name: str, *, task: str | None = None, where: Sequence[str] = ()) -> tuple[Saved, bool, int]:
+        """Save the episodes that may be released and fit, under a name; the same episodes are no new version.
+
+        Returns:
+            The version, whether it is new, and how many episodes fit but stay.
+        Raises:
+            QueryError: If it is no name, or there is no episode.
+            RecordingError, NotFoundError: As `Archive.episodes`.
+        """
+        if not is_name(name):
+            raise QueryError(f"{name[:100]!r} is no name of a query\nWrite small letters, digits and _, such as good_games.")
+        released = self._archive.released(task=task, where=where, with_uploads=True)
+        ids = [episode.id for episode in released.episodes if episode.sha256]
+        if not ids:
+            kept = f"; {released.num_withheld} fit, and may not be released" if released.num_withheld else ""
+            raise QueryError(f"no episode is to be saved{kept}\nSee what there is:  interplay episodes list")
+        with self._archive.database.write() as session:
+            rows = saved_queries.rows_of(session, ids)
+            row, is_new = saved_queries.save_query(
+                session, name=name, task=task, conditions=where, rows=rows, now=datetime.now(UTC)
+            )
+            return _saved(row), is_new, released.num_withheld
+
+    def find(self, label: str) -> Saved:
+        """A saved query by `name@version`, or the newest version by `name`.
+
+        Raises:
+            QueryError: If it is neither.
+            NotFoundError: With the nearest.
+        """
+        name, version = self._parts(label)
+        with self._archive.database.read() as session:
+            row = saved_queries.find_query(session, name, version)
+            if row is None:
+                known = [f"{one.name}@{one.version}" for one in saved_queries.all_queries(session)]
+                raise unknown_name("saved query", label[:100], known, hint="All of them:  interplay episodes query list")
+            return _saved(row)
+
+    def _parts(self, label: str) -> tuple[str, int | None]:
+        match = re.fullmatch(r"([^@]{1,100})(?:@(\d{1,9}))?", label)
+        if match is None:
+            raise QueryError(f"{label[:100]!r} names no saved query\nWrite NAME, or NAME@VERSION, such as good_games@2.")
+        return match[1], None if match[2] is None else int(match[2])
+
+    def all(self) -> list[Saved]:
+        """Every version of every saved query."""
+        with self._archive.database.read() as session:
+            return [_saved(row) for row in saved_queries.all_queries(session)]
+
+    def episodes(self, saved: Saved) -> dict[str, str]:
+        """Id -> hash of the file as it was then."""
+        with self._archive.database.read() as session:
+            return saved_queries.episodes_of_query(session, _named(session.get(SavedQuery, (saved.name, saved.version))))
+
+    def changed(self, saved: Saved) -> dict[str, str]:
+        """Id -> what is wrong with it today, of the episodes of a saved query: gone, another file, or not to be released."""
+        wanted = self.episodes(saved)
+        released = self._archive.released(saved=(saved.name, saved.version), with_uploads=True)
+        here = {episode.id: episode.sha256 for episode in released.episodes}
+        result = {name: "it has another file now" for name, sha256 in wanted.items() if here.get(name, sha256) != sha256}
+        with self._archive.database.read() as session:
+            known = {row.id for row in saved_queries.rows_of(session, list(wanted))}
+        for name in sorted(wanted.keys() - here.keys()):
+            result[name] = "somebody in it does not agree to a release any more" if name in known else "it is not here"
+        return result
+
+    # People's choices
+
+    def counts(self) -> ReleaseCounts:
+        """How recorded episodes stand."""
+        with self._archive.database.read() as session:
+            return releases.counts(session)
+
+    def choices(self) -> list[Choice]:
+        """Everything that was written down, in order; the newest of each counts."""
+        with self._archive.database.read() as session:
+            return [
+                Choice(
+                    EVERYBODY if row.participant_id is None else judge_name(row.participant_id),
+                    row.may_release,
+                    row.note,
+                    row.created_at,
+                )
+                for row in releases.choices(session)
+            ]
+
+    def choose(self, who: str, *, may_release: bool, note: str = "") -> None:
+        """Write down whether games may be released: of one participant, at their word, or of everybody's open play.
+
+        Args:
+            who: `participant-<id>`, or `open-play`.
+        Raises:
+            QueryError: If there is no such participant.
+        """
+        number = None if who == EVERYBODY else participant_number(who)
+        if number is None and who != EVERYBODY:
+            raise QueryError(f"{who[:100]!r} is nobody\nWrite {EVERYBODY}, or a participant as lists show them: participant-7.")
+        with self._archive.database.write() as session:
+            if not releases.add_choice(
+                session, participant_id=number, may_release=may_release, note=note, now=datetime.now(UTC)
+            ):
+                raise QueryError(f"there is no {who} in this data folder\nSee who played:  interplay episodes list")
+
+
+def _named(row: SavedQuery | None) -> SavedQuery:
+    assert row is not None
+    return row
+
+
+def _saved(row: SavedQuery) -> Saved:
+    return Saved(
+        row.name, row.version, row.task, tuple(json.loads(row.conditions)), row.sha256, row.num_episodes, row.created_at
+    )

@@ -1,0 +1,116 @@
+"""What formats of Parquet files share when they are read: where data sets lie, and columns as arrays."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from interplay.record.archive import Archive
+from interplay.record.errors import RecordingError
+from interplay.record.exchange.proving import Brought, Imported, Importing
+
+
+class Part(NamedTuple):
+    """One episode of a data set: what errors call it, its steps, and what reads it."""
+
+    label: str
+    num_steps: int
+    read: Callable[[], Brought]
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format that Interplay wrote, told by a document in each data set.
+
+    Attributes:
+        name: As errors call it.
+        document: Its place in the folder of a data set.
+        parts: Folder -> the episodes of a data set.
+    """
+
+    name: str
+    document: str
+    parts: Callable[[Path], list[Part]]
+
+    def num_steps_in(self, place: str) -> int:
+        """Steps of all data sets in a place.
+
+        Raises:
+            RecordingError: If there is none.
+        """
+        return sum(part.num_steps for folder in find(place, self.document, self.name) for part in self.parts(folder))
+
+    def import_data_sets(self, archive: Archive, place: str, *, advance: Callable[[int], None] | None = None) -> Imported:
+        """Make episodes of every data set in a place. Importing again adds nothing.
+
+        Raises:
+            RecordingError: If there is no data set, or nothing can be made of any; an episode is entered whole or not at all.
+        """
+        with Importing.to(archive) as importing:
+            for folder in find(place, self.document, self.name):
+                for part in self.parts(folder):
+                    if importing.take(f"{folder.name} episode {part.label}", part.read) and advance is not None:
+                        advance(part.num_steps)
+        return importing.result
+
+
+def find(place: str, document: str, name: str) -> list[Path]:
+    """The folders of the data sets in a place, sorted: those with a certain document.
+
+    Raises:
+        RecordingError: If there is none.
+    """
+    root, depth = Path(place).resolve(), len(Path(document).parts)
+    found = sorted(
+        path.parents[depth - 1]
+        for path in root.rglob(document)
+        if not any(part.startswith(".") for part in path.relative_to(root).parts)  # what a killed export left
+    )
+    if not found:
+        raise RecordingError(
+            f"there is no data set in {root} that Interplay wrote for {name}: no file {document}\n"
+            "Give the folder of one, or a folder of several. This command downloads nothing; fetch it first."
+        )
+    return found
+
+
+def episodes_of(paths: list[Path]) -> list[dict[str, Any]]:
+    """The rows of some small files.
+
+    Raises:
+        RecordingError: If one cannot be read.
+    """
+    rows: list[dict[str, Any]] = []
+    for path in paths:
+        try:
+            rows += pq.read_table(path).to_pylist()
+        except (pa.ArrowException, OSError) as error:
+            raise RecordingError(f"{path} cannot be read: {error}\nFetch or export the data set again.") from error
+    return rows
+
+
+def numbers(column: pa.ChunkedArray) -> np.ndarray:
+    """A column of numbers, or of lists of as many numbers each, as an array of shape (N, size)."""
+    array = column.combine_chunks()
+    if pa.types.is_nested(array.type):
+        return array.flatten().to_numpy(zero_copy_only=False).reshape(len(array), -1)
+    return array.to_numpy(zero_copy_only=False).reshape(-1, 1)
+
+
+def text_json(text: str) -> dict[str, Any]:
+    """A JSON object.
+
+    Raises:
+        ValueError: If it is something else.
+    """
+    value = json.loads(text)
+    if not isinstance(value, dict):
+        raise ValueError(f"expected a JSON object, got {type(value).__name__}")
+    return value

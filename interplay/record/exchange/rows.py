@@ -1,0 +1,350 @@
+"""One walk over an episode for formats with a row a step: numbers, owners, hashes and pictures; and the way back.
+
+What a format's own columns cannot say (the task, spaces, the palette) is a document beside them, `Description`.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Literal
+
+import gymnasium
+import numpy as np
+
+from interplay.envs.base import Frame, PlayableEnv
+from interplay.record import spaces
+from interplay.record.errors import RecordingError
+from interplay.record.exchange.played_back import Taken
+from interplay.record.exchange.proving import Brought, Look, Spaces, check_names, imported_name, same, why_not_made
+from interplay.record.exchange.pseudonyms import Pseudonyms
+from interplay.record.exchange.vectors import from_row, is_numeric, to_rows
+from interplay.record.exchange.writing import ExportError
+from interplay.record.schema import Owner, frame_hash
+from interplay.record.sealed import Episode
+from interplay.tasks import Task
+
+FORMAT_VERSION = 1
+Pictures = Literal["video", "images", "none"]
+"""How pictures are kept."""
+PICTURES = ("video", "images", "none")
+NO_HASH = -1
+_EPISODE_ID = re.compile(r"[0-9A-Za-z][0-9A-Za-z-]{7,63}")
+
+
+@dataclass(frozen=True)
+class Description:
+    """What all episodes of a data set have in common.
+
+    Attributes:
+        action_spaces: Seat -> space.
+        observation_space: Of what the environment returned; None where that is its picture, or holds texts.
+        palette: uint8, shape (256, 3), of pictures that are indices of colours.
+        height, width: Of the pictures that agents see.
+    """
+
+    task: Task
+    action_spaces: Mapping[str, gymnasium.Space]
+    observation_space: gymnasium.Space | None
+    palette: np.ndarray | None
+    height: int
+    width: int
+    pictures: Pictures
+    env_versions: Mapping[str, str]
+
+    @classmethod
+    def of(cls, episode: Episode, pictures: Pictures) -> Description:
+        """What an episode says of its data set."""
+        header = episode.header
+        observed = header.observation_space
+        first = episode.observed[0].pixels.shape if header.view is not None else (header.height, header.width)
+        return cls(
+            task=episode.task,
+            action_spaces=header.action_spaces,
+            observation_space=observed if observed is not None and is_numeric(observed) else None,
+            palette=header.palette,
+            height=first[0],
+            width=first[1],
+            pictures=pictures,
+            env_versions=header.env_versions,
+        )
+
+    def check(self, episode: Episode) -> None:
+        """Check that an episode fits into the same data set.
+
+        Raises:
+            ExportError: If its spaces or pictures are others.
+        """
+        mine, its = self.to_json(), Description.of(episode, self.pictures).to_json()
+        for name in ("action_spaces", "observation_space", "palette", "height", "width"):
+            if mine[name] != its[name]:
+                raise ExportError(
+                    f"episode {episode.id} has another {name.replace('_', ' ')} than those before it, and a data set has one\n"
+                    "Choose episodes that are alike, by --where."
+                )
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON values."""
+        return {
+            "format_version": FORMAT_VERSION,
+            "task": self.task.to_json(),
+            "task_hash": self.task.content_hash,
+            "action_spaces": {seat: spaces.to_json(space) for seat, space in self.action_spaces.items()},
+            "observation_space": None if self.observation_space is None else spaces.to_json(self.observation_space),
+            "palette": None if self.palette is None else base64.b64encode(self.palette.tobytes()).decode(),
+            "height": self.height,
+            "width": self.width,
+            "pictures": self.pictures,
+            "env_versions": dict(self.env_versions),
+        }
+
+    @classmethod
+    def read(cls, path: Path) -> Description:
+        """Read the document of a data set.
+
+        Raises:
+            RecordingError: If it is missing, or says what cannot be.
+        """
+        try:
+            said = json.loads(path.read_text())
+            if said["format_version"] != FORMAT_VERSION:
+                raise ValueError(f"format_version is {said['format_version']}, and this release reads {FORMAT_VERSION}")
+            palette = said["palette"]
+            description = cls(
+                task=Task.from_json(said["task"]),
+                action_spaces={seat: spaces.from_json(space) for seat, space in said["action_spaces"].items()},
+                observation_space=None if said["observation_space"] is None else spaces.from_json(said["observation_space"]),
+                palette=None if palette is None else np.frombuffer(base64.b64decode(palette), np.uint8).reshape(256, 3),
+                height=int(said["height"]),
+                width=int(said["width"]),
+                pictures=said["pictures"],
+                env_versions=dict(said["env_versions"]),
+            )
+            if set(description.action_spaces) != set(description.task.seats):
+                raise ValueError("its seats are not those of its task")
+        except (OSError, KeyError, TypeError, ValueError, AttributeError) as error:
+            raise RecordingError(
+                f"{path} describes no data set that Interplay wrote: {error}\nExport it again, or fetch all its files."
+            ) from error
+        check_names(description.task)
+        return description
+
+    def column(self, name: str, seat: str) -> str:
+        """The column of a seat: `action` where there is one seat, else `action.left`."""
+        return name if len(self.task.seats) == 1 else f"{name}.{seat}"
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The steps of one episode: T of them, and T + 1 observations.
+
+    Attributes:
+        actions: Seat -> numbers, shape (T, size).
+        rewards: Seat -> float64, shape (T,).
+        terminated, truncated: bool, shape (T,).
+        owners: Seat -> T names of who acted, people's as pseudonyms.
+        observations: What the environment returned, shape (T + 1, size), or None.
+        frame_hashes: int64, shape (T + 1,): of each picture that agents see; `NO_HASH` where nobody drew it.
+        facts: What is known of the whole episode, JSON values.
+    """
+
+    actions: Mapping[str, np.ndarray]
+    rewards: Mapping[str, np.ndarray]
+    terminated: np.ndarray
+    truncated: np.ndarray
+    owners: Mapping[str, Sequence[str]]
+    observations: np.ndarray | None
+    frame_hashes: np.ndarray
+    facts: Mapping[str, Any]
+
+    @property
+    def num_steps(self) -> int:
+        """T."""
+        return len(self.terminated)
+
+
+def walk(
+    episode: Episode, description: Description, pseudonyms: Pseudonyms, show: Callable[[Frame], None] | None = None
+) -> Rows:
+    """Everything of an episode, its pictures shown one after the other.
+
+    Args:
+        show: Is given the T + 1 pictures that agents see. Without it they are drawn only where there is nothing else to prove a
+            replay by: neither their hashes nor what the environment returned.
+    Raises:
+        ExportError: If the episode does not fit, or its actions are no numbers.
+    """
+    description.check(episode)
+    header, table = episode.header, episode.steps()
+    steps = table.slice(0, episode.num_steps)
+    recorded = table.column("frame_hash") if header.view is None and "frame_hash" in table.column_names else None
+    if show is None and recorded is not None and not recorded.null_count:
+        hashes = recorded.to_numpy().astype(np.int64)
+    elif show is None and description.observation_space is not None:
+        hashes = np.full(episode.num_steps + 1, NO_HASH)
+    else:
+        found = []
+        for frame in episode.observed:
+            found.append(frame_hash(frame.pixels))
+            if show is not None:
+                show(frame)
+        hashes = np.array(found, np.int64)
+    observed = None
+    if description.observation_space is not None:
+        observed = to_rows(description.observation_space, episode.raw_observations())
+    return Rows(
+        actions={seat: to_rows(space, episode.actions(seat)) for seat, space in header.action_spaces.items()},
+        rewards={seat: episode.rewards(seat) for seat in header.seats},
+        terminated=steps.column("terminated").to_numpy(),
+        truncated=steps.column("truncated").to_numpy(),
+        owners={seat: _owners(episode, seat, pseudonyms) for seat in header.seats},
+        observations=observed,
+        frame_hashes=hashes,
+        facts=facts_of(episode, pseudonyms),
+    )
+
+
+def _owners(episode: Episode, seat: str, pseudonyms: Pseudonyms) -> list[str]:
+    header, column = episode.header, f"owner.{seat}"
+    table = episode.steps()
+    if column not in table.column_names:  # schema version 1: one actor all the time
+        names = [header.owners[seat].name] * episode.num_steps
+    else:
+        names = table.column(column).slice(0, episode.num_steps).to_pylist()
+    shown = {name: pseudonyms.player(name, header.owner_called(name).kind) for name in set(names)}
+    return [shown[name] for name in names]
+
+
+def facts_of(episode: Episode, pseudonyms: Pseudonyms) -> dict[str, Any]:
+    """What is known of a whole episode, as JSON values, without people's names."""
+    return {
+        "episode": episode.id,
+        "task": episode.task_id,
+        "task_hash": episode.task_hash,
+        "seed": episode.seed,
+        "outcome": episode.outcome,
+        "created_at": episode.created_at.isoformat(),
+        "num_steps": episode.num_steps,
+        "score": episode.total_reward,
+        "owners": {
+            seat: {"name": pseudonyms.player(owner.name, owner.kind), "kind": owner.kind}
+            for seat, owner in episode.header.owners.items()
+        },
+        "seats": [
+            {
+                "seat": held.seat,
+                "actor": pseudonyms.player(held.actor, held.actor_kind),
+                "actor_kind": held.actor_kind,
+                "num_steps": held.num_steps,
+                "score": held.total_reward,
+            }
+            for held in episode.seats
+        ],
+        "statistics": dict(episode.statistics),
+    }
+
+
+def brought(
+    description: Description, rows: Rows, pictures: Callable[[], Iterable[Frame]] | None, *, are_exact: bool
+) -> Brought:
+    """An episode of a data set, to be proved or kept.
+
+    Args:
+        pictures: Reads its T + 1 pictures; None where it has none.
+        are_exact: Whether these are the pictures that were seen; a video's are not quite.
+    Raises:
+        RecordingError: If its rows are not as the description says.
+    """
+    task, facts = description.task, rows.facts
+    name = str(facts.get("episode"))
+    if not _EPISODE_ID.fullmatch(name):
+        raise RecordingError(f"an episode is called {name[:100]!r}, which is no id\nExport it again.")
+    try:
+        steps = list(_steps(description, rows))
+        if not steps or len(rows.frame_hashes) != len(steps) + 1:
+            raise ValueError(f"it has {len(steps)} steps and {len(rows.frame_hashes)} observations; expected one more")
+        observations = None
+        if description.observation_space is not None and rows.observations is not None:
+            observations = [from_row(description.observation_space, row) for row in rows.observations]
+        names = _names(rows)
+        owners = {seat: Owner(names[said["name"]], str(said["kind"])) for seat, said in facts["owners"].items()}
+        created_at, seed = datetime.fromisoformat(str(facts["created_at"])), int(facts["seed"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise RecordingError(f"episode {name} cannot be read: {type(error).__name__}: {error}\nExport it again.") from error
+    if observations is not None:
+        observation_space = description.observation_space
+    else:
+        colours = () if _is_indexed(description, are_exact) else (3,)
+        observation_space = gymnasium.spaces.Box(0, 255, (description.height, description.width, *colours), np.uint8)
+        if len(task.seats) > 1:
+            observation_space = gymnasium.spaces.Dict(dict.fromkeys(task.seats, observation_space))
+    action_space: gymnasium.Space = gymnasium.spaces.Dict(dict(description.action_spaces))
+    return Brought(
+        id=name,
+        task=task,
+        seed=None if seed < 0 else seed,
+        owners=owners,
+        outcome=str(facts.get("outcome", "")),
+        created_at=created_at,
+        why_not=why_not_made(task) or ("its seed is not known" if seed < 0 else ""),
+        steps=steps,
+        observations=lambda: _seen(task, name, pictures) if observations is None else observations,
+        look=lambda: _look(rows, description.observation_space),
+        spaces=Spaces(action_space if len(task.seats) > 1 else description.action_spaces[task.seats[0]], observation_space),
+        palette=description.palette if pictures is not None and _is_indexed(description, are_exact) else None,
+        pictures=None if observations is None else pictures,
+    )
+
+
+def _is_indexed(description: Description, are_exact: bool) -> bool:
+    return are_exact and description.palette is not None
+
+
+def _steps(description: Description, rows: Rows) -> Iterator[Taken]:
+    """The steps of all seats, by the names that people have here."""
+    names, seats = _names(rows), description.task.seats
+    for step in range(rows.num_steps):
+        yield Taken(
+            {seat: from_row(space, rows.actions[seat][step]) for seat, space in description.action_spaces.items()},
+            {seat: float(rows.rewards[seat][step]) for seat in seats},
+            bool(rows.terminated[step]),
+            bool(rows.truncated[step]),
+            {seat: names[rows.owners[seat][step]] for seat in seats},
+        )
+
+
+def _names(rows: Rows) -> dict[str, str]:
+    """Name in the data set -> name here: a participant's number there means somebody else here."""
+    kinds = {str(held["actor"]): str(held["actor_kind"]) for held in rows.facts["seats"]}
+    kinds |= {str(said["name"]): str(said["kind"]) for said in rows.facts["owners"].values()}
+    found = {*kinds, *(name for owners in rows.owners.values() for name in owners)}
+    return {name: imported_name(str(name)[:100], kinds.get(name, "agent")) for name in found}
+
+
+def _seen(task: Task, name: str, pictures: Callable[[], Iterable[Frame]] | None) -> list[Any]:
+    """Pictures as observations; the same of all seats."""
+    if pictures is None:
+        raise RecordingError(
+            f"episode {name} cannot be played again, and the data set holds neither its pictures nor its observations\n"
+            "Export it with pictures:  --pictures images"
+        )
+    seen = [frame.pixels for frame in pictures()]
+    return seen if len(task.seats) == 1 else [dict.fromkeys(task.seats, one) for one in seen]
+
+
+def _look(rows: Rows, space: gymnasium.Space | None) -> Look:
+    """Compares the picture of a replay by its hash, and what the world returned where the data set has it."""
+
+    def look(env: PlayableEnv, observation: Any, step: int, ended: bool) -> bool:
+        wanted = int(rows.frame_hashes[step])
+        is_same = wanted == NO_HASH or frame_hash(env.view().pixels) == wanted
+        if space is None or rows.observations is None:
+            return is_same
+        return is_same and same(to_rows(space, [observation])[0], rows.observations[step])
+
+    return look

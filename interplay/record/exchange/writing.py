@@ -1,0 +1,162 @@
+"""What every format shares when episodes are written: which ones a data set holds, and a folder that appears whole."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from interplay.errors import MisuseError
+from interplay.files import part_of, to_disk
+from interplay.record.errors import RecordingError
+from interplay.record.sealed import Episode
+from interplay.store.saved_queries import content_hash
+
+Advance = Callable[[int], None]
+"""Is told numbers of steps that are done."""
+
+
+class ExportError(RecordingError, MisuseError):
+    """An export that cannot be as it was asked for."""
+
+
+@dataclass(frozen=True)
+class DataSet:
+    """One data set that was written.
+
+    Attributes:
+        id: What it is called below `root`.
+        root: The folder that it lies in.
+        task: Id of its task.
+        seat: The one seat that it holds; empty where it holds all.
+        num_episodes, num_steps: What it holds.
+        is_new: Whether it was written now; False where the same one was there.
+    """
+
+    id: str
+    root: Path
+    task: str
+    seat: str
+    num_episodes: int
+    num_steps: int
+    is_new: bool = True
+
+
+@dataclass(frozen=True)
+class Exported:
+    """What an export did: the data sets, and id -> reason of the episodes that are in none of them."""
+
+    datasets: list[DataSet] = field(default_factory=list)
+    left_out: dict[str, str] = field(default_factory=dict)
+
+
+def by_task(episodes: Sequence[Episode]) -> tuple[dict[str, list[Episode]], dict[str, str]]:
+    """Task id -> its episodes, sorted by task; and id -> reason of episodes that no data set can hold.
+
+    Raises:
+        ExportError: If nothing is left, or a task's episodes are of several versions of it.
+    """
+    found: dict[str, list[Episode]] = {}
+    left_out: dict[str, str] = {}
+    for episode in episodes:
+        if reason := _why_left_out(episode):
+            left_out[episode.id] = reason
+        else:
+            found.setdefault(episode.task_id, []).append(episode)
+    if not found:
+        raise ExportError("there is no episode with a step to export\nSee what there is:  interplay episodes list")
+    for task_id, of_task in found.items():
+        versions = {episode.task_hash for episode in of_task}
+        if len(versions) > 1:
+            raise ExportError(
+                f"the episodes of {task_id} are of {len(versions)} versions of the task, and a data set has one environment\n"
+                f"Choose one:  --where 'task_hash = {sorted(versions)[0]}'"
+            )
+    return dict(sorted(found.items())), left_out
+
+
+def _why_left_out(episode: Episode) -> str:
+    if episode.is_video_only:
+        return "a video only: nothing was recorded step by step"
+    return "" if episode.num_steps else "it has no step"
+
+
+@contextmanager
+def new_folder(target: Path, name: str) -> Iterator[Path]:
+    """A folder beside `target` to write a data set to; it becomes `target` when the block ends, and goes when it raises.
+
+    Raises:
+        RecordingError: If it cannot be written; nothing is left.
+    """
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        part = part_of(target)
+        try:
+            part.mkdir()
+            yield part
+            for path in part.rglob("*"):
+                to_disk(path)
+            part.rename(target)
+            to_disk(target.parent)
+        finally:
+            shutil.rmtree(part, ignore_errors=True)
+    except OSError as error:
+        raise RecordingError(
+            f"cannot write the data set {name} to {target.parent}: {error.strerror or error}\n"
+            "Nothing of it is left; the episodes are safe. Give another place with --out, or free some space."
+        ) from error
+
+
+def write_each(
+    places: dict[str, Path],
+    episodes: dict[str, list[Episode]],
+    settings: object,
+    document: str,
+    write: Callable[[Path, list[Episode], str], int],
+) -> list[DataSet]:
+    """Write a data set for each task, one after the other; those that are whole stay if a later one fails.
+
+    An export that was stopped goes on when it is called again: a data set that is made of the same is not written again.
+
+    Args:
+        places: Task id -> folder.
+        settings: How episodes are written, as text says it.
+        document: The file of a data set that says what it is `made_of`.
+        write: Writes episodes to a new folder with what they are made of, and returns the number of their steps.
+    Raises:
+        ExportError: If something else is in a place; before anything is written.
+    """
+    made = {task_id: _made_of(episodes[task_id], settings) for task_id in places}
+    there = {task_id for task_id, place in places.items() if place.exists()}
+    for task_id in there:
+        if _said_of(places[task_id] / document) != made[task_id]:
+            raise ExportError(
+                f"{places[task_id]} is there already, and is not replaced\nGive another folder for {task_id}:  --out FOLDER"
+            )
+    result = []
+    for task_id, place in places.items():
+        its_episodes = episodes[task_id]
+        num_steps = sum(episode.num_steps for episode in its_episodes)
+        if task_id not in there:
+            with new_folder(place, task_id) as folder:
+                num_steps = write(folder, its_episodes, made[task_id])
+        result.append(DataSet(place.name, place.parent, task_id, "", len(its_episodes), num_steps, task_id not in there))
+    return result
+
+
+def _made_of(episodes: Sequence[Episode], settings: object) -> str:
+    """What a data set is told by: the hashes of its episodes, and how they were written."""
+    of_episodes = content_hash((episode.id, episode.sha256 or "") for episode in episodes)
+    return hashlib.sha256(f"{of_episodes} {settings}".encode()).hexdigest()
+
+
+def _said_of(document: Path) -> str | None:
+    """What a data set says that it is made of."""
+    try:
+        return str(json.loads(document.read_text())["made_of"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None

@@ -1,0 +1,60 @@
+"""Whether people's games may be released in data sets: what the operator wrote down, and how it stands.
+
+The rule itself is the view `withheld_seats`, which queries of episodes use (`EpisodeQuery.released`). For every seat that a
+person held, the first of these that says something counts: what the operator wrote down for this person; if the game began
+during a study, what they agreed to there; otherwise what the operator wrote down for open play. Where nothing is said the game
+stays.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import NamedTuple
+
+from sqlalchemy import case, func, select
+from sqlalchemy.orm import Session
+
+from interplay.store.episodes import UPLOADED, WITHHELD
+from interplay.store.models import EpisodeRow, EpisodeSeat, Participant, ReleaseChoice
+
+
+class ReleaseCounts(NamedTuple):
+    """Recorded episodes by whether they may be released.
+
+    Attributes:
+        without_people: Nobody's consent is needed.
+        agreed: Every person in them agreed.
+        withheld: Somebody in them did not.
+    """
+
+    without_people: int
+    agreed: int
+    withheld: int
+
+
+def add_choice(session: Session, *, participant_id: int | None, may_release: bool, note: str, now: datetime) -> bool:
+    """Write down a choice: of a participant, or (None) of everybody's open play. False if there is no such participant."""
+    if participant_id is not None and session.get(Participant, participant_id) is None:
+        return False
+    session.add(ReleaseChoice(participant_id=participant_id, may_release=may_release, note=note, created_at=now))
+    session.flush()
+    return True
+
+
+def choices(session: Session) -> list[ReleaseChoice]:
+    """Everything that was written down, in order."""
+    return list(session.scalars(select(ReleaseChoice).order_by(ReleaseChoice.id)))
+
+
+def counts(session: Session) -> ReleaseCounts:
+    """How recorded episodes stand."""
+    withheld = EpisodeRow.id.in_(select(WITHHELD.c.episode_id))
+    with_people = (
+        select(EpisodeSeat.episode_id)
+        .where(EpisodeSeat.episode_id == EpisodeRow.id, EpisodeSeat.actor_kind == "human")
+        .exists()
+    )
+    state = case((withheld, "withheld"), (with_people, "agreed"), else_="without_people")
+    query = select(state, func.count()).where(EpisodeRow.frames != UPLOADED).group_by(state)
+    found = {name: count for name, count in session.execute(query)}
+    return ReleaseCounts(**{name: found.get(name, 0) for name in ReleaseCounts._fields})
