@@ -252,7 +252,7 @@ def test_bench_without_a_name_lists_what_can_be_measured(run):
     result = run("bench")
     assert result.returncode == 0, result.stderr
     lines = result.stdout.splitlines()
-    assert len(lines) == 13
+    assert len(lines) == 14
     assert any(line.startswith("record       What recording costs: time a step") for line in lines)
     assert [one["bench"] for one in json.loads(run("bench", "--json").stdout)][:2] == ["dataset", "explore"]
 
@@ -271,7 +271,7 @@ def test_bench_offers_what_measures_and_not_the_modules_beside_it(run, tmp_path)
     result = run("bench", "recrod")
     assert result.returncode == 2
     assert "did you mean 'record'?" in result.stderr
-    known = "dataset, explore, felt, judging, matchmaking, play, play_world, rank, record, same_world, scenes, world"
+    known = "dataset, explore, felt, judging, matchmaking, partners, play, play_world, rank, record, same_world, scenes, ..."
     assert f"known: {known}\n" in run("bench", "xyzzy").stderr
     (tmp_path / "real.py").write_text('parser.add_argument("--json")\nif __name__ == "__main__":\n    main()\n')
     (tmp_path / "process.py").write_text('if __name__ == "__main__":\n    main()\n')

@@ -33,8 +33,8 @@ from interplay.play.server import PlayServer
 from interplay.play.workers import channel, pool
 from interplay.play.workers.channel import Unpacker
 from interplay.play.workers.live import LiveEpisode
-from interplay.store import PlaySession
 from interplay.statistics import Collection
+from interplay.store import PlaySession
 from interplay.tasks import find, parse_suite
 
 
