@@ -85,7 +85,7 @@ class Game:
 
     def look(self, seat: LiveSeat, pitch: float, yaw: float, painted_step: int | None = None) -> None:
         step = self.live.step if painted_step is None else painted_step
-        self.live.input(seat, 0, step, 0.0, 0, pitch, yaw, True)
+        self.live.input(seat, 0, step, 0.0, 0, wire.LOOKED, pitch, yaw)
 
 
 @pytest.fixture
@@ -247,7 +247,7 @@ def test_a_look_moves_no_cursor(game: Game) -> None:
     game.look(left, 45.0, 45.0)
     game.tick()
     assert (screen.x, screen.y) == cursor
-    live.input(left, 0, live.step, 0.0, 0, 1.0, 1.0)  # a turn does
+    live.input(left, 0, live.step, 0.0, 0, wire.TURNED, 1.0, 1.0)  # a turn does
     game.tick()
     assert screen.x > cursor[0]
     assert screen.y > cursor[1]

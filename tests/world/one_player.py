@@ -12,9 +12,15 @@ from interplay.world.state import Player
 class OnePlayer:
     """Beside a `player` and a `screen`."""
 
+    grid: Any
     player: Player
     screen: Any
     seat = 0
+
+    @property
+    def first(self) -> Any:
+        """As generated: this land, which notes what changes from its beginning on."""
+        return self.grid
 
     @property
     def players(self) -> list[Player]:

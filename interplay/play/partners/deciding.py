@@ -159,6 +159,15 @@ class Player:
             self._work.begins.append((key, begin))
             self._work.changed.notify()
 
+    def give_up_begins(self) -> list[tuple[Key, messages.Begin]]:
+        """Of a player who hangs in a game: the seats that wait for it, for another one."""
+        with self._work.changed:
+            if not (self.hangs and self._seated):
+                return []
+            begins, self._work.begins = self._work.begins, []
+            self.keys.difference_update(key for key, _ in begins)
+            return begins
+
     def ask(self, key: Key, question: Question) -> None:
         """Decide; a question that was not answered yet is forgotten."""
         with self._work.changed:
@@ -329,6 +338,9 @@ class Decider:
             now = time.monotonic()
             if now >= alive_at:
                 self._report()
+                for player in set(self._player_of.values()):
+                    for key, begin in player.give_up_begins():
+                        self._begin(key, begin)
                 alive_at = now + ALIVE_EVERY_S
             sockets = [self._channel, *self._askers, *([] if self._listener is None else [self._listener])]
             readable, _, _ = select.select(sockets, [], [], max(0.0, alive_at - time.monotonic()))
@@ -378,14 +390,16 @@ class Decider:
             key = Key(asker, number, seat)
             if kind == ToDecider.BEGIN:
                 self._leave(key)
-                begin = messages.unpack_begin(payload)
-                self._player_of[key] = player = self._player(begin.agent)
-                player.begin(key, begin)
+                self._begin(key, messages.unpack_begin(payload))
             elif kind == ToDecider.ASK and key in self._player_of:
                 step, asked_us, due_us, observation = messages.unpack_question(payload)
                 self._player_of[key].ask(key, Question(step, asked_us, due_us, values.decode(observation)))
             elif kind == ToDecider.LEAVE:
                 self._leave(key)
+
+    def _begin(self, key: Key, begin: messages.Begin) -> None:
+        self._player_of[key] = player = self._player(begin.agent)
+        player.begin(key, begin)
 
     def _player(self, agent: str) -> Player:
         """The one of this name; another one if it hangs or could not be loaded."""
