@@ -27,6 +27,7 @@ from interplay.record.recorder import Recorder
 from interplay.record.schema import Owner
 from interplay.record.sealed import Episode
 from interplay.record.stepper import RecordedEpisode
+from interplay.statistics import StatisticSpec
 from interplay.store import episodes as queries
 from interplay.tables import is_name
 from interplay.tasks import Task, builtin_suites
@@ -106,6 +107,31 @@ def check_names(task: Task) -> None:
         raise RecordingError(f"its task is called {task.id!r}; expected SUITE/NAME\nExport it again.")
 
 
+def check_code(archive: Archive, task: Task, statistics: Iterable[StatisticSpec] = (), *, makes_world: bool = True) -> None:
+    """Check that what came from elsewhere names no code that would be imported and called here, unless the same version of the
+    task was played in this data folder, so that its suite file was trusted before.
+
+    Args:
+        statistics: Which the recording names beside those of its task.
+        makes_world: Whether its world will be made here.
+    Raises:
+        RecordingError: If it does.
+    """
+    is_known = archive.knows(task)
+    trusted = [*archive.statistics, *(task.statistics if is_known else ())]
+    named = [f"the statistic {spec.name!r}" for spec in (*task.statistics, *statistics) if spec.is_own and spec not in trusted]
+    if makes_world and not is_known:
+        options = {**dict(task.env.options.get("kwargs") or {}), **task.env.options}
+        checks = [str(options.get(name) or "") for name in ("check", "automatic")]
+        named += [f"the outcome check {check!r}" for check in checks if ":" in check]
+        named += [f"the world {task.env.id!r}"] if ":" in task.env.name else []
+    if named:
+        raise RecordingError(
+            f"its task names code to run, {named[0]}, and nothing was played of this task here\n"
+            f"If you trust that code, play {task.id} here once, with its suite file; then bring the episodes again."
+        )
+
+
 def why_not_made(task: Task) -> str:
     """Why the world of a task that a file brings is not made; empty where it is.
 
@@ -176,6 +202,7 @@ class Importing:
         return True
 
     def _enter(self, brought: Brought) -> None:
+        check_code(self._archive, brought.task, makes_world=False)
         reason = brought.why_not
         if not reason:
             proved = self._proved(brought)

@@ -106,10 +106,20 @@ class Visits:
             store.give_variant(session, enrolment.id, found.variant, found.reason)
             return play.variant(found.variant)
 
-    def bind(self, enrolment: Enrolment, session_id: str) -> None:
-        """Note that a seat was given in a visit; what is played there counts for it."""
+    def bind(self, enrolment: Enrolment, session_id: str) -> bool:
+        """Note that a seat was given in a visit; what is played there counts for it.
+
+        Returns:
+            False if another game of the visit is open: of two seats that are asked for at once, one is given.
+        """
+        play = _play_of(self._studies.version(enrolment.study_hash))
         with self._database.write() as session:
+            lock(session)
+            visit = read_visit(session, play, session.get_one(Enrolment, enrolment.id), self._clock())
+            if visit.is_playing or visit.is_waiting:
+                return False
             store.bind(session, session_id, enrolment.id)
+            return True
 
     def _stands(self, session: Session, study: Study, open_seats: Mapping[str, int]) -> list[Stand]:
         counts = store.count_variants(session, study.id, self._clock())
