@@ -123,7 +123,7 @@ def raffle(
     payroll = Payroll(open_archive(data, database, must_exist=True).database)
     drawn = payroll.raffle(study, seed=seed, hint=opened_hint(place))
     document = drawn.to_json()
-    rows = [(place + 1, one["worker"], one["enrolment"], one["number"][:16]) for place, one in enumerate(document["winners"])]
+    rows = [(rank + 1, one["worker"], one["enrolment"], one["number"][:16]) for rank, one in enumerate(document["winners"])]
     deed = "Drawn" if document["is_new"] else "Drawn before"
     text = table(["#place", "worker", "enrolment", "number"], rows)
     if not as_json:

@@ -80,7 +80,7 @@ def held(*owners: int | str) -> list[EpisodeSeat]:
 
 
 def add(archive, name: str, at: datetime, *owners: int | str, given: bool = True, **changes) -> None:
-    """One episode in the catalogue; `given`: where it began while the visits 1 to 4 went on, they gave the seats of their people."""
+    """One episode in the catalogue; `given`: if it began while the visits 1 to 4 went on, they gave their people's seats."""
     with archive.database.write() as session:
         testing.add_task(session, TASK)
         first = held(*owners)[0]

@@ -141,6 +141,7 @@ def test_what_was_earned_stays_when_statistics_are_measured_again_or_games_come_
     explained = Payroll(archive.database).explain("orders", ada.id).to_json()
     assert (explained["is_final"], explained["agrees"], explained["bonus_cents"]) == (True, True, 150)
     assert [one["episode"] for one in explained["games"]] == [episode]
+    assert world.visits.get(ada).earned.cents == 225, "the page of the end says what is paid"
 
 
 def test_a_seats_successor_cannot_change_the_pay_of_who_sat_there_before(world, archive):

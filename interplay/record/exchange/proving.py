@@ -199,6 +199,9 @@ class Importing:
         except InterplayError as error:
             self.result.refused[label] = str(error)
             return False
+        except Exception as error:  # whatever a file that nobody here wrote makes a reader stumble over: the others go on
+            self.result.refused[label] = f"it cannot be read: {type(error).__name__}: {error}\nFetch or export it again."
+            return False
         return True
 
     def _enter(self, brought: Brought) -> None:

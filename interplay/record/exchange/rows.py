@@ -34,6 +34,8 @@ Pictures = Literal["video", "images", "none"]
 """How pictures are kept."""
 PICTURES = ("video", "images", "none")
 NO_HASH = -1
+_MAX_PIXELS = 8192
+"""Of a side of a picture that is read: who asks for more asks for memory."""
 _EPISODE_ID = re.compile(r"[0-9A-Za-z][0-9A-Za-z-]{7,63}")
 
 
@@ -127,6 +129,8 @@ class Description:
             )
             if set(description.action_spaces) != set(description.task.seats):
                 raise ValueError("its seats are not those of its task")
+            if not (1 <= description.height <= _MAX_PIXELS and 1 <= description.width <= _MAX_PIXELS):
+                raise ValueError(f"its pictures have {description.height} x {description.width} pixels")
         except (OSError, KeyError, TypeError, ValueError, AttributeError) as error:
             raise RecordingError(
                 f"{path} describes no data set that Interplay wrote: {error}\nExport it again, or fetch all its files."

@@ -5,7 +5,9 @@ Each method is one transaction, or one look at the database. The rules are in `a
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import numpy as np
@@ -15,9 +17,11 @@ from interplay.errors import unknown_name
 from interplay.store import Database, Enrolment
 from interplay.store import visits as store
 from interplay.store.judging import lock
+from interplay.store.studies import pay_events_of
 from interplay.study.assigning.balance import Assigned, Stand, assign, available
 from interplay.study.definition import Study
 from interplay.study.playing.games import PlayedVisit, read_visit
+from interplay.study.playing.ledger import read_evidence
 from interplay.study.playing.variants import PlayPart, Variant
 from interplay.study.studies import Studies
 
@@ -47,11 +51,12 @@ class Visits:
         self._rng = rng or np.random.default_rng()
 
     def get(self, enrolment: Enrolment) -> PlayedVisit:
-        """A visit as it stands now."""
+        """A visit as it stands now; once it has earned something, with the games and statistics that it was earned by."""
         play = _play_of(self._studies.version(enrolment.study_hash))
         with self._database.read() as session:
-            current = session.get_one(Enrolment, enrolment.id)
-            return read_visit(session, play, current, self._clock())
+            visit = read_visit(session, play, session.get_one(Enrolment, enrolment.id), self._clock())
+            earned = next((one for one in pay_events_of(session, [enrolment.id]) if one.kind == "earned"), None)
+            return visit if earned is None else replace(visit, games=tuple(read_evidence(json.loads(earned.detail))[1]))
 
     def stands(self, study: Study) -> list[Stand]:
         """How far each variant of a study is."""
