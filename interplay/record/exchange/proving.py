@@ -5,6 +5,7 @@ A file decides no code that runs: environments are made by ids that are register
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -32,6 +33,8 @@ from interplay.store import episodes as queries
 from interplay.tables import is_name
 from interplay.tasks import Task, builtin_suites
 
+EPISODE_ID = re.compile(r"[0-9A-Za-z][0-9A-Za-z-]{7,63}")
+"""What an episode from elsewhere may be called: it becomes the name of a file."""
 UNKNOWN_SEED = -1
 """Seed of an episode whose data set does not say it; no replay proves such a one."""
 

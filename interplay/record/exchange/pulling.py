@@ -18,7 +18,7 @@ from interplay.errors import InterplayError, MisuseError
 from interplay.files import to_disk
 from interplay.record.archive import Archive
 from interplay.record.errors import RecordingError
-from interplay.record.exchange.proving import check_code, check_names
+from interplay.record.exchange.proving import EPISODE_ID, check_code, check_names
 from interplay.record.sealed import Episode
 from interplay.store import episodes as queries
 from interplay.store.participants import participant_number
@@ -32,7 +32,6 @@ _TIMEOUT_S = 60.0
 _CHUNK_BYTES = 1 << 16
 _MAX_PAGE_BYTES = 4 << 20
 """Of a page of the list; a hundred episodes are 20 kB."""
-_EPISODE_ID = re.compile(r"[0-9A-Za-z][0-9A-Za-z-]{7,63}")
 
 
 class PullError(RecordingError, MisuseError):
@@ -243,7 +242,7 @@ def _offers(line: _Line, asked: Asked, result: Pulled) -> Iterator[_Offer]:
             result.num_withheld = int(page["num_withheld"])
             for said in page["episodes"]:
                 offer = _Offer(str(said["id"]), str(said["sha256"]), int(said["size_bytes"]))
-                if not _EPISODE_ID.fullmatch(offer.id) or not re.fullmatch(r"[0-9a-f]{64}", offer.sha256):
+                if not EPISODE_ID.fullmatch(offer.id) or not re.fullmatch(r"[0-9a-f]{64}", offer.sha256):
                     raise ValueError(f"no id or no hash: {offer.id[:100]!r}")
                 if offer.size_bytes < 1:
                     raise ValueError(f"episode {offer.id} has {offer.size_bytes} bytes")
