@@ -306,7 +306,7 @@ def _check_statistics(where: str, names: Iterable[str], task: Task) -> None:
     from interplay.study.playing.variants import BUILT_IN
 
     known, shares = list(BUILT_IN), {}
-    for spec in together(defaults(task.env.id), task.statistics):
+    for spec in together(defaults(task.env.id, takes_turns=task.takes_turns), task.statistics):
         collector = spec.build()
         statistic = collector.statistic
         counts = [f"{statistic.name}.{count}" for count in collector.count_names]

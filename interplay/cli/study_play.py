@@ -117,25 +117,20 @@ def raffle(
 
     Try:  interplay study raffle my_study --seed 2026
     """
+    from rich.console import Group
+
     from interplay.study.payroll import Payroll
 
     place = place_options(data, database)
     payroll = Payroll(open_archive(data, database, must_exist=True).database)
     drawn = payroll.raffle(study, seed=seed, hint=opened_hint(place))
     document = drawn.to_json()
-    rows = [(place + 1, one["worker"], one["enrolment"], one["number"][:16]) for place, one in enumerate(document["winners"])]
+    rows = [(rank + 1, one["worker"], one["enrolment"], one["number"][:16]) for rank, one in enumerate(document["winners"])]
     deed = "Drawn" if document["is_new"] else "Drawn before"
-    text = table(["#place", "worker", "enrolment", "number"], rows)
-    if not as_json:
-        from rich.console import Group
-
-        emit(
-            document,
-            as_json=False,
-            text=Group(
-                text, "", f"{deed} from {document['entries']} entries with the seed {document['seed']}.",
-                f"Pay them:  interplay study pay {study}{place}",
-            ),
-        )  # fmt: skip
-        return
-    emit(document, as_json=True, text=None)
+    lines = [
+        "",
+        f"{deed} from {drawn.entries} entries with the seed {drawn.seed}.",
+        f"Pay them:  interplay study pay {study}{place}",
+    ]
+    text = None if as_json else Group(table(["#place", "worker", "enrolment", "number"], rows), *lines)
+    emit(document, as_json=as_json, text=text)

@@ -197,6 +197,11 @@ class Archive:
         with self.database.read() as session:
             return queries.task_ids(session)
 
+    def knows(self, task: Task) -> bool:
+        """Whether something was recorded or judged under this version of a task."""
+        with self.database.read() as session:
+            return bool(task_definitions(session, [task.content_hash]))
+
     def get(self, episode_id: str) -> Episode:
         """One episode by id, recorded here or a video only.
 

@@ -1,9 +1,9 @@
 """Whether people's games may be released in data sets: what the operator wrote down, and how it stands.
 
 The rule itself is the view `withheld_seats`, which queries of episodes use (`EpisodeQuery.released`). For every seat that a
-person held, the first of these that says something counts: what the operator wrote down for this person; if the game began
-during a study, what they agreed to there; otherwise what the operator wrote down for open play. Where nothing is said the game
-stays.
+person held, the first of these that says something counts: what the operator wrote down for this person; if a study gave the
+seat, what they agreed to there; if it began while they were in a study in which they did not agree, no; otherwise what the
+operator wrote down for open play. Where nothing is said the game stays.
 """
 
 from __future__ import annotations

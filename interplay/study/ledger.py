@@ -133,7 +133,8 @@ def _bonus(visits: Sequence[Visit], last: Mapping[str, Event]) -> Payment | None
     by_enrolment = {visit.enrolment: visit for visit in visits}
     theirs = [event for event in last.values() if event.enrolment in by_enrolment]
     bonuses = [event for event in theirs if event.kind == "bonus" and not event.request.startswith(PAY)]
-    earned = sum(event.amount_cents for event in theirs if event.kind == "earned")
+    are_timed = {visit.enrolment for visit in timed}
+    earned = sum(event.amount_cents for event in theirs if event.kind == "earned" and event.enrolment in are_timed)
     for event in bonuses:
         if event.state == "planned":  # the same payment again, not another one beside it
             return Payment("bonus", by_enrolment[event.enrolment], event.amount_cents, event.request, "unknown")

@@ -134,11 +134,25 @@ def may_play(request: HTTPConnection, task: str) -> Enrolment | None:
     if visit.variant is None or visit.variant.task != task:
         _refuse(request, enrolment, 409, "another_task", "this study asks you to play something else; load the page again")
     if visit.is_playing or visit.is_waiting:
-        message = "you have a game open already: go on in that window. If it is closed, try again in two minutes"
-        _refuse(request, enrolment, 409, "game_open", message)
+        _refuse_second_game(request, enrolment)
     if visit.is_over:
         _refuse(request, enrolment, 409, "ended", "you have played all the games of this study")
     return enrolment
+
+
+def give_seat(request: HTTPConnection, enrolment: Enrolment, session_id: str) -> None:
+    """Note that a seat belongs to a visit.
+
+    Raises:
+        HTTPException: 409, where they asked for two at once and have the other one.
+    """
+    if not visits_of(request).bind(enrolment, session_id):
+        _refuse_second_game(request, enrolment)
+
+
+def _refuse_second_game(request: HTTPConnection, enrolment: Enrolment) -> NoReturn:
+    message = "you have a game open already: go on in that window. If it is closed, try again in two minutes"
+    _refuse(request, enrolment, 409, "game_open", message)
 
 
 def _refuse(request: HTTPConnection, enrolment: Enrolment, status: int, code: str, message: str) -> NoReturn:

@@ -16,7 +16,7 @@ from interplay.play.connections.tokens import TokenError
 from interplay.play.games import agreement
 from interplay.play.server import COUNTDOWN_S, PlayServer
 from interplay.tasks import Task
-from interplay.web.enrolments import may_play, visits_of
+from interplay.web.enrolments import give_seat, may_play
 from interplay.web.identity import (
     GIVEN_NAME,
     current_participant,
@@ -96,7 +96,7 @@ def open_session(request: Request, wanted: SessionRequest) -> SessionGrant:
         wheel=wanted.wheel,
     )
     if enrolment is not None:
-        visits_of(request).bind(enrolment, grant.session)  # before the player knows of the seat
+        give_seat(request, enrolment, grant.session)  # before the player knows of the seat
     return SessionGrant(**grant.to_json())
 
 

@@ -170,7 +170,8 @@ def finish_early(request: Request, enrolment: Enrolled, form: FormPairs) -> Resp
     if next_step(facts) == "work":
         if facts.is_playing and ("without_it", "1") not in form:
             return see_other(end_address(request, enrolment))
-        if facts.is_complete or (facts.num_wanted is None and facts.num_answers):
+        is_play = _study_of(request, enrolment).play is not None  # answers given in a version of before finish no visit of play
+        if facts.is_complete if is_play else (facts.num_wanted is None and facts.num_answers):
             studies_of(request).finish(enrolment, "done")
         elif not _has_work(request, enrolment):
             studies_of(request).finish(enrolment, "nothing_left")

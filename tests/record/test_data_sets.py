@@ -22,7 +22,7 @@ from interplay.envs import make
 from interplay.envs.base import Frame
 from interplay.record import Owner, RecordedEpisode, RecordingError, verify
 from interplay.record.exchange.card import Release
-from interplay.record.exchange.pictures import from_png
+from interplay.record.exchange.pictures import from_png, to_png
 from interplay.record.exchange.pseudonyms import Pseudonyms
 from interplay.record.hugging_face import exporting as hugging_face_exporting
 from interplay.record.hugging_face import importing as hugging_face_importing
@@ -100,7 +100,7 @@ def test_pictures_of_a_hugging_face_data_set_are_those_of_the_recording(record, 
     assert steps.num_rows == 21
     palette = played.episode.header.palette
     for view, said in zip(played.views, steps.column("image").to_pylist(), strict=True):
-        np.testing.assert_array_equal(from_png(said["bytes"], palette).pixels, view)
+        np.testing.assert_array_equal(from_png(said["bytes"], palette, *view.shape[:2]).pixels, view)
     assert steps.column("action").to_pylist() == [*played.actions, None]
     assert steps.column("reward").to_pylist() == [*(result[1] for result in played.results), None]
     assert steps.column("truncated").to_pylist() == [False] * 19 + [True, None]
@@ -247,6 +247,7 @@ def test_people_have_pseudonyms_and_takeovers_stay(archive, other, tmp_path):
         (lambda said: {}, "describes no data set that Interplay wrote: 'format_version'"),
         (lambda said: said | {"task": said["task"] | {"id": "../../x"}}, "its task is called '../../x'; expected SUITE/NAME"),
         (lambda said: said | {"action_spaces": {}}, "its seats are not those of its task"),
+        (lambda said: said | {"height": 10**6}, "its pictures have 1000000 x"),
     ],
 )
 def test_a_description_that_cannot_be_is_refused(archive, other, tmp_path, change, expected):
@@ -258,6 +259,27 @@ def test_a_description_that_cannot_be_is_refused(archive, other, tmp_path, chang
         hugging_face_importing.FORMAT.import_data_sets(other, str(tmp_path))
     assert expected in str(error.value)
     assert other.episodes() == []
+
+
+def test_a_picture_of_another_size_is_not_unpacked():
+    data = to_png(Frame(np.zeros((4, 6, 3), np.uint8)))
+    assert from_png(data, None, 4, 6).pixels.shape == (4, 6, 3)
+    for wrong in (data, b"", None):
+        with pytest.raises(RecordingError, match="a picture of the data set cannot be read"):
+            from_png(wrong, None, 6, 4)
+
+
+def test_a_list_of_episodes_without_its_columns_is_refused(archive, other, tmp_path):
+    cartpoles(archive, 1)
+    to_hugging_face(archive.episodes(), str(tmp_path), pictures="none")
+    file = tmp_path / "mine/cartpole/episodes/episodes-00000.parquet"
+    pq.write_table(pq.read_table(file, columns=["episode"]), file)
+    for read in (
+        hugging_face_importing.FORMAT.num_steps_in,
+        lambda place: hugging_face_importing.FORMAT.import_data_sets(other, place),
+    ):
+        with pytest.raises(RecordingError, match="its list of episodes cannot be read: KeyError: 'num_steps'"):
+            read(str(tmp_path))
 
 
 def test_what_is_asked_wrongly_is_said_in_words(archive, invaders, record, tmp_path, capsys):

@@ -15,6 +15,7 @@ import pytest
 from minari.data_collector import EpisodeBuffer
 from user_loop import cartpoles
 
+from interplay import testing
 from interplay.agents import find as find_agent
 from interplay.agents import rollout
 from interplay.cli import _run
@@ -25,7 +26,7 @@ from interplay.record.exchange.proving import UNKNOWN_SEED
 from interplay.record.exchange.pseudonyms import Pseudonyms
 from interplay.record.minari import exporting
 from interplay.record.minari.importing import import_data_sets
-from interplay.tasks import find
+from interplay.tasks import Task, find
 
 export = functools.partial(exporting.export, pseudonyms=Pseudonyms(b"0" * 64))
 
@@ -248,6 +249,23 @@ def test_code_that_a_file_names_does_not_run(archive, other, tmp_path, env, reas
     file.write_text(json.dumps(said))
     with pytest.raises(RecordingError, match=r"its task is called '../../cartpole'; expected SUITE/NAME"):
         import_data_sets(other, str(tmp_path))
+
+
+def test_a_statistic_that_a_file_names_is_not_called(archive, other, tmp_path):
+    """A task file may name `module:factory`; a data set that came from elsewhere may not, unless the task is known here."""
+    export(cartpoles(archive, 1), str(tmp_path / "out"), observations="environment")
+    file = tmp_path / "out/mine/cartpole/player-v0/data/metadata.json"
+    said = json.loads(file.read_text())
+    mark = tmp_path / "called"
+    said["interplay"]["task"]["statistics"] = [{"name": "os:mkdir", "parameters": {"path": str(mark)}}]
+    file.write_text(json.dumps(said))
+    with pytest.raises(RecordingError, match="names code to run, the statistic 'os:mkdir', and nothing was played"):
+        import_data_sets(other, str(tmp_path / "out"))
+    assert other.episodes() == []
+    assert not mark.exists()
+    with other.database.write() as session:
+        testing.add_task(session, Task.from_json(said["interplay"]["task"]))
+    assert len(import_data_sets(other, str(tmp_path / "out")).proved) == 1
 
 
 def test_an_import_that_fails_half_way_leaves_nothing(record, archive, other, invaders, tmp_path):

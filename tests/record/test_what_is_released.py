@@ -79,14 +79,26 @@ def held(*owners: int | str) -> list[EpisodeSeat]:
     ]
 
 
-def add(archive, name: str, at: datetime, *owners: int | str, **changes) -> None:
-    """One episode in the catalogue."""
+def add(archive, name: str, at: datetime, *owners: int | str, given: bool = True, **changes) -> None:
+    """One episode in the catalogue; `given`: if it began while the visits 1 to 4 went on, they gave their people's seats."""
     with archive.database.write() as session:
         testing.add_task(session, TASK)
         first = held(*owners)[0]
         facts = {"id": name, "created_at": at, "actor_kind": first.actor_kind, "participant_id": first.participant_id}
         values = testing.episode_values(TASK, first.actor, 1, **facts, **changes)
         session.add(EpisodeRow(**values, seats=held(*owners)))
+        session.flush()
+        for owner in owners if given and hours(1) <= at <= hours(2) else ():
+            if owner in (1, 2, 3, 4):
+                session.add(seat_given(name, owner, f"visit-{owner}"))
+
+
+def seat_given(episode: str, participant: int, visit: str | None) -> PlaySession:
+    """A seat that a participant got, in a visit or without one."""
+    return PlaySession(
+        id=f"{episode}-{participant}", task=TASK.id, task_hash=TASK.content_hash, seed=1, created_at=START, actor="x",
+        actor_kind="human", participant_id=participant, episode_id=episode, enrolment_id=visit,
+    )  # fmt: skip
 
 
 def released(archive, **asked) -> set[str]:
@@ -110,22 +122,24 @@ def test_each_rule_of_release(people):
         ("still-in-study", outside, (4,)),
     ]:
         add(people, name, at, *owners)
+    add(people, "beside-yes", during, 1, given=False)
+    add(people, "beside-no", during, 2, given=False)
     add(people, "lost", during, "participant-9")
     with people.database.write() as session:
         session.execute(sa.update(EpisodeSeat).where(EpisodeSeat.episode_id == "lost").values(actor_kind="human"))
-    agreed = {"agents", "own-loop", "yes", "both", "with-agent", "still-in-study"}
-    assert released(people) == agreed
+    agreed = {"agents", "own-loop", "yes", "both", "with-agent"}
+    assert released(people) == agreed, "also who never ended a visit plays outside it"
     queries = Queries(people)
-    assert queries.counts() == (1, 5, 6)
+    assert queries.counts() == (1, 4, 9)
     queries.choose("open-play", may_release=True, note="the start page says so")
-    assert released(people) == agreed | {"open-1", "open-5"}
+    assert released(people) == agreed | {"open-1", "open-5", "still-in-study", "beside-yes"}
     queries.choose("participant-1", may_release=False)
     assert released(people) == {"agents", "own-loop", "still-in-study", "open-5"}
     queries.choose("participant-2", may_release=True)
-    assert released(people) == {"agents", "own-loop", "still-in-study", "open-5", "no"}
+    assert released(people) == {"agents", "own-loop", "still-in-study", "open-5", "no", "beside-no"}
     queries.choose("open-play", may_release=False)
     queries.choose("participant-1", may_release=True)
-    assert released(people) == agreed | {"no", "one-of-two", "open-1"}
+    assert released(people) == agreed | {"no", "one-of-two", "open-1", "beside-yes", "beside-no"}
     with pytest.raises(QueryError, match="there is no participant-77 in this data folder"):
         queries.choose("participant-77", may_release=True)
     with pytest.raises(QueryError, match="'ada' is nobody"):
@@ -133,27 +147,13 @@ def test_each_rule_of_release(people):
     assert [one.who for one in queries.choices()][:2] == ["open-play", "participant-1"]
 
 
-def test_the_seat_that_a_study_gave_goes_before_the_clock(people):
-    """A game that a study of before gave, and one that was played beside a study of now."""
+def test_a_study_answers_for_the_seats_that_it_gave(people):
+    """A game that a study of before gave, and one that was played beside a study of now: its yes is not about that one."""
     add(people, "given", hours(5), 2)
-    add(people, "beside", hours(1.5), 1)
+    add(people, "beside", hours(1.5), 1, given=False)
     with people.database.write() as session:
-        for number, (episode, visit) in enumerate({"given": "visit-1", "beside": None}.items(), start=1):
-            session.add(
-                PlaySession(
-                    id=f"session-{number}",
-                    task=TASK.id,
-                    task_hash=TASK.content_hash,
-                    seed=1,
-                    created_at=START,
-                    actor="x",
-                    actor_kind="human",
-                    participant_id=2 if episode == "given" else 1,
-                    episode_id=episode,
-                    enrolment_id=visit,
-                )
-            )
-    assert released(people) == {"given", "beside"}
+        session.add_all([seat_given("given", 2, "visit-1"), seat_given("beside", 1, None)])
+    assert released(people) == {"given"}
 
 
 def test_no_condition_gets_round_the_rule(people):
@@ -179,7 +179,7 @@ def test_a_thousand_episodes_are_withheld_as_by_hand(people):
     """The view against the rule in Python, for drawn seats, times and choices."""
     rng = np.random.default_rng(0)
     owners = [1, 2, 3, 4, 5, 6, "random", "Ada"]
-    values, seats, wanted = [], [], set()
+    values, seats, given, wanted = [], [], [], set()
     choices = {5: True, 2: False}
     visits = {1: (True, 2.0), 2: (False, 2.0), 3: (None, 2.0), 4: (True, np.inf)}
     with people.database.write() as session:
@@ -207,12 +207,15 @@ def test_a_thousand_episodes_are_withheld_as_by_hand(people):
                 for one in held(*who)
             ]  # fmt: skip
 
-            def agrees(owner, at=at):
+            from_visits = {owner for owner in who if isinstance(owner, int) and owner in visits and rng.uniform() < 0.3}
+            given += [(name, owner) for owner in from_visits]
+
+            def agrees(owner, at=at, from_visits=from_visits):
                 if not isinstance(owner, int):
                     return True
                 if owner in choices:
                     return choices[owner]
-                if owner in visits and 1 <= at <= visits[owner][1]:
+                if owner in from_visits or (owner in visits and 1 <= at <= visits[owner][1]):
                     return bool(visits[owner][0])
                 return True
 
@@ -220,6 +223,7 @@ def test_a_thousand_episodes_are_withheld_as_by_hand(people):
                 wanted.add(name)
         session.execute(sa.insert(EpisodeRow), values)
         session.execute(sa.insert(EpisodeSeat), seats)
+        session.add_all(seat_given(name, owner, f"visit-{owner}") for name, owner in given)
     found = people.released()
     assert {episode.id for episode in found.episodes} == wanted
     assert (found.num_released, found.num_withheld) == (len(wanted), 1000 - len(wanted))
@@ -350,6 +354,8 @@ def person_and_agent(people):
     for step in range(20):
         played.step({"player": step % 3}, owners={"player": "participant-1" if step < 12 else "scripted"})
     episode = people.seal(recorder.finish("left"))
+    with people.database.write() as session:
+        session.add(seat_given(episode.id, 1, "visit-1"))
     env.close()
     return people, episode
 

@@ -8,7 +8,17 @@ import pytest
 import sqlalchemy as sa
 
 from interplay import testing
-from interplay.store import Database, EpisodeRow, EpisodeSeat, Participant, ReleaseChoice, StudyRow, StudyVersion, saved_queries
+from interplay.store import (
+    Database,
+    EpisodeRow,
+    EpisodeSeat,
+    Participant,
+    PlaySession,
+    ReleaseChoice,
+    StudyRow,
+    StudyVersion,
+    saved_queries,
+)
 from interplay.store.episodes import EpisodeQuery, count_episodes, find_episodes
 from interplay.store.releases import counts
 from interplay.store.studies import add_enrolment
@@ -46,6 +56,14 @@ def test_the_view_decides_in_every_database(database):
             name = f"participant-{person.id}"
             values = testing.episode_values(TASK, name, 1, id=person.key, actor_kind="human", participant_id=person.id)
             session.add(EpisodeRow(**values))
+        session.flush()
+        for person in people[:2]:
+            session.add(
+                PlaySession(
+                    id=person.key, task=TASK.id, task_hash=TASK.content_hash, seed=1, created_at=testing.START, actor="",
+                    actor_kind="human", participant_id=person.id, episode_id=person.key, enrolment_id=f"visit-{person.id}",
+                )
+            )  # fmt: skip
         testing.add_episode(session, TASK, "random", 2)
 
     def released() -> set[str]:

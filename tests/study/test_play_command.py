@@ -43,6 +43,9 @@ def test_statistics_that_a_task_does_not_measure_and_shares_are_refused(run, tmp
     assert status == 1
     assert "inside_out is a share, which does not add up over games" in err
     assert "Remedy: name inside_out.good and inside_out.all instead." in err
+    turns = STUDY.replace("atari/space_invaders", "gymnasium/taxi").replace('"time"', '"active_time"')
+    (tmp_path / "turns.toml").write_text(turns.partition("[bonus]")[0] + "[[variants]]" + turns.partition("[[variants]]")[2])
+    assert "unknown statistic 'active_time'" in run("check turns.toml")[2], "where each step is a turn nobody measures it"
 
 
 def test_opening_a_study_of_play_prints_no_preview_of_pairs(run):

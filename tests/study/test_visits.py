@@ -5,13 +5,14 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
-from play_world import STUDY, PlayWorld, measured
+from play_world import STUDY, TASK, PlayWorld, measured
 from sqlalchemy import text
 
 from interplay.errors import NotFoundError
-from interplay.store import EpisodeSeat, SeatStatistic
+from interplay.store import EpisodeSeat, SeatStatistic, sessions
 from interplay.study import StudyError
 from interplay.study.enrolment import Facts, due_outcome, next_step
+from interplay.study.ledger import Event, Visit, plan
 from interplay.study.payroll import Payroll
 
 SECOND = """
@@ -140,6 +141,7 @@ def test_what_was_earned_stays_when_statistics_are_measured_again_or_games_come_
     explained = Payroll(archive.database).explain("orders", ada.id).to_json()
     assert (explained["is_final"], explained["agrees"], explained["bonus_cents"]) == (True, True, 150)
     assert [one["episode"] for one in explained["games"]] == [episode]
+    assert world.visits.get(ada).earned.cents == 225, "the page of the end says what is paid"
 
 
 def test_a_seats_successor_cannot_change_the_pay_of_who_sat_there_before(world, archive):
@@ -160,6 +162,38 @@ def test_a_seats_successor_cannot_change_the_pay_of_who_sat_there_before(world, 
     }  # fmt: skip
     world.finish(ada)
     assert payments(world) == [("reward", "ada", 75), ("bonus", "ada", 75)]
+
+
+def seat_given(world: PlayWorld, enrolment, name: str, episode: str | None = None) -> None:
+    """Another seat for somebody, not bound to their visit yet; with an episode it is over."""
+    with world.database.write() as session:
+        sessions.open_session(
+            session, id=name, task=TASK, task_hash="", seed=1, actor="", actor_kind="human",
+            participant_id=enrolment.participant_id, seat="player", now=world.now,
+        )  # fmt: skip
+        session.flush()
+        if episode is not None:
+            sessions.set_session_state(session, name, "ended", episode_id=episode, now=world.now)
+
+
+def test_of_two_seats_asked_for_at_once_one_belongs_to_the_visit(world):
+    """Two games at once would count the same seconds twice."""
+    ada = world.come("ada")
+    world.visits.give(ada)
+    names = [f"seat-{number}" for number in range(4)]
+    for name in names:
+        seat_given(world, ada, name)
+    with ThreadPoolExecutor(4) as threads:
+        assert sorted(threads.map(lambda name: world.visits.bind(ada, name), names)) == [False, False, False, True]
+
+
+def test_who_leaves_a_seat_and_comes_back_to_it_has_played_one_game(world):
+    ada = world.come("ada")
+    world.visits.give(ada)
+    episode = world.play(ada, {"inside_out.good": 100, "inside_out.all": 100}, seconds=150)
+    seat_given(world, ada, "again", episode)
+    assert world.visits.bind(ada, "again")
+    assert [game.statistics["time"] for game in world.visits.get(ada).games] == [150.0]
 
 
 def test_the_ledger_refuses_to_be_changed(world, archive):
@@ -274,6 +308,15 @@ def test_an_hourly_target_counts_what_was_earned(archive):
     world.finish(ada)
     # A quarter of an hour is worth 3.00: 0.75 and 0.57 are there, 1.68 are missing.
     assert payments(world) == [("reward", "ada", 75), ("bonus", "ada", 57), ("bonus", "ada", 168)]
+
+
+def test_what_a_visit_without_a_target_earned_does_not_lessen_the_top_up_of_another():
+    """The study got its hourly target in a later version: 900 s are worth 3.00, 0.75 of it is the reward."""
+    before, now = Visit("a", "ada", "a-1", "", 900, 75), Visit("b", "ada", "a-2", "", 900, 75, hourly_cents=1200)
+    events = [Event("a", "earned", "due", 57, "earned:a")]
+    assert [(one.kind, one.visit.enrolment, one.amount_cents) for one in plan([before, now], events)] == [
+        ("reward", "a", 75), ("reward", "b", 75), ("bonus", "a", 57), ("bonus", "b", 225)
+    ]  # fmt: skip
 
 
 def test_every_cent_is_explained_also_of_a_visit_that_goes_on(world, archive):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import io
 import json
 import os
@@ -12,9 +14,11 @@ import sys
 import threading
 import zipfile
 from datetime import UTC, datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import httpx
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 from warm_process import WarmProcess
 from web_server import serving
@@ -28,6 +32,7 @@ from interplay.play.connections.tokens import operator_token
 from interplay.record import RecordingError, verify
 from interplay.record.exchange.pulling import FOLDER, Asked, PullError, pull_episodes
 from interplay.record.exchange.queries import Queries
+from interplay.record.schema import METADATA_KEY
 from interplay.store.participants import add_participant
 from interplay.tasks import find
 
@@ -230,6 +235,128 @@ def test_a_file_that_is_another_one_is_refused(theirs, ours, address, token):
     assert "its hash differs" in pulled.refused[episode.id]
     assert len(pulled.fetched) == NUM_EPISODES - 1
     assert len(pull_episodes(ours, address, token, Asked()).fetched) == 1
+
+
+class Hostile(ThreadingHTTPServer):
+    """A server that lists what it likes and sends what it likes, and never stops sending.
+
+    Attributes:
+        page: Its list.
+        body: Of every file.
+        follows: Is sent after a file, without an end.
+    """
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Answering)
+        self.page, self.body, self.follows = page_of(), b"", b""
+        self.address = f"http://127.0.0.1:{self.server_address[1]}"
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def offers(self, episode: str, body: bytes) -> None:
+        digest = hashlib.sha256(body).hexdigest()
+        self.body, self.page = body, page_of({"id": episode, "sha256": digest, "size_bytes": len(body)})
+
+
+def page_of(*episodes: dict, following: int | None = None) -> dict:
+    return {"episodes": list(episodes), "num_withheld": 0, "next": following}
+
+
+class _Answering(BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        server = self.server
+        assert isinstance(server, Hostile)
+        self.send_response(200)
+        self.end_headers()
+        with contextlib.suppress(OSError):  # whoever asked has read enough
+            if "parquet" not in self.path:
+                self.wfile.write(json.dumps(server.page).encode())
+                return
+            self.wfile.write(server.body)
+            while server.follows:
+                self.wfile.write(server.follows)
+
+    def log_message(self, *words) -> None:
+        """Nothing on the screen."""
+
+
+@pytest.fixture
+def hostile():
+    with Hostile() as server:
+        yield server
+        server.shutdown()
+
+
+def changed(episode, change) -> bytes:
+    """The file of an episode, with other facts."""
+    table = pq.read_table(episode.path)
+    facts = json.loads(pq.read_metadata(episode.path).metadata[METADATA_KEY])
+    change(facts)
+    file = io.BytesIO()
+    pq.write_table(table.replace_schema_metadata({METADATA_KEY: json.dumps(facts)}), file)
+    return file.getvalue()
+
+
+def test_a_list_that_cannot_be_is_refused(hostile, ours):
+    good = {"id": "20260101T000000-00000000", "sha256": "0" * 64, "size_bytes": 1}
+    for page, problem in [
+        (page_of(good | {"id": "../../../x"}), "no id or no hash: '../../../x'"),
+        (page_of(good | {"sha256": "../x"}), "no id or no hash"),
+        (page_of(good | {"size_bytes": 0}), "has 0 bytes"),
+        (page_of(good | {"size_bytes": -1}), "has -1 bytes"),
+        (page_of(following=5), "its pages have no end"),
+        (page_of(good, following=0), "its pages have no end"),
+        ({"message": "x" * (5 << 20)}, "does not answer as an Interplay server"),
+    ]:
+        hostile.page = page
+        with pytest.raises(PullError, match=problem):
+            pull_episodes(ours, hostile.address, "token", Asked())
+    for url in ("http://lab:x", "http://me:secret@lab.example"):
+        with pytest.raises(PullError, match="is no address of a server"):
+            pull_episodes(ours, url, "token", Asked())
+    with pytest.raises(PullError, match="the token has characters that no token has"):
+        pull_episodes(ours, hostile.address, "token\n", Asked())
+    assert files(ours) == {}
+
+
+def test_what_is_sent_after_a_file_is_left_alone(hostile, theirs, ours):
+    episode = theirs.episodes(actor="agent")[0]
+    hostile.offers(episode.id, episode.path.read_bytes())
+    hostile.follows = b"x" * 65536
+    assert [one.id for one in pull_episodes(ours, hostile.address, "token", Asked()).fetched] == [episode.id]
+    assert files(ours)[episode.path.name] == episode.path.read_bytes()
+
+
+def test_a_file_that_names_code_or_nonsense_is_refused(hostile, theirs, ours, tmp_path):
+    """Nothing of it is called, nothing of it gets into the catalogue, and nothing lies outside the folder of pulls."""
+    episode = theirs.episodes(actor="agent")[0]
+    mark = tmp_path / "called"
+    code = {"name": "os:mkdir", "parameters": {"path": str(mark)}}
+
+    def refused(change) -> str:
+        hostile.offers(episode.id, changed(episode, change))
+        pulled = pull_episodes(ours, hostile.address, "token", Asked())
+        assert pulled.fetched == []
+        return pulled.refused[episode.id]
+
+    code_in_task = "its task names code to run, the statistic 'os:mkdir', and nothing was played of this task here"
+    assert refused(lambda facts: facts["header"]["task"].update(statistics=[code])).startswith(code_in_task)
+    assert refused(lambda facts: facts["header"].update(statistics=[code])).startswith(code_in_task)
+    world = {"id": "gym:antigravity:CartPole-v1", "options": {}}
+    assert "the world 'gym:antigravity:CartPole-v1'" in refused(lambda facts: facts["header"]["task"].update(env=world))
+    world = {"id": "voxel:flat", "options": {"check": "os:abort"}}
+    assert "the outcome check 'os:abort'" in refused(lambda facts: facts["header"]["task"].update(env=world))
+    assert "expected SUITE/NAME" in refused(lambda facts: facts["header"]["task"].update(id="../../x"))
+    for name, value in [("num_steps", "x"), ("num_steps", 10**30), ("seed", None), ("seats", 7), ("total_reward", "1")]:
+        assert "its facts cannot be read" in refused(lambda facts, one=(name, value): facts["summary"].update([one]))
+    assert "names participants of that server" in refused(
+        lambda facts: facts["header"]["owners"]["player"].update(participant_id=1)
+    )
+    hostile.offers(episode.id, b"PAR1" * 9)
+    assert "not a Parquet file" in pull_episodes(ours, hostile.address, "token", Asked()).refused[episode.id]
+    assert not mark.exists()
+    assert (files(ours), ours.episodes()) == ({}, [])
 
 
 def test_the_page_of_episodes_downloads_for_the_operator_alone(theirs, address, token, tmp_path):

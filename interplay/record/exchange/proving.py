@@ -5,6 +5,7 @@ A file decides no code that runs: environments are made by ids that are register
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -27,10 +28,13 @@ from interplay.record.recorder import Recorder
 from interplay.record.schema import Owner
 from interplay.record.sealed import Episode
 from interplay.record.stepper import RecordedEpisode
+from interplay.statistics import StatisticSpec
 from interplay.store import episodes as queries
 from interplay.tables import is_name
 from interplay.tasks import Task, builtin_suites
 
+EPISODE_ID = re.compile(r"[0-9A-Za-z][0-9A-Za-z-]{7,63}")
+"""What an episode from elsewhere may be called: it becomes the name of a file."""
 UNKNOWN_SEED = -1
 """Seed of an episode whose data set does not say it; no replay proves such a one."""
 
@@ -106,6 +110,31 @@ def check_names(task: Task) -> None:
         raise RecordingError(f"its task is called {task.id!r}; expected SUITE/NAME\nExport it again.")
 
 
+def check_code(archive: Archive, task: Task, statistics: Iterable[StatisticSpec] = (), *, makes_world: bool = True) -> None:
+    """Check that what came from elsewhere names no code that would be imported and called here, unless the same version of the
+    task was played in this data folder, so that its suite file was trusted before.
+
+    Args:
+        statistics: Which the recording names beside those of its task.
+        makes_world: Whether its world will be made here.
+    Raises:
+        RecordingError: If it does.
+    """
+    is_known = archive.knows(task)
+    trusted = [*archive.statistics, *(task.statistics if is_known else ())]
+    named = [f"the statistic {spec.name!r}" for spec in (*task.statistics, *statistics) if spec.is_own and spec not in trusted]
+    if makes_world and not is_known:
+        options = {**dict(task.env.options.get("kwargs") or {}), **task.env.options}
+        checks = [str(options.get(name) or "") for name in ("check", "automatic")]
+        named += [f"the outcome check {check!r}" for check in checks if ":" in check]
+        named += [f"the world {task.env.id!r}"] if ":" in task.env.name else []
+    if named:
+        raise RecordingError(
+            f"its task names code to run, {named[0]}, and nothing was played of this task here\n"
+            f"If you trust that code, play {task.id} here once, with its suite file; then bring the episodes again."
+        )
+
+
 def why_not_made(task: Task) -> str:
     """Why the world of a task that a file brings is not made; empty where it is.
 
@@ -173,9 +202,13 @@ class Importing:
         except InterplayError as error:
             self.result.refused[label] = str(error)
             return False
+        except Exception as error:  # whatever a file that nobody here wrote makes a reader stumble over: the others go on
+            self.result.refused[label] = f"it cannot be read: {type(error).__name__}: {error}\nFetch or export it again."
+            return False
         return True
 
     def _enter(self, brought: Brought) -> None:
+        check_code(self._archive, brought.task, makes_world=False)
         reason = brought.why_not
         if not reason:
             proved = self._proved(brought)

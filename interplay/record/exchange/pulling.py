@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 import time
 from collections.abc import Callable, Iterator
@@ -11,12 +12,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import httpx
+import pyarrow.parquet as pq
 
 from interplay.errors import InterplayError, MisuseError
 from interplay.files import to_disk
 from interplay.record.archive import Archive
 from interplay.record.errors import RecordingError
-from interplay.record.exchange.proving import check_names
+from interplay.record.exchange.proving import EPISODE_ID, check_code, check_names
 from interplay.record.sealed import Episode
 from interplay.store import episodes as queries
 from interplay.store.participants import participant_number
@@ -28,7 +30,8 @@ ATTEMPTS = 5
 _WAIT_S = 0.5
 _TIMEOUT_S = 60.0
 _CHUNK_BYTES = 1 << 16
-_EPISODE_ID = re.compile(r"[0-9A-Za-z][0-9A-Za-z-]{7,63}")
+_MAX_PAGE_BYTES = 4 << 20
+"""Of a page of the list; a hundred episodes are 20 kB."""
 
 
 class PullError(RecordingError, MisuseError):
@@ -90,13 +93,20 @@ def pull_episodes(
         PullError: If the server cannot be asked so.
         RecordingError: If it does not answer. What came is kept, and the next pull goes on there.
     """
-    if not re.match(r"https?://[^/]", url):
+    try:
+        address = httpx.URL(url.rstrip("/"))
+    except httpx.InvalidURL:
+        address = httpx.URL()
+    if address.scheme not in ("http", "https") or not address.host or address.userinfo:
         raise PullError(f"{url!r} is no address of a server\nWrite it as https://lab.example")
+    if not token.isascii() or not token.isprintable():
+        raise PullError("the token has characters that no token has\nCopy it from operator.token of that server's data folder.")
     result = Pulled()
     folder = archive.root / FOLDER
     folder.mkdir(exist_ok=True)
-    headers = {"Authorization": f"Bearer {token}"}
-    with httpx.Client(base_url=url.rstrip("/"), headers=headers, timeout=_TIMEOUT_S) as client:
+    # Nothing is packed on the way: hashes and lengths are those of the files, and nothing can grow when it is unpacked.
+    headers = {"Authorization": f"Bearer {token}", "Accept-Encoding": "identity"}
+    with httpx.Client(base_url=address, headers=headers, timeout=_TIMEOUT_S) as client:
         line = _Line(client, sleep)
         offers = list(_offers(line, asked, result))
         with archive.database.read() as session:
@@ -117,6 +127,11 @@ def pull_episodes(
                 raise
             except InterplayError as error:
                 result.refused[offer.id] = str(error)
+            except OSError as error:
+                raise RecordingError(
+                    f"cannot write to {archive.root}: {error.strerror or error}\n"
+                    "What came is kept. Free some space there, and call the same command again."
+                ) from error
             done = start + offer.size_bytes
             on_progress(done, total)
         result.size_bytes = line.size_bytes
@@ -139,15 +154,16 @@ class _Line:
         """A JSON object."""
         for attempt in range(ATTEMPTS):
             try:
-                answer = self._client.get(path, params=parameters)
-                self._check(answer)
-                document = answer.json()
+                with self._client.stream("GET", path, params=parameters) as answer:
+                    body = _read(answer)
+                    self._check(answer, body)
+                document = json.loads(body)
                 if not isinstance(document, dict):
-                    raise PullError(f"{self._client.base_url} does not answer as an Interplay server\nCheck the address.")
+                    raise ValueError("no object")
                 return document
             except (httpx.TransportError, _BusyError) as error:
                 self._wait(attempt, error)
-            except ValueError:
+            except (ValueError, RecursionError):
                 raise PullError(f"{self._client.base_url} does not answer as an Interplay server\nCheck the address.") from None
         raise AssertionError("unreachable")
 
@@ -157,9 +173,7 @@ class _Line:
         while (have := part.stat().st_size if part.exists() else 0) < size_bytes:
             try:
                 with self._client.stream("GET", path, headers={"Range": f"bytes={have}-"} if have else {}) as answer:
-                    if answer.is_error:
-                        answer.read()
-                    self._check(answer)
+                    self._check(answer, _read(answer) if answer.is_error else b"")
                     goes_on = answer.status_code == 206
                     with part.open("ab" if goes_on else "wb") as file:
                         for chunk in answer.iter_raw(_CHUNK_BYTES):
@@ -168,13 +182,15 @@ class _Line:
                             self.size_bytes += len(chunk)
                             attempt = 0
                             came(file.tell())
+                            if file.tell() >= size_bytes:  # whatever else it sends is not the file
+                                break
                 if part.stat().st_size <= have:
                     raise _BusyError("it sent nothing")
             except (httpx.TransportError, _BusyError) as error:
                 self._wait(attempt, error)
                 attempt += 1
 
-    def _check(self, answer: httpx.Response) -> None:
+    def _check(self, answer: httpx.Response, body: bytes) -> None:
         """Refuse an answer that is none."""
         where = str(self._client.base_url)
         if answer.status_code in (401, 403):
@@ -184,8 +200,10 @@ class _Line:
         if answer.status_code in (429, 502, 503, 504):
             raise _BusyError(f"it answers {answer.status_code}")
         if answer.is_error:
-            said = answer.headers.get("content-type", "").startswith("application/json") and answer.json()
-            message = said.get("message") if isinstance(said, dict) else None
+            try:
+                message = dict(json.loads(body)).get("message")
+            except (ValueError, TypeError, RecursionError):
+                message = None
             raise PullError(f"{where} answers {answer.status_code}: {message or 'is it an Interplay server of this release?'}")
         if answer.status_code not in (200, 206):
             raise PullError(f"{where} answers {answer.status_code}\nGive the address that it finally has.")
@@ -203,6 +221,16 @@ class _BusyError(Exception):
     """The server may answer later."""
 
 
+def _read(answer: httpx.Response) -> bytes:
+    """A short answer, as it came; of a longer one the beginning."""
+    body = bytearray()
+    for chunk in answer.iter_raw(_CHUNK_BYTES):
+        body += chunk
+        if len(body) > _MAX_PAGE_BYTES:
+            break
+    return bytes(body)
+
+
 def _offers(line: _Line, asked: Asked, result: Pulled) -> Iterator[_Offer]:
     """Everything that the server releases of what is asked for."""
     parameters = [("where", one) for one in asked.where]
@@ -214,12 +242,14 @@ def _offers(line: _Line, asked: Asked, result: Pulled) -> Iterator[_Offer]:
             result.num_withheld = int(page["num_withheld"])
             for said in page["episodes"]:
                 offer = _Offer(str(said["id"]), str(said["sha256"]), int(said["size_bytes"]))
-                if not _EPISODE_ID.fullmatch(offer.id) or not re.fullmatch(r"[0-9a-f]{64}", offer.sha256):
+                if not EPISODE_ID.fullmatch(offer.id) or not re.fullmatch(r"[0-9a-f]{64}", offer.sha256):
                     raise ValueError(f"no id or no hash: {offer.id[:100]!r}")
+                if offer.size_bytes < 1:
+                    raise ValueError(f"episode {offer.id} has {offer.size_bytes} bytes")
                 yield offer
             following = page["next"]
-            if following is not None and int(following) <= offset:
-                raise ValueError("its pages go in a circle")
+            if following is not None and (int(following) <= offset or not page["episodes"]):
+                raise ValueError("its pages have no end")
             offset = None if following is None else int(following)
         except (KeyError, TypeError, ValueError) as error:
             raise PullError(f"the list of episodes cannot be read: {error}\nIs that server of this release?") from error
@@ -236,7 +266,7 @@ def _fetch(archive: Archive, line: _Line, folder: Path, offer: _Offer, came: Cal
     if found != offer.sha256:
         part.unlink()
         raise RecordingError("what came is not the file that was listed: its hash differs\nPull again: it is fetched anew.")
-    episode = _checked(part, offer)
+    episode = _checked(archive, part, offer)
     to_disk(part)
     target = archive.episode_path(episode.task_id, episode.id)
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -247,25 +277,56 @@ def _fetch(archive: Archive, line: _Line, folder: Path, offer: _Offer, came: Cal
     return episode
 
 
-def _checked(path: Path, offer: _Offer) -> Episode:
+def _checked(archive: Archive, path: Path, offer: _Offer) -> Episode:
     """The episode in a file that came from elsewhere.
 
     Raises:
-        RecordingError: If it is another one, or names people of that server.
+        RecordingError: If it is another one, names people of that server, or names code that would run here.
     """
-    episode = Episode.open(path)
+    episode = None
     try:
-        header = episode.header
-    except (KeyError, TypeError, ValueError) as error:
-        raise RecordingError(f"its header cannot be read: {type(error).__name__}: {error}") from error
+        episode = Episode.open(path)
+        _check_facts(episode)
+        check_names(episode.task)
+        check_code(archive, episode.task, episode.header.statistics)
+        return _checked_names(episode, offer)
+    except InterplayError:
+        raise
+    except Exception as error:  # whatever a file that nobody here wrote makes a reader stumble over
+        raise RecordingError(f"its facts cannot be read: {type(error).__name__}: {error}") from error
     finally:
-        episode.close()
-    check_names(header.task)
+        if episode is not None:
+            episode.close()
+
+
+def _check_facts(episode: Episode) -> None:
+    """Check that what becomes rows of the catalogue is of its kind.
+
+    Raises:
+        TypeError, ValueError: If it is not.
+    """
+    held = [episode, *episode.seats]
+    counts = [episode.seed, *(one.num_steps for one in held)]
+    amounts = [episode.duration_s, *(one.total_reward for one in held), *(one.value or 0 for one in episode.live_measures)]
+    texts = [episode.outcome, *(one.actor for one in held), *(one.seat for one in episode.seats)]
+    if not all(type(one) is int and abs(one) < 2**63 for one in counts):
+        raise ValueError("a count in it is no whole number")
+    if not all(isinstance(one, int | float) for one in amounts) or not all(isinstance(one, str) for one in texts):
+        raise ValueError("an amount or a name in it is none")
+    if not {one.actor_kind for one in held} <= set(queries.ACTOR_KINDS):
+        raise ValueError(f"seats are held by {' or '.join(queries.ACTOR_KINDS)}")
+    if (num_rows := pq.read_metadata(episode.path).num_rows) != episode.num_steps + 1:
+        raise ValueError(f"it has {num_rows} rows; {episode.num_steps} steps and the last observation were expected")
+
+
+def _checked_names(episode: Episode, offer: _Offer) -> Episode:
+    header = episode.header
     if (episode.id, header.episode, episode.task_id) != (offer.id, offer.id, header.task.id):
         raise RecordingError(
             f"it holds the episode {episode.id[:100]} of {episode.task_id[:100]}, and {offer.id} was asked for"
         )
-    known = [held.actor for held in episode.seats if held.participant_id is not None or participant_number(held.actor)]
-    if known or episode.participant_id is not None:
+    names = {episode.actor, *(held.actor for held in episode.seats), *(owner.name for owner in header.owners.values())}
+    numbers = [one.participant_id for one in (episode, *episode.seats, *header.owners.values())]
+    if any(number is not None for number in (*numbers, *map(participant_number, names))):
         raise RecordingError("it names participants of that server, who are somebody else here; is it of this release?")
     return episode

@@ -45,7 +45,14 @@ class Format:
         Raises:
             RecordingError: If there is none.
         """
-        return sum(part.num_steps for folder in find(place, self.document, self.name) for part in self.parts(folder))
+        return sum(part.num_steps for folder in find(place, self.document, self.name) for part in self._parts(folder))
+
+    def _parts(self, folder: Path) -> list[Part]:
+        try:
+            return self.parts(folder)
+        except (KeyError, TypeError, ValueError) as error:
+            said = f"{folder}: its list of episodes cannot be read: {type(error).__name__}: {error}"
+            raise RecordingError(f"{said}\nFetch or export it again.") from error
 
     def import_data_sets(self, archive: Archive, place: str, *, advance: Callable[[int], None] | None = None) -> Imported:
         """Make episodes of every data set in a place. Importing again adds nothing.
@@ -55,7 +62,7 @@ class Format:
         """
         with Importing.to(archive) as importing:
             for folder in find(place, self.document, self.name):
-                for part in self.parts(folder):
+                for part in self._parts(folder):
                     if importing.take(f"{folder.name} episode {part.label}", part.read) and advance is not None:
                         advance(part.num_steps)
         return importing.result

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import base64
 import json
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -21,7 +20,7 @@ from interplay.envs.base import Frame, PlayableEnv
 from interplay.record import spaces
 from interplay.record.errors import RecordingError
 from interplay.record.exchange.played_back import Taken
-from interplay.record.exchange.proving import Brought, Look, Spaces, check_names, imported_name, same, why_not_made
+from interplay.record.exchange.proving import EPISODE_ID, Brought, Look, Spaces, check_names, imported_name, same, why_not_made
 from interplay.record.exchange.pseudonyms import Pseudonyms
 from interplay.record.exchange.vectors import from_row, is_numeric, to_rows
 from interplay.record.exchange.writing import ExportError
@@ -34,7 +33,8 @@ Pictures = Literal["video", "images", "none"]
 """How pictures are kept."""
 PICTURES = ("video", "images", "none")
 NO_HASH = -1
-_EPISODE_ID = re.compile(r"[0-9A-Za-z][0-9A-Za-z-]{7,63}")
+_MAX_PIXELS = 8192
+"""Of a side of a picture that is read: who asks for more asks for memory."""
 
 
 @dataclass(frozen=True)
@@ -127,6 +127,8 @@ class Description:
             )
             if set(description.action_spaces) != set(description.task.seats):
                 raise ValueError("its seats are not those of its task")
+            if not (1 <= description.height <= _MAX_PIXELS and 1 <= description.width <= _MAX_PIXELS):
+                raise ValueError(f"its pictures have {description.height} x {description.width} pixels")
         except (OSError, KeyError, TypeError, ValueError, AttributeError) as error:
             raise RecordingError(
                 f"{path} describes no data set that Interplay wrote: {error}\nExport it again, or fetch all its files."
@@ -262,7 +264,7 @@ def brought(
     """
     task, facts = description.task, rows.facts
     name = str(facts.get("episode"))
-    if not _EPISODE_ID.fullmatch(name):
+    if not EPISODE_ID.fullmatch(name):
         raise RecordingError(f"an episode is called {name[:100]!r}, which is no id\nExport it again.")
     try:
         steps = list(_steps(description, rows))

@@ -10,6 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+PICTURE = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
+"""How `datasets` keeps an image in a file."""
+
 
 def column_of(values: Any, kind: pa.DataType) -> pa.Array:
     """Values as a column of a kind; arrays of shape (N, size) become lists, or numbers where the size is 1."""

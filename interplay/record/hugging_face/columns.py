@@ -9,6 +9,7 @@ import gymnasium
 import pyarrow as pa
 
 from interplay.record.exchange.rows import Description
+from interplay.record.exchange.shards import PICTURE
 from interplay.record.exchange.vectors import dtype_of, names_of
 
 OURS = "interplay.json"
@@ -16,8 +17,6 @@ STEPS, EPISODES = "steps/steps-{number:05d}.parquet", "episodes/episodes-{number
 STEPS_MB = 200
 """From this size on a new file begins."""
 IMAGE = "image"
-_PICTURE = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
-"""How `datasets` keeps an image in a file."""
 
 
 def steps(description: Description) -> Iterator[tuple[str, pa.DataType, str]]:
@@ -25,7 +24,7 @@ def steps(description: Description) -> Iterator[tuple[str, pa.DataType, str]]:
     yield "episode", pa.string(), "id of the episode"
     yield "step", pa.int64(), "from 0; the last row of an episode is its final observation, without action and reward"
     if description.pictures != "none":
-        yield IMAGE, _PICTURE, "what an agent in the player's place sees before the action: PNG, without loss"
+        yield IMAGE, PICTURE, "what an agent in the player's place sees before the action: PNG, without loss"
     if description.observation_space is not None:
         yield "observation", _rows(description.observation_space), "what the environment returned"
     for seat, space in description.action_spaces.items():

@@ -72,7 +72,8 @@ class _DataSet:
 
         def pictures() -> Iterator[Frame]:
             for row in range(table.num_rows):
-                yield from_png(table.column(IMAGE)[row].as_py()["bytes"], description.palette)
+                picture = table.column(IMAGE)[row].as_py()["bytes"]
+                yield from_png(picture, description.palette, description.height, description.width)
 
         return brought(description, rows, pictures if description.pictures == "images" else None, are_exact=True)
 

@@ -72,8 +72,8 @@ class _DataSet:
         description = self._description
         if description.pictures == "images":
             for row in where.tolist():
-                yield from_png(table.column(VIEW)[row].as_py()["bytes"], None)
-            yield from_png(said[f"{OWN}last_frame"], None)
+                yield from_png(table.column(VIEW)[row].as_py()["bytes"], None, description.height, description.width)
+            yield from_png(said[f"{OWN}last_frame"], None, description.height, description.width)
             return
         number = int(said[f"videos/{VIEW}/chunk_index"]) * layout.FILES_A_CHUNK + int(said[f"videos/{VIEW}/file_index"])
         path = layout.place(self._folder, layout.VIDEOS, number, video_key=VIEW)

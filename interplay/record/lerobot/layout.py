@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from interplay.record.exchange.rows import Description
+from interplay.record.exchange.shards import PICTURE
 from interplay.record.exchange.vectors import dtype_of, names_of
 
 VERSION = "v3.0"
@@ -88,10 +89,6 @@ def features(description: Description) -> dict[str, dict[str, Any]]:
 
 def _scalar(dtype: str) -> dict[str, Any]:
     return {"dtype": dtype, "shape": [1], "names": None}
-
-
-PICTURE = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
-"""How `datasets` keeps an image in a file."""
 
 
 def column_type(feature: dict[str, Any]) -> pa.DataType | None:

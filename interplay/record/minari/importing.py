@@ -22,6 +22,7 @@ from interplay.record.archive import Archive
 from interplay.record.errors import RecordingError
 from interplay.record.exchange.played_back import Taken
 from interplay.record.exchange.proving import (
+    EPISODE_ID,
     Brought,
     Imported,
     Importing,
@@ -37,8 +38,6 @@ from interplay.record.minari import places
 from interplay.record.minari.exporting import ENVIRONMENT
 from interplay.record.schema import Owner
 from interplay.tasks import Task
-
-_EPISODE_ID = re.compile(r"[0-9A-Za-z][0-9A-Za-z-]{7,63}")
 
 
 def num_steps_in(place: str) -> int:
@@ -239,7 +238,7 @@ def _facts(parts: dict[str, _Part]) -> _Facts:
     source, said = first.source, first.said
     ours = said.get("interplay", {}) if source.is_ours else {}
     name = str(ours.get("episode", ""))
-    if not _EPISODE_ID.fullmatch(name):
+    if not EPISODE_ID.fullmatch(name):
         digest = hashlib.sha256(f"{source.id} {first.number}".encode())
         digest.update(first.rewards.tobytes() + json.dumps([str(action) for action in first.actions]).encode())
         name = f"minari-{digest.hexdigest()[:24]}"

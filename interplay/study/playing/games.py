@@ -76,12 +76,13 @@ class PlayedVisit:
 
 def read_visit(session: Session, play: PlayPart, enrolment: Enrolment, now: datetime) -> PlayedVisit:
     """The visit of an enrolment, as the database has it now."""
-    games, is_waiting, is_playing = [], False, False
+    games, is_waiting, is_playing = {}, False, False
     for one in store.sessions_of(session, enrolment.id):
         seat = one.session.seat or "player"
         if one.episode is not None:
             statistics = statistics_of(one, one.episode, seat, enrolment.participant_id)
-            games.append(PlayedGame(one.episode.id, one.episode.task, seat, one.session.created_at, statistics))
+            game = PlayedGame(one.episode.id, one.episode.task, seat, one.session.created_at, statistics)
+            games.setdefault((game.episode, seat), game)  # who left a seat and came back to it has played one game
         elif one.session.state == "waiting":
             is_waiting = True
         else:
@@ -89,7 +90,9 @@ def read_visit(session: Session, play: PlayPart, enrolment: Enrolment, now: date
             is_saving = one.session.episode_id is not None and ended is not None and now - ended < SAVING
             is_playing = is_playing or one.session.state == "playing" or is_saving
     name = enrolment.variant
-    return PlayedVisit(None if name is None else play.variant(name), tuple(games), is_waiting, is_playing, play.max_games)
+    return PlayedVisit(
+        None if name is None else play.variant(name), tuple(games.values()), is_waiting, is_playing, play.max_games
+    )
 
 
 def statistics_of(played: PlayedSession, episode: EpisodeRow, seat: str, participant_id: int) -> dict[str, float]:

@@ -5,7 +5,9 @@ Each method is one transaction, or one look at the database. The rules are in `a
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import numpy as np
@@ -15,9 +17,11 @@ from interplay.errors import unknown_name
 from interplay.store import Database, Enrolment
 from interplay.store import visits as store
 from interplay.store.judging import lock
+from interplay.store.studies import pay_events_of
 from interplay.study.assigning.balance import Assigned, Stand, assign, available
 from interplay.study.definition import Study
 from interplay.study.playing.games import PlayedVisit, read_visit
+from interplay.study.playing.ledger import read_evidence
 from interplay.study.playing.variants import PlayPart, Variant
 from interplay.study.studies import Studies
 
@@ -47,11 +51,12 @@ class Visits:
         self._rng = rng or np.random.default_rng()
 
     def get(self, enrolment: Enrolment) -> PlayedVisit:
-        """A visit as it stands now."""
+        """A visit as it stands now; once it has earned something, with the games and statistics that it was earned by."""
         play = _play_of(self._studies.version(enrolment.study_hash))
         with self._database.read() as session:
-            current = session.get_one(Enrolment, enrolment.id)
-            return read_visit(session, play, current, self._clock())
+            visit = read_visit(session, play, session.get_one(Enrolment, enrolment.id), self._clock())
+            earned = next((one for one in pay_events_of(session, [enrolment.id]) if one.kind == "earned"), None)
+            return visit if earned is None else replace(visit, games=tuple(read_evidence(json.loads(earned.detail))[1]))
 
     def stands(self, study: Study) -> list[Stand]:
         """How far each variant of a study is."""
@@ -106,10 +111,20 @@ class Visits:
             store.give_variant(session, enrolment.id, found.variant, found.reason)
             return play.variant(found.variant)
 
-    def bind(self, enrolment: Enrolment, session_id: str) -> None:
-        """Note that a seat was given in a visit; what is played there counts for it."""
+    def bind(self, enrolment: Enrolment, session_id: str) -> bool:
+        """Note that a seat was given in a visit; what is played there counts for it.
+
+        Returns:
+            False if another game of the visit is open: of two seats that are asked for at once, one is given.
+        """
+        play = _play_of(self._studies.version(enrolment.study_hash))
         with self._database.write() as session:
+            lock(session)
+            visit = read_visit(session, play, session.get_one(Enrolment, enrolment.id), self._clock())
+            if visit.is_playing or visit.is_waiting:
+                return False
             store.bind(session, session_id, enrolment.id)
+            return True
 
     def _stands(self, session: Session, study: Study, open_seats: Mapping[str, int]) -> list[Stand]:
         counts = store.count_variants(session, study.id, self._clock())
