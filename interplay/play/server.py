@@ -286,6 +286,7 @@ class PlayServer:
         drawn_here: bool = False,
         partner: str | None = None,
         wheel: str | None = None,
+        study: str | None = None,
     ) -> SeatGrant:
         """Grant a seat; its world is built when the player's socket comes. Call it from any thread: it writes the database.
 
@@ -299,6 +300,7 @@ class PlayServer:
             drawn_here: Whether the player's page will draw the world; counts only where the task's worlds can be drawn there.
             partner: The agent that acts for every other seat of a new game, as `interplay.agents.find` takes it.
             wheel: The agent with which the player shares the wheel of their seat.
+            study: Id of the study that the game is for: everybody in it is there for that study, and nobody may choose agents.
         Raises:
             NotFoundError: If there is no such task, or no such agent.
             AgentError: If the module of an agent is not there.
@@ -316,12 +318,13 @@ class PlayServer:
         if actor is None:
             actor = "anonymous" if participant_id is None else f"participant-{participant_id}"
         with self.granting:  # of two that ask at once, the second finds the seat of the first
-            place = None if partner is not None else self._open_place(task, seed, participant_id)
+            place = None if partner is not None else self._open_place(task, seed, participant_id, study)
             # Whoever wants pictures in a game that pages draw makes it one that needs a process.
             joins = place is not None and (drawn_here or not place.game.is_drawn_here)
             self.limits.check(task, client, self._held_seats, self.pool.num_alone, joins=joins, drawn_here=drawn_here)
             if place is None:
-                game = self._new_game(task, self._seed(task, participant_id) if seed is None else seed, countdown_s=countdown_s)
+                seed = self._seed(task, participant_id) if seed is None else seed
+                game = self._new_game(task, seed, countdown_s=countdown_s, study=study)
                 place = Place(game, game.seats[0])
             game, seat = place
             seat.session, seat.client, seat.owner = session, client, Owner(actor, actor_kind, participant_id)
@@ -358,14 +361,16 @@ class PlayServer:
             self._loop.call_soon_threadsafe(game.lobby.joined, seat)
         return SeatGrant(session, token, expires_at)
 
-    def _open_place(self, task: Task, seed: int | None, participant_id: int | None) -> Place | None:
+    def _open_place(self, task: Task, seed: int | None, participant_id: int | None, study: str | None) -> Place | None:
         """A seat in the game of this task that waits longest for a player, where a task has several seats.
 
-        Nobody gets two seats in one game: a participant who has one is given another game.
+        Nobody gets two seats in one game: a participant who has one is given another game. Games of a study are for its people
+        alone: what they earn must not depend on strangers, or on the agents of strangers.
         """
         if len(task.seats) == 1:
             return None
         alike = [game for game in self.games if game.task.content_hash == task.content_hash and seed in (None, game.seed)]
+        alike = [game for game in alike if game.study == study]
         if participant_id is not None:
             alike = [game for game in alike if not game.has_participant(participant_id)]
         found = [Place(game, seat) for game in alike if (seat := game.open_seat) is not None]
@@ -385,6 +390,7 @@ class PlayServer:
         episode_id: str | None = None,
         countdown_s: int = COUNTDOWN_S,
         state: State = State.EMPTY,
+        study: str | None = None,
     ) -> Game:
         return Game(
             self,
@@ -394,6 +400,7 @@ class PlayServer:
             seed=seed,
             countdown_s=countdown_s,
             state=state,
+            study=study,
         )
 
     @property
@@ -513,8 +520,8 @@ class PlayServer:
     def note_started(self, game: Game) -> None:
         """Write down that a game is played."""
         # The episode tells a server that is started again who belongs together, and whose game was sealed a moment before.
-        sitting = [seat.session for seat in game.seats if seat.session is not None]
-        self._set_states(sitting, "playing", game.episode_id)
+        seated = [seat.session for seat in game.seats if seat.session is not None]
+        self._set_states(seated, "playing", game.episode_id)
 
     def note_over(self, seat: Seat, *, state: str, episode_id: str | None = None) -> None:
         """Write down that it is over for a seat, and forget it after a while in which a late client may still ask."""

@@ -18,7 +18,7 @@ from interplay.record.recorder import Recorder, new_header
 from interplay.record.schema import Header, Owner
 from interplay.record.seal import seal
 from interplay.record.sealed import Episode, no_video
-from interplay.statistics import Collection, Measure, Statistic, StatisticSpec, Visit, defaults, together, total
+from interplay.statistics import Collection, Measure, Sitting, Statistic, StatisticSpec, defaults, together, total
 from interplay.store import Database, EpisodeRow, TaskRow, entrants
 from interplay.store import episodes as queries
 from interplay.store.judging import lock
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 DATABASE = "interplay.db"
 """The catalogue in a data folder, unless another database is named."""
-VISIT_GAP = timedelta(minutes=30)
-"""Who does not play a task for longer begins a new visit."""
+SITTING_GAP = timedelta(minutes=30)
+"""Who does not play a task for longer begins a new sitting."""
 MAX_COMPARED = 200
 """Ids an unknown one is compared with, at most: strangers may ask for any."""
 
@@ -271,35 +271,35 @@ class Archive:
             statistics=self.statistics_of(task),
         )
         recorder = Recorder((folder or self.journal_folder) / f"{header.episode}.0.arrows", env, header)
-        recorder.collection.visits = self.visits(header)
+        recorder.collection.sittings = self.sittings(header)
         return recorder
 
-    def visits(self, header: Header) -> dict[str, Visit]:
+    def sittings(self, header: Header) -> dict[str, Sitting]:
         """Seat -> what the person who sits there has played of the task in this sitting, before this episode."""
         found = {}
         for seat, owner in header.owners.items():
             if owner.participant_id is not None and header.statistics:
-                visit = self.visit(header.task, owner.participant_id, at=header.created_at)
-                if visit.num_games:
-                    found[seat] = visit
+                sitting = self.sitting(header.task, owner.participant_id, at=header.created_at)
+                if sitting.num_games:
+                    found[seat] = sitting
         return found
 
-    def visit(self, task: Task, participant_id: int, *, at: datetime | None = None) -> Visit:
+    def sitting(self, task: Task, participant_id: int, *, at: datetime | None = None) -> Sitting:
         """What a participant has played of a task in the sitting that goes on at this time (now when not given): games without
-        `VISIT_GAP` between them. `visit_values` makes statistics of it."""
+        `SITTING_GAP` between them. `sitting_values` makes statistics of it."""
         with self.database.read() as session:
             games = queries.statistics_of_sitting(
-                session, task=task.id, participant_id=participant_id, before=at or datetime.now(UTC), gap=VISIT_GAP
+                session, task=task.id, participant_id=participant_id, before=at or datetime.now(UTC), gap=SITTING_GAP
             )
             counts: dict[str, list[Mapping[str, float]]] = {}
             for row in (row for rows in games for row in rows):
                 counts.setdefault(row.name, []).append(row.counts)
         alike = {name: [one for one in parts if one.keys() == parts[0].keys()] for name, parts in counts.items()}
-        return Visit(len(games), {name: total(parts) for name, parts in alike.items()})
+        return Sitting(len(games), {name: total(parts) for name, parts in alike.items()})
 
-    def visit_values(self, task: Task, visit: Visit) -> dict[str, int | float | None]:
-        """Name -> value, of all games of a visit together."""
-        return Collection(self.statistics_of(task), task.setting, dict.fromkeys(task.seats, "")).visit_values(visit)
+    def sitting_values(self, task: Task, sitting: Sitting) -> dict[str, int | float | None]:
+        """Name -> value, of all games of a sitting together."""
+        return Collection(self.statistics_of(task), task.setting, dict.fromkeys(task.seats, "")).sitting_values(sitting)
 
     @property
     def journal_folder(self) -> Path:

@@ -127,7 +127,7 @@ def _resume(archive: Archive, record: Journal, table: pa.Table, paths: list[Path
     number = int(paths[-1].name.split(".")[-2]) + 1
     path = archive.journal_folder / f"{episode_id}.{number}.arrows"
     recorder = Recorder(path, world, header.at(num_steps + 1), num_steps=num_steps)
-    recorder.collection.visits = archive.visits(header)
+    recorder.collection.sittings = archive.sittings(header)
     again = RecordedEpisode(world, collection=recorder.collection)
     again.start(header.seed)
     kept, state = snapshots.num_rows - 1, None

@@ -8,7 +8,7 @@ keeps apart what each owner of a seat did. `docs/statistics.md` lists them and s
 'Invaders shot'
 """
 
-from interplay.statistics.collection import Collection, Measure, Visit, total, try_out
+from interplay.statistics.collection import Collection, Measure, Sitting, total, try_out
 from interplay.statistics.registry import BUILT_IN, StatisticSpec, defaults, together
 from interplay.statistics.statistic import Collector, SeenStep, Setting, Statistic, StatisticError
 
@@ -19,10 +19,10 @@ __all__ = [
     "Measure",
     "SeenStep",
     "Setting",
+    "Sitting",
     "Statistic",
     "StatisticError",
     "StatisticSpec",
-    "Visit",
     "defaults",
     "together",
     "total",

@@ -24,7 +24,7 @@ class Measure:
         seat, actor: The seat, and who held it.
         name, kind: Of the statistic.
         value: In the type of its kind; None where it says nothing, as the share of no shots.
-        counts: The numbers it is made of, which add up over the games of a visit.
+        counts: The numbers it is made of, which add up over the games of a sitting.
     """
 
     seat: str
@@ -40,7 +40,7 @@ class Measure:
 
 
 @dataclass(frozen=True)
-class Visit:
+class Sitting:
     """Games of one task that one participant has played in one sitting.
 
     Attributes:
@@ -65,14 +65,14 @@ class Collection:
     Attributes:
         num_steps: Steps seen.
         left_out: Name -> why it is left out.
-        visits: Seat -> the games that who sits there has played before in this sitting.
+        sittings: Seat -> the games that who sits there has played before in this sitting.
     """
 
     def __init__(self, specs: Iterable[StatisticSpec], setting: Setting, owners: Mapping[str, str]) -> None:
         self.setting = setting
         self.num_steps = 0
         self.left_out: dict[str, str] = {}
-        self.visits: Mapping[str, Visit] = {}
+        self.sittings: Mapping[str, Sitting] = {}
         self._collectors: list[Collector] = []
         self._owners: Mapping[str, str] = dict(owners)
         self._first_owners = self._owners
@@ -167,17 +167,17 @@ class Collection:
             found[name] = self._value(collector, total([collector.counts[seat], *parts]))
         return {name: value for name, value in found.items() if name not in self.left_out}
 
-    def visit_values(self, visit: Visit, seat: str | None = None) -> dict[str, int | float | None]:
-        """Name -> value of all games of a visit.
+    def sitting_values(self, sitting: Sitting, seat: str | None = None) -> dict[str, int | float | None]:
+        """Name -> value of all games of a sitting.
 
         Args:
-            visit: The games before.
+            sitting: The games before.
             seat: Where its player acts now; None adds nothing to the games before.
         """
         found: dict[str, int | float | None] = {}
         for collector in list(self._collectors):
             now = collector.zero() if seat is None else collector.counts[seat]
-            earlier = visit.counts.get(collector.statistic.name, {})
+            earlier = sitting.counts.get(collector.statistic.name, {})
             parts = [now, earlier] if earlier.keys() == now.keys() else [now]  # another version may count other things
             found[collector.statistic.name] = self._value(collector, total(parts))
         return {name: value for name, value in found.items() if name not in self.left_out}

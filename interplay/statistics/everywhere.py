@@ -31,12 +31,13 @@ class ActiveTime(Collector):
     Source: CrowdPlay (Gerstgrasser et al. 2022, section 3.3), which states 30 s; its code has 20 s for actions and 60 s for
     rewards.
 
-    Differences: nothing counts before the first action (in its code the first 20 s count, without a key pressed), and the
-    frame rate is that of the task (there always 60 Hz).
+    Differences: nothing counts before the first action (in its code the first 20 s count, without a key pressed), the frame
+    rate is that of the task (there always 60 Hz), and who takes over a seat begins as at the start of an episode: what somebody
+    else did there keeps nobody active.
 
     Args:
         action_timeout_s: Seconds, positive.
-        reward_timeout_s: Seconds, counted from the start of the episode at first; 0 asks for no points.
+        reward_timeout_s: Seconds, counted at first from the start of the episode, or from the takeover; 0 asks for no points.
     """
 
     statistic = Statistic("active_time", "Active time", "duration", "s", "higher")
@@ -55,13 +56,15 @@ class ActiveTime(Collector):
         self._action_steps = round(action_s * setting.frame_rate_hz)
         self._reward_steps = round(reward_s * setting.frame_rate_hz) if reward_s else None
         self._noop = plain(setting.noop)
-        self.memory = {seat: {"acted": -(10**9), "earned": 0} for seat in setting.seats}
+        self.memory = {seat: {"owner": None} for seat in setting.seats}
 
     def see(self, step: SeenStep) -> None:
         """Count the step where the player is active."""
         now = step.step
         for seat, action in step.plain_actions.items():
             last = self.memory[seat]
+            if last["owner"] != (owner := step.owners[seat]):
+                last.update(owner=owner, acted=-(10**9), earned=now - 1)
             if action != self._noop:
                 last["acted"] = now
             if step.rewards[seat]:

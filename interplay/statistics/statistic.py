@@ -126,9 +126,9 @@ class Collector:
     """Computes one statistic, fed with every step of an episode.
 
     What it has counted stands in `counts`, numbers that add up: over the steps of an episode, over the owners of a seat, and
-    over the episodes of a visit. `value` makes the statistic of them. What it must remember from one step to the next stands in
-    `memory`. Both hold JSON values only, so that a game can go on after its process died; read them from `self` at each step,
-    because they are replaced when a seat changes hands.
+    over the episodes of a sitting. `value` makes the statistic of them. What it must remember from one step to the next stands
+    in `memory`, whoever has the seat. Both hold JSON values only, so that a game can go on after its process died; read them
+    from `self` at each step, because they are replaced, the counts of a seat also when it changes hands.
 
     Class attributes:
         statistic: What it computes.

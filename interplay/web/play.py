@@ -94,6 +94,7 @@ def open_session(request: Request, wanted: SessionRequest) -> SessionGrant:
         drawn_here=wanted.drawn == "here",
         partner=wanted.partner,
         wheel=wanted.wheel,
+        study=None if enrolment is None else enrolment.study,
     )
     if enrolment is not None:
         give_seat(request, enrolment, grant.session)  # before the player knows of the seat

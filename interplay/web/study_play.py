@@ -33,7 +33,7 @@ def play(request: Request, enrolment: Enrolled) -> Response:
     version = studies_of(request).version(enrolment.study_hash)
     if version.play is None:
         return see_other(next_address(request, enrolment))
-    variant = visits_of(request).give(enrolment, open_seats=_open_seats(request))
+    variant = visits_of(request).give(enrolment, open_seats=_open_seats(request, enrolment))
     if variant is None and version.play.choice == "chosen" and (offered := visits_of(request).offered(enrolment)):
         cards = [(one, find_task(request, one.task)) for one in offered]
         return page(request, "study_choose.html", study=version, cards=cards, token=token_of(request, enrolment))
@@ -58,7 +58,7 @@ def play(request: Request, enrolment: Enrolled) -> Response:
 def choose(request: Request, enrolment: Enrolled, form: FormFields) -> Response:
     """Take one of the cards, once."""
     if next_step(facts_of(request, enrolment)) == "work":
-        visits_of(request).give(enrolment, chosen=form.get("variant", ""), open_seats=_open_seats(request))
+        visits_of(request).give(enrolment, chosen=form.get("variant", ""), open_seats=_open_seats(request, enrolment))
     return see_other(next_address(request, enrolment))
 
 
@@ -108,14 +108,14 @@ def has_game(request: Request, enrolment: Enrolment) -> bool:
     version = studies_of(request).version(enrolment.study_hash)
     if version.play is not None and version.play.choice == "chosen" and visits.get(enrolment).variant is None:
         return bool(visits.offered(enrolment))
-    return visits.give(enrolment, open_seats=_open_seats(request)) is not None
+    return visits.give(enrolment, open_seats=_open_seats(request, enrolment)) is not None
 
 
-def _open_seats(request: Request) -> Counter[str]:
-    """Task -> seats in games in which somebody waits for a player."""
+def _open_seats(request: Request, enrolment: Enrolment) -> Counter[str]:
+    """Task -> seats in games of this study in which somebody waits for a player."""
     server: PlayServer | None = request.app.state.play
     seats: Counter[str] = Counter()
     for game in [] if server is None else server.games:
-        if len(game.task.seats) > 1 and game.state in (State.EMPTY, State.WAITING):
+        if game.study == enrolment.study and len(game.task.seats) > 1 and game.state in (State.EMPTY, State.WAITING):
             seats[game.task.id] += sum(seat.is_open for seat in game.seats)
     return seats

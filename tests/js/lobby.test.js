@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { usually, waitingWords } from "../../interplay/web/static/js/lobby.js";
+import { Lobby, usually, waitingWords } from "../../interplay/web/static/js/lobby.js";
 
 const came = (/** @type {number[]} */ ...seconds) => seconds.map((one) => /** @type {[number, boolean]} */ ([one, true]));
 const nobody = (/** @type {number} */ number, seconds = 600) => Array.from({ length: number }, () => /** @type {[number, boolean]} */ ([seconds, false]));
@@ -33,4 +33,24 @@ test("a choice is told before it is there, and offered then", () => {
   const alone = { ...FACTS, has_partner: false };
   assert.deepEqual(waitingWords(alone, 5), { time: "0:05", lines: [], hasChoice: false });
   assert.deepEqual(waitingWords(alone, 61).lines, ["Nobody has come yet. You may leave, or go on waiting."]);
+});
+
+test("the title calls who looks away, and is itself again for who is back", (context) => {
+  context.mock.timers.enable({ apis: ["setInterval"] });
+  const parts = { textContent: "", hidden: true, checked: false, addEventListener: () => {}, querySelector: () => parts };
+  /** @type {() => void} */
+  let onVisible = () => {};
+  const page = { title: "Pong", hidden: true, addEventListener: (/** @type {string} */ _, /** @type {() => void} */ act) => (onVisible = act) };
+  Object.assign(globalThis, { document: page, localStorage: { getItem: () => "off" } });
+  const lobby = new Lobby(/** @type {any} */ (parts), () => {});
+  lobby.onMessage(FACTS);
+  for (let times = 0; times < 2; times++) {
+    lobby.wait();
+    lobby.stop(true);
+    assert.notEqual(page.title, "Pong");
+  }
+  page.hidden = false;
+  onVisible();
+  context.mock.timers.tick(5000);
+  assert.equal(page.title, "Pong");
 });

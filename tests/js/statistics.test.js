@@ -9,6 +9,7 @@ const of = (kind, more = {}) => ({ name: "a", title: "A", kind, unit: "", better
 
 test("a value is read in its unit", () => {
   assert.equal(readableValue(of("int"), 12), "12");
+  assert.equal(readableValue(of("int"), 12345), "12,345"); // as Statistic.readable writes it
   assert.equal(readableValue(of("int", { unit: "lives" }), 2), "2"); // "Lives lost" says it
   assert.equal(readableValue(of("float", { unit: "m" }), 12.34), "12.3 m");
   assert.equal(readableValue(of("float", { is_share: true }), 0.476), "48 %");

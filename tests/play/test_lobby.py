@@ -11,6 +11,7 @@ import pytest
 from test_partners import PONG, Page, come, ended, see, server_here, until, verified
 
 import interplay.record
+from interplay.play.connections import wire
 from interplay.play.server import PlayServer
 from interplay.store import PlaySession, sessions
 
@@ -75,6 +76,25 @@ def test_the_first_has_waited_for_the_second_and_the_next_reads_how_long(tmp_pat
             cid = await come(play, PONG, "cid")
             await until(lambda: cid.said("lobby"))
             assert told(cid)["waits"] == [[waits["ann"][0], True]]
+
+    asyncio.run(scenario())
+
+
+def test_in_a_study_nobody_chooses_an_agent_and_nobody_else_joins(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with server_here(tmp_path, partner_after_s=0.0) as play:
+            stranger = await come(play, PONG, "stranger")
+            ann = await come(play, PONG, "ann", study="orders")
+            await until(lambda: ann.said("lobby"))
+            assert not told(ann)["has_partner"]
+            ann.game.on_command(ann.seat, wire.ClientCommand("partner"))
+            assert [seat.agent for seat in ann.game.seats] == [None, None]
+            others = [await come(play, PONG, "bob"), await come(play, PONG, "cid", study="points")]
+            assert others[0].game is stranger.game
+            assert others[1].game not in (stranger.game, ann.game)
+            assert ann.game.open_seat is not None
+            dan = await come(play, PONG, "dan", study="orders")
+            assert dan.game is ann.game
 
     asyncio.run(scenario())
 

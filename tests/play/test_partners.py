@@ -27,6 +27,7 @@ from interplay.play.games.game import Game, State
 from interplay.play.games.seat import Seat
 from interplay.play.server import PlayServer
 from interplay.record import Episode
+from interplay.store import PlaySession
 from interplay.tasks import builtin_suites, parse_suite
 
 pytest.importorskip("pettingzoo")
@@ -129,6 +130,12 @@ def runs(episode: Episode, seat: str) -> list[tuple[str, int]]:
     return [(name, step) for step, name in enumerate(names) if step == 0 or names[step - 1] != name]
 
 
+def episodes_of(play: PlayServer) -> dict[str, str | None]:
+    """Actor -> the episode of their session: what a study pays for."""
+    with play.archive.database.read() as database:
+        return {row.actor: row.episode_id for row in database.query(PlaySession) if row.state == "ended"}
+
+
 def verified(play: PlayServer, episode_id: str) -> Episode:
     episode = play.archive.get(episode_id)
     verdict = interplay.record.verify(episode)
@@ -212,6 +219,7 @@ def test_who_leaves_is_told_so_and_the_game_goes_on_until_the_last_person_leaves
             episode = verified(play, last["episode"])
             assert [name for name, _ in runs(episode, "left")] == ["ann", "scripted"]
             assert runs(episode, "left")[1][1] == words["num_steps"]
+            await until(lambda: episodes_of(play) == {"ann": episode.id, "bob": episode.id})
             late = Page(ann.game, ann.seat)
             ann.game.attach(ann.seat, late)  # type: ignore[arg-type]
             assert late.said("ended")[-1]["episode"] == words["episode"]
@@ -234,6 +242,67 @@ def test_who_stays_away_too_long_has_left_and_the_last_one_who_does_ends_the_gam
             assert episode.outcome == "left"
             assert [name for name, _ in runs(episode, "left")] == ["ann", "scripted"]
             assert [name for name, _ in runs(episode, "right")] == ["bob"]
+
+    asyncio.run(scenario())
+
+
+def test_no_step_is_played_when_the_last_one_who_looks_leaves(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with server_here(tmp_path) as play:
+            ann, bob = await come(play, PONG, "ann"), await come(play, PONG, "bob")
+            await see(bob, 5)
+            bob.say("pause")
+            await until(lambda: bob.said("paused"))
+            ann.say("quit")
+            words = await ended(ann)
+            assert ann.game.state is State.PAUSED
+            bob.say("resume")
+            await see(bob, 5)
+            bob.say("quit")
+            episode = verified(play, (await ended(bob))["episode"])
+            assert [name for name, _ in runs(episode, "left")] == ["ann", "scripted"]
+            assert episode.num_steps > words["num_steps"]
+
+    asyncio.run(scenario())
+
+
+def test_who_has_left_takes_no_wheel_any_more(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with server_here(tmp_path) as play:
+            ann, bob = await come(play, PONG, "ann", wheel="scripted"), await come(play, PONG, "bob")
+            await until(lambda: ann.said("wheel"))
+            ann.say("wheel", who="me")
+            await until(lambda: ann.said("wheel")[-1]["who"] == "me")
+            await see(bob, 5)
+            ann.say("quit")
+            ann.say("wheel", who="me")
+            assert (await ended(ann))["goes_on"]
+            await see(bob, 5)
+
+    asyncio.run(scenario())
+
+
+def test_who_comes_back_while_the_world_is_restored_is_recorded_from_then_on(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with server_here(tmp_path) as play:
+            ann, bob = await come(play, PONG, "ann"), await come(play, PONG, "bob")
+            await see(bob, 5)
+            ann.game.detach(ann.seat, ann)  # type: ignore[arg-type]
+            await until(lambda: "agent" in bob.states.values())
+            await see(bob, 5)
+            assert ann.game.link is not None
+            os.kill(ann.game.link.process.pid, signal.SIGKILL)
+            await until(lambda: ann.game.state is State.RECOVERING)
+            again = Page(ann.game, ann.seat)
+            ann.game.attach(ann.seat, again)  # type: ignore[arg-type]
+            ann.game.on_command(ann.seat, wire.ClientCommand("resume"))
+            assert ann.game.state is State.RECOVERING
+            await until(lambda: again.steps)
+            await see(again, 5)
+            bob.say("quit")
+            again.say("quit")
+            episode = verified(play, (await ended(again))["episode"])
+            assert [name for name, _ in runs(episode, "left")] == ["ann", "scripted", "ann"]
 
     asyncio.run(scenario())
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import socket
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -12,9 +13,15 @@ from typing import Any
 import numpy as np
 import pytest
 from test_partners import PONG, Page, come, ended, runs, see, server_here, until, verified
+from trial_suite import suite_text
 
-from interplay.play.partners import decider, values
+import interplay.record
+from interplay.play.partners import decider, messages, values
+from interplay.play.partners.board import Board
+from interplay.play.partners.deciding import Asker, Key, Player, Shared
 from interplay.play.server import PlayServer
+from interplay.play.workers.channel import Unpacker
+from interplay.tasks import find, parse_suite
 
 pytest.importorskip("pettingzoo")
 
@@ -93,11 +100,33 @@ def test_an_agent_that_cannot_begin_leaves_its_seat_open(tmp_path: Path) -> None
             await until(lambda: ann.said("agent_failed"))
             assert "I only play chess" in ann.said("agent_failed")[0]["message"]
             assert ann.states == {"left": "ready", "right": "open"}
+            assert ann.said("lobby"), "she waits for a person now"
             bob = await come(play, PONG, "bob")
             assert bob.game is ann.game
             await until(lambda: ann.said("started"))
 
     asyncio.run(scenario())
+
+
+def test_an_agent_that_is_not_wanted_any_more_does_not_begin(tmp_path: Path) -> None:
+    archive = interplay.record.open(tmp_path)
+    ours, theirs = socket.socketpair()
+    try:
+        player = Player("trial_agents:Good", Shared(archive, Board(tmp_path), frozenset(), frozenset()))
+        begin = messages.Begin("trial_agents:Good", find(PONG, [parse_suite(suite_text())]).to_json(), 0)
+        gone, stays = (Key(Asker(theirs), 1, seat) for seat in range(2))
+        with player._work.changed:  # its thread takes nothing meanwhile
+            player.begin(gone, begin)
+            player.begin(stays, begin)
+            player.leave(gone)
+        ours.settimeout(60)
+        (answer,) = Unpacker().feed(ours.recv(1 << 16))
+        assert answer[:3] == (1, 1, messages.ToAsker.BEGUN)
+        assert player._seated.keys() == {stays}
+    finally:
+        archive.close()
+        ours.close()
+        theirs.close()
 
 
 def test_late_decisions_are_counted_and_the_last_action_is_held(tmp_path: Path) -> None:

@@ -260,7 +260,7 @@ def test_metres_walked_in_the_block_world_are_those_of_the_recording(archive):
     assert (found.differences, found.failed, found.num_kept) == ((), None, 6)
 
 
-def test_a_visit_is_the_games_of_one_sitting_and_of_one_participant(archive):
+def test_a_sitting_is_the_games_of_one_participant_without_a_long_break(archive):
     task = find("atari-two/space_invaders_competitive")
     with archive.database.write() as session:
         people = [Participant(key=key, created_at=datetime.now(UTC)) for key in ("ada", "bob")]
@@ -284,10 +284,10 @@ def test_a_visit_is_the_games_of_one_sitting_and_of_one_participant(archive):
     played(0, ada, bob)  # more than half an hour before the others
     one, two, other = played(40, ada, bob), played(60, bob, ada), played(61, bob, bob)
     three = played(62, ada, bob)
-    assert (one.collection.visits, two.collection.visits["first"].num_games) == ({}, 1)
-    assert other.collection.visits["first"].num_games == 2
-    visit = three.collection.visits["first"]
-    assert visit.num_games == 2
+    assert (one.collection.sittings, two.collection.sittings["first"].num_games) == ({}, 1)
+    assert other.collection.sittings["first"].num_games == 2
+    sitting = three.collection.sittings["first"]
+    assert sitting.num_games == 2
     by_hand = {
         key: sum(
             found.counts[key]
@@ -297,13 +297,13 @@ def test_a_visit_is_the_games_of_one_sitting_and_of_one_participant(archive):
         )
         for key in ("there", "steps")
     }
-    assert visit.counts["left_side"] == by_hand
+    assert sitting.counts["left_side"] == by_hand
     mine = keyed(archive.measures([three.episode_id])[three.episode_id])["first", ada.name, "left_side"]
-    both = three.collection.visit_values(visit, "first")
+    both = three.collection.sitting_values(sitting, "first")
     assert both["left_side"] == (by_hand["there"] + mine.counts["there"]) / (by_hand["steps"] + mine.counts["steps"])
-    now_all = archive.visit(task, ada.participant_id, at=now + timedelta(minutes=64))
-    assert archive.visit_values(task, now_all) == both
-    assert archive.visit(task, ada.participant_id, at=now + timedelta(minutes=120)).num_games == 0
+    now_all = archive.sitting(task, ada.participant_id, at=now + timedelta(minutes=64))
+    assert archive.sitting_values(task, now_all) == both
+    assert archive.sitting(task, ada.participant_id, at=now + timedelta(minutes=120)).num_games == 0
 
 
 def test_a_changed_value_is_found(archive, capsys):

@@ -206,6 +206,6 @@ def test_what_cannot_be_built_does_not_keep_a_game_from_being_played(caplog):
     assert "no_such_module:x" in collection.left_out
 
 
-def test_a_visit_adds_up_counts_and_not_shares():
+def test_a_sitting_adds_up_counts_and_not_shares():
     shots = StatisticSpec("accuracy").build()
     assert shots.value(total([{"hits": 1, "shots": 1}, {"hits": 1, "shots": 9}])) == 0.2

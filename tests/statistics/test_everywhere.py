@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from interplay.statistics import BUILT_IN, SeenStep, Setting, StatisticError, StatisticSpec, defaults
+from interplay.statistics import BUILT_IN, Collection, SeenStep, Setting, StatisticError, StatisticSpec, defaults
 from interplay.statistics.statistic import plain
 from interplay.tasks import find
 
@@ -47,6 +47,15 @@ def test_active_time_is_in_seconds_at_every_frame_rate(frame_rate_hz):
 
 def test_nobody_is_active_who_has_pressed_nothing():
     assert value("active_time", [(0, 1.0, {})] * 50) == 0.0
+
+
+def test_who_takes_over_a_seat_is_active_by_their_own_actions_alone():
+    collection = Collection([StatisticSpec("active_time")], Setting("gym:Some-v0", ("player",), 10, 0), {"player": "ada"})
+    collection.begin({}, {})
+    for owner, action, seconds in (("ada", 1, 2), ("robot", 1, 5), ("ada", 0, 10), ("ada", 1, 3)):
+        for _ in range(10 * seconds):
+            collection.see({"player": action}, {"player": 1.0}, {"player": 1.0}, {}, {"player": owner})
+    assert {one.actor: one.value for one in collection.measures()} == {"ada": 5.0, "robot": 5.0}
 
 
 def test_changes_of_action_and_steps_with_an_action():

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-import threading
 import time
 from collections.abc import Coroutine
 from pathlib import Path
@@ -14,10 +13,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 from interplay.envs import backends
 from interplay.play.connections import wire
 from interplay.play.games import agreement
-from interplay.play.games.lobby import Lobby
+from interplay.play.games.lobby import Lobby, LobbyServer
 from interplay.play.games.seat import Seat
 from interplay.play.games.state import OVER, State
-from interplay.play.games.takeover import Takeover
+from interplay.play.games.takeover import PlayingServer, Takeover
 from interplay.play.limits import Limits
 from interplay.play.tables import address as tables_address
 from interplay.play.workers import channel
@@ -35,32 +34,20 @@ MAX_RECOVERIES = 3
 """A game whose worker died more often is ended: its world is probably why."""
 
 
-class GameServer(Protocol):
+class GameServer(LobbyServer, PlayingServer, Protocol):
     """What a game asks of the server it is played on.
 
     Attributes:
         pool: Where its worker is from.
         limits: How many processes there may be.
-        granting: Held while somebody is given a seat.
         seat_kept_s: How long a seat waits for a socket that was lost.
         idle_s: How long it waits for a connected player who does not start or resume.
-        partner_after_s: How long a player waits for people before they may choose an agent.
     """
 
     pool: WorkerPool
     limits: Limits
-    granting: threading.Lock
     seat_kept_s: float
     idle_s: float
-    partner_after_s: float
-
-    def partner(self, task: Task) -> str | None:
-        """The agent that acts for a person who is gone; None where nobody can."""
-        ...
-
-    def expect(self, agent: str) -> None:
-        """An agent may be needed soon."""
-        ...
 
     async def seal(self, path: Path) -> str:
         """Seal a finished journal; returns the episode's id."""
@@ -70,16 +57,8 @@ class GameServer(Protocol):
         """Seal the journal of an episode that failed; returns whether anything of it is kept."""
         ...
 
-    def note_waited(self, session: str, seconds: float, came: str) -> None:
-        """Write down how long a player waited for others, and who came."""
-        ...
-
     def note_started(self, game: Game) -> None:
         """Write down that a game is played."""
-        ...
-
-    def note_over(self, seat: Seat, *, state: str, episode_id: str | None = None) -> None:
-        """Write down that it is over for a seat."""
         ...
 
 
@@ -93,6 +72,7 @@ class Game:
         number: Its number on the channel to the worker.
         episode_id: Of the episode that is or will be recorded.
         countdown_s: Before the first step, once every player has said start.
+        study: Id of the study that it is for; None for a game that is for itself, or once its server was killed.
 
     Attributes:
         seats: In the task's order.
@@ -113,12 +93,14 @@ class Game:
         seed: int,
         countdown_s: int,
         state: State = State.EMPTY,
+        study: str | None = None,
     ) -> None:
         self.server = server
         self.number = number
         self.episode_id = episode_id
         self.task = task
         self.seed = seed
+        self.study = study
         self.state = state
         self.seats = [Seat(name, index) for index, name in enumerate(task.seats)]
         self.link: WorkerLink | None = None
@@ -193,7 +175,7 @@ class Game:
             return
         if self._end_when_opened is not None and self._end_when_opened[1] is seat:
             self._end_when_opened = None
-        self._look_away(seat)  # whoever comes is asked before the game goes on for them
+        self.look_away(seat)  # whoever comes is asked before the game goes on for them
         if self.state is State.EMPTY:
             self.state = State.WAITING
             self._open()
@@ -210,7 +192,7 @@ class Game:
         """A socket is gone; the seat is kept a while."""
         if not seat.lose(connection) or seat.last_words is not None:
             return
-        self._look_away(seat)
+        self.look_away(seat)
         seat.is_ready = False
         if self.state not in OVER:
             seat.wait(self.server.seat_kept_s, self._give_up)
@@ -252,7 +234,7 @@ class Game:
                 self._look_again(seat)
             case "pause", State.COUNTDOWN | State.PLAYING | State.PAUSED | State.RECOVERING if not seat.is_away:
                 said = self.state in (State.COUNTDOWN, State.PLAYING)
-                self._look_away(seat)
+                self.look_away(seat)
                 self._wait_for_player(seat)
                 if said:
                     seat.text("paused", reason="blur")
@@ -297,8 +279,12 @@ class Game:
             self.command(channel.Close())
             self._leave_worker()
         self.tell_seats()
-        for one in self.seats:
-            self.lobby.tell(one)
+        self._tell_lobby()
+
+    def _tell_lobby(self) -> None:
+        """A seat is open again."""
+        for seat in self.seats:
+            self.lobby.tell(seat)
 
     def tell_seats(self) -> None:
         """Where there are several seats: tell every player who is there, when that has changed."""
@@ -377,6 +363,7 @@ class Game:
                 self.takeover.on_acting(self.seats[seat_index], event)
             case channel.AgentLost():
                 self.takeover.on_lost(self.seats[seat_index], event)
+                self._tell_lobby()
             case channel.Slow():
                 self._on_slow(event)
             case channel.Released():
@@ -534,7 +521,7 @@ class Game:
                     self._wait_for_player(seat)
             self.tell_seats()
 
-    def _look_away(self, seat: Seat) -> None:
+    def look_away(self, seat: Seat) -> None:
         """A player does not look at the game from now on; the clock stops with the last of them."""
         match self.state:
             case State.COUNTDOWN:

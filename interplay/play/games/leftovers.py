@@ -84,16 +84,16 @@ def find(
         except (RecordingError, OSError) as error:  # what cannot be read is for `interplay episodes repair`
             log.warning("%s", error)
             continue
-        sitting = [row for row in left_open.values() if header.episode == row.episode_id or header.session_id == row.id]
-        sitting.sort(key=lambda row: header.seats.index(row.seat or header.seats[0]))
-        free = [seat for seat in header.seats if seat not in {row.seat or header.seats[0] for row in sitting}]
-        goes_on = bool(sitting) and header.deterministic and _goes_on(paths, taken_within_s)
+        seated = [row for row in left_open.values() if header.episode == row.episode_id or header.session_id == row.id]
+        seated.sort(key=lambda row: header.seats.index(row.seat or header.seats[0]))
+        free = [seat for seat in header.seats if seat not in {row.seat or header.seats[0] for row in seated}]
+        goes_on = bool(seated) and header.deterministic and _goes_on(paths, taken_within_s)
         agents = _last_owners(paths, free) if goes_on else {}
         if goes_on and all(map(is_agent, agents.values())):
-            found.games.append(LeftGame(header, sitting, agents))
+            found.games.append(LeftGame(header, seated, agents))
         else:
             found.ended.append(paths[0])
-        for row in sitting:
+        for row in seated:
             found.lost[row.id] = header.episode
     for game in found.games:
         for row in game.people:

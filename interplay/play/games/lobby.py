@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Protocol
 
 from interplay.play.games.seat import Seat
@@ -20,9 +21,11 @@ class LobbyServer(Protocol):
 
     Attributes:
         partner_after_s: As `PARTNER_AFTER_S`.
+        granting: Held while somebody is given a seat.
     """
 
     partner_after_s: float
+    granting: threading.Lock
 
     def partner(self, task: Task) -> str | None:
         """The agent that plays where no second person comes; None where nobody can."""
@@ -50,6 +53,11 @@ class Lobby:
     def _is_waiting(self) -> bool:
         return self._game.state is State.WAITING and any(seat.is_open for seat in self._game.seats)
 
+    @property
+    def _partner(self) -> str | None:
+        """Who may be chosen to play; nobody in a study, which says itself who plays with whom."""
+        return None if self._game.study is not None else self._server.partner(self._game.task)
+
     def tell(self, seat: Seat) -> None:
         """Tell a player who waits for others how long that may take, and when there is a choice."""
         if self._is_waiting:
@@ -57,18 +65,19 @@ class Lobby:
                 "lobby",
                 waited_s=round(seat.held_s, 1),
                 choose_after_s=self._server.partner_after_s,
-                has_partner=self._server.partner(self._game.task) is not None,
+                has_partner=self._partner is not None,
                 waits=self.waits,
             )
 
     def choose_agent(self, seat: Seat) -> None:
         """A player who has waited long enough plays with agents; a choice that comes too early changes nothing."""
-        agent = self._server.partner(self._game.task)
+        agent = self._partner
         if agent is None or not self._has_choice(seat):
             return
-        for other in self._game.seats:
-            if other.is_open:
-                self._takeover.let_agent(other, agent)
+        with self._server.granting:  # nobody is given one of them meanwhile
+            for other in self._game.seats:
+                if other.is_open:
+                    self._takeover.let_agent(other, agent)
         self._note(seat, "agent")
 
     def _has_choice(self, seat: Seat) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import secrets
+import threading
 from typing import Any, Protocol
 
 from interplay.play.connections import wire
@@ -30,10 +31,12 @@ class PlayedGame(Protocol):
         is_opened: Whether the worker has its world.
         episode_id: Of its episode.
         task: What is played.
+        study: Id of the study that it is for; None for a game that is for itself.
     """
 
     episode_id: str
     task: Task
+    study: str | None
     state: State
     seats: list[Seat]
     is_opened: bool
@@ -50,6 +53,10 @@ class PlayedGame(Protocol):
         """The same, once its world is back."""
         ...
 
+    def look_away(self, seat: Seat) -> None:
+        """A player does not look at the game from now on."""
+        ...
+
     def go_on(self) -> bool:
         """End a pause if nobody is missing."""
         ...
@@ -64,7 +71,13 @@ class PlayedGame(Protocol):
 
 
 class PlayingServer(Protocol):
-    """What it needs of the server."""
+    """What it needs of the server.
+
+    Attributes:
+        granting: Held while somebody is given a seat.
+    """
+
+    granting: threading.Lock
 
     def partner(self, task: Task) -> str | None:
         """The agent that acts for a person who is gone; None where nobody can."""
@@ -100,8 +113,8 @@ class Takeover:
         if seat.agent is None:
             return
         seat.agent = None
-        if self._game.is_opened and seat.owner is not None:
-            self._game.command(channel.PersonActs(seat.owner.name), seat)
+        if self._game.is_opened:
+            self._seat_person(seat)
 
     def on_opened(self) -> None:
         """The worker has the world, perhaps again."""
@@ -111,6 +124,8 @@ class Takeover:
         for seat in self._game.seats:
             if seat.agent is not None:
                 self._seat(seat)
+            elif seat.acting is not None:  # who came back while there was no world
+                self._seat_person(seat)
 
     def owner_now(self, seat: Seat) -> str | None:
         """Who acts for a seat, as the recording names them."""
@@ -164,9 +179,10 @@ class Takeover:
         facts: dict[str, Any] = {"total_reward": acting.total_reward, "num_steps": acting.step}
         seat.part(wire.text("ended", episode=self._game.episode_id, outcome=seat.leaving, may_ask=False, goes_on=True, **facts))
         seat.leaving = None
+        self._game.look_away(seat)
         seat.is_gone, seat.is_restored = True, False
         self._game.go_on()  # if the others waited for this one only
-        self._server.note_over(seat, state="ended")
+        self._server.note_over(seat, state="ended", episode_id=self._game.episode_id)
 
     def _stand_in(self, seat: Seat) -> str | None:
         """Who acts for this person."""
@@ -176,7 +192,7 @@ class Takeover:
 
     def turn_over(self, seat: Seat, who: str) -> None:
         """A person takes the wheel (`me`), or lets the agent have it that they asked for (`agent`)."""
-        if seat.wheel is None:
+        if seat.wheel is None or seat.leaving is not None:
             return
         if who == "me":
             self.let_person(seat)
@@ -219,9 +235,10 @@ class Takeover:
 
     def _lost_before_the_start(self, seat: Seat) -> None:
         """The seat is open for somebody else, or its person plays alone."""
-        seat.agent = seat.wheel = seat.acting = None
-        if seat.session is None:
-            seat.owner, seat.is_ready = None, False
+        with self._server.granting:  # or who is given the seat meanwhile would lose it
+            if seat.session is None:
+                seat.owner, seat.is_ready = None, False
+            seat.agent = seat.wheel = seat.acting = None
 
     def _seat(self, seat: Seat) -> None:
         assert seat.agent is not None

@@ -180,6 +180,7 @@ class Player:
         with self._work.changed:
             self.keys.discard(key)
             self._work.left.append(key)
+            self._work.begins = [one for one in self._work.begins if one[0] != key]
             self._work.questions.pop(key, None)
             self._work.changed.notify()
 

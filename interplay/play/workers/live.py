@@ -348,8 +348,8 @@ class LiveEpisode:
             collection = self.recorder.collection
             facts["statistics"] = collection.values(seat.name)
             facts["counts"] = collection.counts(seat.name)
-            if (visit := collection.visits.get(seat.name)) is not None:
-                facts["visit"] = {"games": visit.num_games + 1, "statistics": collection.visit_values(visit, seat.name)}
+            if (sitting := collection.sittings.get(seat.name)) is not None:
+                facts["sitting"] = {"games": sitting.num_games + 1, "statistics": collection.sitting_values(sitting, seat.name)}
         seat.send_hud(facts)
 
     def unwritten_us(self, now_us: int) -> int:

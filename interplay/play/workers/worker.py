@@ -528,11 +528,15 @@ class Worker:
                     session_id=command.session,
                     episode_id=command.episode,
                 )
-                episode.driving.sit({seat: owner.name for seat, owner in command.owners.items()})
                 episode.open_journal(recorder)
         except Exception as error:
             return lambda failure=error: self._fail(episode.number, failure)
-        return lambda: self._guard(episode.number, lambda: self._start(episode))
+
+        def start() -> None:
+            episode.driving.sit({seat: owner.name for seat, owner in command.owners.items()})
+            self._start(episode)
+
+        return lambda: self._guard(episode.number, start)
 
     def _rebuild(self, number: int, command: channel.GoOn) -> Callable[[], None]:
         """Rebuild a world from its journal."""

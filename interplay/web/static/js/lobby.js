@@ -114,6 +114,7 @@ export class Lobby {
 
   #call() {
     if (this.sound.checked) this.#ring();
+    this.#stopBlinking();
     if (!document.hidden) return;
     this.title = document.title;
     let isOn = false;

@@ -130,8 +130,8 @@ class Player {
     this.lives = -1;
     /** @type {Record<string, number | null>} statistics as the server last said them */
     this.statistics = {};
-    /** @type {import("./statistics.js").VisitFacts | null} of all games of this sitting, where there were some before */
-    this.visit = null;
+    /** @type {import("./statistics.js").SittingFacts | null} of all games of this sitting, where there were some before */
+    this.sitting = null;
     this.announcedTenth = -1;
     /** @type {string | null} id of what is saved of a game that cannot go on */
     this.saved = null;
@@ -431,8 +431,8 @@ class Player {
     need(this.root, "[data-latency]").textContent = inputMs == null ? "–" : String(Math.round(inputMs));
     need(this.root, "[data-fs-hud]").textContent = `${score}${left}${this.task.takes_turns ? " turns left" : ""}`;
     this.statistics = hud.statistics ?? {};
-    this.visit = hud.visit ?? null;
-    showStatistics(need(this.root, "[data-statistics]"), this.task.statistics, this.statistics, this.visit);
+    this.sitting = hud.sitting ?? null;
+    showStatistics(need(this.root, "[data-statistics]"), this.task.statistics, this.statistics, this.sitting);
     document.dispatchEvent(new CustomEvent("interplay:hud", { detail: { hud, rate_hz: this.task.frame_rate_hz } }));
     if (hud.lives == null) return;
     need(this.root, "[data-lives-box]").hidden = false;
@@ -495,7 +495,7 @@ class Player {
     need(this.root, "[data-end-title]").textContent = outcome;
     if (this.task.has_score) need(this.root, "[data-end-score]").textContent = score;
     need(this.root, "[data-end-time]").textContent = this.task.takes_turns ? String(ended.num_steps) : clock(ended.num_steps / Number(this.root.dataset.rate));
-    showStatistics(need(this.root, "[data-end-statistics]"), this.task.statistics, this.statistics, this.visit);
+    showStatistics(need(this.root, "[data-end-statistics]"), this.task.statistics, this.statistics, this.sitting);
     need(this.root, "[data-end-note]").textContent = `${ended.num_steps} steps are recorded. You can watch your game again, frame by frame.`;
     if (ended.goes_on) need(this.root, "[data-end-note]").textContent = `You played ${ended.num_steps} steps. The game continues, and an agent plays in your place. Its replay will be on the episode page.`;
     need(this.root, "[data-end-link]").setAttribute("href", `/episodes/${encodeURIComponent(ended.episode)}`);

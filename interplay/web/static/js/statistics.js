@@ -14,7 +14,7 @@ import { clock } from "./timeline.js";
  */
 
 /** Values by name; one that was left out of the game is not there. @typedef {Record<string, number | null>} Values */
-/** All games of a sitting. @typedef {{games: number, statistics: Values}} VisitFacts */
+/** All games of a sitting. @typedef {{games: number, statistics: Values}} SittingFacts */
 
 /** Shown large on the page already. */
 const SHOWN_ELSEWHERE = "score";
@@ -30,22 +30,22 @@ export function readableValue(statistic, value) {
   if (value == null) return "–";
   if (statistic.is_share) return `${Math.round(100 * value)} %`;
   if (statistic.kind === "duration") return clock(Math.floor(value));
-  const number = statistic.kind === "int" ? value : Math.round(10 * value) / 10;
-  return statistic.unit.length > MAX_SYMBOL || !statistic.unit ? String(number) : `${number} ${statistic.unit}`;
+  const number = (statistic.kind === "int" ? value : Math.round(10 * value) / 10).toLocaleString("en");
+  return statistic.unit.length > MAX_SYMBOL || !statistic.unit ? number : `${number} ${statistic.unit}`;
 }
 
 /**
  * The rows of a table: a title and the value in this game, and where there were games before, that of all of them.
  * @param {StatisticFacts[]} statistics in the order of the rows
  * @param {Values} values
- * @param {VisitFacts | null} visit
+ * @param {SittingFacts | null} sitting
  */
-export function rowsOf(statistics, values, visit) {
-  const shown = statistics.filter((one) => one.name in values && (visit || one.name !== SHOWN_ELSEWHERE));
+export function rowsOf(statistics, values, sitting) {
+  const shown = statistics.filter((one) => one.name in values && (sitting || one.name !== SHOWN_ELSEWHERE));
   const rows = shown.map((one) => [one.title, readableValue(one, values[one.name])]);
-  if (!visit) return rows;
-  rows.forEach((row, place) => row.push(readableValue(shown[place], visit.statistics[shown[place].name])));
-  return [["", "This game", `All ${visit.games} games`], ...rows];
+  if (!sitting) return rows;
+  rows.forEach((row, place) => row.push(readableValue(shown[place], sitting.statistics[shown[place].name])));
+  return [["", "This game", `All ${sitting.games} games`], ...rows];
 }
 
 /**
@@ -53,10 +53,10 @@ export function rowsOf(statistics, values, visit) {
  * @param {HTMLElement} box holds a `table`
  * @param {StatisticFacts[]} statistics
  * @param {Values} values
- * @param {VisitFacts | null} visit
+ * @param {SittingFacts | null} sitting
  */
-export function showStatistics(box, statistics, values, visit) {
-  const rows = rowsOf(statistics, values, visit);
+export function showStatistics(box, statistics, values, sitting) {
+  const rows = rowsOf(statistics, values, sitting);
   box.hidden = rows.length === 0;
   const list = box.querySelector("table");
   if (!list) return;
