@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property
 from importlib import resources
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast, get_args
 
 from interplay.errors import unknown_name
 from interplay.study import quiz_file
@@ -29,7 +29,8 @@ from interplay.tables import Table, parse_toml, read_text
 KINDS = ("comparisons", "play")
 """What people do in a study: `comparisons` of two episodes, by the rules of its [judging] table, or `play` its variants."""
 CURRENCIES = ("USD", "GBP", "EUR")
-RELEASES = ("ask", "included", "never")
+Release = Literal["ask", "included", "never"]
+RELEASES: tuple[Release, ...] = get_args(Release)
 MAX_PICTURES_BYTES = 1024 * 1024
 """All pictures of a quiz together: they are kept inside the study's document."""
 
@@ -49,7 +50,7 @@ class Consent:
     text: tuple[str, ...]
     stores: tuple[str, ...] = ()
     is_required: bool = True
-    release: Literal["ask", "included", "never"] = "never"
+    release: Release = "never"
 
     def may_release(self, *, ticked: bool) -> bool:
         """What somebody who takes part agreed to, by whether they ticked the box of `ask`."""
@@ -328,7 +329,7 @@ def _consent(table: Table | None) -> Consent | None:
     if table is None:
         return None
     stores = tuple(" ".join(line.split()) for line in table.texts("stores", []))
-    release = table.choice("release", RELEASES, "never")
+    release = cast(Release, table.choice("release", RELEASES, "never"))
     consent = Consent(table.paragraphs("text"), stores, table.raw("required", bool, True), release)
     table.nothing_else()
     if consent.release == "included" and not consent.is_required:

@@ -150,7 +150,7 @@ class _Line:
         self._sleep = sleep
         self.size_bytes = 0
 
-    def json(self, path: str, parameters: list[tuple[str, str]]) -> dict[str, Any]:
+    def json(self, path: str, parameters: list[tuple[str, str | int | float | bool | None]]) -> dict[str, Any]:
         """A JSON object."""
         for attempt in range(ATTEMPTS):
             try:

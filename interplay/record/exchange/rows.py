@@ -278,14 +278,17 @@ def brought(
         created_at, seed = datetime.fromisoformat(str(facts["created_at"])), int(facts["seed"])
     except (ValueError, KeyError, TypeError) as error:
         raise RecordingError(f"episode {name} cannot be read: {type(error).__name__}: {error}\nExport it again.") from error
+    observation_space: gymnasium.Space
     if observations is not None:
+        assert description.observation_space is not None
         observation_space = description.observation_space
     else:
         colours = () if _is_indexed(description, are_exact) else (3,)
         observation_space = gymnasium.spaces.Box(0, 255, (description.height, description.width, *colours), np.uint8)
         if len(task.seats) > 1:
             observation_space = gymnasium.spaces.Dict(dict.fromkeys(task.seats, observation_space))
-    action_space: gymnasium.Space = gymnasium.spaces.Dict(dict(description.action_spaces))
+    first, *others = description.action_spaces.values()
+    action_space = gymnasium.spaces.Dict(dict(description.action_spaces)) if others else first
     return Brought(
         id=name,
         task=task,
@@ -297,7 +300,7 @@ def brought(
         steps=steps,
         observations=lambda: _seen(task, name, pictures) if observations is None else observations,
         look=lambda: _look(rows, description.observation_space),
-        spaces=Spaces(action_space if len(task.seats) > 1 else description.action_spaces[task.seats[0]], observation_space),
+        spaces=Spaces(action_space, observation_space),
         palette=description.palette if pictures is not None and _is_indexed(description, are_exact) else None,
         pictures=None if observations is None else pictures,
     )

@@ -58,7 +58,7 @@ def names_of(space: gymnasium.Space) -> list[str]:
     return names
 
 
-def to_rows(space: gymnasium.Space, values: Sequence[Any]) -> np.ndarray:
+def to_rows(space: gymnasium.Space, values: Sequence[Any] | np.ndarray) -> np.ndarray:
     """Values of a space as numbers, shape (N, size), in `dtype_of(space)`.
 
     Raises:

@@ -88,12 +88,11 @@ class _Writer:
     def add(self, episode: Episode) -> None:
         """Append an episode."""
         description, kept = self._description, []
-        is_video = description.pictures == "video"
+        video = self._video_file() if description.pictures == "video" else None
         sampled = set(np.linspace(0, episode.num_steps, _PICTURES_IN_STATISTICS).astype(int).tolist())
         seen = Statistics()
         where: dict[str, Any] = {}
-        if is_video:
-            video = self._video_file()
+        if video is not None:
             where = self._in_video(video, episode.num_steps + 1)
         number = 0
 
@@ -101,7 +100,7 @@ class _Writer:
             nonlocal number
             if number in sampled:
                 seen.add_picture(VIEW, frame.rgb())
-            if is_video:
+            if video is not None:
                 video.add(frame, is_first=number == 0)
             else:
                 kept.append(to_png(Frame(frame.rgb())))  # readers take indices of colours for grey

@@ -16,7 +16,7 @@ class _Sums(NamedTuple):
     total: np.ndarray
     squares: np.ndarray
     weight: float
-    count: int
+    rows: int
 
     def with_other(self, other: _Sums) -> _Sums:
         return _Sums(
@@ -25,7 +25,7 @@ class _Sums(NamedTuple):
             self.total + other.total,
             self.squares + other.squares,
             self.weight + other.weight,
-            self.count + other.count,
+            self.rows + other.rows,
         )
 
 
@@ -45,8 +45,10 @@ class Statistics:
         """Count a picture in: uint8, shape (H, W, 3)."""
         shares = rgb.reshape(-1, 3) / 255.0
         shape = (3, 1, 1)
-        values = (shares.min(0), shares.max(0), shares.sum(0), (shares**2).sum(0))
-        self._add(name, _Sums(*(one.reshape(shape) for one in values), len(shares), 1))
+        least, most, total, squares = (
+            one.reshape(shape) for one in (shares.min(0), shares.max(0), shares.sum(0), (shares**2).sum(0))
+        )
+        self._add(name, _Sums(least, most, total, squares, len(shares), 1))
 
     def merge(self, other: Statistics) -> None:
         """Count everything of another in."""
@@ -70,4 +72,4 @@ def _said(sums: _Sums) -> dict[str, Any]:
     mean = sums.total / sums.weight
     deviation = np.sqrt(np.maximum(sums.squares / sums.weight - mean**2, 0))
     values = {"min": sums.least, "max": sums.most, "mean": mean, "std": deviation}
-    return {key: value.tolist() for key, value in values.items()} | {"count": [sums.count]}
+    return {key: value.tolist() for key, value in values.items()} | {"count": [sums.rows]}

@@ -34,10 +34,9 @@ class VideoFile:
         self.num_frames = 0
         self._height, self._width = height, width
         self._container = av.open(str(path), "w", format="mp4")
-        self._stream = cast("av.VideoStream", self._container.add_stream("libx264", rate=fps))
+        self._stream = cast("av.VideoStream", self._container.add_stream("libx264", rate=fps, options=_OPTIONS))
         self._stream.height, self._stream.width = height, width
         self._stream.pix_fmt = "yuv420p"
-        self._stream.options = _OPTIONS
         self._stream.time_base = Fraction(1, fps)
         self._stream.codec_context.time_base = Fraction(1, fps)
         self._stream.codec_context.thread_count = 2
@@ -82,9 +81,10 @@ def read(path: Path, start_s: float, count: int, fps: int, height: int, width: i
     try:
         with av.open(str(path)) as container:
             stream = container.streams.video[0]
-            container.seek(round(first / fps / stream.time_base), stream=stream)
+            time_base = stream.time_base or Fraction(1, fps)
+            container.seek(round(Fraction(first, fps) / time_base), stream=stream)
             for picture in container.decode(stream):
-                if round(picture.pts * stream.time_base * fps) < first:
+                if picture.pts is None or round(picture.pts * time_base * fps) < first:
                     continue
                 yield Frame(np.ascontiguousarray(picture.to_ndarray(format="rgb24")[:height, :width]))
                 num_found += 1
