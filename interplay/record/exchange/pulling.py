@@ -180,7 +180,8 @@ class _Line:
                             file.write(chunk[: size_bytes - file.tell()])
                             file.flush()
                             self.size_bytes += len(chunk)
-                            attempt = 0
+                            if file.tell() > have:  # who sends the same beginning again and again brings nothing
+                                attempt = 0
                             came(file.tell())
                             if file.tell() >= size_bytes:  # whatever else it sends is not the file
                                 break
