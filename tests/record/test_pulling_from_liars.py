@@ -113,9 +113,3 @@ def test_a_file_that_cannot_be_is_refused_by_its_id(archive, lie, status, header
     pulled = pull_episodes(archive, lie(listing(10), (status, headers, body)).address, "token", Asked())
     assert list(pulled.refused) == [ID]
     assert not archive.episodes()
-
-
-def test_a_list_in_a_coding_that_it_does_not_have_is_no_answer(archive, lie):
-    liar = lie(listing(10), (500, {"Content-Encoding": "gzip"}, b"this is not gzip"))
-    with pytest.raises(RecordingError, match="does not answer"):
-        pull_episodes(archive, liar.address, "token", Asked(), sleep=lambda seconds: None)
