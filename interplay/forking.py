@@ -241,37 +241,37 @@ def _fork_on_request(channel: socket.socket, loads: Sequence[str]) -> Callable[[
     woken, wake = os.pipe()
     os.set_blocking(wake, False)
     signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
-    while True:
-        ready, _, _ = select.select([channel, woken], [], [])
-        if woken in ready:
-            os.read(woken, 4096)
-            while (found := _reap()) is not None:
-                channel.sendall(json.dumps(found).encode() + b"\n")
-        if channel not in ready:
-            continue
-        try:
+    try:
+        while True:
+            ready, _, _ = select.select([channel, woken], [], [])
+            if woken in ready:
+                os.read(woken, 4096)
+                while (found := _reap()) is not None:
+                    channel.sendall(json.dumps(found).encode() + b"\n")
+            if channel not in ready:
+                continue
             said, descriptors, _, _ = socket.recv_fds(channel, _MAX_BYTES, 16)
             while said and not said.endswith(b"\n"):
                 said += channel.recv(_MAX_BYTES)
-        except ConnectionError:  # killed with an answer unread
-            return lambda: None
-        if not said:
-            return lambda: None
-        request = json.loads(said)
-        if (load := request.pop("load")) is not None:
-            try:
-                _load(load)
-            except Exception:  # the fork does without
-                traceback.print_exc()
-        child = os.fork()
-        if child == 0:
-            signal.set_wakeup_fd(-1)
-            for number in (woken, wake):
+            if not said:
+                return lambda: None
+            request = json.loads(said)
+            if (load := request.pop("load")) is not None:
+                try:
+                    _load(load)
+                except Exception:  # the fork does without
+                    traceback.print_exc()
+            child = os.fork()
+            if child == 0:
+                signal.set_wakeup_fd(-1)
+                for number in (woken, wake):
+                    os.close(number)
+                return lambda: _become(descriptors, **request)
+            for number in descriptors:
                 os.close(number)
-            return lambda: _become(descriptors, **request)
-        for number in descriptors:
-            os.close(number)
-        channel.sendall(json.dumps([child, None]).encode() + b"\n")
+            channel.sendall(json.dumps([child, None]).encode() + b"\n")
+    except ConnectionError:  # who asked was killed, with an answer unread or not yet sent
+        return lambda: None
 
 
 def _become(

@@ -163,6 +163,21 @@ def test_it_ends_in_silence_when_who_started_it_was_killed_with_an_answer_unread
     assert (result.returncode, result.stderr) == (-signal.SIGKILL, "")
 
 
+def test_it_ends_in_silence_when_who_asked_is_gone_before_the_answer(tmp_path: Path) -> None:
+    code = """
+        import json, socket
+        from interplay.forking import fork_on_request
+        ours, theirs = socket.socketpair()
+        asked = {"load": None, "function": "os:getppid", "arguments": [], "env": {}, "cwd": "/", "path": []}
+        with open("out", "w") as out, ours:
+            socket.send_fds(ours, [json.dumps(asked).encode() + b"\\n"], [out.fileno(), out.fileno()])
+        fork_on_request([], theirs.detach())
+    """
+    command = [sys.executable, "-c", textwrap.dedent(code)]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=tmp_path)
+    assert (result.returncode, result.stderr) == (0, "")
+
+
 def test_a_fork_of_a_fork_has_what_both_loaded(forker, tmp_path: Path) -> None:
     said = tmp_path / "said"
     second = Forker(["forked_work:load"], of=forker)

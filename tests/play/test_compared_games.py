@@ -174,3 +174,30 @@ def test_nobody_is_asked_about_a_game_on_another_seed(tmp_path: Path) -> None:
 
     with running_server(tmp_path / "data", "--workers", "1", "--held-out-share", "0") as server:
         asyncio.run(scenario(server))
+
+
+def test_nobody_is_asked_about_a_game_in_which_nothing_was_pressed(tmp_path: Path) -> None:
+    """A world that waits for its player, left before the first turn."""
+
+    async def scenario(server: RunningServer) -> None:
+        async with httpx.AsyncClient(base_url=server.address) as http:
+            for num_presses in (0, 1):
+                answer = await http.post("/api/sessions", json={"task": "gymnasium/frozen_lake"})
+                assert answer.status_code == 201, answer.text
+                client = PlayClient(server.address, answer.json())
+                await client.connect()
+                await client.start()
+                while client.state != "playing":
+                    await client.receive()
+                for _ in range(num_presses):
+                    await client.choose(1)
+                while client.step < num_presses:
+                    await client.receive()
+                await client.quit()
+                while client.ended is None:
+                    await client.receive()
+                await client.close()
+                assert (client.ended["num_steps"], client.ended["may_ask"]) == (num_presses, num_presses > 0)
+
+    with running_server(tmp_path / "data", "--workers", "1", "--held-out-share", "1") as server:
+        asyncio.run(scenario(server))

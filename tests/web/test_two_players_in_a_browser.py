@@ -151,6 +151,8 @@ def test_two_windows_play_one_game_through_a_pause_and_a_killed_worker(windows, 
 
 def test_a_player_takes_the_wheel_from_an_agent_and_returns_it(windows, server, data, picture):
     page, _ = windows
+    page.goto("/play/two/pong?wheel=random&partner=scripted")
+    assert page.locator("[data-together]").inner_text().startswith("An agent (scripted) plays with you.")
     start(page, task="two/pong?wheel=random&partner=scripted")
     playing(page)
     wheel = page.locator("[data-wheel]")

@@ -641,7 +641,7 @@ class Game:
             return
         self.sealed_id = episode_id
         more: dict[str, Any] = {} if self._ended_by is None or len(self.seats) == 1 else {"by": self._ended_by.name}
-        can_be = agreement.can_be_compared(self.task, self.seed, event.outcome, self._owners.values())
+        can_be = event.num_steps > 0 and agreement.can_be_compared(self.task, self.seed, event.outcome, self._owners.values())
         said = {
             seat: wire.text(
                 "ended",

@@ -106,7 +106,8 @@ def check_names(task: Task) -> None:
     Raises:
         RecordingError: If they are no names.
     """
-    if not all(map(is_name, [*task.id.split("/"), *task.seats])) or task.id.count("/") != 1:
+    parts = task.id.split("/") if isinstance(task.id, str) else []
+    if len(parts) != 2 or not all(map(is_name, [*parts, *task.seats])):
         raise RecordingError(f"its task is called {task.id!r}; expected SUITE/NAME\nExport it again.")
 
 

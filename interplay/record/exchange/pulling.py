@@ -180,7 +180,8 @@ class _Line:
                             file.write(chunk[: size_bytes - file.tell()])
                             file.flush()
                             self.size_bytes += len(chunk)
-                            attempt = 0
+                            if file.tell() > have:  # who sends the same beginning again and again brings nothing
+                                attempt = 0
                             came(file.tell())
                             if file.tell() >= size_bytes:  # whatever else it sends is not the file
                                 break
@@ -251,7 +252,7 @@ def _offers(line: _Line, asked: Asked, result: Pulled) -> Iterator[_Offer]:
             if following is not None and (int(following) <= offset or not page["episodes"]):
                 raise ValueError("its pages have no end")
             offset = None if following is None else int(following)
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise PullError(f"the list of episodes cannot be read: {error}\nIs that server of this release?") from error
 
 

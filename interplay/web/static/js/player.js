@@ -124,6 +124,9 @@ class Player {
     this.turnsFrom = 0;
     /** @type {HTMLSelectElement} who shall draw */
     this.drawnBy = need(root, "[data-drawn-by]");
+    const together = root.querySelector("[data-together]");
+    const { partner } = root.dataset.enrolment ? { partner: "" } : agentsWanted();
+    if (together && partner) together.textContent = `An agent (${partner}) plays with you. Press Start when you are ready.`;
     this.lobby = new Lobby(root, () => this.seat?.send({ type: "partner" }));
     this.wheel = new Wheel(need(root, "[data-wheel]"), task.bindings, (who) => this.seat?.send({ type: "wheel", who }));
     this.lastSentMs = 0;
