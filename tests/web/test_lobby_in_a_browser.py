@@ -57,9 +57,9 @@ def test_who_looks_at_another_page_is_called_when_somebody_comes(windows):
     start(second)
     first.wait_for_function("document.title.endsWith('Your game begins')")
     assert first.evaluate("bells") == 2
+    first.locator("[data-cover]", has_text="press any key when you are ready").wait_for()
     first.evaluate(HIDDEN.replace("value: true", "value: false"))
     assert first.title() == title
-    first.locator("[data-cover]", has_text="press any key when you are ready").wait_for()
     first.keyboard.press("ArrowUp")
     playing(first)
     playing(second)
