@@ -320,7 +320,7 @@ class _Replay:
         last = step == self._episode.num_steps - 1
         actions = {seat: plain_action(rows[f"action.{seat}"][row]) for seat in header.seats}
         try:
-            result = self._again.step(actions)
+            result = self._again.step(actions, is_seen=header.observation_space is not None)
         except Exception as error:  # an action no recording could hold
             return f"the world refuses the recorded action: {str(error).splitlines()[0]}"
         self._observation, self._info = result.observation, result.info
