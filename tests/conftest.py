@@ -8,8 +8,10 @@ import gc
 import os
 import secrets
 import shutil
+import sqlite3
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -73,13 +75,26 @@ def first_engines() -> dict[str, Engine]:
     return {}
 
 
+@pytest.fixture(scope="session")
+def empty_tables(tmp_path_factory) -> Iterator[sqlite3.Connection]:
+    """An SQLite database that was migrated once and holds nothing."""
+    folder = tmp_path_factory.mktemp("empty")
+    Database.open(f"sqlite:///{folder}/interplay.db").close()
+    with closing(sqlite3.connect(folder / "interplay.db", check_same_thread=False)) as opened:
+        yield opened
+
+
 @pytest.fixture(scope="module", autouse=True)
-def statements_compiled_once(first_engines):
-    """What SQLAlchemy compiled for one database serves all of its kind: tests open hundreds, and each would compile anew.
-    `tests/store` does without: its tests open databases exactly as users do."""
+def statements_compiled_once(first_engines, empty_tables):
+    """What SQLAlchemy compiled for one database serves all of its kind, and an empty SQLite database gets its tables as copies:
+    tests open hundreds, and each would take its way anew. `tests/store` does without: it opens them as users do."""
     migrate = database._migrate
 
     def migrate_and_share(engine: Engine) -> None:
+        if engine.dialect.name == "sqlite":
+            with closing(engine.raw_connection()) as opened:
+                if not opened.execute("SELECT 1 FROM sqlite_master").fetchall():
+                    empty_tables.backup(opened.driver_connection)
         migrate(engine)
         one = first_engines.setdefault(engine.dialect.name, engine)
         one._compiled_cache.capacity = 2000
@@ -91,17 +106,9 @@ def statements_compiled_once(first_engines):
 
 
 @pytest.fixture(scope="session")
-def new_archive(tmp_path_factory) -> Callable[[Path], Archive]:
-    """Opens an empty data folder, with tables that were migrated once and copied: `new_archive(folder)`."""
-    empty = tmp_path_factory.mktemp("empty")
-    interplay.record.open(empty).close()
-
-    def new(folder: Path) -> Archive:
-        folder.mkdir(parents=True, exist_ok=True)
-        shutil.copy(empty / "interplay.db", folder / "interplay.db")
-        return interplay.record.open(folder)
-
-    return new
+def new_archive() -> Callable[[Path], Archive]:
+    """Opens a data folder: `new_archive(folder)`."""
+    return interplay.record.open
 
 
 @pytest.fixture(scope="session")

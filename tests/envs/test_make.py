@@ -78,6 +78,26 @@ def test_the_same_seed_starts_the_same_episode_whatever_came_before():
     assert same(play(fresh, actions), play(used, actions))
 
 
+@pytest.mark.parametrize("options", [{"mode": 8, "difficulty": 1}, {"noop_max": 0}])
+def test_a_world_with_the_emulator_of_a_closed_one_is_as_new(options):
+    first = make(changed(find("atari/breakout"), options={"mode": 4}))
+    first.reset(seed=5)
+    fresh = make(changed(find("atari/breakout"), options={"noop_max": 0} | options))
+    emulator = first.ale
+    play(first, [1, 3, 4] * 300)
+    first.close()
+    first.close()
+    with pytest.raises(AttributeError):
+        first.step(0)
+    used = make(fresh.task)
+    assert used.ale is emulator
+    fresh.reset(seed=11)
+    used.reset(seed=11)
+    assert (used.view().pixels == fresh.view().pixels).all()
+    assert same(play(fresh, [1, 3, 4] * 100), play(used, [1, 3, 4] * 100))
+    assert fresh.snapshot() == used.snapshot()
+
+
 def test_different_seeds_start_differently():
     env = make("atari/space_invaders")
     starts = set()
