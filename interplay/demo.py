@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
 import signal
 import socket
 import subprocess
@@ -27,7 +26,7 @@ import numpy as np
 
 import interplay.record
 from interplay import agents
-from interplay.agents.evaluate import evaluate
+from interplay.agents.evaluate import evaluate, worthwhile_processes
 from interplay.errors import InterplayError
 from interplay.judge.scripted import ScriptedJudge
 from interplay.learn import BCConfig, train
@@ -174,14 +173,16 @@ def serving(data: Path) -> Iterator[str]:
         server = subprocess.Popen(command, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
     try:
         deadline = time.monotonic() + 60
+        http = httpx.Client(base_url=address, timeout=5)
         while True:
             with contextlib.suppress(httpx.TransportError):
-                if httpx.get(f"{address}/healthz", timeout=5).is_success:
+                if http.get("/healthz").is_success:
                     break
             if server.poll() is not None or time.monotonic() > deadline:
                 tail = (data / "server.log").read_text(errors="replace")[-2000:]
                 raise DemoError(f"the server did not start; the end of {data / 'server.log'}:\n{tail}")
             time.sleep(0.05)
+        http.close()
         yield address
     finally:
         server.send_signal(signal.SIGTERM)
@@ -273,7 +274,7 @@ async def _one_game(
 def _roll_out(archive: interplay.record.Archive, task: Task, settings: DemoSettings, report: Reporter) -> dict[str, float]:
     """Every agent plays the same held-out seeds; returns the mean returns."""
     seeds = task.held_out_seeds[: settings.num_seeds]
-    is_short = len(seeds) * settings.rollout_s < 60  # processes begin in seconds; so little is played sooner without them
+    max_steps = round(settings.rollout_s * task.frame_rate_hz)
     means = {}
     for place, name in enumerate(AGENTS):
         episodes = evaluate(
@@ -282,8 +283,8 @@ def _roll_out(archive: interplay.record.Archive, task: Task, settings: DemoSetti
             name,
             seeds,
             seed=settings.seed,
-            max_steps=round(settings.rollout_s * task.frame_rate_hz),
-            processes=1 if is_short else len(os.sched_getaffinity(0)),
+            max_steps=max_steps,
+            processes=worthwhile_processes(task, len(seeds), max_steps),
             report=lambda done, _, place=place: report("roll out", place * len(seeds) + done, len(AGENTS) * len(seeds)),
         )
         means[name] = float(np.mean([episode.total_reward for episode in episodes]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import as_completed
@@ -16,7 +17,7 @@ import numpy as np
 from interplay.agents.base import AgentError
 from interplay.agents.find import find
 from interplay.agents.rollout import check_seats, rollout
-from interplay.envs.backends import check_playable
+from interplay.envs.backends import check_playable, of
 from interplay.errors import InterplayError
 from interplay.parallel import process_pool
 from interplay.store import entrants as store
@@ -24,6 +25,9 @@ from interplay.tasks import Task
 
 if TYPE_CHECKING:
     from interplay.record import Archive, Episode
+
+_SHORT_S = 60.0
+"""Seconds of play of a fast world, in all, that one process has done before a second one has begun."""
 
 
 @dataclass(frozen=True)
@@ -171,6 +175,16 @@ def _plan(
             for number in range(len(there), num_episodes)
         ]
     return found, jobs
+
+
+def worthwhile_processes(task: Task, num_rollouts: int, max_steps: int | None = None) -> int:
+    """How many rollouts to play at once: one where they are done sooner than a second process has begun, else one a core.
+
+    Args:
+        max_steps: Of each rollout, where it is cut off before the task's limit.
+    """
+    played_s = num_rollouts * min(max_steps or task.max_steps, task.max_steps) / task.frame_rate_hz
+    return 1 if played_s < (_SHORT_S / 6 if of(task).is_slow else _SHORT_S) else len(os.sched_getaffinity(0))
 
 
 def _run(archive: Archive, jobs: Sequence[Job], processes: int) -> Iterator[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -56,13 +55,14 @@ def play(
 
     Try:  interplay play atari/breakout --agent random --seeds heldout
     """
-    from interplay.agents.evaluate import evaluate
+    from interplay.agents.evaluate import evaluate, worthwhile_processes
     from interplay.record import OUTCOME_CHECK_SUCCESS
 
     task = _task(task_id)
     archive = open_archive(data, database)
     drawn = choose_seed(seed)
     chosen = _seeds(seeds, task)
+    max_steps = None if max_seconds is None else max(1, round(max_seconds * task.frame_rate_hz))
     begun = datetime.now(UTC)
     playing = _seats(agent, seats)
     who = playing if isinstance(playing, str) else " and ".join(playing.values())
@@ -74,10 +74,10 @@ def play(
             chosen,
             num_episodes=num_episodes,
             seed=drawn,
-            max_steps=None if max_seconds is None else max(1, round(max_seconds * task.frame_rate_hz)),
+            max_steps=max_steps,
             video=video,
             again=again,
-            processes=len(os.sched_getaffinity(0)),
+            processes=worthwhile_processes(task, len(chosen) * num_episodes, max_steps),
             report=report,
         )
     mean_return = sum(episode.total_reward for episode in episodes) / len(episodes)
