@@ -32,6 +32,7 @@ from interplay.store.models import (
     StudyRow,
     StudyVersion,
     TaskRow,
+    VisitAnswer,
 )
 
 __all__ = [
@@ -63,4 +64,5 @@ __all__ = [
     "StudyRow",
     "StudyVersion",
     "TaskRow",
+    "VisitAnswer",
 ]

@@ -9,7 +9,7 @@ from sqlalchemy import exists, func, or_, select
 from sqlalchemy.orm import Session
 
 from interplay.store.episodes import measures_of
-from interplay.store.models import Enrolment, EpisodeRow, PlaySession, SeatStatistic, TaskRow
+from interplay.store.models import Enrolment, EpisodeRow, PlaySession, SeatStatistic, TaskRow, VisitAnswer
 
 SEEN_WITHIN = timedelta(hours=1)
 """Who has neither come nor begun a game for so long does not count as working."""
@@ -85,6 +85,17 @@ def sessions_of(session: Session, enrolment_id: str) -> list[PlayedSession]:
         )
         for one, episode, task in rows
     ]
+
+
+def answered(session: Session, enrolment_id: str) -> set[str]:
+    """Forms about partners that were sent or skipped in a visit."""
+    return set(session.scalars(select(VisitAnswer.form).where(VisitAnswer.enrolment_id == enrolment_id)))
+
+
+def answers_of_study(session: Session, study: str) -> list[tuple[Enrolment, VisitAnswer]]:
+    """What people answered about partners, over all versions of a study, in the order of the answers."""
+    query = select(Enrolment, VisitAnswer).join(Enrolment, VisitAnswer.enrolment_id == Enrolment.id)
+    return [(one, answer) for one, answer in session.execute(query.where(Enrolment.study == study).order_by(VisitAnswer.id))]
 
 
 def last_game(session: Session, enrolment_id: str) -> datetime | None:

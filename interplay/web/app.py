@@ -46,6 +46,7 @@ from interplay.web import (
     released,
     studies,
     study_play,
+    study_questions,
     study_steps,
 )
 from interplay.web import judge as judge_routes
@@ -168,6 +169,7 @@ def create_app(
         studies,
         study_steps,
         study_play,
+        study_questions,
     ):
         app.include_router(room.router)
     app.mount("/static", _Static(directory=STATIC), name="static")

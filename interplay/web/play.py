@@ -68,7 +68,8 @@ class SessionGrant(BaseModel):
 def open_session(request: Request, wanted: SessionRequest) -> SessionGrant:
     """Grant a seat in a task. With a study's token (`Interplay-Enrolment`) the game belongs to that visit."""
     play = _play(request)
-    enrolment = may_play(request, wanted.task)
+    part = may_play(request, wanted.task)
+    enrolment = None if part is None else part[0]
     operator = enrolment is None and is_operator(request)
     for name in _OPERATOR_FIELDS:
         if getattr(wanted, name) is not None and not operator:
@@ -94,7 +95,7 @@ def open_session(request: Request, wanted: SessionRequest) -> SessionGrant:
         drawn_here=wanted.drawn == "here",
         partner=wanted.partner,
         wheel=wanted.wheel,
-        study=None if enrolment is None else enrolment.study,
+        study=None if part is None else part[1],
     )
     if enrolment is not None:
         give_seat(request, enrolment, grant.session)  # before the player knows of the seat
