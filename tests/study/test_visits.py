@@ -5,15 +5,22 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
-from play_world import STUDY, TASK, PlayWorld, measured
+from hypothesis import given
+from hypothesis import strategies as st
+from play_world import START, STUDY, TASK, PlayWorld, measured
 from sqlalchemy import text
 
 from interplay.errors import NotFoundError
-from interplay.store import EpisodeSeat, SeatStatistic, sessions
+from interplay.store import EpisodeRow, EpisodeSeat, PlaySession, SeatStatistic, sessions
+from interplay.store.visits import PlayedSession
 from interplay.study import StudyError
+from interplay.study.definition import builtin_studies
 from interplay.study.enrolment import Facts, due_outcome, next_step
 from interplay.study.ledger import Event, Visit, plan
 from interplay.study.payroll import Payroll
+from interplay.study.playing.games import statistics_of
+from interplay.tasks import find
+from interplay.testing import episode_values
 
 SECOND = """
 [[variants]]
@@ -21,6 +28,7 @@ task = "atari/space_invaders"
 name = "outside_in"
 max_visits = 1
 """
+TREATMENTS = [one.treatment for study in builtin_studies().values() if study.play for one in study.play.variants]
 CHOSEN = STUDY.replace("[pay]", '[play]\nchoice = "chosen"\n[pay]') + SECOND
 
 
@@ -162,6 +170,38 @@ def test_a_seats_successor_cannot_change_the_pay_of_who_sat_there_before(world, 
     }  # fmt: skip
     world.finish(ada)
     assert payments(world) == [("reward", "ada", 75), ("bonus", "ada", 75)]
+
+
+MEASURED = st.dictionaries(st.sampled_from(["good", "all"]), st.integers(0, 500).map(float), min_size=1)
+HELD = st.tuples(st.sampled_from(["player", "other"]), st.integers(2, 9), st.integers(0, 9_000), st.floats(-1e6, 1e6), MEASURED)
+
+
+@given(
+    mine=st.tuples(st.integers(0, 30_000), st.integers(0, 500), MEASURED),
+    others=st.lists(HELD, max_size=4),
+    first=st.booleans(),
+)
+def test_pay_follows_from_what_one_did_whoever_else_held_the_seat_before_or_after(mine, others, first):
+    """Every treatment that ships, for one person's part of a game, alone and among the parts of others."""
+    steps, score, counts = mine
+    task = find(TASK)
+
+    def earned(parts) -> list[tuple[float, int, int]]:
+        seats, measures = [], []
+        for seat, person, num_steps, reward, measured_counts in parts:
+            actor = f"participant-{person}"
+            held = {"actor_kind": "human", "num_steps": num_steps, "total_reward": float(reward), "participant_id": person}
+            seats.append(EpisodeSeat(seat=seat, actor=actor, position=len(seats), **held))
+            value = {"kind": "float", "number": None, "counts": measured_counts}
+            measures.append(SeatStatistic(episode_id="e", seat=seat, actor=actor, name="inside_out", **value))
+        episode = EpisodeRow(**episode_values(task, "participant-1", 1, id="e"), seats=seats)
+        session = PlaySession(id="s", task=TASK, task_hash="", seed=1, created_at=START, actor="", actor_kind="human")
+        game = statistics_of(PlayedSession(session, episode, 60.0, measures), episode, "player", 1)
+        found = [one.earned([game]) for one in TREATMENTS]
+        return [(one.completion, one.bonus_cents, one.cents) for one in found]
+
+    own = ("player", 1, steps, score, counts)
+    assert earned([own, *others] if first else [*others, own]) == earned([own])
 
 
 def seat_given(world: PlayWorld, enrolment, name: str, episode: str | None = None) -> None:
