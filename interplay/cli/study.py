@@ -417,6 +417,9 @@ def _summary(study: Study) -> list[str]:
         lines.append(f"quiz       {quiz.quiz.id}: {share}, attempts: {quiz.attempts}")
     if study.play is not None:
         lines += _variant_lines(study.play)
+        asked = study.play.questions
+        if asked.partner or asked.comparison:
+            lines.append(f"questions  {len(asked.partner)} about a partner, {len(asked.comparison)} about two partners")
         waiting = study.play.waiting
         if waiting.pay_cents:
             currency = study.play.variants[0].treatment.currency

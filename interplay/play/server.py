@@ -244,7 +244,9 @@ class PlayServer:
     def _keep(self, found: Leftovers) -> None:
         """Seats for everybody who may come back; a world is built when they do."""
         for header, rows, agents in found.games:
-            game = self._new_game(header.task, rows[0].seed, episode_id=header.episode, state=State.HELD)
+            # Of a study it is not known any more which: nobody joins, and nobody is told of agents who may not be told.
+            study = ForStudy("", is_blind=True) if any(row.enrolment_id is not None for row in rows) else None
+            game = self._new_game(header.task, rows[0].seed, episode_id=header.episode, state=State.HELD, study=study)
             seats = {seat.name: seat for seat in game.seats}
             for row in rows:
                 self._seat_again(game, seats[row.seat or header.seats[0]], row)

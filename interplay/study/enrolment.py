@@ -153,7 +153,7 @@ def due_outcome(facts: Facts) -> Outcome | None:
         return "done"
     if facts.is_playing or facts.has_questions or (facts.is_open and not facts.is_over):
         return None
-    return "done" if facts.is_complete else "nothing_left"
+    return "done" if facts.is_complete else "no_partner" if facts.has_waited else "nothing_left"
 
 
 def next_step(facts: Facts) -> Step:

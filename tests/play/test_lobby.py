@@ -143,6 +143,10 @@ def test_who_is_left_alone_before_the_start_waits_again(tmp_path: Path) -> None:
             bob.say("quit")
             await until(lambda: len(ann.said("lobby")) > num_told)
             assert "open" in ann.states.values()
+            assert (await waits_of(play, 1))["ann"][1] == "person"
+            ann.say("quit")
+            await ended(ann)
+        assert (await waits_of(play, 1))["ann"][1] == "nobody", "in the end"
 
     asyncio.run(scenario())
 
@@ -164,9 +168,10 @@ def test_waits_are_those_of_this_hour_on_the_last_seven_days(tmp_path: Path) -> 
                 }
                 sessions.open_session(database, id=str(hours), **task, now=now - timedelta(hours=hours))
                 sessions.note_waited(database, str(hours), seconds, "person" if seconds < 4 else "nobody")
-            sessions.note_waited(database, "0.5", 9.0, "nobody")  # the first that is said stays
+            sessions.note_waited(database, "0.5", 9.0, "nobody")  # who came has left before the start
+            sessions.note_waited(database, "24.0", 9.0, "agent")  # else the first that is said stays
         with archive.database.read() as database:
             found = sessions.waits(database, "a/b", now)
     finally:
         archive.close()
-    assert found == [(1.0, True), (4.0, False), (3.0, True), (6.0, False)]
+    assert found == [(9.0, False), (4.0, False), (3.0, True), (6.0, False)]

@@ -58,6 +58,7 @@ def test_a_visit_goes_on_until_its_person_ends_it_or_no_game_is_left():
     assert due_outcome(Facts(is_over=True, is_complete=True)) == "done"
     assert due_outcome(Facts(is_open=False, is_complete=True)) == "done"
     assert due_outcome(Facts(is_open=False)) == "nothing_left"
+    assert due_outcome(Facts(is_open=False, has_waited=True)) == "no_partner", "which is paid for"
     assert due_outcome(Facts(is_open=False, is_playing=True)) is None, "what is being played still counts"
     assert due_outcome(Facts(is_banned=True, is_complete=True, is_playing=True)) == "failed_check"
 

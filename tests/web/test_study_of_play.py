@@ -145,6 +145,7 @@ def test_who_waited_for_a_partner_is_offered_to_leave_and_goes_with_the_code_for
 
 def test_questions_about_the_partner_come_before_the_next_game_and_name_no_agent(client, archive):
     study = open_study(archive, STUDY.replace("[pay]", '[questions]\nuse = "teamwork"\n[pay]'))
+    assert "and answer a few questions about your partner" in client.get("/studies/points").text
     token = token_of(begin(client, study))
     add_game(archive, partner="secret-policy")
     page = client.get("/studies/points/play", params=token)

@@ -73,7 +73,7 @@ class Game:
         number: Its number on the channel to the worker.
         episode_id: Of the episode that is or will be recorded.
         countdown_s: Before the first step, once every player has said start.
-        study: What a study says about it; None for a game that is for itself, or once its server was killed.
+        study: What a study says about it; None for a game that is for itself.
 
     Attributes:
         seats: In the task's order.

@@ -82,7 +82,7 @@ export class VisitPanel {
       // The server may be starting again; what was played is kept.
     }
     if (questions > 1) setTimeout(() => this.refresh(isKnown, questions - 1), ASK_AGAIN_MS);
-    else need(this.root, "[data-visit-note]").textContent = "Your game is kept, and will be counted. Load the page again in a moment.";
+    else need(this.root, "[data-visit-note]").textContent = "What you did is kept, and will be counted. Load the page again in a moment.";
   }
 
   /** @param {Visit} visit */
