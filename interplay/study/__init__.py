@@ -1,7 +1,8 @@
 """Studies: recruiting people, checking what they know, sending them back, paying them.
 
 Nothing here knows how games are run or videos compared. What is special to studies of play has rooms of its own: `playing/`
-(what a visit plays and has played), `incentives/` (what it must reach and what it earns), `assigning/` (who plays what).
+(what a visit plays and has played), `incentives/` (what it must reach and what it earns), `assigning/` (who plays what),
+`asking/` (questions about partners).
 
 Four services own the transactions: `studies.py` (opening, enrolment, quiz, the end), `playing/visits.py` (what a visit
 plays), `payroll.py` (plan, claim, settle, raffle), and `hits.py` (what a study has on Mechanical Turk). Pages and commands call
