@@ -71,5 +71,5 @@ def end_page(
 ) -> Response:
     """Thanks, and how to go back; `again` leads who declined to where they can agree."""
     code = departure.url.partition("cc=")[2] if departure.kind == "redirect" else ""
-    context = {"visit": None} | context
+    context = {"visit": None, "revealed": []} | context
     return page(request, "study_end.html", study=study, departure=departure, outcome=outcome, code=code, again=again, **context)

@@ -19,7 +19,16 @@ from interplay.study import Arrival, QuizAnswerError
 from interplay.study.definition import Study
 from interplay.study.enrolment import next_step
 from interplay.study.quiz_part import QuizPart
-from interplay.web.enrolments import PARAMETER, end_address, facts_of, finish_if_due, next_address, studies_of, token_of
+from interplay.web.enrolments import (
+    PARAMETER,
+    end_address,
+    facts_of,
+    finish_if_due,
+    next_address,
+    studies_of,
+    token_of,
+    visits_of,
+)
 from interplay.web.forms import FormPairs, see_other
 from interplay.web.study_pages import Enrolled, Opened, end_page, page
 from interplay.web.study_play import has_game, progress_of
@@ -162,7 +171,10 @@ def end(request: Request, enrolment: Enrolled) -> Response:
     results = {"enrolment": enrolment.id, "answers": str(facts.num_answers)}
     departure = channel.departure(arrived, enrolment.outcome, results)  # type: ignore[arg-type]
     visit = None if study.play is None else progress_of(request, enrolment)
-    return end_page(request, study, departure, enrolment.outcome, visit=visit, channel=enrolment.channel)
+    revealed = visits_of(request).revealed(enrolment)
+    return end_page(
+        request, study, departure, enrolment.outcome, visit=visit, channel=enrolment.channel, revealed=revealed
+    )  # fmt: skip
 
 
 @router.post("/studies/{study}/finish")

@@ -144,7 +144,8 @@ def test_who_waited_for_a_partner_is_offered_to_leave_and_goes_with_the_code_for
 
 
 def test_questions_about_the_partner_come_before_the_next_game_and_name_no_agent(client, archive):
-    study = open_study(archive, STUDY.replace("[pay]", '[questions]\nuse = "teamwork"\n[pay]'))
+    asked = '[play]\nblind = true\nreveal = true\n[questions]\nuse = "teamwork"\n[pay]'
+    study = open_study(archive, STUDY.replace("[pay]", asked))
     assert "and answer a few questions about your partner" in client.get("/studies/points").text
     token = token_of(begin(client, study))
     add_game(archive, partner="secret-policy")
@@ -162,7 +163,10 @@ def test_questions_about_the_partner_come_before_the_next_game_and_name_no_agent
     after = client.post("/studies/points/questions", params=token, data=form | statements)
     assert after.url.path == "/studies/points/play"
     assert client.get("/studies/points/questions", params=token).url.path == "/studies/points/play"
-    assert "DONE1" in client.post("/studies/points/finish", params=token).text
+    end = client.post("/studies/points/finish", params=token).text
+    assert "DONE1" in end
+    assert "Game 1: an agent" in end
+    assert "secret-policy" not in end
 
 
 def test_a_study_by_its_open_link_says_what_it_pays_and_that_this_link_pays_nothing(client, archive):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from sqlalchemy.orm import Session
 
-from interplay.store import Enrolment, EpisodeRow
+from interplay.store import Enrolment, EpisodeRow, EpisodeSeat
 from interplay.store import visits as store
 from interplay.store.visits import PlayedSession
 from interplay.study.asking.forms import Form, TeamGame, due
@@ -32,6 +33,7 @@ class PlayedGame:
         at: When the seat was given.
         statistics: Of this person in this game, by name (`BUILT_IN`, and what its task measures).
         partner: Who sat in the other seats, as the recording names them; empty in a game for one.
+        met: What they were, as people read it: a person, an agent, or one after the other.
     """
 
     episode: str
@@ -40,6 +42,7 @@ class PlayedGame:
     at: datetime
     statistics: Game
     partner: str = ""
+    met: str = ""
 
 
 @dataclass(frozen=True)
@@ -68,7 +71,7 @@ class PlayedVisit:
     def with_partners(self) -> list[TeamGame]:
         """The games that something was played in with a partner."""
         return [
-            TeamGame(place + 1, game.episode, game.partner)
+            TeamGame(place + 1, game.episode, game.partner, game.met)
             for place, game in enumerate(self.games)
             if game.partner and game.statistics["time"] > 0
         ]
@@ -109,10 +112,8 @@ def read_visit(session: Session, play: PlayPart, enrolment: Enrolment, now: date
         if one.episode is not None:
             waited_s = 0.0
             statistics = statistics_of(one, one.episode, seat, enrolment.participant_id)
-            partner = " + ".join(
-                other.actor for other in sorted(one.episode.seats, key=lambda it: (it.seat, it.position)) if other.seat != seat
-            )
-            game = PlayedGame(one.episode.id, one.episode.task, seat, one.session.created_at, statistics, partner)
+            others = [it for it in one.episode.seats if it.seat != seat]
+            game = PlayedGame(one.episode.id, one.episode.task, seat, one.session.created_at, statistics, *_partners(others))
             games.setdefault((game.episode, seat), game)  # who left a seat and came back to it has played one game
         elif one.session.state == "waiting":
             is_waiting = True
@@ -125,6 +126,15 @@ def read_visit(session: Session, play: PlayPart, enrolment: Enrolment, now: date
         None if name is None else play.variant(name), tuple(games.values()), is_waiting, is_playing, play.max_games,
         waited_s, play.waiting.after_s,
     )  # fmt: skip
+
+
+def _partners(held: Iterable[EpisodeSeat]) -> tuple[str, str]:
+    """Who held the other seats, one after the other: their names, and what they were."""
+    seats: dict[str, list[EpisodeSeat]] = {}
+    for one in sorted(held, key=lambda it: (it.seat, it.position)):
+        seats.setdefault(one.seat, []).append(one)
+    met = [", then ".join("a person" if one.actor_kind == "human" else "an agent" for one in ones) for ones in seats.values()]
+    return " + ".join(one.actor for ones in seats.values() for one in ones), " and ".join(met)
 
 
 def due_form(session: Session, play: PlayPart, enrolment_id: str, visit: PlayedVisit) -> Form | None:

@@ -120,6 +120,7 @@ class PlayPart:
         raffle: None where nothing is drawn.
         waiting: What is promised to who waits for a partner.
         is_blind: Whether people are not told if an agent plays with them.
+        reveals: Whether they are told at the end of their visit what their partners were.
         questions: What is asked about partners.
     """
 
@@ -132,6 +133,7 @@ class PlayPart:
     raffle: Raffle | None = None
     waiting: Waiting = field(default_factory=Waiting)
     is_blind: bool = False
+    reveals: bool = False
     questions: Questions = field(default_factory=Questions)
 
     @property
@@ -193,6 +195,7 @@ def read_play(root: Table, *, reward_cents: int, currency: str) -> PlayPart:
         raffle=_raffle(root.optional("raffle")),
         waiting=_waiting(root.optional("waiting")),
         is_blind=play.raw("blind", bool, False),
+        reveals=play.raw("reveal", bool, False),
         questions=read_questions(root.optional("questions")),
     )
     targets = [one.target_min is not None for one in variants]

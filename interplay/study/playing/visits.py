@@ -19,7 +19,7 @@ from interplay.store import visits as store
 from interplay.store.judging import lock
 from interplay.store.participants import judge_name
 from interplay.store.studies import pay_events_of
-from interplay.study.asking.forms import Form
+from interplay.study.asking.forms import Form, TeamGame
 from interplay.study.assigning.balance import Assigned, Stand, assign, available
 from interplay.study.definition import Study
 from interplay.study.playing.games import PlayedVisit, due_form, read_visit
@@ -141,6 +141,14 @@ class Visits:
                 return None
             store.give_variant(session, enrolment.id, found.variant, found.reason)
             return play.variant(found.variant)
+
+    def revealed(self, enrolment: Enrolment) -> list[TeamGame]:
+        """The games of a visit with what the partners were, where the study tells at the end; else nothing."""
+        play = self._studies.version(enrolment.study_hash).play
+        if play is None or not play.reveals:
+            return []
+        with self._database.read() as session:
+            return read_visit(session, play, session.get_one(Enrolment, enrolment.id), self._clock()).with_partners
 
     def form(self, enrolment: Enrolment) -> Form | None:
         """What this person is asked now about their partners; None if nothing is."""
