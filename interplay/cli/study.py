@@ -382,8 +382,8 @@ def _document(study: Study) -> dict[str, Any]:
     return {"study": study.to_json(), "content_hash": study.content_hash}
 
 
-def _variant_lines(play: PlayPart) -> list[str]:
-    """What each variant asks and gives, one line each."""
+def _play_lines(study: Study, play: PlayPart) -> list[str]:
+    """What each variant asks and gives, what is asked about partners, and what waiting for one is worth."""
     from interplay.study.incentives.words import amount
 
     lines = []
@@ -399,6 +399,14 @@ def _variant_lines(play: PlayPart) -> list[str]:
         agents = f"; with {' or '.join(variant.partners)}" if variant.partners else ""
         agents += f"; {variant.fallback} where nobody comes" if variant.fallback else ""
         lines.append(f"variant    {variant.name}: {variant.task}{agents}; {asked}{money}{target}")
+    asked, waiting = play.questions, play.waiting
+    if asked.partner or asked.comparison:
+        lines.append(f"questions  {len(asked.partner)} about a partner, {len(asked.comparison)} about two partners")
+    if waiting.pay_cents:
+        pay = f"{waiting.pay_cents / 100:.2f} {play.variants[0].treatment.currency}"
+        lines.append(f"waiting    after {waiting.after_s:g} s without a partner: {pay}")
+        if "no_partner" not in getattr(study.channels.get("prolific"), "codes", {"no_partner": ""}):
+            lines.append("           codes has none for no_partner, so Prolific asks those people to return the submission")
     return lines
 
 
@@ -416,14 +424,7 @@ def _summary(study: Study) -> list[str]:
         share = f"{quiz.quiz.pass_share:.0%} of {quiz.quiz.num_boxes} boxes"
         lines.append(f"quiz       {quiz.quiz.id}: {share}, attempts: {quiz.attempts}")
     if study.play is not None:
-        lines += _variant_lines(study.play)
-        asked = study.play.questions
-        if asked.partner or asked.comparison:
-            lines.append(f"questions  {len(asked.partner)} about a partner, {len(asked.comparison)} about two partners")
-        waiting = study.play.waiting
-        if waiting.pay_cents:
-            currency = study.play.variants[0].treatment.currency
-            lines.append(f"waiting    after {waiting.after_s:g} s without a partner: {waiting.pay_cents / 100:.2f} {currency}")
+        lines += _play_lines(study, study.play)
     if wage is not None:
         hourly = wage.hourly_cents(study.minutes) / 100
         target = "" if wage.hourly_target_cents is None else f" (target {wage.hourly_target_cents / 100:.2f})"
