@@ -25,8 +25,10 @@ from interplay.model_judges import LoggedJudges
 from interplay.play.beside.drawer import Drawer
 from interplay.play.beside.films import SOON, Films
 from interplay.play.connections.tokens import server_secret
+from interplay.study.classes import Classes
 from interplay.study.people import People
 from interplay.study.playing.visits import Visits
+from interplay.study.scores import Scores
 from interplay.study.studies import Studies
 from interplay.tasks import Suite, builtin_suites, index
 from interplay.web import (
@@ -35,11 +37,13 @@ from interplay.web import (
     api_docs,
     board,
     calibration,
+    class_pages,
     episodes,
     errors,
     explore,
     explore_boards,
     explore_runs,
+    join_pages,
     milestones,
     moderation,
     pages,
@@ -144,6 +148,9 @@ def create_app(
     app.state.studies = Studies(archive.database)
     app.state.visits = Visits(archive.database, app.state.studies)
     app.state.people = People(archive.database)
+    app.state.classes = Classes(archive.database)
+    app.state.pupils_seen = {}  # participant -> when and where their page last asked
+    app.state.scores = Scores(archive.database)
     app.state.participant_number = participant_numbers(app.state.people, app.state.secret)
     app.state.api_tokens = ApiTokens(archive.database)
     app.state.bans = Bans(archive.database)
@@ -156,6 +163,8 @@ def create_app(
         judge_routes,
         board,
         calibration,
+        class_pages,
+        join_pages,
         agents,
         agent_page,
         api_docs,
