@@ -24,6 +24,7 @@ from interplay.cli.common import (
     table,
 )
 from interplay.cli import study_class
+from interplay.cli.study_feedback import feedback
 from interplay.cli.study_hit import hit, hit_lines
 from interplay.cli.study_opened import NO_SERVER, AddressOption, local_address, opened_hint
 from interplay.cli.study_pay import pay
@@ -46,6 +47,7 @@ app.command("hit")(hit)
 app.command("pay")(pay)
 app.command("simulate")(simulate)
 app.command("raffle")(raffle)
+app.command("feedback")(feedback)
 app.add_typer(study_class.app, name="class")
 
 NameArgument = Annotated[

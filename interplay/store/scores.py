@@ -18,9 +18,10 @@ SCORE = "score"
 
 
 class Scored(NamedTuple):
-    """One episode of a person and what they reached in it."""
+    """One episode of a person and what they reached in it; `sha256` is of its file."""
 
     episode: str
+    sha256: str
     participant_id: int
     at: datetime
     value: float
@@ -47,7 +48,7 @@ def scores_of_people(
         channels: Games that belong to a visit of a study count if it came through one of these.
         since: Only episodes that began then or later.
     """
-    value, query = _values(select(EpisodeRow.id, EpisodeSeat.participant_id, EpisodeRow.created_at), statistic)
+    value, query = _values(select(EpisodeRow.id, EpisodeRow.sha256, EpisodeSeat.participant_id, EpisodeRow.created_at), statistic)
     given = (
         select(PlaySession.id)
         .join(Enrolment, Enrolment.id == PlaySession.enrolment_id, isouter=True)
@@ -66,7 +67,7 @@ def scores_of_people(
     if since is not None:
         query = query.where(EpisodeRow.created_at >= since)
     rows = session.execute(query.order_by(EpisodeRow.created_at, EpisodeRow.id))
-    return [Scored(episode, person, at, float(number)) for episode, person, at, number in rows]
+    return [Scored(*rest, float(number)) for *rest, number in rows]
 
 
 def scores_of_agents(session: Session, *, task: str, task_hash: str, statistic: str, most: int) -> list[AgentScore]:
@@ -79,10 +80,9 @@ def scores_of_agents(session: Session, *, task: str, task_hash: str, statistic: 
     return sorted(found, key=lambda one: -one.mean)
 
 
-
 def _values(columns: Select[Any], statistic: str) -> tuple[Any, Select[Any]]:
     """The column with the number, and a statement over episodes and their seats that has it."""
-    query = columns.join(EpisodeSeat, EpisodeSeat.episode_id == EpisodeRow.id)
+    query = columns.select_from(EpisodeRow).join(EpisodeSeat, EpisodeSeat.episode_id == EpisodeRow.id)
     if statistic == SCORE:
         value: Any = EpisodeSeat.total_reward
     else:

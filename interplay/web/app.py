@@ -26,6 +26,7 @@ from interplay.play.beside.drawer import Drawer
 from interplay.play.beside.films import SOON, Films
 from interplay.play.connections.tokens import server_secret
 from interplay.study.classes import Classes
+from interplay.study.feedback import FeedbackBox
 from interplay.study.people import People
 from interplay.study.playing.visits import Visits
 from interplay.study.scores import Scores
@@ -43,11 +44,13 @@ from interplay.web import (
     explore,
     explore_boards,
     explore_runs,
+    feedback,
     join_pages,
     milestones,
     moderation,
     pages,
     released,
+    scores,
     studies,
     study_play,
     study_steps,
@@ -111,6 +114,7 @@ def create_app(
         app.state.pictures.close()
         await asyncio.to_thread(app.state.films.close)
         await asyncio.to_thread(app.state.milestones.close)
+        await asyncio.to_thread(app.state.proofs.close)
         await app.state.drawer.stop()
         if play is not None:
             await play.stop()
@@ -132,6 +136,7 @@ def create_app(
     app.state.pictures = Pictures(archive.root / "media" / "tasks")
     app.state.films = Films(archive) if play is None else play.films
     app.state.milestones = Milestones(archive) if play is None else Milestones(archive, cores_needed=play.cores_needed)
+    app.state.proofs = scores.Proofs(archive) if play is None else scores.Proofs(archive, cores_needed=play.cores_needed)
     app.state.judging = judging or Judging(
         archive,
         rng=np.random.default_rng(),
@@ -150,6 +155,7 @@ def create_app(
     app.state.people = People(archive.database)
     app.state.classes = Classes(archive.database)
     app.state.pupils_seen = {}  # participant -> when and where their page last asked
+    app.state.feedback = FeedbackBox(archive.database)
     app.state.scores = Scores(archive.database)
     app.state.participant_number = participant_numbers(app.state.people, app.state.secret)
     app.state.api_tokens = ApiTokens(archive.database)
@@ -165,6 +171,7 @@ def create_app(
         calibration,
         class_pages,
         join_pages,
+        feedback,
         agents,
         agent_page,
         api_docs,
@@ -174,6 +181,7 @@ def create_app(
         milestones,
         moderation,
         released,
+        scores,
         studies,
         study_steps,
         study_play,

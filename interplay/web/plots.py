@@ -273,7 +273,7 @@ class Histogram:
     height: int = 200
     left: int = 10
     right: int = 390
-    top: int = 34
+    top: int = 46
     bottom: int = 176
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -22,11 +22,13 @@ class Place:
 
     Attributes:
         rank: 1 for the best; equals share the better one.
+        sha256: Of the file of the recording.
         is_own: Whether it is of who looks.
     """
 
     rank: int
     episode: str
+    sha256: str
     participant: int
     at: datetime
     value: float
@@ -64,6 +66,7 @@ class Scores:
         is_lower_better: bool = False,
         since: datetime | None = None,
         person: int | None = None,
+        without: Collection[str] = (),
     ) -> Board:
         """The table of one version of a task.
 
@@ -71,6 +74,7 @@ class Scores:
             statistic: `score`, or one that the task measures.
             since: Only episodes that began then or later.
             person: Number of who looks.
+            without: Episodes that do not count: played again, they were not what was recorded.
         """
         with self._database.read() as session:
             found = scores_of_people(
@@ -79,7 +83,8 @@ class Scores:
             agents = scores_of_agents(
                 session, task=task.id, task_hash=task.content_hash, statistic=statistic, most=AGENTS_SHOWN
             )
-        return board(found, agents, person, is_lower_better=is_lower_better)
+        counted = [one for one in found if one.episode not in without]
+        return board(counted, agents, person, is_lower_better=is_lower_better)
 
     def compare(self, task: Task, value: float, person: int) -> tuple[Standing, tuple[float, ...]]:
         """How a score stands among the best scores of the other people, and these."""
@@ -113,7 +118,7 @@ def board(found: Iterable[Scored], agents: Iterable[AgentScore], person: int | N
     for place, one in enumerate(best):
         is_own = one.participant_id == person
         if place < TOP or is_own:
-            places.append(Place(values.index(one.value) + 1, one.episode, one.participant_id, one.at, one.value, is_own))
+            places.append(Place(values.index(one.value) + 1, one.episode, one.sha256, one.participant_id, one.at, one.value, is_own))
     mine = next((one for one in best if one.participant_id == person), None)
     others = [one.value for one in best if one is not mine]
     own = None if mine is None else standing(mine.value, others, is_lower_better=is_lower_better)

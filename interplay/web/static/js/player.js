@@ -842,6 +842,7 @@ class Player {
     for (const name of ["keydown", "pointerdown", "mousedown"]) addEventListener(name, (event) => (this.pressedAt = event.timeStamp), true);
     for (const name of ["pointerdown", "keydown", "click"]) addEventListener(name, () => (this.isLeft = false), true);
     document.addEventListener("visibilitychange", () => document.hidden && this.pause());
+    document.addEventListener("interplay:asking", () => this.pause()); // another part of the page asks something
     addEventListener("resize", () => this.fit());
     document.addEventListener("fullscreenchange", () => {
       need(this.root, "[data-fullscreen]").textContent = document.fullscreenElement ? "Leave full screen" : "Full screen";
