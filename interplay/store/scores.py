@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Select, String, cast, func, literal, or_, select
+from sqlalchemy import ColumnElement, Select, String, and_, cast, func, literal, or_, select
 from sqlalchemy.orm import Session, aliased
 
 from interplay.store.models import Ban, Enrolment, EpisodeRow, EpisodeSeat, Participant, PlaySession, SeatStatistic
@@ -36,7 +36,14 @@ class AgentScore(NamedTuple):
 
 
 def scores_of_people(
-    session: Session, *, task: str, task_hash: str, statistic: str, channels: tuple[str, ...], since: datetime | None = None
+    session: Session,
+    *,
+    task: str,
+    task_hash: str,
+    statistic: str,
+    channels: tuple[str, ...] = (),
+    visit: tuple[str, str] | None = None,
+    since: datetime | None = None,
 ) -> list[Scored]:
     """Complete episodes of one version of a task that one person played alone, from the first step to the last.
 
@@ -46,6 +53,7 @@ def scores_of_people(
     Args:
         statistic: `score`, or one that the task measures.
         channels: Games that belong to a visit of a study count if it came through one of these.
+        visit: Study and variant: only games that belong to visits of these, through whichever channel.
         since: Only episodes that began then or later.
     """
     value, query = _values(select(EpisodeRow.id, EpisodeRow.sha256, EpisodeSeat.participant_id, EpisodeRow.created_at), statistic)
@@ -56,7 +64,9 @@ def scores_of_people(
             PlaySession.episode_id == EpisodeRow.id,
             PlaySession.participant_id == EpisodeSeat.participant_id,
             PlaySession.actor_kind == "human",
-            or_(PlaySession.enrolment_id.is_(None), Enrolment.channel.in_(channels)),
+            or_(PlaySession.enrolment_id.is_(None), Enrolment.channel.in_(channels))
+            if visit is None
+            else and_(Enrolment.study == visit[0], Enrolment.variant == visit[1]),
         )
         .exists()
     )

@@ -29,6 +29,7 @@ from interplay.study.classes import Classes
 from interplay.study.feedback import FeedbackBox
 from interplay.study.people import People
 from interplay.study.playing.visits import Visits
+from interplay.study.raffle_entries import RaffleEntries
 from interplay.study.scores import Scores
 from interplay.study.studies import Studies
 from interplay.tasks import Suite, builtin_suites, index
@@ -152,6 +153,7 @@ def create_app(
     app.state.secret = server_secret(archive.root) if secret is None else secret
     app.state.studies = Studies(archive.database)
     app.state.visits = Visits(archive.database, app.state.studies)
+    app.state.raffle_entries = RaffleEntries(archive.database, app.state.studies)
     app.state.people = People(archive.database)
     app.state.classes = Classes(archive.database)
     app.state.pupils_seen = {}  # participant -> when and where their page last asked

@@ -97,6 +97,6 @@ def new_nickname(taken: Collection[str], rng: np.random.Generator) -> str:
 
 @cache
 def _words() -> tuple[list[str], list[str]]:
-    file = resources.files("interplay.study") / "data" / "nicknames.toml"
+    file = resources.files("interplay.study.classes") / "nicknames.toml"
     words = parse_toml(file.read_text(encoding="utf-8"), "nicknames.toml", StudyError)
     return words["first"], words["second"]

@@ -86,14 +86,21 @@ class Scores:
         counted = [one for one in found if one.episode not in without]
         return board(counted, agents, person, is_lower_better=is_lower_better)
 
-    def compare(self, task: Task, value: float, person: int) -> tuple[Standing, tuple[float, ...]]:
-        """How a score stands among the best scores of the other people, and these."""
-        values = [one.value for one in best_of_each(self._people(task), is_lower_better=False) if one.participant_id != person]
-        return standing(value, values), tuple(values)
+    def of_visits(
+        self, task: Task, visit: tuple[str, str], *, statistic: str, is_lower_better: bool = False, person: int
+    ) -> list[float]:
+        """The best values of the other people who played one variant of a study.
 
-    def _people(self, task: Task) -> list[Scored]:
+        Args:
+            visit: Study and variant.
+            person: Number of who compares.
+        """
         with self._database.read() as session:
-            return scores_of_people(session, task=task.id, task_hash=task.content_hash, statistic=SCORE, channels=UNPAID)
+            found = scores_of_people(
+                session, task=task.id, task_hash=task.content_hash, statistic=statistic, visit=visit
+            )
+        best = best_of_each(found, is_lower_better=is_lower_better)
+        return [one.value for one in best if one.participant_id != person]
 
 
 def today(now: datetime) -> datetime:

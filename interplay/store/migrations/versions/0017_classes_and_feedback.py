@@ -37,6 +37,7 @@ def upgrade() -> None:
         sa.Column("has_won", sa.Boolean(), nullable=False),
         sa.ForeignKeyConstraint(["study"], ["studies.id"], name=op.f("fk_raffle_entries_study_studies")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_raffle_entries")),
+        sqlite_with_rowid=False,  # the order in which addresses came would say whose they are
     )
     op.create_index("ix_raffle_entries_study", "raffle_entries", ["study"])
     op.create_index("uq_raffle_entries_address", "raffle_entries", ["study", "address"], unique=True)
