@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from interplay.cli import study_class
 from interplay.cli.common import (
     DEFAULT_DATA,
     DatabaseOption,
@@ -23,7 +24,6 @@ from interplay.cli.common import (
     suites_with,
     table,
 )
-from interplay.cli import study_class
 from interplay.cli.study_feedback import feedback
 from interplay.cli.study_hit import hit, hit_lines
 from interplay.cli.study_opened import NO_SERVER, AddressOption, local_address, opened_hint

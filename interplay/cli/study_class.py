@@ -41,7 +41,9 @@ def open_class(
     ask_release: Annotated[
         bool, typer.Option("--ask-release", help="Ask pupils if their games may be released in data sets; else none is.")
     ] = False,
-    hide_scores: Annotated[bool, typer.Option("--hide-scores", help="Do not show pupils the best scores of the class.")] = False,
+    hide_scores: Annotated[
+        bool, typer.Option("--hide-scores", help="Do not show pupils the best scores of the class.")
+    ] = False,
     suite: SuiteOption = None,
     address: AddressOption = None,
     data: DataOption = DEFAULT_DATA,
@@ -95,7 +97,13 @@ def list_classes(data: DataOption = DEFAULT_DATA, database: DatabaseOption = Non
     classes = _classes(data, database, must_exist=True)
     known = classes.all()
     rows = [
-        (one.shown_code, "open" if one.is_open(classes.now()) else "ended", number, f"{one.opened_at:%Y-%m-%d %H:%M}", one.title)
+        (
+            one.shown_code,
+            "open" if one.is_open(classes.now()) else "ended",
+            number,
+            f"{one.opened_at:%Y-%m-%d %H:%M}",
+            one.title,
+        )
         for one, number in known
     ]
     text = table(["code", "state", "#pupils", "opened, UTC", "title"], rows) if rows else "There is no class yet."

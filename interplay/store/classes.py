@@ -93,7 +93,9 @@ def forget(session: Session, row: ClassRow, now: datetime) -> int:
 
 def played(session: Session, code: str) -> list[PlayedSeat]:
     """Every game of the pupils of a class that is in the catalogue, the oldest first."""
-    ids = select(Participant.id).where(Participant.channel == CHANNEL, Participant.worker.startswith(f"{code}/", autoescape=True))
+    ids = select(Participant.id).where(
+        Participant.channel == CHANNEL, Participant.worker.startswith(f"{code}/", autoescape=True)
+    )
     query = (
         select(EpisodeRow, EpisodeSeat)
         .join(EpisodeSeat, EpisodeSeat.episode_id == EpisodeRow.id)

@@ -5,7 +5,18 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any, ClassVar
 
-from sqlalchemy import JSON, DateTime, ForeignKey, ForeignKeyConstraint, Index, MetaData, TypeDecorator, UniqueConstraint, false, text
+from sqlalchemy import (
+    JSON,
+    DateTime,
+    ForeignKey,
+    ForeignKeyConstraint,
+    Index,
+    MetaData,
+    TypeDecorator,
+    UniqueConstraint,
+    false,
+    text,
+)
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import DeclarativeBase, Mapped, MappedAsDataclass, mapped_column, relationship
 
@@ -189,7 +200,8 @@ class Enrolment(Base):
 class ReleaseChoice(Base):
     """What was written down about the release of games in data sets; the newest row counts. Append-only by habit.
 
-    Of a participant: what they asked for, of all their games; of a pupil, what they said on joining their class. Of nobody: of everybody's open play, in no study.
+    Of a participant: what they asked for, of all their games; of a pupil, what they said on joining their class.
+    Of nobody: of everybody's open play, in no study.
     """
 
     __tablename__ = "release_choices"

@@ -56,7 +56,7 @@ def scores_of_people(
         visit: Study and variant: only games that belong to visits of these, through whichever channel.
         since: Only episodes that began then or later.
     """
-    value, query = _values(select(EpisodeRow.id, EpisodeRow.sha256, EpisodeSeat.participant_id, EpisodeRow.created_at), statistic)
+    _, query = _values(select(EpisodeRow.id, EpisodeRow.sha256, EpisodeSeat.participant_id, EpisodeRow.created_at), statistic)
     given = (
         select(PlaySession.id)
         .join(Enrolment, Enrolment.id == PlaySession.enrolment_id, isouter=True)
@@ -72,7 +72,9 @@ def scores_of_people(
     )
     judge = literal(PERSON) + cast(EpisodeSeat.participant_id, String)
     is_banned = select(Ban.id).where(Ban.judge == judge, Ban.lifted_at.is_(None)).exists()
-    is_pupil = select(Participant.id).where(Participant.id == EpisodeSeat.participant_id, Participant.channel == "class").exists()
+    is_pupil = (
+        select(Participant.id).where(Participant.id == EpisodeSeat.participant_id, Participant.channel == "class").exists()
+    )
     query = query.where(*_complete(task, task_hash, "human"), given, ~is_banned, ~is_pupil)
     if since is not None:
         query = query.where(EpisodeRow.created_at >= since)

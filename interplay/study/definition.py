@@ -446,7 +446,9 @@ def _pay(table: Table | None) -> Pay | None:
 def _channels(root: Table) -> dict[str, Channel]:
     table = root.table("channels")
     if not table.values:
-        raise root.error("channels", "names no channel", "add [channels.open], [channels.email], [channels.mturk] or [channels.prolific]")
+        raise root.error(
+            "channels", "names no channel", "add [channels.open], [channels.email], [channels.mturk] or [channels.prolific]"
+        )
     channels = {}
     for name in table.values:
         if name not in CHANNELS:

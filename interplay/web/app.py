@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from fastapi import FastAPI
+from sqlalchemy.exc import DBAPIError
 from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
 
@@ -69,6 +71,9 @@ if TYPE_CHECKING:
     from interplay.record import Archive
 
 STATIC = Path(__file__).parent / "static"
+FORGET_EVERY_S = 3600.0
+
+log = logging.getLogger("interplay.web")
 
 
 class _Static(StaticFiles):
@@ -79,6 +84,16 @@ class _Static(StaticFiles):
         response = super().file_response(*args, **kwargs)
         response.headers["Cache-Control"] = "no-cache"
         return response
+
+
+async def _forget_nicknames(app: FastAPI) -> None:
+    """Erase the nicknames of classes when that was promised."""
+    while True:
+        try:
+            await asyncio.to_thread(app.state.classes.forget_due)
+        except DBAPIError as error:  # it is busy, or its disk is full: they are erased in an hour
+            log.warning("the nicknames of classes were not erased: %s", error)
+        await asyncio.sleep(FORGET_EVERY_S)
 
 
 def create_app(
@@ -111,7 +126,9 @@ def create_app(
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
         if play is not None:
             await play.start()
+        forgetting = asyncio.create_task(_forget_nicknames(app))
         yield
+        forgetting.cancel()
         app.state.pictures.close()
         await asyncio.to_thread(app.state.films.close)
         await asyncio.to_thread(app.state.milestones.close)

@@ -1,4 +1,4 @@
-"""What the last page of a study tells people whom nobody pays: what it is about, how they did beside others, and how to share."""
+"""What the last page of a study tells people whom nobody pays: what it is about, how they did, and a link to share."""
 
 from __future__ import annotations
 

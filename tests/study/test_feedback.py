@@ -39,7 +39,14 @@ def test_words_are_kept_with_their_context_and_without_tokens(box):
     assert box.all() == [one]
 
 
-@pytest.mark.parametrize(("kind", "words", "said"), [("x", "a", "A problem"), ("idea", " \n", "a few words"), ("idea", "a" * 2001, "2,000 characters; there are 2,001")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("kind", "words", "said"),
+    [
+        ("x", "a", "A problem"),
+        ("idea", " \n", "a few words"),
+        ("idea", "a" * 2001, "2,000 characters; there are 2,001"),
+    ],
+)
 def test_what_cannot_be_kept_is_refused_in_words(box, kind, words, said):
     with pytest.raises(FeedbackError, match=said):
         box.add(kind=kind, words=words, page="/")
@@ -67,7 +74,8 @@ def test_one_person_and_all_together_write_only_so_much_in_a_day(archive, monkey
 def test_a_spreadsheet_computes_nothing_of_the_list(box):
     box.add(kind="other", words=HOSTILE, page="@/x")
     [row] = csv.DictReader(io.StringIO(feedback_csv(box.all())))
-    assert row["words"].startswith("'=cmd") and row["page"] == "'@/x"
+    assert row["words"].startswith("'=cmd")
+    assert row["page"] == "'@/x"
 
 
 def test_a_command_lists_and_exports_what_was_written(archive, box, capsys):

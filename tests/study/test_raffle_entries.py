@@ -62,7 +62,20 @@ def test_addresses_are_read(typed):
     assert read_address(typed) == typed.strip().casefold()
 
 
-@pytest.mark.parametrize("typed", ["", "ada", "ada@lab", "a b@lab.example", "<a@lab.example>", "a@lab.example, b@lab.example", "a@-x.org", f"{'a' * 260}@lab.example", "a@lab.example\nbcc: b@c.de"])  # fmt: skip
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "",
+        "ada",
+        "ada@lab",
+        "a b@lab.example",
+        "<a@lab.example>",
+        "a@lab.example, b@lab.example",
+        "a@-x.org",
+        f"{'a' * 260}@lab.example",
+        "a@lab.example\nbcc: b@c.de",
+    ],
+)
 def test_what_is_no_address_is_refused_in_words(typed):
     with pytest.raises(AddressError, match="one looks like"):
         read_address(typed)
@@ -81,7 +94,8 @@ def test_only_who_is_done_enters_and_once_and_nothing_says_with_which_address(wo
     with archive.database.read() as session:
         [entry] = session.query(RaffleEntry).all()
         assert set(RaffleEntry.__table__.columns.keys()) == {"id", "study", "address", "seed", "has_won"}
-        assert entry.id not in (one.id, two.id) and entry.address == "ada@lab.example"
+        assert entry.id not in (one.id, two.id)
+        assert entry.address == "ada@lab.example"
         table = session.connection().exec_driver_sql("SELECT sql FROM sqlite_master WHERE name = 'raffle_entries'").scalar()
         assert "WITHOUT ROWID" in table  # a number in order of coming would say whose it is
 
@@ -97,7 +111,9 @@ def test_a_raffle_is_drawn_once_after_the_study_and_then_the_addresses_are_erase
     with pytest.raises(StudyError, match="not drawn yet"):
         entries.forget("orders")
     drawn = entries.draw("orders", seed=7)
-    assert drawn.is_new and len(drawn.winners) == 2 and {address for _, address in drawn.winners} <= set(addresses)
+    assert drawn.is_new
+    assert len(drawn.winners) == 2
+    assert {address for _, address in drawn.winners} <= set(addresses)
     assert [one.entry for one in draw(drawn.entries, 2, 7)[0]] == [entry for entry, _ in drawn.winners]
     assert not entries.may_enter(late)
     world.now += timedelta(days=1)
@@ -105,7 +121,8 @@ def test_a_raffle_is_drawn_once_after_the_study_and_then_the_addresses_are_erase
     assert (again.seed, again.winners, again.is_new) == (7, drawn.winners, False)
     with pytest.raises(StudyError, match="with the seed 7"):
         entries.draw("orders", seed=8)
-    assert entries.forget("orders") == 5 and entries.forget("orders") == 0
+    assert entries.forget("orders") == 5
+    assert entries.forget("orders") == 0
     assert entries.draw("orders").winners == tuple((entry, None) for entry, _ in drawn.winners)
 
 
@@ -116,9 +133,11 @@ def test_the_command_draws_among_addresses_and_erases_them(world, entries, archi
     assert _run(["study", "raffle", "orders", "--forget", *place]) == 1
     assert "Draw first" in capsys.readouterr().err
     assert _run(["study", "raffle", "orders", "--seed", "3", *place]) == 0
-    assert "ada@lab.example" in (said := capsys.readouterr().out) and "--forget" in said
+    assert "ada@lab.example" in (said := capsys.readouterr().out)
+    assert "--forget" in said
     assert _run(["study", "raffle", "orders", "--forget", *place]) == 0
     assert "1 address erased" in capsys.readouterr().out
     assert _run(["study", "raffle", "orders", "--json", *place]) == 0
     document = json.loads(capsys.readouterr().out)
-    assert document["winners"][0]["address"] is None and document["seed"] == 3
+    assert document["winners"][0]["address"] is None
+    assert document["seed"] == 3

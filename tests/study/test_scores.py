@@ -75,7 +75,8 @@ def test_everybody_has_one_line_and_the_own_one_is_marked_however_far_down(archi
             other = add_participant(session, f"o{number}", NOW).id
             testing.add_game(session, TASK, {other: 50.0 + number}, at=NOW, id=f"o{number}")
     board = Scores(archive.database).board(TASK, person=people[3])
-    assert len(board.values) == 16 and len(board.top) == 11
+    assert len(board.values) == 16
+    assert len(board.top) == 11
     assert [one.rank for one in board.top] == [*range(1, 11), 16]
     assert [one.is_own for one in board.top] == [False] * 10 + [True]
     assert (board.own.rank, board.own.others, board.own.percentile) == (16, 15, 0)

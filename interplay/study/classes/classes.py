@@ -167,7 +167,9 @@ class Classes:
         with self._database.write() as session:
             row = self._row(session, code)
             if _class(row).is_open(now):
-                raise ClassError(f"the class {shown_code(row.code)} is open\nClose it first:  interplay study class close {code}")
+                raise ClassError(
+                    f"the class {shown_code(row.code)} is open\nClose it first:  interplay study class close {code}"
+                )
             return 0 if row.forgotten_at is not None else store.forget(session, row, now)
 
     def forget_due(self) -> None:

@@ -61,7 +61,11 @@ class Visits:
         with self._database.read() as session:
             visit = read_visit(session, play, session.get_one(Enrolment, enrolment.id), self._clock())
             earned = next((one for one in pay_events_of(session, [enrolment.id]) if one.kind == "earned"), None)
-            return visit if earned is None or not as_earned else replace(visit, games=tuple(read_evidence(json.loads(earned.detail))[1]))
+            return (
+                visit
+                if earned is None or not as_earned
+                else replace(visit, games=tuple(read_evidence(json.loads(earned.detail))[1]))
+            )
 
     def stands(self, study: Study) -> list[Stand]:
         """How far each variant of a study is."""

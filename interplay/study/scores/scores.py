@@ -1,4 +1,4 @@
-"""`Scores`: the service of high scores. It reads only: a score is what an episode has, and there is no other way to get one in."""
+"""`Scores`: the service of high scores. It only reads: a score is what an episode has; there is no other way to get one in."""
 
 from __future__ import annotations
 
@@ -96,9 +96,7 @@ class Scores:
             person: Number of who compares.
         """
         with self._database.read() as session:
-            found = scores_of_people(
-                session, task=task.id, task_hash=task.content_hash, statistic=statistic, visit=visit
-            )
+            found = scores_of_people(session, task=task.id, task_hash=task.content_hash, statistic=statistic, visit=visit)
         best = best_of_each(found, is_lower_better=is_lower_better)
         return [one.value for one in best if one.participant_id != person]
 
@@ -125,7 +123,9 @@ def board(found: Iterable[Scored], agents: Iterable[AgentScore], person: int | N
     for place, one in enumerate(best):
         is_own = one.participant_id == person
         if place < TOP or is_own:
-            places.append(Place(values.index(one.value) + 1, one.episode, one.sha256, one.participant_id, one.at, one.value, is_own))
+            places.append(
+                Place(values.index(one.value) + 1, one.episode, one.sha256, one.participant_id, one.at, one.value, is_own)
+            )
     mine = next((one for one in best if one.participant_id == person), None)
     others = [one.value for one in best if one is not mine]
     own = None if mine is None else standing(mine.value, others, is_lower_better=is_lower_better)

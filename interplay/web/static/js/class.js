@@ -6,10 +6,10 @@ for (const time of document.querySelectorAll("time[data-local]")) {
   time.textContent = at.toLocaleString("en", isToday ? { timeStyle: "short" } : { dateStyle: "medium", timeStyle: "short" });
 }
 
-const print = /** @type {HTMLButtonElement | null} */ (document.querySelector("[data-print]"));
-if (print) {
-  print.hidden = false;
-  print.addEventListener("click", () => window.print());
+const printing = document.querySelector("[data-print]");
+if (printing instanceof HTMLElement) {
+  printing.hidden = false;
+  printing.addEventListener("click", () => window.print());
 }
 
 for (const form of document.querySelectorAll("form[data-confirm]")) {
