@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Select, String, and_, cast, func, literal, or_, select
+from sqlalchemy import ColumnElement, String, and_, cast, func, literal, or_, select
 from sqlalchemy.orm import Session, aliased
 
 from interplay.store.models import Ban, Enrolment, EpisodeRow, EpisodeSeat, Participant, PlaySession, SeatStatistic
@@ -78,8 +78,8 @@ def scores_of_people(
     query = query.where(*_complete(task, task_hash, "human"), given, ~is_banned, ~is_pupil)
     if since is not None:
         query = query.where(EpisodeRow.created_at >= since)
-    rows = session.execute(query.order_by(EpisodeRow.created_at, EpisodeRow.id))
-    return [Scored(*rest, float(number)) for *rest, number in rows]
+    rows: Any = session.execute(query.order_by(EpisodeRow.created_at, EpisodeRow.id))
+    return [Scored(episode, sha256, person, at, float(number)) for episode, sha256, person, at, number in rows]
 
 
 def scores_of_agents(session: Session, *, task: str, task_hash: str, statistic: str, most: int) -> list[AgentScore]:
@@ -87,14 +87,14 @@ def scores_of_agents(session: Session, *, task: str, task_hash: str, statistic: 
     value, query = _values(select(EpisodeSeat.actor), statistic)
     query = query.with_only_columns(EpisodeSeat.actor, func.avg(value), func.count())
     query = query.where(*_complete(task, task_hash, "agent", "model")).group_by(EpisodeSeat.actor)
-    rows = session.execute(query.order_by(func.count().desc(), EpisodeSeat.actor).limit(most))
+    rows: Any = session.execute(query.order_by(func.count().desc(), EpisodeSeat.actor).limit(most))
     found = [AgentScore(agent, float(mean), count) for agent, mean, count in rows]
     return sorted(found, key=lambda one: -one.mean)
 
 
-def _values(columns: Select[Any], statistic: str) -> tuple[Any, Select[Any]]:
-    """The column with the number, and a statement over episodes and their seats that has it."""
-    query = columns.select_from(EpisodeRow).join(EpisodeSeat, EpisodeSeat.episode_id == EpisodeRow.id)
+def _values(columns: Any, statistic: str) -> tuple[Any, Any]:
+    """The column with the number, and these columns with it as a statement over episodes and their seats."""
+    query: Any = columns.select_from(EpisodeRow).join(EpisodeSeat, EpisodeSeat.episode_id == EpisodeRow.id)
     if statistic == SCORE:
         value: Any = EpisodeSeat.total_reward
     else:

@@ -41,7 +41,7 @@ def _form(request: Request, *, status: int = 200, problem: str = "", is_sent: bo
 @router.post("/feedback")
 def send(request: Request, form: FormFields) -> Response:
     """Keep it, and say thanks. With a study's token (`Interplay-Enrolment`) it is of that person."""
-    given = {name: form.get(name, "") for name in ("kind", "words", "page", "episode")}
+    kind, words, page, episode = (form.get(name, "") for name in ("kind", "words", "page", "episode"))
     box: FeedbackBox = request.app.state.feedback
     part, pupil = part_of(request), pupil_of(request)
     study = part.study if part is not None else pupil[0].code if pupil is not None else ""
@@ -50,14 +50,23 @@ def send(request: Request, form: FormFields) -> Response:
         if not SENT.allows(client):
             raise TooMuchFeedbackError("thank you; much was written from here in the last hour. Please write again later")
         box.add(
-            **given, study=study, browser=request.headers.get("user-agent", ""), version=__version__,
+            kind=kind, words=words, page=page, episode=episode, study=study, version=__version__,
+            browser=request.headers.get("user-agent", ""),
             participant=known_participant(request) if part is None else part.participant_id,
         )  # fmt: skip
     except FeedbackError as error:
         status = 429 if isinstance(error, TooMuchFeedbackError) else 422
         problem = str(error)
-        return _form(request, status=status, problem=f"{problem[:1].upper()}{problem[1:]}.", **given)
-    return _form(request, is_sent=True, **given)
+        return _form(
+            request,
+            status=status,
+            problem=f"{problem[:1].upper()}{problem[1:]}.",
+            kind=kind,
+            words=words,
+            page=page,
+            episode=episode,
+        )
+    return _form(request, is_sent=True, page=page)
 
 
 @router.get("/moderation/feedback")
