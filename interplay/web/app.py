@@ -87,13 +87,17 @@ class _Static(StaticFiles):
 
 
 async def _forget_nicknames(app: FastAPI) -> None:
-    """Erase the nicknames of classes when that was promised."""
+    """Erase the nicknames of classes for which that is due."""
+    try:
+        await asyncio.to_thread(app.state.classes.forget_due)
+    except DBAPIError as error:  # the database is busy, or its disk is full: they are erased in an hour
+        log.warning("the nicknames of classes were not erased: %s", error)
+
+
+async def _forget_hourly(app: FastAPI) -> None:
     while True:
-        try:
-            await asyncio.to_thread(app.state.classes.forget_due)
-        except DBAPIError as error:  # it is busy, or its disk is full: they are erased in an hour
-            log.warning("the nicknames of classes were not erased: %s", error)
         await asyncio.sleep(FORGET_EVERY_S)
+        await _forget_nicknames(app)
 
 
 def create_app(
@@ -126,7 +130,8 @@ def create_app(
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
         if play is not None:
             await play.start()
-        forgetting = asyncio.create_task(_forget_nicknames(app))
+        await _forget_nicknames(app)
+        forgetting = asyncio.create_task(_forget_hourly(app))
         yield
         forgetting.cancel()
         app.state.pictures.close()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import segno
 from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import RedirectResponse, Response
 
@@ -25,6 +26,8 @@ router = APIRouter(include_in_schema=False)
 COOKIE = "interplay_teacher"
 _NO_STORE = {"Cache-Control": "no-store"}
 BEST_SHOWN = 5
+QR_BORDER = 2
+"""Empty modules around the code; two are enough on a card of one colour."""
 FEWEST_SCORES = 3
 
 
@@ -111,7 +114,6 @@ def class_page(request: Request, code: str, key: str = "", task: str = "", view:
         response.set_cookie(COOKIE, key, path=f"/classes/{code}", httponly=True, samesite="lax", secure=secure)
         return response
     school_class = _own_class(request, code)
-    classes_of(request).forget_due()
     pupils = classes_of(request).pupils(school_class)
     scored = [one for one in school_class.tasks if one in request.app.state.tasks and has_score(request.app.state.tasks[one])]
     chosen = task if task in scored else _most_played(scored, [game.task for pupil in pupils for game in pupil.games])
@@ -120,6 +122,7 @@ def class_page(request: Request, code: str, key: str = "", task: str = "", view:
     return render(
         request, "class.html", "Class", headers=_NO_STORE, alone=True,
         school_class=school_class, now=classes_of(request).now(), join=f"{request.url.netloc}/join",
+        qr=qr_path(f"{str(request.base_url).rstrip('/')}/join/{school_class.shown_code}"),
         pupils=sorted(pupils, key=lambda pupil: pupil.nickname.casefold()), doing=doing,
         states={state: sum(one.state == state for one in doing.values()) for state in ("playing", "waiting", "here", "away")},
         played_s=sum(pupil.played_s for pupil in pupils), num_games=sum(len(pupil.games) for pupil in pupils),
@@ -127,6 +130,14 @@ def class_page(request: Request, code: str, key: str = "", task: str = "", view:
         best=best_games(pupils, chosen)[:BEST_SHOWN], num_scores=len(reached), middle=middle(reached),
         plot=score_plot(reached), is_projector=view == "projector",
     )  # fmt: skip
+
+
+def qr_path(text: str) -> tuple[int, str]:
+    """A QR code: how many modules it is wide, with its border, and an SVG path of the dark ones, one unit each."""
+    rows = segno.make(text, error="m", micro=False).matrix
+    dark = [(x, y) for y, row in enumerate(rows) for x, module in enumerate(row) if module]
+    path = "".join(f"M{x + QR_BORDER} {y + QR_BORDER}h1v1h-1z" for x, y in dark)
+    return len(rows) + 2 * QR_BORDER, path
 
 
 def _most_played(scored: list[str], played: list[str]) -> str:

@@ -2,9 +2,10 @@
 
 import re
 import warnings
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from html import unescape
 
+import numpy as np
 import pytest
 from study_world import open_study
 
@@ -13,6 +14,7 @@ from interplay.play.connections.tokens import operator_token
 from interplay.record import proofs
 from interplay.store import visits
 from interplay.study import tokens
+from interplay.study.classes import Classes
 from interplay.study.feedback import FeedbackBox
 from interplay.study.people import People
 from interplay.tasks import find
@@ -92,7 +94,7 @@ def test_a_pupil_joins_by_code_and_nickname_and_sees_the_games_and_the_best(app,
     assert "Class &lt;9b&gt;" in page.text
     assert "not use your real name" in page.text
     assert "No game" not in page.text
-    assert "Your nickname is erased 30 days after the class ends" in page.text
+    assert "erased 30 days after the class ends" in page.text
     home = client.post("/join", data={"code": made.code, "nickname": "Ada Cat"})
     assert home.url.path == "/class"
     assert "Hello, Ada Cat" in home.text
@@ -164,6 +166,25 @@ def test_a_teacher_sees_the_class_live_takes_the_table_and_closes_it(app, archiv
     page = teacher.get(f"/classes/{made.code}").text
     assert "nicknames of this class were erased" in page
     assert "Ada" not in page
+
+
+def test_a_phone_reads_the_link_from_the_teachers_page(teacher, made):
+    cv2 = pytest.importorskip("cv2")
+    page = teacher.get(f"/classes/{made.code}").text
+    size = int(re.search(r'class="qr" viewBox="0 0 (\d+)', page)[1])
+    picture = np.full((size, size), 255, np.uint8)
+    for x, y in re.findall(r"M(\d+) (\d+)h1v1h-1z", page):
+        picture[int(y), int(x)] = 0
+    picture = np.kron(np.pad(picture, 4, constant_values=255), np.ones((8, 8), np.uint8))
+    assert cv2.QRCodeDetector().detectAndDecode(picture)[0] == f"http://testserver/join/{made.shown_code}"
+
+
+def test_a_server_that_starts_erases_nicknames_that_are_due(app, archive):
+    long_ago = Classes(archive.database, lambda: NOW - timedelta(days=40))
+    made = long_ago.open("old", ["atari/breakout"], hours=1, keep_days=30)
+    long_ago.join(made.code, "Ada")
+    with TestClient(app):
+        assert [one.nickname for one in app.state.classes.pupils(made)] == ["#1"]
 
 
 def test_nobody_but_the_teacher_and_operators_sees_a_class(app, archive, client, made, teacher):

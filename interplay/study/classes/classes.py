@@ -173,9 +173,11 @@ class Classes:
             return 0 if row.forgotten_at is not None else store.forget(session, row, now)
 
     def forget_due(self) -> None:
-        """Erase the nicknames of classes that ended long enough ago."""
-        with self._database.write() as session:
-            self._forget_due(session, self._clock())
+        """Erase the nicknames of classes that ended long enough ago; writes nothing if there is none."""
+        now = self._clock()
+        if any(one.forgotten_at is None and now >= one.forgets_at for one, _ in self.all()):
+            with self._database.write() as session:
+                self._forget_due(session, now)
 
     def all(self) -> list[tuple[SchoolClass, int]]:
         """Every class and how many pupils joined it, the newest first."""
