@@ -170,6 +170,14 @@ def close(request: Request, code: str) -> Response:
     return see_other(f"/classes/{code}")
 
 
+@router.post("/classes/{code}/rename")
+def rename(request: Request, code: str, form: FormPairs) -> Response:
+    """Give a pupil another nickname."""
+    number = dict(form).get("participant", "")
+    classes_of(request).rename(_own_class(request, code).code, int(number) if number.isascii() and number.isdigit() else 0)
+    return see_other(f"/classes/{code}#who-played")
+
+
 @router.post("/classes/{code}/forget")
 def forget(request: Request, code: str) -> Response:
     """Erase the nicknames now."""

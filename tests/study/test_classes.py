@@ -182,6 +182,18 @@ def test_nicknames_are_erased_when_that_was_said_and_games_stay(classes, archive
         assert session.query(EpisodeRow).count() == 1
 
 
+def test_a_teacher_replaces_a_nickname_and_the_pupil_stays_who_they_are(classes):
+    made, other = (classes.open(title, ["atari/breakout"]) for title in ("a", "b"))
+    rude = classes.join(made.code, "Rude").pupil.participant
+    nickname = classes.rename(made.code, rude)
+    assert nickname != "Rude"
+    assert classes.of(rude)[1].nickname == nickname
+    assert classes.rename(other.code, rude) is None
+    classes.close(made.code)
+    classes.forget(made.code)
+    assert classes.rename(made.code, rude) is None
+
+
 def test_a_closed_class_keeps_its_time_and_forgets_earlier(classes, clock):
     made = classes.open("9b", ["atari/breakout"], hours=10, keep_days=1)
     clock.now += timedelta(hours=1)

@@ -160,6 +160,10 @@ def test_a_teacher_sees_the_class_live_takes_the_table_and_closes_it(app, archiv
     table = teacher.get(f"/classes/{made.code}/results.csv")
     assert table.headers["content-type"].startswith("text/csv")
     assert table.text.count("Ada,atari/breakout") == 4
+    page = teacher.post(f"/classes/{made.code}/rename", data={"participant": str(joined[1].participant)})
+    assert page.status_code == 200
+    assert "Bo" not in [one.nickname for one in app.state.classes.pupils(made)]
+    assert teacher.post(f"/classes/{made.code}/rename", data={"participant": "x"}).status_code == 200
     teacher.post(f"/classes/{made.code}/close")
     assert "This class has ended" in teacher.get(f"/classes/{made.code}").text
     teacher.post(f"/classes/{made.code}/forget")

@@ -154,6 +154,24 @@ class Classes:
             row.closed_at = row.closed_at or self._clock()
             return _class(row)
 
+    def rename(self, code: str, participant: int) -> str | None:
+        """Give a pupil another nickname, one that is offered: theirs is not nice. Writes it.
+
+        Returns:
+            The new one; None if there is no such pupil in this class, or nicknames were erased.
+        Raises:
+            NotFoundError: As `get`.
+        """
+        with self._database.write() as session:
+            lock(session)
+            row = self._row(session, code)
+            known = {one.id: one for one in store.pupils(session, row.code)}
+            if participant not in known or row.forgotten_at is not None:
+                return None
+            nickname = new_nickname([_pupil(one).nickname for one in known.values()], self._rng)
+            known[participant].worker = f"{row.code}/{nickname}"
+            return nickname
+
     def forget(self, code: str) -> int:
         """Erase the nicknames of a class now. Games stay, without them.
 
