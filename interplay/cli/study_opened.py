@@ -4,12 +4,34 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Annotated
+from urllib.parse import urlsplit
+
+import typer
 
 from interplay.cli.common import SERVER_FILE
 from interplay.record.journal import is_live
 
 NO_SERVER = "https://YOUR-SERVER"
 """Stands in links for an address that nobody has said, where no server runs."""
+
+
+def _web_address(value: str) -> str:
+    parts = urlsplit(value)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise typer.BadParameter(f"it takes https://host or http://host, got {value!r}")
+    return value
+
+
+AddressOption = Annotated[
+    str | None,
+    typer.Option(
+        "--address",
+        parser=_web_address,
+        metavar="URL",
+        help="Address at which people reach the server; default: the server that runs here.",
+    ),
+]
 
 
 def local_address(root: Path) -> str | None:

@@ -26,6 +26,7 @@ from interplay.web.identity import (
     one_spelling,
     require_operator_token,
 )
+from interplay.web.pupils import class_of_game
 
 router = APIRouter(tags=["play"])
 
@@ -66,10 +67,14 @@ class SessionGrant(BaseModel):
 
 @router.post("/api/sessions", status_code=201)
 def open_session(request: Request, wanted: SessionRequest) -> SessionGrant:
-    """Grant a seat in a task. With a study's token (`Interplay-Enrolment`) the game belongs to that visit."""
+    """Grant a seat in a task. With a study's token (`Interplay-Enrolment`) the game belongs to that visit; pupils of a class
+    play with each other."""
     play = _play(request)
     enrolment = may_play(request, wanted.task)
     operator = enrolment is None and is_operator(request)
+    group = None if enrolment is None else enrolment.study
+    if enrolment is None and not operator:
+        group = class_of_game(request, wanted.task)
     for name in _OPERATOR_FIELDS:
         if getattr(wanted, name) is not None and not operator:
             raise HTTPException(
@@ -79,8 +84,8 @@ def open_session(request: Request, wanted: SessionRequest) -> SessionGrant:
             )
     task = play.task(wanted.task)
     _check_agents(play, task, wanted, is_operator=operator)
-    if enrolment is not None and (wanted.partner or wanted.wheel):
-        raise HTTPException(409, "this study does not let you choose agents; leave partner and wheel out")
+    if group is not None and (wanted.partner or wanted.wheel):
+        raise HTTPException(409, "this study or class does not let you choose agents; leave partner and wheel out")
     if not task.env.is_playable:
         raise HTTPException(409, f"task {task.id} cannot be played; it has only videos to judge")
     grant = play.create_session(
@@ -94,7 +99,7 @@ def open_session(request: Request, wanted: SessionRequest) -> SessionGrant:
         drawn_here=wanted.drawn == "here",
         partner=wanted.partner,
         wheel=wanted.wheel,
-        study=None if enrolment is None else enrolment.study,
+        study=group,
     )
     if enrolment is not None:
         give_seat(request, enrolment, grant.session)  # before the player knows of the seat

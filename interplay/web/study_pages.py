@@ -59,9 +59,11 @@ Enrolled = Annotated[Enrolment, Depends(own_enrolment)]
 
 
 def end_page(
-    request: Request, study: Study, departure: Departure, outcome: str, *, again: str = "", **context: Any
+    request: Request, study: Study, departure: Departure, outcome: str, *, again: str = "", status: int = 200, **context: Any
 ) -> Response:
     """Thanks, and how to go back; `again` leads who declined to where they can agree."""
     code = departure.url.partition("cc=")[2] if departure.kind == "redirect" else ""
-    context = {"visit": None} | context
-    return page(request, "study_end.html", study=study, departure=departure, outcome=outcome, code=code, again=again, **context)
+    context = {"visit": None, "debrief": None} | context
+    return page(
+        request, "study_end.html", status, study=study, departure=departure, outcome=outcome, code=code, again=again, **context
+    )
