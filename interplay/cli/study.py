@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
-from urllib.parse import urlsplit
 
 import typer
 
+from interplay.cli import study_class
 from interplay.cli.common import (
     DEFAULT_DATA,
     DatabaseOption,
@@ -22,8 +22,9 @@ from interplay.cli.common import (
     suites_with,
     table,
 )
+from interplay.cli.study_feedback import feedback
 from interplay.cli.study_hit import hit, hit_lines
-from interplay.cli.study_opened import NO_SERVER, local_address, opened_place, print_csv
+from interplay.cli.study_opened import NO_SERVER, AddressOption, local_address, opened_place, print_csv
 from interplay.cli.study_pay import pay
 from interplay.cli.study_play import answers, raffle, simulate
 from interplay.errors import unknown_name
@@ -45,30 +46,14 @@ app.command("pay")(pay)
 app.command("simulate")(simulate)
 app.command("answers")(answers)
 app.command("raffle")(raffle)
+app.command("feedback")(feedback)
+app.add_typer(study_class.app, name="class")
 
 NameArgument = Annotated[
     str, typer.Argument(metavar="STUDY", help="A study file (my_study.toml), or the id of a built-in study.")
 ]
 IdArgument = Annotated[str, typer.Argument(metavar="ID", help="Id of a study that was opened in this data folder.")]
 SuiteOption = Annotated[list[Path] | None, typer.Option("--suite", help="A file with tasks of the study; may be repeated.")]
-
-
-def _web_address(value: str) -> str:
-    parts = urlsplit(value)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise typer.BadParameter(f"it takes https://host or http://host, got {value!r}")
-    return value
-
-
-AddressOption = Annotated[
-    str | None,
-    typer.Option(
-        "--address",
-        parser=_web_address,
-        metavar="URL",
-        help="Address at which people reach the server; default: the server that runs here.",
-    ),
-]
 
 
 @app.command()

@@ -7,7 +7,10 @@ import io
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+from urllib.parse import urlsplit
+
+import typer
 
 from interplay.cli.common import SERVER_FILE, open_archive, place_options
 from interplay.record.journal import is_live
@@ -17,6 +20,24 @@ if TYPE_CHECKING:
 
 NO_SERVER = "https://YOUR-SERVER"
 """Stands in links for an address that nobody has said, where no server runs."""
+
+
+def _web_address(value: str) -> str:
+    parts = urlsplit(value)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise typer.BadParameter(f"it takes https://host or http://host, got {value!r}")
+    return value
+
+
+AddressOption = Annotated[
+    str | None,
+    typer.Option(
+        "--address",
+        parser=_web_address,
+        metavar="URL",
+        help="Address at which people reach the server; default: the server that runs here.",
+    ),
+]
 
 
 def local_address(root: Path) -> str | None:

@@ -13,6 +13,7 @@ from interplay.cli.study_opened import opened_place, print_csv
 
 if TYPE_CHECKING:
     from interplay.study.assigning.simulation import Outcome
+    from interplay.study.raffle_entries import RaffleEntries
 
 WITHIN = 0.1
 """How near accepted time should come to each target."""
@@ -131,21 +132,34 @@ def raffle(
     seed: Annotated[
         int | None, typer.Option(min=0, help="Seed of the draw, made public with the result; drawn if not given.")
     ] = None,
+    forget: Annotated[
+        bool, typer.Option("--forget", help="Erase the e-mail addresses, after the winners were told; the draw stays.")
+    ] = False,
     data: DataOption = DEFAULT_DATA,
     database: DatabaseOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Draw the winners of a study's raffle, once, among everybody whose visit is done. Later calls show the same draw.
 
-    Anybody can draw again: the number of an entry is the SHA-256 of "SEED:ENTRY", and the smallest numbers win.
+    Anybody can draw again: the number of an entry is the SHA-256 of "SEED:ENTRY", and the smallest numbers win. In a study
+    whose link goes out by e-mail, the entries are the addresses that people left; they are kept apart from the games.
 
     Try:  interplay study raffle my_study --seed 2026
     """
     from rich.console import Group
 
+    from interplay.study import StudyError
     from interplay.study.payroll import Payroll
+    from interplay.study.raffle_entries import RaffleEntries, has_addresses
+    from interplay.study.studies import Studies
 
     archive, hint = opened_place(data, database)
+    place, studies = place_options(data, database), Studies(archive.database)
+    if has_addresses(studies.get(study, hint=hint)):
+        _raffle_of_addresses(RaffleEntries(archive.database, studies), study, seed, place, forget=forget, as_json=as_json)
+        return
+    if forget:
+        raise StudyError(f"{study} keeps no addresses, so there is nothing to erase")
     drawn = Payroll(archive.database).raffle(study, seed=seed, hint=hint)
     document = drawn.to_json()
     rows = [(rank + 1, one["worker"], one["enrolment"], one["number"][:16]) for rank, one in enumerate(document["winners"])]
@@ -157,3 +171,22 @@ def raffle(
     ]
     text = None if as_json else Group(table(["#place", "worker", "enrolment", "number"], rows), *lines)
     emit(document, as_json=as_json, text=text)
+
+
+def _raffle_of_addresses(
+    entries: RaffleEntries, study: str, seed: int | None, place: str, *, forget: bool, as_json: bool
+) -> None:
+    """The raffle of a study whose link goes out by e-mail."""
+    from rich.console import Group
+
+    if forget:
+        number = entries.forget(study)
+        emit({"erased": number}, as_json=as_json, text=f"{number} address{'' if number == 1 else 'es'} erased.")
+        return
+    drawn = entries.draw(study, seed=seed)
+    rows = [(rank + 1, address or "(erased)", entry) for rank, (entry, address) in enumerate(drawn.winners)]
+    deed = "Drawn" if drawn.is_new else "Drawn before"
+    lines = ["", f"{deed} from {len(drawn.entries)} entries with the seed {drawn.seed}."]
+    if any(address for _, address in drawn.winners):
+        lines.append(f"Write to the winners, then erase all addresses:  interplay study raffle {study} --forget{place}")
+    emit(drawn.to_json(), as_json=as_json, text=None if as_json else Group(table(["#place", "address", "entry"], rows), *lines))

@@ -5,7 +5,18 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any, ClassVar
 
-from sqlalchemy import JSON, DateTime, ForeignKey, ForeignKeyConstraint, Index, MetaData, TypeDecorator, UniqueConstraint, text
+from sqlalchemy import (
+    JSON,
+    DateTime,
+    ForeignKey,
+    ForeignKeyConstraint,
+    Index,
+    MetaData,
+    TypeDecorator,
+    UniqueConstraint,
+    false,
+    text,
+)
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import DeclarativeBase, Mapped, MappedAsDataclass, mapped_column, relationship
 
@@ -70,8 +81,65 @@ class Participant(Base):
     key: Mapped[str] = mapped_column(unique=True)
     created_at: Mapped[datetime]
     channel: Mapped[str | None] = mapped_column(default=None)
-    """`mturk`, `prolific`, or None for who just opened the page."""
+    """`mturk`, `prolific`, `class` for a pupil, or None for who just opened the page."""
     worker: Mapped[str | None] = mapped_column(default=None)
+
+
+class ClassRow(Base):
+    """A class: people who play together for an hour, without accounts. Its pupils are participants of the channel `class`.
+
+    What a pupil is called stands in `Participant.worker` as `CODE/nickname`, and after a while as `CODE/#number`.
+    """
+
+    __tablename__ = "classes"
+    code: Mapped[str] = mapped_column(primary_key=True)
+    """What pupils type to join; never used twice."""
+    title: Mapped[str]
+    definition: Mapped[dict[str, Any]]
+    """Its tasks, and what its teacher chose."""
+    opened_at: Mapped[datetime]
+    ends_at: Mapped[datetime]
+    """When the code stops working, if nobody closes the class before."""
+    closed_at: Mapped[datetime | None] = mapped_column(default=None)
+    forgotten_at: Mapped[datetime | None] = mapped_column(default=None)
+    """When the nicknames were erased."""
+
+
+class RaffleEntry(Base):
+    """An e-mail address that takes part in a study's raffle. Nothing here says whose it is, or what they played."""
+
+    __tablename__ = "raffle_entries"
+    __table_args__ = (Index("uq_raffle_entries_address", "study", "address", unique=True),)
+    id: Mapped[str] = mapped_column(primary_key=True)
+    """Random; what is drawn."""
+    study: Mapped[str] = mapped_column(ForeignKey("studies.id"), index=True)
+    address: Mapped[str | None]
+    """None once it was erased, after the draw."""
+    seed: Mapped[int | None] = mapped_column(default=None)
+    """Of the draw that this entry was in."""
+    has_won: Mapped[bool] = mapped_column(default=False)
+
+
+class FeedbackRow(Base):
+    """What somebody wrote about a page or a game: a problem, an idea. Append-only."""
+
+    __tablename__ = "feedback"
+    id: Mapped[int] = mapped_column(primary_key=True, init=False)
+    kind: Mapped[str]
+    """A name of `study.feedback.KINDS`."""
+    words: Mapped[str]
+    page: Mapped[str]
+    """Path of the page that it was written on, without tokens."""
+    episode: Mapped[str]
+    """Id of the game that was on it; empty without one."""
+    study: Mapped[str]
+    """Id of a study, or code of a class, that the page belongs to; empty without one."""
+    browser: Mapped[str]
+    """As the browser names itself."""
+    version: Mapped[str]
+    """Of Interplay."""
+    participant_id: Mapped[int | None] = mapped_column(ForeignKey("participants.id"), index=True)
+    created_at: Mapped[datetime]
 
 
 class StudyRow(Base):
@@ -105,11 +173,11 @@ class Enrolment(Base):
     study_hash: Mapped[str] = mapped_column(ForeignKey("study_versions.content_hash"))
     participant_id: Mapped[int] = mapped_column(ForeignKey("participants.id"), index=True)
     channel: Mapped[str]
-    """`open`, `mturk` or `prolific`."""
+    """`open`, `email`, `mturk` or `prolific`."""
     worker: Mapped[str]
-    """What the channel calls the person; `participant-<id>` in `open`."""
+    """What the channel calls the person; `participant-<id>` in `open` and `email`."""
     assignment: Mapped[str]
-    """What the channel calls this part: assignment id, submission id; empty in `open`."""
+    """What the channel calls this part: assignment id, submission id; empty in `open` and `email`."""
     arrival: Mapped[dict[str, Any]]
     """Everything else the channel said on arrival (HIT id, study id, where to submit)."""
     arrived_at: Mapped[datetime]
@@ -125,12 +193,15 @@ class Enrolment(Base):
     """Seconds that count towards the variant's target; set at the end."""
     may_release: Mapped[bool | None] = mapped_column(default=None)
     """Whether their games in this study may be released in data sets, as they agreed; None where nobody asked them."""
+    has_entered_raffle: Mapped[bool] = mapped_column(default=False, server_default=false())
+    """Whether they have left an address for the raffle of an `email` study: which one is written nowhere."""
 
 
 class ReleaseChoice(Base):
-    """What the operator wrote down about the release of games in data sets; the newest row counts. Append-only by habit.
+    """What was written down about the release of games in data sets; the newest row counts. Append-only by habit.
 
-    Of a participant: what they asked for, of all their games. Of nobody: of everybody's open play, in no study.
+    Of a participant: what they asked for, of all their games; of a pupil, what they said on joining their class.
+    Of nobody: of everybody's open play, in no study.
     """
 
     __tablename__ = "release_choices"

@@ -19,6 +19,7 @@ from interplay.errors import unknown_name
 from interplay.study.asking.questions import taken_in
 from interplay.study.channels import KINDS as CHANNELS
 from interplay.study.channels import Channel, MTurkChannel, make_channel
+from interplay.study.channels.base import UNPAID
 from interplay.study.errors import StudyError
 from interplay.study.playing.variants import PlayPart, cents, read_play
 from interplay.study.quiz_part import QuizPart, quiz_taken_in, read_quiz
@@ -73,6 +74,19 @@ class Example:
 
 
 @dataclass(frozen=True)
+class Debrief:
+    """What people read at the end of an open study, paragraphs of plain text.
+
+    Attributes:
+        about: What the study is about.
+        learn: What is learned from it.
+    """
+
+    about: tuple[str, ...]
+    learn: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Pay:
     """What one visit is worth.
 
@@ -111,6 +125,7 @@ class Study:
         examples: Videos of what to look for; `judging` names them, too.
         judging: The rules of comparing, read by the judging room.
         play: What is played, and how; None in a study of comparisons.
+        debrief: What its last page says to people whom nobody pays; None: the summary.
         document: Everything above as JSON; `from_json(document)` is the same study.
     """
 
@@ -130,6 +145,7 @@ class Study:
     examples: tuple[Example, ...]
     judging: Mapping[str, Any]
     play: PlayPart | None
+    debrief: Debrief | None
     document: Mapping[str, Any] = field(repr=False, compare=False)
 
     @cached_property
@@ -288,17 +304,24 @@ def _study(document: Mapping[str, Any], source: str) -> Study:
         examples=_examples(root, head.name("id")),
         judging=dict(root.raw("judging", dict, {})) if play is None else {},
         play=play,
+        debrief=_debrief(root.optional("debrief")),
         document=document,
     )
     head.nothing_else()
     root.nothing_else()
-    paying = [name for name in study.channels if name != "open"]
+    paying = [name for name in study.channels if name not in UNPAID]
     if paying and study.num_answers is None and play is None:
         raise head.error("answers", f"is missing; {paying[0]} must know when a visit is done", "add answers = 1, or more")
     if paying and study.pay is None:
         raise root.error("pay", f"is missing; {paying[0]} pays people", 'add [pay] with reward = 3.75 and currency = "USD"')
     if paying and not study.contact:
         raise head.error("contact", "is missing; people who are paid must know whom to ask", 'add contact = "Name, address"')
+    if "email" in study.channels and (play is None or play.raffle is None or wage is None):
+        problem = "needs a raffle: people leave an address for it"
+        raise root.error("channels.email", problem, "add [raffle] with winners and prize, and [pay] with the currency")
+    if "email" in study.channels and paying:
+        problem = f"stands beside {paying[0]}, and the raffle is drawn among e-mail addresses, which {paying[0]} does not give"
+        raise root.error("channels.email", problem, "make two studies of it")
     mturk = study.channels.get("mturk")
     longest = mturk.hit.get("longest_min") if isinstance(mturk, MTurkChannel) else None
     if longest is not None and longest < study.minutes:
@@ -319,6 +342,15 @@ def _consent(table: Table | None) -> Consent | None:
             "release", "is 'included', and nobody has to agree to the text", 'write release = "ask", or leave out required'
         )
     return consent
+
+
+def _debrief(table: Table | None) -> Debrief | None:
+    if table is None:
+        return None
+    learn = table.paragraphs("learn") if "learn" in table.values else ()
+    debrief = Debrief(table.paragraphs("about"), learn)
+    table.nothing_else()
+    return debrief
 
 
 def _examples(root: Table, study_id: str) -> tuple[Example, ...]:
@@ -371,7 +403,9 @@ def _pay(table: Table | None) -> Pay | None:
 def _channels(root: Table) -> dict[str, Channel]:
     table = root.table("channels")
     if not table.values:
-        raise root.error("channels", "names no channel", "add [channels.open], [channels.mturk] or [channels.prolific]")
+        raise root.error(
+            "channels", "names no channel", "add [channels.open], [channels.email], [channels.mturk] or [channels.prolific]"
+        )
     channels = {}
     for name in table.values:
         if name not in CHANNELS:

@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from typing import Literal
 
 from interplay.study.channels import Arrival, Outcome
+from interplay.study.channels.base import UNPAID
 
 Step = Literal["quiz", "work", "questions", "end"]
 Refusal = Literal["closed", "banned", "wrong_worker", "enough_visits"]
@@ -84,7 +85,7 @@ def admit(
     """
     if arrival.is_preview:
         return Admission("preview") if is_open else Admission("refuse", refusal="closed")
-    if arrival.channel == "open":
+    if arrival.channel in UNPAID:
         mine = [visit for visit in of_worker if visit.outcome is None]
     else:
         mine = [visit for visit in of_worker if visit.assignment == arrival.assignment]

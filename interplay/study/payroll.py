@@ -19,6 +19,7 @@ from interplay.store import Database, Enrolment, PayEvent
 from interplay.store import studies as store
 from interplay.store.judging import lock
 from interplay.study import ledger
+from interplay.study.channels.base import UNPAID
 from interplay.study.definition import Study
 from interplay.study.enrolment import PAID
 from interplay.study.errors import OptionError, StudyError
@@ -297,7 +298,7 @@ def _events(rows: Iterable[PayEvent]) -> list[Event]:
 
 def _channel(newest: Study, enrolments: Iterable[Enrolment], channel: str | None) -> str:
     """The paying channel: of the study as it is now, or through which people came before."""
-    paying = [name for name in dict.fromkeys([*newest.channels, *(one.channel for one in enrolments)]) if name != "open"]
+    paying = [name for name in dict.fromkeys([*newest.channels, *(one.channel for one in enrolments)]) if name not in UNPAID]
     if channel is None and len(paying) == 1:
         return paying[0]
     if channel is None:

@@ -21,6 +21,7 @@ from interplay.store import visits as visit_store
 from interplay.store.judging import lock
 from interplay.store.participants import add_participant, judge_name, participant_by_worker
 from interplay.study.channels import Arrival, Outcome
+from interplay.study.channels.base import UNPAID
 from interplay.study.definition import Study
 from interplay.study.enrolment import HOLD, PAID, Admission, Facts, Visit, admit, due_outcome, next_step
 from interplay.study.playing.games import due_form, read_visit
@@ -244,7 +245,7 @@ class Studies:
             worker, assignment = arrival.worker, arrival.assignment
             if person is None:
                 person = add_participant(session, secrets.token_urlsafe(16), now, channel=arrival.channel, worker=worker).id
-            if arrival.channel == "open":
+            if arrival.channel in UNPAID:
                 worker = judge_name(person)
                 num_visits = len(store.enrolments_of_participant(session, study.id, person))
                 assignment = f"visit-{num_visits + 1}" if num_visits else ""

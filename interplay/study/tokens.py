@@ -1,14 +1,15 @@
-"""Signed enrolment tokens: who somebody is in a study, where no cookie reaches."""
+"""Signed tokens in addresses: who somebody is in a study, where no cookie reaches; and whose class a page is about."""
 
 from __future__ import annotations
 
 import re
 
-from itsdangerous import BadData, URLSafeSerializer
+from itsdangerous import BadData, Signer, URLSafeSerializer
 
 from interplay.study.errors import EnrolmentTokenError
 
 _SALT = "interplay.study.enrolment"
+_TEACHER_SALT = "interplay.study.class"
 _ENROLMENT = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _MAX_CHARS = 512
 
@@ -51,3 +52,17 @@ def read(secret: bytes, token: str) -> str:
             "Open the study again from the place where you found it."
         )
     return enrolment
+
+
+def teacher_key(secret: bytes, code: str) -> str:
+    """What the link of a class's teacher carries; who has it sees the class and may close it.
+
+    >>> is_teacher_key(b"secret", "RT39CH", teacher_key(b"secret", "RT39CH"))
+    True
+    """
+    return Signer(secret, salt=_TEACHER_SALT).get_signature(code).decode()
+
+
+def is_teacher_key(secret: bytes, code: str, key: str) -> bool:
+    """Whether this server made this key, for this class."""
+    return Signer(secret, salt=_TEACHER_SALT).verify_signature(code, key[:_MAX_CHARS])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from fastapi import FastAPI
+from sqlalchemy.exc import DBAPIError
 from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
 
@@ -25,8 +27,12 @@ from interplay.model_judges import LoggedJudges
 from interplay.play.beside.drawer import Drawer
 from interplay.play.beside.films import SOON, Films
 from interplay.play.connections.tokens import server_secret
+from interplay.study.classes import Classes
+from interplay.study.feedback import FeedbackBox
 from interplay.study.people import People
 from interplay.study.playing.visits import Visits
+from interplay.study.raffle_entries import RaffleEntries
+from interplay.study.scores import Scores
 from interplay.study.studies import Studies
 from interplay.tasks import Suite, builtin_suites, index
 from interplay.web import (
@@ -35,15 +41,19 @@ from interplay.web import (
     api_docs,
     board,
     calibration,
+    class_pages,
     episodes,
     errors,
     explore,
     explore_boards,
     explore_runs,
+    feedback,
+    join_pages,
     milestones,
     moderation,
     pages,
     released,
+    scores,
     studies,
     study_play,
     study_questions,
@@ -62,6 +72,9 @@ if TYPE_CHECKING:
     from interplay.record import Archive
 
 STATIC = Path(__file__).parent / "static"
+FORGET_EVERY_S = 3600.0
+
+log = logging.getLogger("interplay.web")
 
 
 class _Static(StaticFiles):
@@ -72,6 +85,20 @@ class _Static(StaticFiles):
         response = super().file_response(*args, **kwargs)
         response.headers["Cache-Control"] = "no-cache"
         return response
+
+
+async def _forget_nicknames(app: FastAPI) -> None:
+    """Erase the nicknames of classes for which that is due."""
+    try:
+        await asyncio.to_thread(app.state.classes.forget_due)
+    except DBAPIError as error:  # the database is busy, or its disk is full: they are erased in an hour
+        log.warning("the nicknames of classes were not erased: %s", error)
+
+
+async def _forget_hourly(app: FastAPI) -> None:
+    while True:
+        await asyncio.sleep(FORGET_EVERY_S)
+        await _forget_nicknames(app)
 
 
 def create_app(
@@ -104,10 +131,14 @@ def create_app(
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
         if play is not None:
             await play.start()
+        await _forget_nicknames(app)
+        forgetting = asyncio.create_task(_forget_hourly(app))
         yield
+        forgetting.cancel()
         app.state.pictures.close()
         await asyncio.to_thread(app.state.films.close)
         await asyncio.to_thread(app.state.milestones.close)
+        await asyncio.to_thread(app.state.proofs.close)
         await app.state.drawer.stop()
         if play is not None:
             await play.stop()
@@ -129,6 +160,7 @@ def create_app(
     app.state.pictures = Pictures(archive.root / "media" / "tasks")
     app.state.films = Films(archive) if play is None else play.films
     app.state.milestones = Milestones(archive) if play is None else Milestones(archive, cores_needed=play.cores_needed)
+    app.state.proofs = scores.Proofs(archive) if play is None else scores.Proofs(archive, cores_needed=play.cores_needed)
     app.state.judging = judging or Judging(
         archive,
         rng=np.random.default_rng(),
@@ -144,7 +176,12 @@ def create_app(
     app.state.secret = server_secret(archive.root) if secret is None else secret
     app.state.studies = Studies(archive.database)
     app.state.visits = Visits(archive.database, app.state.studies)
+    app.state.raffle_entries = RaffleEntries(archive.database, app.state.studies)
     app.state.people = People(archive.database)
+    app.state.classes = Classes(archive.database)
+    app.state.pupils_seen = {}  # participant -> when and where their page last asked
+    app.state.feedback = FeedbackBox(archive.database)
+    app.state.scores = Scores(archive.database)
     app.state.participant_number = participant_numbers(app.state.people, app.state.secret)
     app.state.api_tokens = ApiTokens(archive.database)
     app.state.bans = Bans(archive.database)
@@ -157,6 +194,9 @@ def create_app(
         judge_routes,
         board,
         calibration,
+        class_pages,
+        join_pages,
+        feedback,
         agents,
         agent_page,
         api_docs,
@@ -166,6 +206,7 @@ def create_app(
         milestones,
         moderation,
         released,
+        scores,
         studies,
         study_steps,
         study_play,

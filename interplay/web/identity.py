@@ -28,6 +28,8 @@ from interplay.study.people import People
 
 COOKIE = "interplay_participant"
 ONE_YEAR_S = 365 * 24 * 3600
+PUPIL_COOKIE = "interplay_pupil"
+"""Of a pupil of a class: while it is there, the browser's own participant waits."""
 OPERATOR_COOKIE = "interplay_operator"
 SIGNED_IN_S = 12 * 3600
 """How long an operator stays signed in."""
@@ -88,7 +90,7 @@ def participant_numbers(people: People, secret: bytes) -> Callable[[str], int]:
 def known_participant(request: HTTPConnection) -> int | None:
     """Number of the participant of this request's cookie, or None; makes nothing."""
     try:
-        return request.app.state.participant_number(request.cookies.get(COOKIE, ""))
+        return request.app.state.participant_number(_cookie(request))
     except LookupError:
         return None
 
@@ -100,10 +102,21 @@ def current_participant(request: HTTPConnection) -> int:
         return found
     # A key this server signed stays the person's own even when the database is a new one.
     secret = request.app.state.secret
-    key = _key(secret, request.cookies.get(COOKIE, "")) or secrets.token_urlsafe(16)
+    key = _key(secret, _cookie(request)) or secrets.token_urlsafe(16)
     number: int = request.app.state.people.find_or_add(key)
     request.scope[_SCOPE_KEY].cookie = _signer(secret).dumps(key)
     return number
+
+
+def sign_in_pupil(request: HTTPConnection, response: Response, key: str) -> None:
+    """Let this browser be the pupil with this key, until it is closed or they leave."""
+    value = _signer(request.app.state.secret).dumps(key)
+    response.set_cookie(PUPIL_COOKIE, value, httponly=True, samesite="lax", secure=request.url.scheme == "https")
+
+
+def sign_out_pupil(response: Response) -> None:
+    """Let this browser be who it was before they joined."""
+    response.delete_cookie(PUPIL_COOKIE, httponly=True, samesite="lax")
 
 
 def is_operator(request: HTTPConnection) -> bool:
@@ -170,6 +183,10 @@ def _operator_signer(request: HTTPConnection) -> URLSafeTimedSerializer:
     """Signs with the operator's token in the key: a new token signs everybody out."""
     key = request.app.state.secret + tokens.operator_token(request.app.state.archive.root).encode()
     return URLSafeTimedSerializer(key, salt="interplay.operator")
+
+
+def _cookie(request: HTTPConnection) -> str:
+    return request.cookies.get(PUPIL_COOKIE) or request.cookies.get(COOKIE, "")
 
 
 def _signer(secret: bytes) -> URLSafeSerializer:

@@ -14,6 +14,7 @@ from interplay.play.beside.films import SOON
 from interplay.play.connections.sockets import client_of
 from interplay.play.connections.tokens import TokenError
 from interplay.play.games import agreement
+from interplay.play.games.for_study import ForStudy
 from interplay.play.server import COUNTDOWN_S, PlayServer
 from interplay.tasks import Task
 from interplay.web.enrolments import give_seat, may_play
@@ -26,6 +27,7 @@ from interplay.web.identity import (
     one_spelling,
     require_operator_token,
 )
+from interplay.web.pupils import class_of_game
 
 router = APIRouter(tags=["play"])
 
@@ -66,11 +68,14 @@ class SessionGrant(BaseModel):
 
 @router.post("/api/sessions", status_code=201)
 def open_session(request: Request, wanted: SessionRequest) -> SessionGrant:
-    """Grant a seat in a task. With a study's token (`Interplay-Enrolment`) the game belongs to that visit."""
+    """Grant a seat in a task. With a study's token (`Interplay-Enrolment`) the game belongs to that visit; pupils of a class
+    play with each other."""
     play = _play(request)
     part = may_play(request, wanted.task)
-    enrolment = None if part is None else part[0]
+    enrolment, group = (None, None) if part is None else part
     operator = enrolment is None and is_operator(request)
+    if enrolment is None and not operator and (pupils := class_of_game(request, wanted.task)) is not None:
+        group = ForStudy(pupils, wait_s=play.partner_after_s)
     for name in _OPERATOR_FIELDS:
         if getattr(wanted, name) is not None and not operator:
             raise HTTPException(
@@ -80,8 +85,8 @@ def open_session(request: Request, wanted: SessionRequest) -> SessionGrant:
             )
     task = play.task(wanted.task)
     _check_agents(play, task, wanted, is_operator=operator)
-    if enrolment is not None and (wanted.partner or wanted.wheel):
-        raise HTTPException(409, "this study does not let you choose agents; leave partner and wheel out")
+    if group is not None and (wanted.partner or wanted.wheel):
+        raise HTTPException(409, "this study or class does not let you choose agents; leave partner and wheel out")
     if not task.env.is_playable:
         raise HTTPException(409, f"task {task.id} cannot be played; it has only videos to judge")
     grant = play.create_session(
@@ -95,7 +100,7 @@ def open_session(request: Request, wanted: SessionRequest) -> SessionGrant:
         drawn_here=wanted.drawn == "here",
         partner=wanted.partner,
         wheel=wanted.wheel,
-        study=None if part is None else part[1],
+        study=group,
     )
     if enrolment is not None:
         give_seat(request, enrolment, grant.session)  # before the player knows of the seat

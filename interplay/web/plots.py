@@ -1,4 +1,5 @@
-"""Plots as inline SVG: ratings over answers (`history`), and dots and lines between two axes (`chart`).
+"""Plots as inline SVG: ratings over answers (`history`), dots and lines between two axes (`chart`), and how often values come
+(`histogram`).
 
 The lines of a history live in a box of `WIDTH` x height units that is stretched to the page's width; text stands in boxes
 beside it, in pixels, so that it is as large on a phone as on a wide screen. A chart is a small drawing that scales whole, text
@@ -13,6 +14,7 @@ from dataclasses import dataclass, replace
 
 from interplay.judge.ratings.boards import Track
 from interplay.rank.normal import Z95
+from interplay.study.scores.standing import Bins
 
 WIDTH = 1000
 NUM_COLOURS = 10
@@ -232,3 +234,76 @@ def chart(dots: Sequence[Dot], lines: Mapping[str, Sequence[tuple[float, float]]
         [(x(value), text) for value, text in across.ticks],
         [(y(value), text) for value, text in up.ticks],
     )
+
+
+# Histograms
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One bin: its corner, its size, how many values it holds, and whether it is the one to look at."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    count: int
+    is_marked: bool
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A line across the plot: where, its letter or word, whether it is the reader's own, and what it says in full."""
+
+    x: float
+    name: str
+    is_own: bool
+    says: str
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """A drawing of bins, in units of its own, which scales whole. `words` says it without a picture."""
+
+    bars: Sequence[Bar]
+    marks: Sequence[Mark]
+    ticks: Sequence[tuple[float, str]]
+    words: str
+    width: int = 400
+    height: int = 200
+    left: int = 10
+    right: int = 390
+    top: int = 46
+    bottom: int = 176
+
+
+def histogram(bins: Bins, own: float | None = None, marks: Sequence[tuple[str, str, float]] = ()) -> Histogram:
+    """Draw bins, the reader's own value, and other values as lines.
+
+    Args:
+        own: Where "you" stands.
+        marks: (short name, what it says in full, value), within the bins.
+    """
+    across = Axis(bins.low, bins.high, ())
+
+    def x(value: float) -> float:
+        return round(Histogram.left + across.share(value) * (Histogram.right - Histogram.left), 1)
+
+    most = max(bins.counts, default=0) or 1
+    bars = []
+    for place, count in enumerate(bins.counts):
+        begins, ends = x(bins.low + place * bins.width), x(bins.low + (place + 1) * bins.width)
+        height = round(count / most * (Histogram.bottom - Histogram.top), 1)
+        is_marked = own is not None and bins.place(own) == place
+        bars.append(Bar(begins + 1, Histogram.bottom - height, round(ends - begins - 2, 1), height, count, is_marked))
+    step = max(1, math.ceil(len(bins.counts) / 6))
+    ticks = [
+        (x(bins.low + place * bins.width), f"{round(bins.low + place * bins.width, 9):,g}")
+        for place in range(0, len(bins.counts) + 1, step)
+    ]
+    lines = [Mark(x(value), name, False, says) for name, says, value in marks]
+    words = bins.words + "".join(f"; {one.says}" for one in lines)
+    if own is not None:
+        lines.append(Mark(x(own), "you", True, f"you: {own:,g}"))
+        words += f"; you: {own:,g}"
+    return Histogram(bars, lines, ticks, words)

@@ -12,6 +12,7 @@ from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import Response
 
 from interplay.study import Arrival, ArrivalError, Channel
+from interplay.study.channels.base import UNPAID
 from interplay.study.definition import Study
 from interplay.study.enrolment import Refusal
 from interplay.study.playing.visits import LINK_PARAMETER
@@ -63,7 +64,7 @@ def arrival(request: Request, opened: Opened) -> Response:
     """What the study is about, who keeps what, and the way in; leaves nothing behind."""
     study = opened.study
     channel, arrived = _arrived(study, request.query_params.multi_items())
-    visitor = identity.known_participant(request) if arrived.channel == "open" else None
+    visitor = identity.known_participant(request) if arrived.channel in UNPAID else None
     admission = studies_of(request).admission(opened, arrived, visitor)
     if admission.kind == "resume":
         return see_other(next_address_of(request, study.id, admission.enrolment))
@@ -93,7 +94,7 @@ def begin(request: Request, opened: Opened, form: FormPairs) -> Response:
         note = "Please tick the box if you agree. If you do not, choose 'I do not want to take part'."
         ticked = said.get("release") == "yes"
         return _welcome(request, study, channel, fields, status=422, problem=note, release_ticked=ticked)
-    visitor = identity.current_participant(request) if arrived.channel == "open" else None
+    visitor = identity.current_participant(request) if arrived.channel in UNPAID else None
     linked = dict(fields).get(LINK_PARAMETER, "") if study.play is not None and study.play.by_link else ""
     more = {LINK_PARAMETER: linked} if linked else {}
     admission = studies_of(request).enrol(study, arrived, visitor, more=more, release_ticked=said.get("release") == "yes")

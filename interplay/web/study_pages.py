@@ -10,7 +10,7 @@ from fastapi.responses import Response
 
 from interplay.store import Enrolment
 from interplay.study import Departure
-from interplay.study.channels.base import TITLES
+from interplay.study.channels.base import TITLES, UNPAID
 from interplay.study.definition import Study
 from interplay.study.incentives import Requirement
 from interplay.study.incentives.words import amount
@@ -29,7 +29,7 @@ def in_words(requirement: Requirement, value: float) -> str:
 
 def platforms(channels: Iterable[str]) -> str:
     """The platforms among channels, as people read them; empty if there is none."""
-    return " or ".join(TITLES[name] for name in channels if name != "open")
+    return " or ".join(TITLES[name] for name in channels if name not in UNPAID)
 
 
 templates.env.filters["platforms"] = platforms
@@ -67,9 +67,11 @@ Enrolled = Annotated[Enrolment, Depends(own_enrolment)]
 
 
 def end_page(
-    request: Request, study: Study, departure: Departure, outcome: str, *, again: str = "", **context: Any
+    request: Request, study: Study, departure: Departure, outcome: str, *, again: str = "", status: int = 200, **context: Any
 ) -> Response:
     """Thanks, and how to go back; `again` leads who declined to where they can agree."""
     code = departure.url.partition("cc=")[2] if departure.kind == "redirect" else ""
-    context = {"visit": None, "revealed": []} | context
-    return page(request, "study_end.html", study=study, departure=departure, outcome=outcome, code=code, again=again, **context)
+    context = {"visit": None, "debrief": None, "revealed": []} | context
+    return page(
+        request, "study_end.html", status, study=study, departure=departure, outcome=outcome, code=code, again=again, **context
+    )

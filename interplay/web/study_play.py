@@ -12,6 +12,7 @@ from fastapi.responses import Response
 from interplay.play.games.game import State
 from interplay.play.server import PlayServer
 from interplay.store import Enrolment
+from interplay.study.channels.base import UNPAID
 from interplay.study.enrolment import next_step
 from interplay.study.incentives import Progress
 from interplay.study.playing.games import PlayedVisit
@@ -87,7 +88,7 @@ def progress_of(request: Request, enrolment: Enrolment) -> dict[str, Any]:
         "is_complete": visit.is_complete,
         "is_over": visit.is_over,
         "is_playing": visit.is_playing,
-        "is_paid": enrolment.channel != "open" and version.pay is not None and treatment is not None,
+        "is_paid": enrolment.channel not in UNPAID and version.pay is not None and treatment is not None,
         "reward_cents": 0 if treatment is None else treatment.reward_cents,
         "bonus_cents": 0 if earned is None else earned.bonus_cents,
         "max_bonus_cents": 0 if bonus is None else bonus.max_cents,

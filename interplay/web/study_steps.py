@@ -19,6 +19,7 @@ from interplay.study import Arrival, QuizAnswerError
 from interplay.study.definition import Study
 from interplay.study.enrolment import next_step
 from interplay.study.quiz_part import QuizPart
+from interplay.study.raffle_entries import AddressError
 from interplay.web.enrolments import (
     PARAMETER,
     end_address,
@@ -30,6 +31,7 @@ from interplay.web.enrolments import (
     visits_of,
 )
 from interplay.web.forms import FormPairs, see_other
+from interplay.web.study_debrief import debrief_of
 from interplay.web.study_pages import Enrolled, Opened, end_page, page
 from interplay.web.study_play import has_game, progress_of
 from interplay.web.videos import video_response
@@ -145,6 +147,10 @@ def example(request: Request, opened: Opened, number: int) -> Response:
 @router.get("/studies/{study}/end")
 def end(request: Request, enrolment: Enrolled) -> Response:
     """Thanks, and the way back to the platform; or how much is still to do."""
+    return _end(request, enrolment)
+
+
+def _end(request: Request, enrolment: Enrolment, *, problem: str = "", address: str = "", status: int = 200) -> Response:
     facts = facts_of(request, enrolment)
     enrolment = finish_if_due(request, enrolment, facts)
     study = _study_of(request, enrolment)
@@ -171,10 +177,26 @@ def end(request: Request, enrolment: Enrolled) -> Response:
     results = {"enrolment": enrolment.id, "answers": str(facts.num_answers)}
     departure = channel.departure(arrived, enrolment.outcome, results)  # type: ignore[arg-type]
     visit = None if study.play is None else progress_of(request, enrolment)
-    revealed = visits_of(request).revealed(enrolment)
+    debrief = debrief_of(request, study, enrolment)
+    may_enter = request.app.state.raffle_entries.may_enter(enrolment)
     return end_page(
-        request, study, departure, enrolment.outcome, visit=visit, channel=enrolment.channel, revealed=revealed
+        request, study, departure, enrolment.outcome, visit=visit, channel=enrolment.channel, debrief=debrief,
+        status=status, may_enter=may_enter, revealed=visits_of(request).revealed(enrolment),
+        has_entered=enrolment.has_entered_raffle, problem=problem, address=address,
+        **_tokens(request, enrolment),
     )  # fmt: skip
+
+
+@router.post("/studies/{study}/raffle")
+def enter_raffle(request: Request, enrolment: Enrolled, form: FormPairs) -> Response:
+    """Leave an address for the raffle, apart from everything else."""
+    address = dict(form).get("address", "")
+    try:
+        request.app.state.raffle_entries.enter(enrolment, address)
+    except AddressError as error:
+        problem = str(error)
+        return _end(request, enrolment, problem=f"{problem[:1].upper()}{problem[1:]}.", address=address[:300], status=422)
+    return see_other(end_address(request, enrolment))
 
 
 @router.post("/studies/{study}/finish")

@@ -5,12 +5,19 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 import interplay.record
+from interplay import testing
 from interplay.errors import NotFoundError
+from interplay.store import Ban
+from interplay.store.participants import add_participant
 from interplay.study import Arrival, QuizAnswerError, StudyError
+from interplay.study.classes import Classes
 from interplay.study.definition import parse_study
 from interplay.study.enrolment import next_step
+from interplay.study.feedback import FeedbackBox
 from interplay.study.payroll import Payroll
+from interplay.study.scores import Scores
 from interplay.study.studies import Studies
+from interplay.tasks import find
 
 START = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 TEXT = """
@@ -132,3 +139,24 @@ def test_pay_refuses_what_it_cannot_pay(archive, studies):
     with pytest.raises(NotFoundError, match="unknown channel 'mturk'"):
         payroll.plan("caves", channel="mturk")
     assert payroll.plan("caves").payments == ()
+
+
+def test_a_class_its_games_their_scores_and_what_was_written_are_the_same_on_both_databases(archive, clock):
+    classes, task = Classes(archive.database, clock), find("atari/breakout")
+    made = classes.open("9b", [task.id])
+    ada = classes.join(made.code, "Ada").pupil.participant
+    with archive.database.write() as session:
+        bo, cy = (add_participant(session, key, START).id for key in "bc")
+        session.add(Ban(judge=f"participant-{cy}", reason="a program", created_at=START))
+        for number, person in enumerate((ada, bo, bo, cy)):
+            testing.add_game(session, task, {person: 10.0 + number}, id=f"e{number}", statistics={"lives_lost": number})
+        testing.add_episode(session, task, "scripted", 1, total_reward=5)
+    assert [game.score for game in classes.pupils(made)[0].games] == [10]
+    board = Scores(archive.database).board(task, person=bo)
+    assert ([one.value for one in board.top], board.agents[0].mean, board.own.rank) == ([12], 5, 1)
+    lowest = Scores(archive.database).board(task, statistic="lives_lost", is_lower_better=True)
+    assert lowest.values == (1,)
+    classes.close(made.code)
+    assert classes.forget(made.code) == 1
+    box = FeedbackBox(archive.database, clock)
+    assert box.add(kind="idea", words="more", page="/", participant=bo) == box.all()[0]

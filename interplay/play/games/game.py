@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("interplay.play")
 
+_HUD = '{"type":"hud"'
+"""How a message of the worker begins that says score and time."""
 MAX_RECOVERIES = 3
 """A game whose worker died more often is ended: its world is probably why."""
 
@@ -348,6 +350,8 @@ class Game:
         seat = self.seats[seat_index]
         if (self.state is State.PAUSED or seat.is_away) and json.loads(message)["type"] in ("started", "resumed"):
             return  # it crossed the player's pause on the way, and the worker has the pause by now
+        if message.startswith(_HUD):
+            seat.hud = message
         if seat.is_welcomed:
             seat.pass_on(message)
 

@@ -1,6 +1,6 @@
 """Channels: where people come from, and how they go back with their work counted.
 
-`make_channel(kind, settings)` builds one of three from a study's `[channel]` table. A channel reads an address
+`make_channel(kind, settings)` builds one of four from a study's `[channel]` table. A channel reads an address
 (`arrival`) and says how to leave (`departure`); it knows one platform's conventions, and nothing of what the study asks for.
 `mturk_api.py` and `prolific_api.py` are the other half: approving, rejecting and paying.
 """
@@ -13,6 +13,7 @@ from typing import Any
 
 from interplay.errors import unknown_name
 from interplay.study.channels.base import OUTCOMES, Arrival, Channel, Departure, Outcome
+from interplay.study.channels.email import EmailChannel
 from interplay.study.channels.mturk import MTurkChannel
 from interplay.study.channels.open import OpenChannel
 from interplay.study.channels.prolific import ProlificChannel
@@ -25,6 +26,7 @@ __all__ = [
     "Arrival",
     "Channel",
     "Departure",
+    "EmailChannel",
     "MTurkChannel",
     "OpenChannel",
     "Outcome",
@@ -32,7 +34,7 @@ __all__ = [
     "make_channel",
 ]
 
-KINDS = {"open": (), "mturk": ("extra_hosts", "hit"), "prolific": ("codes", "names")}
+KINDS = {"open": (), "email": (), "mturk": ("extra_hosts", "hit"), "prolific": ("codes", "names")}
 """Kind -> the settings it takes."""
 
 
@@ -40,7 +42,7 @@ def make_channel(kind: str, settings: Mapping[str, Any] | None = None, *, where:
     """The channel of a study.
 
     Args:
-        kind: `open`, `mturk` or `prolific`.
+        kind: `open`, `email`, `mturk` or `prolific`.
         settings: Its settings: `codes` and `names` for Prolific, `extra_hosts` and `hit` for MTurk; as they stand in a file.
         where: What the settings are called in errors.
     Raises:
@@ -62,7 +64,7 @@ def make_channel(kind: str, settings: Mapping[str, Any] | None = None, *, where:
     elif kind == "mturk":
         build = partial(MTurkChannel, table.texts("extra_hosts", []), read_hit(table.optional("hit")))
     else:
-        build = OpenChannel
+        build = EmailChannel if kind == "email" else OpenChannel
     try:
         return build()
     except StudyError as error:

@@ -24,7 +24,10 @@ PLATFORM_PARAMETERS = {
 }
 """Channel -> the parameters its platform adds to a link."""
 
-TITLES = {"mturk": "Mechanical Turk", "prolific": "Prolific", "open": "an open link"}
+UNPAID = ("open", "email")
+"""Channels that name nobody and pay nobody; people are told apart by the site's own cookie."""
+
+TITLES = {"mturk": "Mechanical Turk", "prolific": "Prolific", "open": "an open link", "email": "a link sent by e-mail"}
 """Channel -> as people read it."""
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
@@ -37,7 +40,7 @@ class Arrival:
     """Somebody a channel sent.
 
     Attributes:
-        channel: `open`, `mturk` or `prolific`.
+        channel: `open`, `email`, `mturk` or `prolific`.
         worker: What the platform calls the person; empty where it names nobody (open links, previews).
         assignment: What it calls this one part: an assignment of MTurk, a submission of Prolific; empty likewise.
         hit: What it calls the whole: a HIT of MTurk, a study of Prolific.

@@ -503,7 +503,8 @@ class Player {
     need(this.root, "[data-end-note]").textContent = `${ended.num_steps} steps are recorded. You can watch your game again, frame by frame.`;
     if (ended.goes_on) need(this.root, "[data-end-note]").textContent = `You played ${ended.num_steps} steps. The game continues, and an agent plays in your place. Its replay will be on the episode page.`;
     need(this.root, "[data-end-link]").setAttribute("href", `/episodes/${encodeURIComponent(ended.episode)}`);
-    if (ended.may_ask) askToCompare(need(this.root, "[data-compare]"), { token: this.seat?.token });
+    const compare = this.root.querySelector("[data-compare]");
+    if (ended.may_ask && compare instanceof HTMLElement) askToCompare(compare, { token: this.seat?.token });
     const milestones = this.root.querySelector("[data-milestones]");
     if (milestones instanceof HTMLElement) showMilestones(milestones, ended.episode);
     this.announce(this.task.has_score ? `${outcome} Score ${score}.` : outcome);
@@ -842,6 +843,7 @@ class Player {
     for (const name of ["keydown", "pointerdown", "mousedown"]) addEventListener(name, (event) => (this.pressedAt = event.timeStamp), true);
     for (const name of ["pointerdown", "keydown", "click"]) addEventListener(name, () => (this.isLeft = false), true);
     document.addEventListener("visibilitychange", () => document.hidden && this.pause());
+    document.addEventListener("interplay:asking", () => this.pause()); // another part of the page asks something
     addEventListener("resize", () => this.fit());
     document.addEventListener("fullscreenchange", () => {
       need(this.root, "[data-fullscreen]").textContent = document.fullscreenElement ? "Leave full screen" : "Full screen";

@@ -1,0 +1,118 @@
+"""Classes: their codes, the pupils in them, and what these have played."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from interplay.store.models import ClassRow, EpisodeRow, EpisodeSeat, Participant
+from interplay.store.participants import participant_by_worker
+
+CHANNEL = "class"
+"""Of pupils, in `Participant.channel`."""
+FORGOTTEN = "#"
+"""Begins what stands for a nickname that was erased."""
+
+
+class PlayedSeat(NamedTuple):
+    """What a pupil did in a game that is in the catalogue.
+
+    Attributes:
+        seats: How many seats the game had.
+    """
+
+    participant_id: int
+    episode: str
+    task: str
+    seat: str
+    at: datetime
+    duration_s: float
+    score: float
+    outcome: str
+    seats: int
+
+
+def add_class(
+    session: Session, *, code: str, title: str, definition: Mapping[str, Any], now: datetime, ends_at: datetime
+) -> ClassRow:
+    """A new class."""
+    row = ClassRow(code=code, title=title, definition=dict(definition), opened_at=now, ends_at=ends_at)
+    session.add(row)
+    session.flush()
+    return row
+
+
+def class_row(session: Session, code: str) -> ClassRow | None:
+    """The class of this code."""
+    return session.get(ClassRow, code)
+
+
+def class_rows(session: Session) -> list[ClassRow]:
+    """Every class, the newest first."""
+    return list(session.scalars(select(ClassRow).order_by(ClassRow.opened_at.desc(), ClassRow.code)))
+
+
+def pupils(session: Session, code: str) -> list[Participant]:
+    """Everybody who joined a class, in the order they came."""
+    begins = Participant.worker.startswith(f"{code}/", autoescape=True)
+    query = select(Participant).where(Participant.channel == CHANNEL, begins)
+    return list(session.scalars(query.order_by(Participant.id)))
+
+
+def pupil_called(session: Session, code: str, nickname: str) -> Participant | None:
+    """The pupil of a class with exactly this nickname."""
+    return participant_by_worker(session, CHANNEL, f"{code}/{nickname}")
+
+
+def nickname_of(pupil: Participant) -> tuple[str, str] | None:
+    """Code of the class and nickname of a pupil; None for everybody else."""
+    if pupil.channel != CHANNEL or pupil.worker is None:
+        return None
+    code, _, nickname = pupil.worker.partition("/")
+    return code, nickname
+
+
+def participant(session: Session, participant_id: int) -> Participant | None:
+    """A participant by number."""
+    return session.get(Participant, participant_id)
+
+
+def forget(session: Session, row: ClassRow, now: datetime) -> int:
+    """Erase the nicknames of a class; its pupils stay apart by their numbers. Returns how many there were."""
+    known = pupils(session, row.code)
+    for place, pupil in enumerate(known):
+        pupil.worker = f"{row.code}/{FORGOTTEN}{place + 1}"
+    row.forgotten_at = now
+    session.flush()
+    return len(known)
+
+
+def played(session: Session, code: str) -> list[PlayedSeat]:
+    """Every game of the pupils of a class that is in the catalogue, the oldest first."""
+    ids = select(Participant.id).where(
+        Participant.channel == CHANNEL, Participant.worker.startswith(f"{code}/", autoescape=True)
+    )
+    query = (
+        select(EpisodeRow, EpisodeSeat)
+        .join(EpisodeSeat, EpisodeSeat.episode_id == EpisodeRow.id)
+        .where(EpisodeSeat.participant_id.in_(ids))
+        .order_by(EpisodeRow.created_at, EpisodeRow.id)
+    )
+    return [
+        PlayedSeat(
+            held.participant_id or 0,
+            episode.id,
+            episode.task,
+            held.seat,
+            episode.created_at,
+            episode.duration_s,
+            held.total_reward,
+            episode.outcome,
+            len({one.seat for one in episode.seats}),
+        )
+        for episode, held in session.execute(query).all()
+    ]

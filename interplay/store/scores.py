@@ -1,0 +1,121 @@
+"""Scores that may be compared: of episodes that one person, or one agent, played alone and to the end."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from sqlalchemy import ColumnElement, String, and_, cast, func, literal, or_, select
+from sqlalchemy.orm import Session, aliased
+
+from interplay.store.models import Ban, Enrolment, EpisodeRow, EpisodeSeat, Participant, PlaySession, SeatStatistic
+from interplay.store.participants import PERSON
+
+COMPLETE = ("terminated", "time_limit")
+"""How an episode ends that nobody left or stopped."""
+SCORE = "score"
+"""The sum of rewards, which every episode has."""
+
+
+class Scored(NamedTuple):
+    """One episode of a person and what they reached in it; `sha256` is of its file."""
+
+    episode: str
+    sha256: str
+    participant_id: int
+    at: datetime
+    value: float
+
+
+class AgentScore(NamedTuple):
+    """What an agent reached on average, over its own complete episodes."""
+
+    agent: str
+    mean: float
+    episodes: int
+
+
+def scores_of_people(
+    session: Session,
+    *,
+    task: str,
+    task_hash: str,
+    statistic: str,
+    channels: tuple[str, ...] = (),
+    visit: tuple[str, str] | None = None,
+    since: datetime | None = None,
+) -> list[Scored]:
+    """Complete episodes of one version of a task that one person played alone, from the first step to the last.
+
+    Only what this server ran counts: each has the session in which this person was given the seat, so nobody brings a score in
+    with a file. Pupils of classes and banned people are left out.
+
+    Args:
+        statistic: `score`, or one that the task measures.
+        channels: Games that belong to a visit of a study count if it came through one of these.
+        visit: Study and variant: only games that belong to visits of these, through whichever channel.
+        since: Only episodes that began then or later.
+    """
+    _, query = _values(select(EpisodeRow.id, EpisodeRow.sha256, EpisodeSeat.participant_id, EpisodeRow.created_at), statistic)
+    given = (
+        select(PlaySession.id)
+        .join(Enrolment, Enrolment.id == PlaySession.enrolment_id, isouter=True)
+        .where(
+            PlaySession.episode_id == EpisodeRow.id,
+            PlaySession.participant_id == EpisodeSeat.participant_id,
+            PlaySession.actor_kind == "human",
+            or_(PlaySession.enrolment_id.is_(None), Enrolment.channel.in_(channels))
+            if visit is None
+            else and_(Enrolment.study == visit[0], Enrolment.variant == visit[1]),
+        )
+        .exists()
+    )
+    judge = literal(PERSON) + cast(EpisodeSeat.participant_id, String)
+    is_banned = select(Ban.id).where(Ban.judge == judge, Ban.lifted_at.is_(None)).exists()
+    is_pupil = (
+        select(Participant.id).where(Participant.id == EpisodeSeat.participant_id, Participant.channel == "class").exists()
+    )
+    query = query.where(*_complete(task, task_hash, "human"), given, ~is_banned, ~is_pupil)
+    if since is not None:
+        query = query.where(EpisodeRow.created_at >= since)
+    rows: Any = session.execute(query.order_by(EpisodeRow.created_at, EpisodeRow.id))
+    return [Scored(episode, sha256, person, at, float(number)) for episode, sha256, person, at, number in rows]
+
+
+def scores_of_agents(session: Session, *, task: str, task_hash: str, statistic: str, most: int) -> list[AgentScore]:
+    """The agents with most complete episodes of one version of a task, and what they reached on average, the best first."""
+    value, query = _values(select(EpisodeSeat.actor), statistic)
+    query = query.with_only_columns(EpisodeSeat.actor, func.avg(value), func.count())
+    query = query.where(*_complete(task, task_hash, "agent", "model")).group_by(EpisodeSeat.actor)
+    rows: Any = session.execute(query.order_by(func.count().desc(), EpisodeSeat.actor).limit(most))
+    found = [AgentScore(agent, float(mean), count) for agent, mean, count in rows]
+    return sorted(found, key=lambda one: -one.mean)
+
+
+def _values(columns: Any, statistic: str) -> tuple[Any, Any]:
+    """The column with the number, and these columns with it as a statement over episodes and their seats."""
+    query: Any = columns.select_from(EpisodeRow).join(EpisodeSeat, EpisodeSeat.episode_id == EpisodeRow.id)
+    if statistic == SCORE:
+        value: Any = EpisodeSeat.total_reward
+    else:
+        value = SeatStatistic.number
+        same = (SeatStatistic.seat == EpisodeSeat.seat) & (SeatStatistic.actor == EpisodeSeat.actor)
+        query = query.join(SeatStatistic, (SeatStatistic.episode_id == EpisodeRow.id) & same)
+        query = query.where(SeatStatistic.name == statistic, value.is_not(None))
+    return value, query.add_columns(value)
+
+
+def _complete(task: str, task_hash: str, *kinds: str) -> tuple[ColumnElement[bool], ...]:
+    """Of one version of a task, played to the end by one owner in one seat."""
+    other = aliased(EpisodeSeat)
+    others = (
+        select(func.count()).where(other.episode_id == EpisodeRow.id).select_from(other).correlate(EpisodeRow).scalar_subquery()
+    )
+    return (
+        EpisodeRow.task == task,
+        EpisodeRow.task_hash == task_hash,
+        EpisodeRow.outcome.in_(COMPLETE),
+        EpisodeSeat.actor_kind.in_(kinds),
+        EpisodeSeat.num_steps == EpisodeRow.num_steps,
+        others == 1,
+    )

@@ -1,0 +1,311 @@
+"""`Classes`: the service of classes. It opens and closes them, lets pupils in, shows what they have played, and forgets them.
+
+Each method is one transaction, or one look at the database. Nicknames are erased `keep_days` after a class has ended: whoever
+opens the database then finds numbers.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+from sqlalchemy.orm import Session
+
+from interplay.errors import NotFoundError
+from interplay.store import ClassRow, Database, Participant
+from interplay.store import classes as store
+from interplay.store.judging import lock
+from interplay.store.participants import add_participant
+from interplay.store.releases import add_choice
+from interplay.study.classes.codes import ClassError, alike, new_code, new_nickname, read_code, read_nickname, shown_code
+from interplay.study.classes.pupils import Game, Pupil
+
+MAX_PUPILS = 200
+"""In one class: more would be somebody's program."""
+MAX_HOURS = 24 * 14
+MAX_KEEP_DAYS = 365
+
+
+@dataclass(frozen=True)
+class SchoolClass:
+    """A class.
+
+    Attributes:
+        code: What pupils type.
+        tasks: Ids of what is played, in the order of the cards.
+        ends_at: When the code stops working by itself.
+        closed_at: When its teacher closed it; None while they have not.
+        keep_days: How many days after its end nicknames are erased.
+        asks_release: Whether pupils are asked if their games may be released in data sets; if not, none is.
+        shows_scores: Whether pupils see the best scores of the class.
+        forgotten_at: When the nicknames were erased.
+    """
+
+    code: str
+    title: str
+    tasks: tuple[str, ...]
+    opened_at: datetime
+    ends_at: datetime
+    closed_at: datetime | None = None
+    keep_days: int = 30
+    asks_release: bool = False
+    shows_scores: bool = True
+    forgotten_at: datetime | None = None
+
+    @property
+    def shown_code(self) -> str:
+        """The code as people read it."""
+        return shown_code(self.code)
+
+    @property
+    def ended_at(self) -> datetime:
+        """When it ended, or will end if nobody closes it before."""
+        return self.ends_at if self.closed_at is None else min(self.closed_at, self.ends_at)
+
+    @property
+    def forgets_at(self) -> datetime:
+        """From when on nicknames are erased."""
+        return self.ended_at + timedelta(days=self.keep_days)
+
+    def is_open(self, now: datetime) -> bool:
+        """Whether pupils may join and begin games."""
+        return now < self.ended_at
+
+
+@dataclass(frozen=True)
+class Joined:
+    """A pupil who joined: `key` is for their browser's cookie and for nobody else."""
+
+    pupil: Pupil
+    key: str
+
+
+class Classes:
+    """The classes of one database; safe to share between threads.
+
+    Args:
+        database: Where they are.
+        clock: The time now, UTC; the machine's if not given.
+        rng: Draws nicknames that are offered. Codes are drawn from the machine's own source, as they are secrets.
+    """
+
+    def __init__(
+        self, database: Database, clock: Callable[[], datetime] | None = None, rng: np.random.Generator | None = None
+    ) -> None:
+        self._database = database
+        self._clock = clock or (lambda: datetime.now(UTC))
+        self._rng = rng or np.random.default_rng()
+
+    def now(self) -> datetime:
+        """The time by which classes end."""
+        return self._clock()
+
+    # The teacher
+
+    def open(
+        self,
+        title: str,
+        tasks: Sequence[str],
+        *,
+        hours: float = 3,
+        keep_days: int = 30,
+        asks_release: bool = False,
+        shows_scores: bool = True,
+    ) -> SchoolClass:
+        """Make a class and its code. Writes the class.
+
+        Args:
+            tasks: Ids; whoever calls has looked whether they can be played.
+            hours: How long the code works.
+        Raises:
+            ClassError: If a setting cannot be.
+        """
+        title = " ".join(title.split())
+        if not 1 <= len(title) <= 80:
+            raise ClassError(f"a class has a title of 1 to 80 characters; this one has {len(title)}")
+        if not tasks or len(tasks) > 12:
+            raise ClassError(f"a class plays 1 to 12 tasks; got {len(tasks)}")
+        if not 0.1 <= hours <= MAX_HOURS:
+            raise ClassError(f"a code works for 0.1 to {MAX_HOURS} hours; got {hours:g}")
+        if not 0 <= keep_days <= MAX_KEEP_DAYS:
+            raise ClassError(f"nicknames are kept for 0 to {MAX_KEEP_DAYS} days; got {keep_days}")
+        definition = {"tasks": list(dict.fromkeys(tasks)), "keep_days": keep_days}
+        definition |= {"asks_release": asks_release, "shows_scores": shows_scores}
+        now, codes = self._clock(), np.random.default_rng(secrets.randbits(128))
+        with self._database.write() as session:
+            lock(session)
+            self._forget_due(session, now)
+            code = next(one for one in iter(lambda: new_code(codes), None) if store.class_row(session, one) is None)
+            ends_at = now + timedelta(hours=hours)
+            row = store.add_class(session, code=code, title=title, definition=definition, now=now, ends_at=ends_at)
+            return _class(row)
+
+    def close(self, code: str) -> SchoolClass:
+        """Let nobody join or begin a game any more; games that go on are played to their end. Writes the time, once.
+
+        Raises:
+            NotFoundError: As `get`.
+        """
+        with self._database.write() as session:
+            row = self._row(session, code)
+            row.closed_at = row.closed_at or self._clock()
+            return _class(row)
+
+    def rename(self, code: str, participant: int) -> str | None:
+        """Give a pupil another nickname, one that is offered: theirs is not nice. Writes it.
+
+        Returns:
+            The new one; None if there is no such pupil in this class, or nicknames were erased.
+        Raises:
+            NotFoundError: As `get`.
+        """
+        with self._database.write() as session:
+            lock(session)
+            row = self._row(session, code)
+            known = {one.id: one for one in store.pupils(session, row.code)}
+            if participant not in known or row.forgotten_at is not None:
+                return None
+            nickname = new_nickname([_pupil(one).nickname for one in known.values()], self._rng)
+            known[participant].worker = f"{row.code}/{nickname}"
+            return nickname
+
+    def forget(self, code: str) -> int:
+        """Erase the nicknames of a class now. Games stay, without them.
+
+        Returns:
+            How many nicknames there were.
+        Raises:
+            NotFoundError: As `get`.
+            ClassError: If it is still open.
+        """
+        now = self._clock()
+        with self._database.write() as session:
+            row = self._row(session, code)
+            if _class(row).is_open(now):
+                raise ClassError(
+                    f"the class {shown_code(row.code)} is open\nClose it first:  interplay study class close {code}"
+                )
+            return 0 if row.forgotten_at is not None else store.forget(session, row, now)
+
+    def forget_due(self) -> None:
+        """Erase the nicknames of classes that ended long enough ago; writes nothing if there is none."""
+        now = self._clock()
+        if any(one.forgotten_at is None and now >= one.forgets_at for one, _ in self.all()):
+            with self._database.write() as session:
+                self._forget_due(session, now)
+
+    def all(self) -> list[tuple[SchoolClass, int]]:
+        """Every class and how many pupils joined it, the newest first."""
+        with self._database.read() as session:
+            return [(_class(row), len(store.pupils(session, row.code))) for row in store.class_rows(session)]
+
+    def find(self, typed: str) -> SchoolClass | None:
+        """The class with this code, open or not, or None."""
+        code = read_code(typed)
+        if code is None:
+            return None
+        with self._database.look() as session:
+            row = store.class_row(session, code)
+            return None if row is None else _class(row)
+
+    def get(self, typed: str) -> SchoolClass:
+        """The class with this code, open or not.
+
+        Raises:
+            NotFoundError: If there is none.
+        """
+        with self._database.read() as session:
+            return _class(self._row(session, typed))
+
+    def pupils(self, school_class: SchoolClass) -> list[Pupil]:
+        """Everybody who joined, in the order they came, with what they have played."""
+        with self._database.read() as session:
+            games: dict[int, list[Game]] = {}
+            for one in store.played(session, school_class.code):
+                games.setdefault(one.participant_id, []).append(Game(*one[1:]))
+            return [_pupil(one, games.get(one.id, [])) for one in store.pupils(session, school_class.code)]
+
+    # Pupils
+
+    def suggestion(self, school_class: SchoolClass) -> str:
+        """A nickname that is free."""
+        with self._database.read() as session:
+            return new_nickname([_pupil(one).nickname for one in store.pupils(session, school_class.code)], self._rng)
+
+    def join(self, typed: str, nickname: str, *, release_ticked: bool = False) -> Joined:
+        """Let somebody in under a nickname. Writes the pupil, and whether their games may be released.
+
+        Args:
+            nickname: What they want to be called; empty: they are given one.
+            release_ticked: Whether they ticked that box, where the class has it.
+        Raises:
+            NotFoundError: As `get`.
+            ClassError: If the class has ended or is full, or the nickname cannot be or is taken.
+        """
+        now = self._clock()
+        with self._database.write() as session:
+            lock(session)  # of two who want one nickname at once, the second is told
+            row = self._row(session, typed)
+            school_class = _class(row)
+            if not school_class.is_open(now):
+                raise ClassError("this class has ended; ask your teacher for a new code")
+            taken = [_pupil(one).nickname for one in store.pupils(session, row.code)]
+            if len(taken) >= MAX_PUPILS:
+                raise ClassError(f"this class is full: {MAX_PUPILS} have joined; ask your teacher for a new code")
+            name = read_nickname(nickname) if nickname.strip() else new_nickname(taken, self._rng)
+            if alike(name) in {alike(one) for one in taken}:
+                raise ClassError("somebody in this class has this nickname already; please choose another one")
+            key = secrets.token_urlsafe(16)
+            person = add_participant(session, key, now, channel=store.CHANNEL, worker=f"{row.code}/{name}")
+            may_release = school_class.asks_release and release_ticked
+            note = f"on joining the class {school_class.shown_code}"
+            add_choice(session, participant_id=person.id, may_release=may_release, note=note, now=now)
+            return Joined(_pupil(person), key)
+
+    def of(self, participant_id: int | None) -> tuple[SchoolClass, Pupil] | None:
+        """The class of a pupil, and who they are, without their games; None for everybody else."""
+        if participant_id is None:
+            return None
+        with self._database.look() as session:
+            person = store.participant(session, participant_id)
+            named = None if person is None else store.nickname_of(person)
+            row = None if named is None else store.class_row(session, named[0])
+            return None if row is None or person is None else (_class(row), _pupil(person))
+
+    # Within a session
+
+    def _row(self, session: Session, typed: str) -> ClassRow:
+        code = read_code(typed)
+        row = None if code is None else store.class_row(session, code)
+        if row is None:
+            raise NotFoundError("no class has this code; look at it again, letter by letter")
+        return row
+
+    def _forget_due(self, session: Session, now: datetime) -> None:
+        for row in store.class_rows(session):
+            if row.forgotten_at is None and now >= _class(row).forgets_at:
+                store.forget(session, row, now)
+
+
+def _class(row: ClassRow) -> SchoolClass:
+    settings = row.definition
+    return SchoolClass(
+        row.code,
+        row.title,
+        tuple(settings["tasks"]),
+        row.opened_at,
+        row.ends_at,
+        row.closed_at,
+        settings["keep_days"],
+        settings["asks_release"],
+        settings["shows_scores"],
+        row.forgotten_at,
+    )
+
+
+def _pupil(person: Participant, games: Sequence[Game] = ()) -> Pupil:
+    named = store.nickname_of(person)
+    return Pupil(person.id, named[1] if named else "", person.created_at, tuple(games))

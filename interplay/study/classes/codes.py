@@ -1,0 +1,102 @@
+"""Codes of classes and nicknames of pupils: made so that nobody mistypes one, read so that a slip does no harm. Pure."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Collection
+from functools import cache
+from importlib import resources
+
+import numpy as np
+
+from interplay.study.errors import StudyError
+from interplay.tables import parse_toml
+
+LETTERS = "CDHJKMNPRTWXY34679"
+"""Without vowels, so that no code is a word, and without what looks alike: 0 O Q, 1 I L, 2 Z, 5 S, 8 B, F E, G, U V."""
+CODE_CHARS = 6
+"""18**6, or 34 million codes: with thirty classes open, a guess is right once in a million."""
+MAX_NICKNAME_CHARS = 20
+
+_NICKNAME = re.compile(r"[^\W_]+(?:[ '-][^\W_]+)*")
+
+
+class ClassError(StudyError):
+    """Something about a class that cannot be; the text is for pupils and teachers."""
+
+
+def new_code(rng: np.random.Generator) -> str:
+    """A code, without its dash.
+
+    >>> new_code(np.random.default_rng(1))
+    'RT39CH'
+    """
+    return "".join(LETTERS[place] for place in rng.integers(len(LETTERS), size=CODE_CHARS))
+
+
+def shown_code(code: str) -> str:
+    """A code as people read it.
+
+    >>> shown_code("RT39CH")
+    'RT3-9CH'
+    """
+    half = CODE_CHARS // 2
+    return f"{code[:half]}-{code[half:]}"
+
+
+def read_code(typed: str) -> str | None:
+    """What somebody typed as a code: in any case, with dashes and spaces or without; None if it cannot be one.
+
+    >>> read_code(" rt3 9ch"), read_code("RT3-9C"), read_code("RT3-9CO")
+    ('RT39CH', None, None)
+    """
+    code = "".join(char for char in typed[:40].upper() if not char.isspace() and char not in "-–—._")
+    return code if len(code) == CODE_CHARS and set(code) <= set(LETTERS) else None
+
+
+def read_nickname(typed: str) -> str:
+    """What somebody wants to be called, in one spelling.
+
+    Raises:
+        ClassError: If it is empty or too long, or holds what is not a letter, a digit or a space.
+
+    >>> read_nickname("  amber   fox ")
+    'amber fox'
+    """
+    nickname = " ".join(unicodedata.normalize("NFC", typed[:200]).split())
+    if not nickname:
+        raise ClassError("please choose a nickname")
+    if len(nickname) > MAX_NICKNAME_CHARS:
+        raise ClassError(f"a nickname has at most {MAX_NICKNAME_CHARS} characters; this one has {len(nickname)}")
+    if not _NICKNAME.fullmatch(nickname):
+        raise ClassError("a nickname has letters and digits, with single spaces between them; please choose another one")
+    return nickname
+
+
+def alike(nickname: str) -> str:
+    """The same for nicknames that people would take for one another: in any case, with or without spaces."""
+    return re.sub(r"[ '-]", "", unicodedata.normalize("NFKC", nickname).casefold())
+
+
+def new_nickname(taken: Collection[str], rng: np.random.Generator) -> str:
+    """A nickname that nobody in a class has: two words, and a number once these are rare.
+
+    >>> new_nickname([], np.random.default_rng(3))
+    'Silver Bee'
+    """
+    first, second = _words()
+    have = {alike(one) for one in taken}
+    for number in range(1, 10_000):
+        name = f"{first[rng.integers(len(first))]} {second[rng.integers(len(second))]}"
+        name += "" if number <= 20 else f" {number}"
+        if alike(name) not in have:
+            return name
+    raise ClassError("no nickname is free in this class")
+
+
+@cache
+def _words() -> tuple[list[str], list[str]]:
+    file = resources.files("interplay.study.classes") / "nicknames.toml"
+    words = parse_toml(file.read_text(encoding="utf-8"), "nicknames.toml", StudyError)
+    return words["first"], words["second"]

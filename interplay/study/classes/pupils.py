@@ -1,0 +1,105 @@
+"""Pupils of a class and what they have reached, as their teacher sees it. Pure."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from statistics import median
+
+
+@dataclass(frozen=True)
+class Game:
+    """What one pupil did in one game.
+
+    Attributes:
+        episode: Id of the recording.
+        duration_s: Of the whole game, seconds.
+        score: Sum of this pupil's rewards.
+        outcome: Why it ended, as in the catalogue.
+        seats: How many players the game was for.
+    """
+
+    episode: str
+    task: str
+    seat: str
+    at: datetime
+    duration_s: float
+    score: float
+    outcome: str
+    seats: int = 1
+
+
+@dataclass(frozen=True)
+class Pupil:
+    """Somebody in a class.
+
+    Attributes:
+        participant: Their number.
+        nickname: What they are called; `#3` once nicknames were erased.
+        joined_at: When they came.
+        games: What they have played, the oldest first.
+    """
+
+    participant: int
+    nickname: str
+    joined_at: datetime
+    games: tuple[Game, ...] = ()
+
+    @property
+    def tasks(self) -> list[str]:
+        """The tasks they have played, in the order in which they began."""
+        return list(dict.fromkeys(game.task for game in self.games))
+
+    @property
+    def played_s(self) -> float:
+        """How long they have played altogether, seconds."""
+        return sum(game.duration_s for game in self.games)
+
+    def best(self, task: str) -> Game | None:
+        """Their best game of a task, the first one of equals."""
+        return max((game for game in self.games if game.task == task), key=lambda game: game.score, default=None)
+
+
+def best_games(pupils: Iterable[Pupil], task: str) -> list[tuple[Pupil, Game]]:
+    """Pupils with their best game of a task, the best first; equals in the order in which they reached it."""
+    found = [(pupil, game) for pupil in pupils if (game := pupil.best(task)) is not None]
+    return sorted(found, key=lambda one: (-one[1].score, one[1].at))
+
+
+def scores(pupils: Iterable[Pupil], task: str) -> list[float]:
+    """The scores of all games of a task."""
+    return [game.score for pupil in pupils for game in pupil.games if game.task == task]
+
+
+def middle(values: Sequence[float]) -> float | None:
+    """The middle one of some scores; None without any."""
+    return median(values) if values else None
+
+
+_COLUMNS = ("pupil", "task", "title", "began_utc", "seconds", "score", "ended", "players", "episode")
+
+
+def table_csv(pupils: Iterable[Pupil], titles: Mapping[str, str], scoreless: Iterable[str]) -> str:
+    """Every game of every pupil as CSV, one line a game; a pupil without a game has one line.
+
+    Args:
+        titles: Task id -> title.
+        scoreless: Tasks whose score says nothing; their column is empty.
+    """
+    text, without = io.StringIO(), set(scoreless)
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(_COLUMNS)
+    for pupil in pupils:
+        for game in pupil.games:
+            at = game.at.strftime("%Y-%m-%d %H:%M:%S")
+            score = "" if game.task in without else f"{game.score:g}"
+            writer.writerow(
+                (pupil.nickname, game.task, titles.get(game.task, game.task), at, f"{game.duration_s:.1f}", score, game.outcome,
+                 game.seats, game.episode)
+            )  # fmt: skip
+        if not pupil.games:
+            writer.writerow((pupil.nickname, *[""] * (len(_COLUMNS) - 1)))
+    return text.getvalue()

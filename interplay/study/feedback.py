@@ -1,0 +1,134 @@
+"""`FeedbackBox`: what people write about pages and games. It checks, keeps and lists it.
+
+A problem report has the context that helps: the page, the game on it, the study or class, the browser, the version. No address
+of a machine is kept, and of the page's address nothing that could be a token.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass, fields
+from datetime import UTC, datetime, timedelta
+
+from interplay.store import Database, FeedbackRow
+from interplay.store import feedback as store
+from interplay.study.errors import StudyError
+
+KINDS = {"problem": "A problem", "idea": "An idea", "other": "Something else"}
+"""What it is -> in the page's words."""
+MAX_CHARS = 2000
+MAX_OF_PERSON = 20
+"""In a day."""
+MAX_OF_ALL = 2000
+"""In a day: a list that somebody's program fills helps nobody."""
+_DAY = timedelta(days=1)
+_LENGTHS = {"page": 200, "episode": 100, "study": 100, "browser": 300}
+_HIDDEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+
+
+class FeedbackError(StudyError):
+    """Something that cannot be kept; the text is for who wrote it."""
+
+
+class TooMuchFeedbackError(FeedbackError):
+    """Enough for today."""
+
+
+@dataclass(frozen=True)
+class Feedback:
+    """What somebody wrote, and where; attributes as the columns of `FeedbackRow`."""
+
+    at: datetime
+    kind: str
+    words: str
+    page: str
+    episode: str = ""
+    study: str = ""
+    browser: str = ""
+    version: str = ""
+    participant: int | None = None
+
+
+class FeedbackBox:
+    """What was written on the pages of one database.
+
+    Args:
+        clock: The time now, UTC; the machine's if not given.
+    """
+
+    def __init__(self, database: Database, clock: Callable[[], datetime] | None = None) -> None:
+        self._database = database
+        self._clock = clock or (lambda: datetime.now(UTC))
+
+    def add(
+        self,
+        *,
+        kind: str,
+        words: str,
+        page: str,
+        episode: str = "",
+        study: str = "",
+        browser: str = "",
+        version: str = "",
+        participant: int | None = None,
+    ) -> Feedback:
+        """Keep what somebody wrote.
+
+        Raises:
+            FeedbackError: If there are no words or too many, or the kind is none of `KINDS`.
+            TooMuchFeedbackError: If this person, or all together, have written too much today.
+        """
+        text = _HIDDEN.sub("", words.replace("\r\n", "\n")).strip()
+        if kind not in KINDS:
+            raise FeedbackError(f"choose what it is: {', '.join(KINDS.values())}")
+        if not text:
+            raise FeedbackError("please write a few words")
+        if len(text) > MAX_CHARS:
+            raise FeedbackError(f"please keep it under {MAX_CHARS:,} characters; there are {len(text):,}")
+        context = {"page": page.partition("?")[0].partition("#")[0], "episode": episode, "study": study, "browser": browser}
+        context = {name: _HIDDEN.sub("", value)[: _LENGTHS[name]] for name, value in context.items()}
+        now = self._clock()
+        with self._database.write() as session:
+            of_person = 0 if participant is None else store.count_since(session, participant, now - _DAY)
+            if of_person >= MAX_OF_PERSON or store.count_since(session, None, now - _DAY) >= MAX_OF_ALL:
+                raise TooMuchFeedbackError("thank you; that was enough for today. Please write again tomorrow")
+            row = store.add_feedback(
+                session, kind=kind, words=text, version=version, participant_id=participant, created_at=now, **context
+            )
+            return _feedback(row)
+
+    def all(self, *, limit: int | None = None) -> list[Feedback]:
+        """What was written, the newest first."""
+        with self._database.read() as session:
+            return [_feedback(row) for row in store.feedback(session, limit=limit)]
+
+
+def feedback_csv(known: Iterable[Feedback]) -> str:
+    """The list as CSV. A cell that a spreadsheet would compute begins with an apostrophe."""
+    text = io.StringIO()
+    names = [field.name for field in fields(Feedback)]
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(names)
+    for one in known:
+        row = asdict(one) | {"at": one.at.isoformat()}
+        writer.writerow([plain_cell(row[name]) for name in names])
+    return text.getvalue()
+
+
+def plain_cell(value: object) -> str:
+    """A cell of a table that strangers wrote: text, whatever a spreadsheet would make of it.
+
+    >>> plain_cell("=HYPERLINK(1)"), plain_cell("fine"), plain_cell(None)
+    ("'=HYPERLINK(1)", 'fine', '')
+    """
+    text = "" if value is None else str(value)
+    return f"'{text}" if text[:1] in tuple("=+-@\t") else text
+
+
+def _feedback(row: FeedbackRow) -> Feedback:
+    return Feedback(
+        row.created_at, row.kind, row.words, row.page, row.episode, row.study, row.browser, row.version, row.participant_id
+    )

@@ -1,0 +1,133 @@
+"""`Scores`: the service of high scores. It only reads: a score is what an episode has; there is no other way to get one in."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from interplay.store import Database
+from interplay.store.scores import SCORE, AgentScore, Scored, scores_of_agents, scores_of_people
+from interplay.study.channels.base import UNPAID
+from interplay.study.scores.standing import Standing, standing
+from interplay.tasks import Task
+
+TOP = 10
+AGENTS_SHOWN = 4
+
+
+@dataclass(frozen=True)
+class Place:
+    """A line of the table: somebody's best episode.
+
+    Attributes:
+        rank: 1 for the best; equals share the better one.
+        sha256: Of the file of the recording.
+        is_own: Whether it is of who looks.
+    """
+
+    rank: int
+    episode: str
+    sha256: str
+    participant: int
+    at: datetime
+    value: float
+    is_own: bool
+
+
+@dataclass(frozen=True)
+class Board:
+    """The high scores of one task and statistic.
+
+    Attributes:
+        top: The best people, one line each; who looks comes last if they are further down.
+        values: The best value of every person.
+        own: How who looks stands; None if they have no complete episode here.
+        agents: What agents reach on average.
+    """
+
+    top: tuple[Place, ...]
+    values: tuple[float, ...]
+    own: Standing | None
+    agents: tuple[AgentScore, ...]
+
+
+class Scores:
+    """High scores over one database; safe to share between threads."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def board(
+        self,
+        task: Task,
+        *,
+        statistic: str = SCORE,
+        is_lower_better: bool = False,
+        since: datetime | None = None,
+        person: int | None = None,
+        without: Collection[str] = (),
+    ) -> Board:
+        """The table of one version of a task.
+
+        Args:
+            statistic: `score`, or one that the task measures.
+            since: Only episodes that began then or later.
+            person: Number of who looks.
+            without: Episodes that do not count: played again, they were not what was recorded.
+        """
+        with self._database.read() as session:
+            found = scores_of_people(
+                session, task=task.id, task_hash=task.content_hash, statistic=statistic, channels=UNPAID, since=since
+            )
+            agents = scores_of_agents(
+                session, task=task.id, task_hash=task.content_hash, statistic=statistic, most=AGENTS_SHOWN
+            )
+        counted = [one for one in found if one.episode not in without]
+        return board(counted, agents, person, is_lower_better=is_lower_better)
+
+    def of_visits(
+        self, task: Task, visit: tuple[str, str], *, statistic: str, is_lower_better: bool = False, person: int
+    ) -> list[float]:
+        """The best values of the other people who played one variant of a study.
+
+        Args:
+            visit: Study and variant.
+            person: Number of who compares.
+        """
+        with self._database.read() as session:
+            found = scores_of_people(session, task=task.id, task_hash=task.content_hash, statistic=statistic, visit=visit)
+        best = best_of_each(found, is_lower_better=is_lower_better)
+        return [one.value for one in best if one.participant_id != person]
+
+
+def today(now: datetime) -> datetime:
+    """When the day began, UTC."""
+    return now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+
+
+def best_of_each(found: Iterable[Scored], *, is_lower_better: bool) -> list[Scored]:
+    """The best episode of every person, the best person first; of equals who reached it first."""
+    sign = 1 if is_lower_better else -1
+    best: dict[int, Scored] = {}
+    for one in sorted(found, key=lambda one: (sign * one.value, one.at, one.episode)):
+        best.setdefault(one.participant_id, one)
+    return list(best.values())
+
+
+def board(found: Iterable[Scored], agents: Iterable[AgentScore], person: int | None, *, is_lower_better: bool) -> Board:
+    """The table of what was found, as `person` sees it."""
+    best = best_of_each(found, is_lower_better=is_lower_better)
+    values = [one.value for one in best]
+    places = []
+    for place, one in enumerate(best):
+        is_own = one.participant_id == person
+        if place < TOP or is_own:
+            places.append(
+                Place(values.index(one.value) + 1, one.episode, one.sha256, one.participant_id, one.at, one.value, is_own)
+            )
+    mine = next((one for one in best if one.participant_id == person), None)
+    others = [one.value for one in best if one is not mine]
+    own = None if mine is None else standing(mine.value, others, is_lower_better=is_lower_better)
+    ordered = sorted(agents, key=lambda one: one.mean if is_lower_better else -one.mean)
+    return Board(tuple(places), tuple(values), own, tuple(ordered))

@@ -1,0 +1,93 @@
+"""What people write about pages: a form on play and study pages, and the list for operators."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter, HTTPException, Request
+from fastapi.responses import Response
+
+from interplay import __version__
+from interplay.play.connections.sockets import client_of
+from interplay.study.feedback import KINDS, FeedbackBox, FeedbackError, TooMuchFeedbackError, feedback_csv
+from interplay.web.agent_access import require_operator
+from interplay.web.enrolments import part_of
+from interplay.web.forms import FormFields, see_other
+from interplay.web.identity import current_operator, known_participant
+from interplay.web.pages import render, templates
+from interplay.web.pupils import pupil_of
+from interplay.web.rates import Rate
+
+router = APIRouter(include_in_schema=False)
+templates.env.globals["feedback_kinds"] = KINDS
+
+SENT = Rate(60, 3600)
+"""Of one address, which a class shares."""
+SHOWN = 200
+
+
+@router.get("/feedback")
+def form_page(request: Request, page: str = "/", episode: str = "") -> Response:
+    """The form as a page of its own, for browsers without scripts."""
+    return _form(request, page=page, episode=episode)
+
+
+def _form(request: Request, *, status: int = 200, problem: str = "", is_sent: bool = False, **given: str) -> Response:
+    """The form; `alone` because it opens from pages that show nothing of the rest of the site, too."""
+    context: dict[str, Any] = {"problem": problem, "is_sent": is_sent, "given": given}
+    return render(request, "feedback.html", "", status=status, headers={"Cache-Control": "no-store"}, alone=True, **context)
+
+
+@router.post("/feedback")
+def send(request: Request, form: FormFields) -> Response:
+    """Keep it, and say thanks. With a study's token (`Interplay-Enrolment`) it is of that person."""
+    kind, words, page, episode = (form.get(name, "") for name in ("kind", "words", "page", "episode"))
+    box: FeedbackBox = request.app.state.feedback
+    part, pupil = part_of(request), pupil_of(request)
+    study = part.study if part is not None else pupil[0].code if pupil is not None else ""
+    client = "" if request.client is None else client_of(request.client.host)
+    try:
+        if not SENT.allows(client):
+            raise TooMuchFeedbackError("thank you; much was written from here in the last hour. Please write again later")
+        box.add(
+            kind=kind, words=words, page=page, episode=episode, study=study, version=__version__,
+            browser=request.headers.get("user-agent", ""),
+            participant=known_participant(request) if part is None else part.participant_id,
+        )  # fmt: skip
+    except FeedbackError as error:
+        status = 429 if isinstance(error, TooMuchFeedbackError) else 422
+        problem = str(error)
+        return _form(
+            request,
+            status=status,
+            problem=f"{problem[:1].upper()}{problem[1:]}.",
+            kind=kind,
+            words=words,
+            page=page,
+            episode=episode,
+        )
+    return _form(request, is_sent=True, page=page)
+
+
+@router.get("/moderation/feedback")
+def feedback(request: Request) -> Response:
+    """What was written, the newest first; for operators."""
+    if not current_operator(request):
+        return see_other("/operator?next=/moderation/feedback")
+    box: FeedbackBox = request.app.state.feedback
+    return render(
+        request, "feedback_list.html", "Moderation", headers={"Cache-Control": "no-store"},
+        known=box.all(limit=SHOWN), most=SHOWN,
+    )  # fmt: skip
+
+
+@router.get("/moderation/feedback.csv")
+def feedback_table(request: Request) -> Response:
+    """All of it as a table."""
+    try:
+        require_operator(request)
+    except HTTPException:
+        return see_other("/operator?next=/moderation/feedback")
+    box: FeedbackBox = request.app.state.feedback
+    headers = {"Content-Disposition": 'attachment; filename="feedback.csv"', "Cache-Control": "no-store"}
+    return Response(feedback_csv(box.all()), media_type="text/csv; charset=utf-8", headers=headers)

@@ -1,0 +1,127 @@
+"""Pupils of classes: who asks, what they may begin, and where each of them is just now."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from fastapi import HTTPException, Request
+
+from interplay.play.games.game import Game, State
+from interplay.play.games.seat import Seat
+from interplay.play.games.state import OVER
+from interplay.play.server import PlayServer
+from interplay.study.classes import Classes, Pupil, SchoolClass
+from interplay.web.identity import PUPIL_COOKIE, known_participant
+from interplay.web.refusals import refusal
+
+HERE_S = 20.0
+"""A page of a pupil asks at least every five seconds; who is silent for so long has closed it, or put it away."""
+READS_S = 180.0
+"""How long somebody may read the rules of a task: that page asks nothing."""
+
+
+def classes_of(request: Request) -> Classes:
+    """The classes of this application."""
+    return request.app.state.classes
+
+
+def pupil_of(request: Request, *, where: str = "") -> tuple[SchoolClass, Pupil] | None:
+    """Which pupil of which class asks; None if it is nobody in a class.
+
+    Args:
+        where: Id of the task whose rules they are shown; noted for their teacher.
+    """
+    if PUPIL_COOKIE not in request.cookies:
+        return None
+    found = classes_of(request).of(known_participant(request))
+    if found is not None:
+        request.app.state.pupils_seen[found[1].participant] = (time.monotonic(), where)
+    return found
+
+
+def class_of_game(request: Request, task: str) -> str | None:
+    """The name under which the games of this pupil's class find each other; None if it is nobody in a class.
+
+    Raises:
+        HTTPException: 410 once the class has ended; 409 for a task that it does not play.
+    """
+    found = pupil_of(request, where=task)
+    if found is None:
+        return None
+    school_class = found[0]
+    if not school_class.is_open(classes_of(request).now()):
+        raise refusal(410, "your class has ended, so no new game begins", code="class_over", next="/class")
+    if task not in school_class.tasks:
+        raise refusal(409, "your class does not play this; choose one of its games", code="another_task", next="/class")
+    return f"class {school_class.code}"
+
+
+@dataclass(frozen=True)
+class Now:
+    """What a pupil does just now.
+
+    Attributes:
+        state: `playing`, `waiting`, `here` or `away`.
+        words: What is said over the picture; empty while they play.
+        task: Of the game or the rules before them; empty without.
+        score: So far.
+        seconds: Played, waited, or since they were last seen.
+        share: How much of the game's time is over, 0 to 1.
+    """
+
+    state: str
+    words: str = ""
+    task: str = ""
+    score: float | None = None
+    seconds: float | None = None
+    share: float = 0.0
+
+
+def doing_now(request: Request, pupils: Iterable[Pupil]) -> dict[int, Now]:
+    """Number of a participant -> what they do."""
+    server: PlayServer | None = request.app.state.play
+    seats = {
+        seat.owner.participant_id: (game, seat)
+        for game in ([] if server is None else server.games)
+        for seat in game.seats
+        if seat.owner is not None and seat.has_person and game.state not in OVER
+    }
+    return {pupil.participant: _now(request, pupil, seats.get(pupil.participant)) for pupil in pupils}
+
+
+def _now(request: Request, pupil: Pupil, place: tuple[Game, Seat] | None) -> Now:
+    if place is not None:
+        return _in_game(*place)
+    seen, where = request.app.state.pupils_seen.get(pupil.participant, (None, ""))
+    quiet_s = None if seen is None else time.monotonic() - seen
+    if quiet_s is not None and where and quiet_s < READS_S:
+        return Now("waiting", "reads the rules", where, seconds=quiet_s)
+    if quiet_s is not None and quiet_s < HERE_S:
+        return Now("here", "chooses a game")
+    return Now("away", "not here", seconds=quiet_s)
+
+
+def _in_game(game: Game, seat: Seat) -> Now:
+    facts = json.loads(seat.hud) if seat.hud else {}
+    seconds = facts.get("step", 0) / game.task.frame_rate_hz
+    if game.state in (State.EMPTY, State.WAITING):
+        words = "waits for a partner" if any(one.is_open for one in game.seats) else "begins"
+        return Now("waiting", words, game.task.id, seconds=seat.held_s)
+    words = {State.PAUSED: "paused", State.COUNTDOWN: "begins"}.get(game.state, "")
+    share = min(1.0, facts.get("step", 0) / game.task.max_steps)
+    return Now("playing", words, game.task.id, facts.get("score"), seconds, share)
+
+
+def require_pupil(request: Request, *, where: str = "") -> tuple[SchoolClass, Pupil]:
+    """The pupil who asks.
+
+    Raises:
+        HTTPException: 401 for everybody else.
+    """
+    found = pupil_of(request, where=where)
+    if found is None:
+        raise HTTPException(401, "this page is for the pupils of a class\nOpen /join and type the code of your class.")
+    return found
