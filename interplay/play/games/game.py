@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 from interplay.envs import backends
 from interplay.play.connections import wire
 from interplay.play.games import agreement
+from interplay.play.games.for_study import ForStudy
 from interplay.play.games.lobby import Lobby, LobbyServer
 from interplay.play.games.seat import Seat
-from interplay.play.games.state import OVER, State
+from interplay.play.games.state import BEGUN, OVER, State
 from interplay.play.games.takeover import PlayingServer, Takeover
 from interplay.play.limits import Limits
 from interplay.play.tables import address as tables_address
@@ -74,7 +75,7 @@ class Game:
         number: Its number on the channel to the worker.
         episode_id: Of the episode that is or will be recorded.
         countdown_s: Before the first step, once every player has said start.
-        study: Id of the study that it is for; None for a game that is for itself, or once its server was killed.
+        study: What a study says about it; None for a game that is for itself.
 
     Attributes:
         seats: In the task's order.
@@ -95,7 +96,7 @@ class Game:
         seed: int,
         countdown_s: int,
         state: State = State.EMPTY,
-        study: str | None = None,
+        study: ForStudy | None = None,
     ) -> None:
         self.server = server
         self.number = number
@@ -302,7 +303,9 @@ class Game:
         if seat.is_open:
             return {"state": "open"}
         if seat.agent is not None and not seat.is_playing and (seat.acting is not None or seat.session is None):
-            return {"state": "here" if seat.acting is None else "agent", "agent": seat.agent}
+            if self.study is not None and self.study.is_blind:  # as a person is told of
+                return {"state": "here" if seat.acting is None else "playing" if self.state in BEGUN else "ready"}
+            return {"state": "here" if seat.acting is None else "agent", "agent": self.takeover.name_told(seat.agent)}
         if self.state in (State.EMPTY, State.WAITING, State.COUNTDOWN):
             return {"state": "away" if seat.connection is None else "ready" if seat.is_ready else "here"}
         return {"state": "playing" if seat.is_playing else "away"}

@@ -10,8 +10,6 @@ from interplay.play.games.state import State
 from interplay.play.games.takeover import PlayedGame, Takeover
 from interplay.tasks import Task
 
-PARTNER_AFTER_S = 60.0
-"""How long a player waits for people before they may choose an agent."""
 _CLOCKS_APART_S = 1.0
 """So much earlier a page may think that the time has come."""
 
@@ -20,7 +18,7 @@ class LobbyServer(Protocol):
     """What it needs of the server.
 
     Attributes:
-        partner_after_s: As `PARTNER_AFTER_S`.
+        partner_after_s: How long a player waits for people before they may choose an agent, where no study says otherwise.
         granting: Held while somebody is given a seat.
     """
 
@@ -55,8 +53,14 @@ class Lobby:
 
     @property
     def _partner(self) -> str | None:
-        """Who may be chosen to play; nobody in a study, which says itself who plays with whom."""
-        return None if self._game.study is not None else self._server.partner(self._game.task)
+        """Who may be chosen to play; in a study whom the study names."""
+        study = self._game.study
+        return self._server.partner(self._game.task) if study is None else study.fallback
+
+    @property
+    def _wait_s(self) -> float:
+        """How long a player waits before there is a choice."""
+        return self._server.partner_after_s if self._game.study is None else self._game.study.wait_s
 
     def tell(self, seat: Seat) -> None:
         """Tell a player who waits for others how long that may take, and when there is a choice."""
@@ -64,8 +68,9 @@ class Lobby:
             seat.text(
                 "lobby",
                 waited_s=round(seat.held_s, 1),
-                choose_after_s=self._server.partner_after_s,
+                choose_after_s=self._wait_s,
                 has_partner=self._partner is not None,
+                is_blind=self._game.study is not None and self._game.study.is_blind,
                 waits=self.waits,
             )
 
@@ -81,7 +86,7 @@ class Lobby:
         self._note(seat, "agent")
 
     def _has_choice(self, seat: Seat) -> bool:
-        return self._is_waiting and seat.held_s + _CLOCKS_APART_S >= self._server.partner_after_s
+        return self._is_waiting and seat.held_s + _CLOCKS_APART_S >= self._wait_s
 
     def leave(self, seat: Seat, outcome: str) -> str:
         """A player leaves before the first step; returns how it ends for them: `no_partner` for who has waited long enough."""
