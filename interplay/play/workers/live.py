@@ -291,7 +291,7 @@ class LiveEpisode:
             joint_action,
             owners=self.driving.owners,
             timing=timing,
-            painted={seat.name: seat.painted for seat in seats},
+            painted=None if self.tables is None else {seat.name: seat.painted for seat in seats},
             clock_us=now_us - self._time_zero_us,  # type: ignore[operator]
             is_seen=not (self._may_be_unseen and any(seat.gui_size is not None for seat in seats)),
         )

@@ -30,7 +30,7 @@ from pathlib import Path
 from typing import Any
 
 import interplay.record
-from interplay.envs import PlayableEnv, make, prepare
+from interplay.envs import PlayableEnv, backends, make, prepare
 from interplay.envs.backends import LOADING_NICENESS
 from interplay.errors import InterplayError
 from interplay.play import tables
@@ -50,8 +50,11 @@ SLOW_STEP_MS = 8.0
 STATISTICS_EVERY_S = 0.5
 LEAVE_TIMEOUT_S = 5.0
 """How long a worker that ends waits for its second thread."""
-_MAX_IDLE_WORLDS = 4
-"""Worlds of ended episodes kept for the next one, per task."""
+_MAX_IDLE_WORLDS = 64
+"""Worlds of ended episodes kept for the next one, per task: making an emulator holds up every game of the worker for 80 ms, and
+keeping one costs 2 MB. When a class of people stops at once and begins again, each of them gets one of these."""
+_MAX_IDLE_LARGE_WORLDS = 4
+"""Of worlds that take 20 MB each."""
 _TURN_US = 10_000
 """Ticking stops for what players send and for what they are sent after so long, even if more is due: a world that takes longer
 than its frame interval is always due."""
@@ -436,7 +439,8 @@ class Worker:
             return
         episode.driving.close()
         idle = self._idle_worlds[episode.env.task.content_hash]
-        if reusable and episode.env.deterministic and len(idle) < _MAX_IDLE_WORLDS:
+        most = _MAX_IDLE_LARGE_WORLDS if backends.of(episode.env.task).is_slow else _MAX_IDLE_WORLDS
+        if reusable and episode.env.deterministic and len(idle) < most:
             idle.append(episode.env)
         else:
             try:
