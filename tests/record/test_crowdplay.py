@@ -2,6 +2,7 @@
 
 import bz2
 import collections
+import contextlib
 import datetime
 import gzip
 import io
@@ -156,12 +157,8 @@ def test_every_instruction_of_pickle_is_known_or_refused():
     for opcode in pickletools.opcodes:
         code = opcode.code.encode("latin-1")
         assert len(code) == 1
-        try:  # alone it never is a value, and never anything but refused in words
+        with pytest.raises(Refused, match="it "):  # alone it never is a value, and never anything but refused in words
             read(code)
-        except Refused as error:
-            assert str(error)
-        else:
-            pytest.fail(f"{opcode.name} alone is no value")
 
 
 def test_what_any_damage_makes_of_a_file_is_refused_or_plain():
@@ -170,16 +167,14 @@ def test_what_any_damage_makes_of_a_file_is_refused_or_plain():
     for place in range(len(whole)):
         damaged = bytearray(whole)
         damaged[place] = rng.integers(256)
-        try:
+        with contextlib.suppress(Refused):
             plain(read(bytes(damaged)))
-        except Refused:
-            pass
 
 
 def test_a_small_file_cannot_ask_for_much():
     def refused(data, **limits):
         with pytest.raises(Refused) as caught:
-            read_values(bz2.open(io.BytesIO(bz2.compress(data))), replace(Limits(), **limits))
+            read_values(bz2.BZ2File(io.BytesIO(bz2.compress(data))), replace(Limits(), **limits))
         return str(caught.value)
 
     zeros = pickle.dumps(bytes(3 << 20))
@@ -190,9 +185,9 @@ def test_a_small_file_cannot_ask_for_much():
     texts = b"(" + pickle.dumps("x" * 1000)[:-1] * 200 + b"l."
     assert "holds more than 100,000 bytes" in refused(texts, kept_bytes=100_000)
     with pytest.raises(Refused, match="cannot be unpacked"):
-        read_values(bz2.open(io.BytesIO(b"BZh9 no bz2 at all")))
+        read_values(bz2.BZ2File(io.BytesIO(b"BZh9 no bz2 at all")))
     with pytest.raises(Refused, match="cannot be unpacked"):
-        read_values(gzip.open(io.BytesIO(gzip.compress(zeros)[:-20])))
+        read_values(gzip.GzipFile(fileobj=io.BytesIO(gzip.compress(zeros)[:-20])))
 
 
 def test_long_bytes_stay_compressed_in_memory():
@@ -339,7 +334,7 @@ def test_each_episode_is_proved_or_kept_with_the_reason(imported):
 
 def test_kept_episodes_hold_every_picture_and_who_acted(imported, data_set):
     archive, _ = imported
-    written = pickle.loads(bz2.decompress((data_set / "a2000000changed.pickle.bz2").read_bytes()))
+    written = pickle.loads(bz2.decompress((data_set / "a2000000changed.pickle.bz2").read_bytes()))  # noqa: S301 (made above)
     episode = archive.get("a2000000changed")
     pictures = [frame.rgb().copy() for frame in episode.frames]
     assert len(pictures) == NUM_STEPS + 1
@@ -378,9 +373,13 @@ def test_the_command_says_what_came_of_each_and_adds_nothing_twice(imported, dat
     document = json.loads(capsys.readouterr().out)
     assert ended.value.code == 1
     assert len(document["there_already"]) == 5
-    assert not document["proved"] and not document["kept"] and len(document["refused"]) == 8
-    with pytest.raises(RecordingError, match="there is no data set of CrowdPlay in .*: no file dataset.sqlite"):
+    assert {name: len(found) for name, found in document.items() if name != "there_already"} == {
+        "proved": 0,
+        "kept": 0,
+        "refused": 8,
+    }
+    with pytest.raises(RecordingError, match=r"there is no data set of CrowdPlay in .*: no file dataset\.sqlite"):
         FORMAT.num_steps_in(str(tmp_path))
     (tmp_path / "dataset.sqlite").write_bytes(b"no database")
-    with pytest.raises(RecordingError, match="dataset.sqlite cannot be read: file is not a database"):
+    with pytest.raises(RecordingError, match=r"dataset\.sqlite cannot be read: file is not a database"):
         FORMAT.num_steps_in(str(tmp_path))

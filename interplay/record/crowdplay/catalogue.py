@@ -79,7 +79,7 @@ def episodes_in(folder: Path) -> list[Published]:
 def _said(database: sqlite3.Connection, of: str, keys: tuple[str, ...]) -> dict[str, dict[str, Any]]:
     """Id -> what a table of keywords says of it; a value that is refused is not said."""
     marks = ",".join("?" * len(keys))
-    query = f"select {of}_id, key, value from {of}keyworddata where agent_id = 'all' and key in ({marks})"  # noqa: S608
+    query = f"select {of}_id, key, value from {of}keyworddata where agent_id = 'all' and key in ({marks})"
     found: dict[str, dict[str, Any]] = {}
     for name, key, value in database.execute(query, keys):
         try:

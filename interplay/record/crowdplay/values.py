@@ -5,8 +5,8 @@ lists and dictionaries, and six names: those by which NumPy writes arrays and nu
 dictionary) and `datetime.datetime`. A name is a word here, never an object of this process; whatever else a file asks for is
 refused. What is read is bounded, however small the file is.
 
-Source: the comments of Python's `pickletools` on each instruction; NumPy's `ndarray.__reduce__`. Python 3 wrote protocol 3 until
-version 3.8 and 4 since; protocols 0 to 2 write bytes as a call of a codec, and 5 arrays in another way, so those are refused.
+Source: the comments of Python's `pickletools` on each instruction; NumPy's `ndarray.__reduce__`. Python wrote protocol 3 up to
+3.7 and 4 since. Protocols 0 to 2 write bytes as a call of a codec, and 5 arrays in another way: those are refused.
 """
 
 from __future__ import annotations
@@ -336,8 +336,8 @@ def _word(module: Any, name: Any) -> _Word:
     word = _WORDS.get((module, name)) if isinstance(module, str) and isinstance(name, str) else None
     if word is None:
         raise Refused(
-            f"it names {str(module)[:80]}.{str(name)[:80]}, which could run a program; a file of episodes holds arrays and plain "
-            "values only. Nothing was run.\nFetch it from where it was published."
+            f"it names {str(module)[:80]}.{str(name)[:80]}, which could run a program; a file of episodes holds arrays and "
+            "plain values only. Nothing was run.\nFetch it from where it was published."
         )
     return word
 
