@@ -58,10 +58,13 @@ _MAX_IDLE_LARGE_WORLDS = 4
 _TURN_US = 10_000
 """Ticking stops for what players send and for what they are sent after so long, even if more is due: a world that takes longer
 than its frame interval is always due."""
-_WRITE_AFTER_US = 500_000
+_WRITE_AFTER_US = 700_000
 """Steps that have waited so long are written in the next moment in which nothing is due ..."""
+_WRITE_TOO_US = 600_000
+"""... and those of other games that have waited so long, as far as the moment goes: one write alone takes twice as long ..."""
 _WRITE_TAKES_US = 1_500
-"""... for so long. Later than `interplay.record.recorder.BATCH_US` they are written whatever is due."""
+"""... as one after another; this is what one may take. Later than `interplay.record.recorder.BATCH_US` they are written whatever
+is due."""
 _LAND_TAKES_US = 3_000
 """A part of the land is sent when no step is due for so long ..."""
 _LAND_AFTER_US = 100_000
@@ -129,7 +132,7 @@ class Worker:
             self._flush()
             self._agents.connect(now)
             next_us = min(self._due[0][0] if self._due else report_at, report_at)
-            self._write_a_journal(next_us)
+            self._write_journals(next_us)
             wait_us = 0 if self._send_owed(next_us) else next_us - _now_us()
             readable, writable, _ = select.select(
                 [self._channel, self._wake, *self._agents.readable],
@@ -180,16 +183,20 @@ class Worker:
         if due_us is not None:
             heapq.heappush(self._due, (due_us, episode.number))
 
-    def _write_a_journal(self, next_us: int) -> None:
-        """Use the time until the next step is due to write the journal that has waited longest."""
+    def _write_journals(self, next_us: int) -> None:
+        """Use the time until the next step is due to write the journals that have waited longest."""
         now = _now_us()
         if now < self._write_at_us or next_us - now < _WRITE_TAKES_US:
             return
         running = (one for one in self._episodes.values() if one.running)
-        waited_us, episode = max(((one.unwritten_us(now), one) for one in running), key=itemgetter(0), default=(0, None))
-        if episode is None or waited_us <= _WRITE_AFTER_US:
-            self._write_at_us = now + _WRITE_AFTER_US - waited_us  # until then no step waits too long
-        else:
+        waiting = sorted(((one.unwritten_us(now), one) for one in running), key=itemgetter(0), reverse=True)
+        longest_us = waiting[0][0] if waiting else 0
+        if longest_us <= _WRITE_AFTER_US:
+            self._write_at_us = now + _WRITE_AFTER_US - longest_us  # until then no step waits too long
+            return
+        for waited_us, episode in waiting:
+            if waited_us < _WRITE_TOO_US or next_us - _now_us() < _WRITE_TAKES_US:
+                break
             self._guard(episode.number, episode.write)
 
     def _send_owed(self, next_us: int) -> bool:
