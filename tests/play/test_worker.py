@@ -70,7 +70,7 @@ def test_steps_are_spread_evenly_over_the_frame_whoever_leaves(worker: Worker) -
 
 
 def test_journals_are_written_in_a_quiet_moment_those_that_have_waited_long_together(worker: Worker) -> None:
-    lives = new, old, older, oldest = [episode(worker, number, oldest_us=0) for number in range(4)]
+    lives = [episode(worker, number, oldest_us=0) for number in range(4)]
 
     def waited(*times_us: int) -> None:
         for live, waited_us in zip(lives, times_us, strict=True):

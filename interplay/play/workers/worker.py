@@ -63,8 +63,8 @@ _WRITE_AFTER_US = 700_000
 _WRITE_TOO_US = 600_000
 """... and those of other games that have waited so long, as far as the moment goes: one write alone takes twice as long ..."""
 _WRITE_TAKES_US = 1_500
-"""... as one after another; this is what one may take. Later than `interplay.record.recorder.BATCH_US` they are written whatever
-is due."""
+"""... as one after another; this is what one may take. Later than `interplay.record.recorder.BATCH_US` they are written
+whatever is due."""
 _LAND_TAKES_US = 3_000
 """A part of the land is sent when no step is due for so long ..."""
 _LAND_AFTER_US = 100_000
