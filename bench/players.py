@@ -216,7 +216,7 @@ async def play(options: argparse.Namespace) -> None:
     workers = sum(w["cpu_s"] for w in after["workers"]) - sum(w["cpu_s"] for w in before["workers"])
     web = after["cpu_s"] - before["cpu_s"]
     sealer = after["sealer"]["cpu_s"] - before["sealer"]["cpu_s"]
-    agents = after["agents"]["cpu_s"] - before["agents"]["cpu_s"]
+    agents = 0.0 if after["agents"] is None else after["agents"]["cpu_s"] - before["agents"]["cpu_s"]
     heights: dict[int, int] = {}
     begun_s = time.process_time()
     for number, (episode, index, one) in enumerate(seen):
