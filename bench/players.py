@@ -216,15 +216,17 @@ async def play(options: argparse.Namespace) -> None:
     workers = sum(w["cpu_s"] for w in after["workers"]) - sum(w["cpu_s"] for w in before["workers"])
     web = after["cpu_s"] - before["cpu_s"]
     sealer = after["sealer"]["cpu_s"] - before["sealer"]["cpu_s"]
-    agents = 0.0 if after["agents"] is None else after["agents"]["cpu_s"] - before["agents"]["cpu_s"]
+    names = ("num_decisions", "num_calls", "cpu_s")  # none where no agent has decided yet
+    decided = {name: (after["agents"] or {}).get(name, 0) - (before["agents"] or {}).get(name, 0) for name in names}
     heights: dict[int, int] = {}
     begun_s = time.process_time()
     for number, (episode, index, one) in enumerate(seen):
         hashes, of_one = one.decoded()
         for height, count in of_one.items():
             heights[height] = heights.get(height, 0) + count
-        arrays = {"steps": np.array(one.steps), "arrivals_s": np.array(one.arrivals_s), "hashes": hashes}
-        np.savez(options.out / f"{number}.npz", player=index, episode=episode, **arrays)
+        steps, arrivals_s = np.array(one.steps), np.array(one.arrivals_s)
+        place = options.out / f"{number}.npz"
+        np.savez(place, player=index, episode=episode, steps=steps, arrivals_s=arrivals_s, hashes=hashes)
     decoding_s = (time.process_time() - begun_s) / max(sum(heights.values()), 1)
     frames = counted_after["frames"] - counted["frames"]
     facts = {
@@ -238,9 +240,15 @@ async def play(options: argparse.Namespace) -> None:
         "load": round(load, 2),
         "frames": frames,
         "bytes": counted_after["bytes"] - counted["bytes"],
-        "server_cpu_s": workers + web + sealer + agents,
+        "server_cpu_s": workers + web + sealer + decided["cpu_s"],
         "client_cpu_us": ((own_after - own_before) / max(frames, 1) + decoding_s) * 1e6,
-        "cpu_s": {"workers": workers, "web": web, "sealer": sealer, "agents": agents, "clients": own_after - own_before},
+        "cpu_s": {
+            "workers": workers,
+            "web": web,
+            "sealer": sealer,
+            "agents": decided["cpu_s"],
+            "clients": own_after - own_before,
+        },
         "tick_lateness_ms": {f"p{q:g}": ticks.quantile_ms(q / 100) for q in (50, 99, 99.9)},
         "stalls": sum(worker["num_stalls"] for worker in after["workers"]),
     }
@@ -250,7 +258,8 @@ async def play(options: argparse.Namespace) -> None:
             "alone_us_per_call": alone_us,
             "late": _grown(before, after, "num_late"),
             "due": _grown(before, after, "num_decisions"),
-        } | {name: after["agents"][name] - before["agents"][name] for name in ("num_decisions", "num_calls", "cpu_s")}
+            **decided,
+        }
     (options.out / "facts.json").write_text(json.dumps(facts))
 
 

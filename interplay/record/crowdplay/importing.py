@@ -192,7 +192,7 @@ def _brought(published: Published) -> Brought:
     picture = gymnasium.spaces.Box(0, 255, (210, 160) if indices is not None else (210, 160, 3), np.uint8)
     spaces = Spaces(gymnasium.spaces.Discrete(_NUM_ACTIONS), picture)
     if len(seats) > 1:
-        of_seats = {seat: gymnasium.spaces.Discrete(_NUM_ACTIONS) for seat in seats}
+        of_seats: dict[str, gymnasium.Space] = {seat: gymnasium.spaces.Discrete(_NUM_ACTIONS) for seat in seats}
         spaces = Spaces(gymnasium.spaces.Dict(of_seats), gymnasium.spaces.Dict(dict.fromkeys(seats, picture)))
     return Brought(
         id=published.id,

@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 import re
 import struct
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -139,7 +140,7 @@ def read_values(stream: Stream, limits: Limits | None = None) -> Any:
         raise
     except (IndexError, KeyError, TypeError, ValueError, struct.error, OverflowError) as error:
         raise Refused(f"it is no pickle of plain values: {type(error).__name__}: {error}\nFetch it again.") from error
-    except (OSError, EOFError, isal_zlib.error) as error:  # what unpacks it as it is read
+    except (OSError, EOFError, zlib.error) as error:  # what unpacks it as it is read
         raise Refused(f"it cannot be unpacked: {error}\nFetch it again.") from error
 
 
