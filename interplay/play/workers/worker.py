@@ -61,10 +61,9 @@ than its frame interval is always due."""
 _WRITE_AFTER_US = 700_000
 """Steps that have waited so long are written in the next moment in which nothing is due ..."""
 _WRITE_TOO_US = 600_000
-"""... and those of other games that have waited so long, as far as the moment goes: one write alone takes twice as long ..."""
+"""... and those of other games that have waited so long, as far as the moment goes: the next write finds the code in the cache."""
 _WRITE_TAKES_US = 1_500
-"""... as one after another; this is what one may take. Later than `interplay.record.recorder.BATCH_US` they are written
-whatever is due."""
+"""So long may one write take. Later than `interplay.record.recorder.BATCH_US` they are written whatever is due."""
 _LAND_TAKES_US = 3_000
 """A part of the land is sent when no step is due for so long ..."""
 _LAND_AFTER_US = 100_000
