@@ -61,7 +61,7 @@ than its frame interval is always due."""
 _WRITE_AFTER_US = 700_000
 """Steps that have waited so long are written in the next moment in which nothing is due ..."""
 _WRITE_TOO_US = 600_000
-"""... and those of other games that have waited so long, as far as the moment goes: the next write finds the code in the cache."""
+"""... and those of other games that have waited so long, as far as the moment goes: the code is in the cache by then."""
 _WRITE_TAKES_US = 1_500
 """So long may one write take. Later than `interplay.record.recorder.BATCH_US` they are written whatever is due."""
 _LAND_TAKES_US = 3_000
