@@ -79,10 +79,50 @@ def bedd(
         emit(tested.to_json(), as_json=as_json, text=_counts_text(tested))
         return
     made = _bedd_report(data, database, _names(agents), recordings, seed)
-    folder = out or data / "reports" / "bedd"
+    _finish(made, out or data / "reports" / "bedd", as_json)
+
+
+@app.command()
+def crowdplay(
+    quality: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--quality",
+            metavar="CONDITION",
+            help="What makes a play good, as 'inside_out >= 0.8'; may be given several times. Default: what the studies ask for.",
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Folder for the report; default: reports/crowdplay in the data folder.")
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the maps of plays.")] = 0,
+    data: DataOption = DEFAULT_DATA,
+    database: DatabaseOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """The analyses of CrowdPlay (Gerstgrasser et al. 2022) on your recordings: hours, maps of behaviour, incentives, latency, teams.
+
+    Try:  interplay report crowdplay --out report
+    """
+    _require_data(data, database, "no recordings", "begin with:  interplay serve")
+    from interplay.report.crowdplay.report import crowdplay_report
+
+    with closing(open_archive(data, database)) as archive:
+        with progress_bar("reading recordings") as report:
+            made = crowdplay_report(archive, quality=quality or (), seed=seed, on_file=report)
+    _finish(made, out or data / "reports" / "crowdplay", as_json)
+
+
+def _finish(made: Report, folder: Path, as_json: bool) -> None:
+    """Write a report and say where it is."""
     written = _write(made, folder)
-    document = made.to_json() | {"files": [str(path) for path in written]}
-    emit(document, as_json=as_json, text=_report_text(made, written))
+    emit(made.to_json() | {"files": [str(path) for path in written]}, as_json=as_json, text=_report_text(made, written))
+
+
+def _require_data(data: Path, database: str | None, nothing: str, begin: str) -> None:
+    """Refuse a folder without a database: it would be made, and be empty."""
+    if database is None and not (data / "interplay.db").exists():
+        raise InterplayError(f"{nothing} in {data}: it holds no interplay.db\nName the folder with --data, or {begin}")
 
 
 def _names(agents: str | None) -> list[str] | None:
@@ -97,11 +137,7 @@ def _names(agents: str | None) -> list[str] | None:
 
 def _bedd_report(data: Path, database: str | None, agents: list[str] | None, recordings: Path | None, seed: int) -> Report:
     """The report of an archive's answers and demonstrations."""
-    if database is None and not (data / "interplay.db").exists():
-        raise InterplayError(
-            f"no answers in {data}: it holds no interplay.db\n"
-            "Name the folder with --data, test counts with --counts, or begin with:  interplay judge import --help"
-        )
+    _require_data(data, database, "no answers", "test counts with --counts, or begin with:  interplay judge import --help")
     from interplay.report.bedd import database_report
 
     with closing(open_archive(data, database)) as archive, ExitStack() as stack:
