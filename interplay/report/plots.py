@@ -265,7 +265,9 @@ def plot_matrix(table: list[dict[str, Any]], ax: Axes | None = None, *, rows: st
         ax.text(right, down, text, ha="center", va="center", color=colour)
         if names[0][down] == names[1][right]:
             ax.add_patch(Rectangle((right - 0.47, down - 0.47), 0.94, 0.94, fill=False, edgecolor="#c8642b", linewidth=1.8))
-    ax.set_xticks(range(len(names[1])), names[1], rotation=30 if len(names[1]) > 3 else 0, ha="right" if len(names[1]) > 3 else "center")
+    ax.set_xticks(
+        range(len(names[1])), names[1], rotation=30 if len(names[1]) > 3 else 0, ha="right" if len(names[1]) > 3 else "center"
+    )
     ax.set_yticks(range(len(names[0])), names[0])
     ax.set_xlabel(columns)
     ax.set_ylabel(rows)

@@ -243,8 +243,9 @@ def _superiority_interval(effect: float, num_a: int, num_b: int, level: float) -
         factor = 1 + mean * ((1 - true) / (2 - true) + true / (1 + true))
         return (true - effect) ** 2 - z**2 * true * (1 - true) * factor / (num_a * num_b)
 
-    low = 0.0 if effect <= 0 else float(brentq(outside, 0.0, effect))
-    high = 1.0 if effect >= 1 else float(brentq(outside, effect, 1.0))
+    inside = min(max(effect, 1e-9), 1 - 1e-9)  # at 0 and 1 themselves there is a root, too
+    low = 0.0 if effect <= 0 else float(brentq(outside, 0.0, inside))
+    high = 1.0 if effect >= 1 else float(brentq(outside, inside, 1.0))
     return low, high
 
 

@@ -99,7 +99,9 @@ def _of_world(
     known = [share for share in shares if any(share in play.held.statistics for play in people)]
     more = {"shares": known, "placed": agents, "near": near}
     if agents or len({play.behaviour for play in people}) > 1:
-        add("behaviour", "behaviours of people, and agents among them", people, lambda play: play.behaviour, "asked for", **more)
+        add(
+            "behaviour", "behaviours of people, and agents among them", people, lambda play: play.behaviour, "asked for", **more
+        )
         if LEAST <= len(good) < len(people):
             add(
                 "behaviour-good", "behaviours of people, good plays only, and agents among them", good,
@@ -165,7 +167,11 @@ def _map(
         f"n = {len(fit)} plays. Features: {len(names)} shares of actions"
         + (f" and {', '.join(shares)}" if shares else "")
         + f". Colours: {by}.{note}{lost} Perplexity {drawn.parameters['perplexity']:.3g}"
-        + ("" if drawn.parameters["perplexity"] == PAPER["perplexity"] else ", less than the paper's 30 because there are few plays")
+        + (
+            ""
+            if drawn.parameters["perplexity"] == PAPER["perplexity"]
+            else ", less than the paper's 30 because there are few plays"
+        )
         + "; the other parameters are in the table below."
     )
     counts = Counter(row["group"] for row in records)
@@ -178,13 +184,18 @@ def _features(plays: Sequence[Play], actions: Sequence[str], shares: Sequence[st
     """float64, shape (number of plays, number of actions and shares)."""
     return np.nan_to_num(
         np.array(
-            [[play.actions.get(name, 0.0) for name in actions] + [play.held.statistics[name] for name in shares] for play in plays],
+            [
+                [play.actions.get(name, 0.0) for name in actions] + [play.held.statistics[name] for name in shares]
+                for play in plays
+            ],
             np.float64,
         )
     )
 
 
-def _records(plays: Sequence[Play], points: np.ndarray, group: Callable[[Play], str], *, is_placed: bool) -> list[dict[str, Any]]:
+def _records(
+    plays: Sequence[Play], points: np.ndarray, group: Callable[[Play], str], *, is_placed: bool
+) -> list[dict[str, Any]]:
     return [
         {
             "group": group(play),

@@ -46,7 +46,9 @@ def crowdplay_report(
         given = [parse_condition(text, statistic_names(session)) for text in quality]
         studies = [Study.from_json(version.definition) for version in all_versions(session)]
     if texts := [one.name for one in given if isinstance(one.value, str)]:
-        raise NothingPlayedError(f"--quality compares numbers, and {texts[0]} is compared with a text\nWrite for example: --quality 'score >= 200'")
+        raise NothingPlayedError(
+            f"--quality compares numbers, and {texts[0]} is compared with a text\nWrite for example: --quality 'score >= 200'"
+        )
     plays = read_plays(archive, on_file=on_file)
     if not plays:
         raise NothingPlayedError(

@@ -59,9 +59,7 @@ def teams_section(plays: Sequence[Play]) -> Section:
     """Mean score of every pairing, task by task."""
     found = teams(plays)
     if not found:
-        return Section(
-            "teams", "Teams", ("No game of several seats was recorded here, so there are no teams to compare.",)
-        )
+        return Section("teams", "Teams", ("No game of several seats was recorded here, so there are no teams to compare.",))
     by_task: dict[str, list[Team]] = {}
     for team in found:
         by_task.setdefault(team.task, []).append(team)

@@ -34,7 +34,7 @@ class Given(NamedTuple):
 
 
 def treatments(plays: Sequence[Play], quality: Quality) -> dict[tuple[str, str], dict[str, list[Given]]]:
-    """(task, variant) -> treatment -> what each person gave, of variants that two treatments or more have.
+    """(title of the task, variant) -> treatment -> what each person gave, of variants that two treatments or more have.
 
     A treatment is a study; where people came to it through several channels, each channel is one of its own, as in the paper.
     """
@@ -47,7 +47,7 @@ def treatments(plays: Sequence[Play], quality: Quality) -> dict[tuple[str, str],
         study = play.held.study or ""
         name = study if len(channels[study]) == 1 else f"{study}, {play.channel}"
         person = str(play.held.participant_id or play.held.actor)
-        of_person = given.setdefault((play.held.task, play.behaviour), {}).setdefault(name, {}).setdefault(person, [0.0, 0.0])
+        of_person = given.setdefault((play.task.title, play.behaviour), {}).setdefault(name, {}).setdefault(person, [0.0, 0.0])
         of_person[0] += play.seconds if quality.is_good(play) else 0.0
         of_person[1] += play.seconds
     return {
