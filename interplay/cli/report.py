@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from contextlib import ExitStack, closing
 from pathlib import Path
@@ -18,6 +19,7 @@ from interplay.cli.common import (
     open_archive,
     progress,
     progress_bar,
+    seeds_of,
     table,
     working,
 )
@@ -89,7 +91,7 @@ def crowdplay(
         typer.Option(
             "--quality",
             metavar="CONDITION",
-            help="What makes a play good, as 'inside_out >= 0.8'; may be given several times. Default: what the studies ask for.",
+            help="What makes a play good, as 'inside_out >= 0.8'; repeat for more. Default: what the studies ask for.",
         ),
     ] = None,
     out: Annotated[
@@ -100,17 +102,82 @@ def crowdplay(
     database: DatabaseOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """The analyses of CrowdPlay (Gerstgrasser et al. 2022) on your recordings: hours, maps of behaviour, incentives, latency, teams.
+    """CrowdPlay's analyses (Gerstgrasser et al. 2022) on your recordings: hours, maps, incentives, latency, teams.
 
     Try:  interplay report crowdplay --out report
     """
     _require_data(data, database, "no recordings", "begin with:  interplay serve")
     from interplay.report.crowdplay.report import crowdplay_report
 
-    with closing(open_archive(data, database)) as archive:
-        with progress_bar("reading recordings") as report:
-            made = crowdplay_report(archive, quality=quality or (), seed=seed, on_file=report)
+    with closing(open_archive(data, database)) as archive, progress_bar("reading recordings") as report:
+        made = crowdplay_report(archive, quality=quality or (), seed=seed, on_file=report)
     _finish(made, out or data / "reports" / "crowdplay", as_json)
+
+
+@app.command()
+def crossplay(
+    task_id: Annotated[str, typer.Argument(metavar="TASK", help="Id of a task of several seats, or my.toml:name.")],
+    agents: Annotated[
+        str | None,
+        typer.Option(
+            "--agents", help="Agents, separated by commas; default: the scripted one, the task's policies, and random."
+        ),
+    ] = None,
+    seeds: Annotated[str, typer.Option(help="'heldout', or numbers with commas; every line-up plays all of them.")] = "heldout",
+    num_episodes: Annotated[int, typer.Option("--episodes", min=1, help="Games per line-up and seed.")] = 1,
+    max_seconds: Annotated[float | None, typer.Option(min=0.1, help="Cut games after so many seconds of play.")] = None,
+    score: Annotated[
+        str | None,
+        typer.Option(
+            "--score", help="A statistic of the games; default: the return, or the outcome check where nobody earns any."
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Folder for the report; default: reports/crossplay/TASK in the data folder.")
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the agents' own draws.")] = 0,
+    data: DataOption = DEFAULT_DATA,
+    database: DatabaseOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Every agent with every other in a task of several seats: games, a matrix for each seat, means with intervals.
+
+    Plays what is missing, in all orders of the seats, and records it. Run again after an interruption, it goes on.
+
+    Try:  interplay report crossplay overcooked/cramped_room --agents scripted,random --seeds 1,2
+    """
+    from interplay.agents.cross_play import cross_play, entrants
+    from interplay.report.crossplay import crossplay_report, default_score, games_of, peoples_games
+    from interplay.tasks import find
+
+    task = find(task_id)
+    chosen = seeds_of(seeds, task)
+    with closing(open_archive(data, database)) as archive:
+        who = _names(agents) or entrants(task, archive)
+        with progress_bar(f"{' and '.join(who)} play {task.id}") as report:
+            played = cross_play(
+                archive,
+                task,
+                who,
+                chosen,
+                num_episodes=num_episodes,
+                seed=seed,
+                max_steps=None if max_seconds is None else max(1, round(max_seconds * task.frame_rate_hz)),
+                processes=len(os.sched_getaffinity(0)),
+                report=report,
+            )
+        names = list(dict.fromkeys(name for lineup in played for name in lineup.split(" + ")))
+        episodes = [*(one for part in played.values() for one in part), *peoples_games(archive, task, names)]
+        measure = score or default_score(episodes)
+        made = crossplay_report(
+            task,
+            games_of(archive, episodes, measure),
+            names,
+            score=measure,
+            seeds=chosen,
+            facts={"games a seed": str(num_episodes), "seed of draws": str(seed)},
+        )
+    _finish(made, out or data / "reports" / "crossplay" / task.id.replace("/", "-"), as_json)
 
 
 def _finish(made: Report, folder: Path, as_json: bool) -> None:

@@ -207,7 +207,7 @@ def holm(ps: Sequence[float]) -> list[float]:
 def mann_whitney(groups: Mapping[str, Sequence[float]], *, level: float = SIGNIFICANCE) -> list[RankTest]:
     """Every pair of groups by the two-sided Mann-Whitney test, corrected by Holm's method.
 
-    p is exact where there are no ties and a group has eight values or fewer, else by the normal approximation with correction for
+    p is exact where there are no ties and a group has eight values or fewer, else by the normal approximation, corrected for
     ties and continuity (`scipy.stats.mannwhitneyu`); groups of one and the same value have p 1. The interval of the effect is
     Newcombe's fifth method (Statistics in Medicine 25, 2006, part 2), which holds also where the groups do not overlap.
 

@@ -20,8 +20,8 @@ class PlayedSeat(NamedTuple):
         task, task_hash, env, seed, created_at, outcome: Of the episode.
         seat, actor, kind, participant_id: Who held which seat; `kind` is `human`, `agent` or `model`.
         num_steps, duration_s, total_reward: Of the steps in which they held it; the time is by the clock of the recording.
-        channel: Through which a person came: that of the visit in a study, else the one they first came by; None of agents, and of
-            people who opened the page by themselves.
+        channel: Through which a person came: that of the visit in a study, else the one they first came by; None of agents,
+            and of people who opened the page by themselves.
         study, variant, visit: In a study of play, which one, what the visit played, and the visit's id.
         statistics: Name -> number, of this owner in this seat.
     """

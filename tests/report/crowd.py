@@ -123,7 +123,7 @@ class Crowd:
 
 
 def actions(style: str, rng: np.random.Generator) -> Iterator[int]:
-    """Actions of one of a few ways to play: `still` stays and shoots, `left` and `right` go to a side, `idle` presses nothing."""
+    """Actions of a way to play: `still` stays and shoots, `left` and `right` go to a side, `idle` presses nothing."""
     while True:
         for held in range(4):
             if style == "idle":

@@ -202,7 +202,7 @@ def test_a_folder_with_agents_alone_says_what_is_missing_of_people(tmp_path):
 
 def test_what_cannot_be_reported_is_an_error_that_says_what_to_do(archive, tmp_path, capsys):
     empty = interplay.record.open(tmp_path / "empty")
-    with pytest.raises(NothingPlayedError, match="no recordings in .*\nPlay something"):
+    with pytest.raises(NothingPlayedError, match=r"no recordings in .*\nPlay something"):
         crowdplay_report(empty)
     empty.close()
     with pytest.raises(NotFoundError, match="insideout"):

@@ -15,8 +15,8 @@ def hours_section(plays: Sequence[Play], quality: Quality) -> Section:
     channels = sorted({play.channel for play in people}, key=lambda name: (name == OWN, name))
     said = (
         f"n = {len(people):,} plays of people in {len({play.held.episode for play in people}):,} episodes, by "
-        f"{len({play.held.participant_id or play.held.actor for play in people}):,} people. A play is what one person did in one seat "
-        "of one episode.",
+        f"{len({play.held.participant_id or play.held.actor for play in people}):,} people. A play is what one person did in "
+        "one seat of one episode.",
     )
     if not people:
         said = ("No person has played anything in this data folder yet, so there are no hours to show.",)
@@ -54,9 +54,9 @@ def _hours(people: Sequence[Play], channels: Sequence[str], quality: Quality) ->
         "Hours of people by task and channel (table 2)",
         columns,
         tuple(rows),
-        "Hours in which a person had a seat, at the task's frame rate; two people in one game count twice. Lines with a dash are parts "
-        "of the line above: what the study asked for, and in games of several seats whether an agent played too. "
-        f"Good: {quality.in_words}",
+        "Hours in which a person had a seat, at the task's frame rate; two people in one game count twice. Lines with a "
+        "dash are parts of the line above: what the study asked for, and in games of several seats whether an agent played "
+        f"too. Good: {quality.in_words}",
     )
 
 
@@ -95,6 +95,6 @@ def _actors(plays: Sequence[Play]) -> Table:
             Column("not readable", "count"),
         ),
         tuple(rows),
-        "Not readable: plays whose file is gone or damaged. They count here, by what the catalogue says, and in no other section that "
-        "needs their steps.",
+        "Not readable: plays whose file is gone or damaged. They count here, by what the catalogue says, and in no other "
+        "section that needs their steps.",
     )

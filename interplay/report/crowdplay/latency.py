@@ -33,9 +33,9 @@ def latency_section(plays: Sequence[Play]) -> Section:
     values = {title: np.concatenate([play.latencies_ms for play in part]) for title, part in sorted(groups.items())}
     everything = np.concatenate(list(values.values()))
     said = (
-        f"n = {len(everything):,} inputs in {len(known):,} plays; {len(people) - len(known):,} plays of people say nothing of latency. "
-        "Measured for each input, from the moment the server made the frame that was on screen when the key was pressed, until the step "
-        "in which the press took effect.",
+        f"n = {len(everything):,} inputs in {len(known):,} plays; {len(people) - len(known):,} plays of people say nothing "
+        "of latency. Measured for each input, from the moment the server made the frame that was on screen when the key was "
+        "pressed, until the step in which the press took effect.",
     )
     rows: list[tuple[Cell, ...]] = []
     for title, part in [*groups.items(), ("all", known)]:

@@ -1,5 +1,5 @@
-"""Maps of plays by t-SNE: action distributions by channel (figure 3 of CrowdPlay), and behaviours with agents in the people's map
-(figures 6 and 8)."""
+"""Maps of plays by t-SNE: actions by channel (figure 3 of CrowdPlay), and behaviours with agents in the people's map (figures 6
+and 8)."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ def maps_section(plays: Sequence[Play], quality: Quality, shares: dict[str, list
         seed: Of the maps.
     """
     said = [
-        "Each point is a play: what one owner did in one seat of one episode. Points that are near each other chose their actions in "
-        "similar shares. Distances between far points, and the size of clusters, mean nothing in t-SNE.",
+        "Each point is a play: what one owner did in one seat of one episode. Points that are near each other chose their "
+        "actions in similar shares. Distances between far points, and the size of clusters, mean nothing in t-SNE.",
     ]
     made: list[_Made] = []
     near: list[_Near] = []
@@ -230,8 +230,8 @@ def _nearness_table(near: Sequence[_Near]) -> Table:
             Column("person to nearest person", "number", 3),
         ),
         tuple(near),
-        "Mean Euclidean distance in the space of the features. A map shows an agent beside the people most like it, however unlike they "
-        "are: where the first number is much larger than the second, the agent does what no person did.",
+        "Mean Euclidean distance in the space of the features. A map shows an agent beside the people most like it, however "
+        "unlike they are: where the first number is much larger than the second, the agent does what no person did.",
     )
 
 
@@ -248,8 +248,9 @@ def _parameters(made: Sequence[_Made], seed: int) -> Table:
         "Parameters of the maps (table 7)",
         (Column("parameter"), Column("the paper"), Column("here")),
         tuple(rows),
-        "Of sklearn.manifold.TSNE, and of openTSNE where agents are placed. Features are not scaled. With fewer than 91 plays the "
-        "perplexity is a third of them. One thread computes, so that the same plays and the same --seed give the same map.",
+        "Of sklearn.manifold.TSNE, and of openTSNE where agents are placed. Features are not scaled. With fewer than 91 "
+        "plays the perplexity is a third of them. One thread computes, so that the same plays and the same --seed give the "
+        "same map.",
     )
 
 

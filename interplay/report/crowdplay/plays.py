@@ -32,8 +32,8 @@ class Play:
     Attributes:
         held: As the catalogue has it.
         task: As it was then.
-        actions: Action in words -> share of the steps, 0 to 1; of composed actions the share of steps each key was held. Empty where
-            the file could not be read.
+        actions: Action in words -> share of the steps, 0 to 1; of composed actions the share of steps each key was held.
+            Empty where the file could not be read.
         latencies_ms: float64: of each input, from the painted frame on which it was made until it took effect.
         unread: Why the file could not be read; empty where it was.
     """
@@ -127,7 +127,7 @@ def _play(episode: Episode, held: PlayedSeat, task: Task) -> Play:
 
 
 def action_shares(actions: pa.Array, task: Task) -> dict[str, float]:
-    """Share of the steps in which each action was chosen, or each key of a composed action held, or each number was not at rest.
+    """Share of the steps in which each action was chosen; of composed actions each key held; of others each number not zero.
 
     >>> from interplay.tasks import find
     >>> action_shares(pa.array([0, 0, 1, 4]), find("atari/space_invaders"))

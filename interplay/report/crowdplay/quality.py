@@ -52,8 +52,8 @@ def quality_of(studies: Iterable[Study], shares: Iterable[str], given: Sequence[
     """The rule of an archive.
 
     A variant of a study asks for a behaviour where a requirement or a bonus is about a share, such as `inside_out.good` out of
-    `inside_out.all`, or where it is called as the statistic that measures it. Visits under other incentives, which ask for nothing,
-    are held to the same rule: the variant's name and task tell which.
+    `inside_out.all`, or where it is called as the statistic that measures it. Visits under other incentives, which ask for
+    nothing, are held to the same rule: the variant's name and task tell which.
 
     Args:
         studies: Every version that people took part in.

@@ -52,8 +52,8 @@ def crowdplay_report(
     plays = read_plays(archive, on_file=on_file)
     if not plays:
         raise NothingPlayedError(
-            f"there are no recordings in {archive.root} to report on\n"
-            "Play something (interplay serve), let agents play (interplay play), or fetch episodes (interplay episodes pull)."
+            f"there are no recordings in {archive.root} to report on\nPlay something (interplay serve), let agents play "
+            "(interplay play), or fetch episodes (interplay episodes pull)."
         )
     shares = _shares(archive, plays)
     rule = quality_of(studies, {name for names in shares.values() for name in names}, given)
@@ -70,8 +70,8 @@ def crowdplay_report(
     return Report(
         "crowdplay",
         "What a crowd played",
-        "The analyses of CrowdPlay (Gerstgrasser et al. 2022) on these recordings: how much was played, how differently, under which "
-        "incentives, how fast, and how well together.",
+        "The analyses of CrowdPlay (Gerstgrasser et al. 2022) on these recordings: how much was played, how differently, "
+        "under which incentives, how fast, and how well together.",
         (
             hours_section(plays, rule),
             maps_section(plays, rule, shares, seed=seed),

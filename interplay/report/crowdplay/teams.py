@@ -77,8 +77,8 @@ def teams_section(plays: Sequence[Play]) -> Section:
                 Figure(
                     f"figure-teams-{number}",
                     f"{part[0].title}: score of a team by pairing",
-                    f"n = {len(part)} games. Mean with Student's 95 % interval over games; pairings with one game have no interval and are in "
-                    "the table alone.",
+                    f"n = {len(part)} games. Mean with Student's 95 % interval over games; pairings with one game have no "
+                    "interval and are in the table alone.",
                     drawn,
                     lambda table, ax: plot_intervals(table, ax, label="score of a team (mean of the seats)"),
                     "; ".join(f"{one['name']}: {one['value']:.1f}" for one in drawn),
@@ -99,9 +99,9 @@ def teams_section(plays: Sequence[Play]) -> Section:
             Column("difference of the seats, mean", "number"),
         ),
         tuple(rows),
-        "A team's score is the mean of what its seats earned, so that games which give both the same and games which do not read alike. "
-        "From and to: Student's 95 % interval of the mean over games. Who sat where does not count here; the table of every agent with "
-        "every other, seat by seat, is interplay report crossplay TASK.",
+        "A team's score is the mean of what its seats earned, so that games which give both the same and games which do not "
+        "read alike. From and to: Student's 95 % interval of the mean over games. Who sat where does not count here; the "
+        "table of every agent with every other, seat by seat, is interplay report crossplay TASK.",
     )
     said = f"n = {len(found):,} games of several seats, in {len(by_task)} tasks."
     return Section("teams", "Teams", (said,), (*figures, table))

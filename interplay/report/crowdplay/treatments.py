@@ -65,9 +65,9 @@ def treatments_section(plays: Sequence[Play], quality: Quality) -> Section:
             "treatments",
             "Incentives",
             (
-                "Nothing to compare: that takes two studies, or one study with two channels, in which people played the same variant of "
-                "the same task. The five treatments of the paper are the studies incentives-time, incentives-active-time, "
-                "incentives-requirement, incentives-bonus and incentives-all.",
+                "Nothing to compare: that takes two studies, or one study with two channels, in which people played the "
+                "same variant of the same task. The five treatments of the paper are the studies incentives-time, "
+                "incentives-active-time, incentives-requirement, incentives-bonus and incentives-all.",
             ),
         )
     said = [
@@ -128,7 +128,8 @@ def _amounts(number: int, what: str, groups: dict[str, list[Given]]) -> Table:
             Column("good share, median (%)", "number", 1),
         ),
         tuple(rows),
-        "Over people who played at all; visits without a recorded game are not in it. A person who came to a study twice counts once.",
+        "Over people who played at all; visits without a recorded game are not in it. A person who came to a study twice "
+        "counts once.",
     )
 
 
@@ -164,7 +165,7 @@ def _tests(number: int, what: str, id: str, label: str, values: dict[str, list[f
             )
             for test in tests
         ),
-        f"Two-sided Mann-Whitney tests, corrected by Holm's method over these {len(tests)} pairs. The effect is the chance that a person "
-        "of the first treatment gives more than one of the second, ties by half: 0.5 means no difference. Its 95 % interval is "
-        "Newcombe's (2006, method 5), for each pair alone. The paper tests means and does not correct.",
+        f"Two-sided Mann-Whitney tests, corrected by Holm's method over these {len(tests)} pairs. The effect is the chance "
+        "that a person of the first treatment gives more than one of the second, ties by half: 0.5 means no difference. Its "
+        "95 % interval is Newcombe's (2006, method 5), for each pair alone. The paper tests means and does not correct.",
     )
