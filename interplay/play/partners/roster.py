@@ -84,4 +84,3 @@ def acts_inside(agent: str) -> bool:
     """Whether an agent acts in the worker that holds the world: the built-in ones do, which look into it and take little
     time. All others decide in a process beside."""
     return agent in BUILTIN
-

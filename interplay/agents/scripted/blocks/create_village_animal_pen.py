@@ -232,6 +232,7 @@ def _fence(body: Body, site: Site, cell: Position, item: str, *, walk: bool = Tr
 
 
 def num_inside(world: World, site: Site, kind: str | None = None) -> int:
+    """How many animals, of a kind or of all, are in the ring."""
     return sum(site.holds(x, z) for _, _, x, _, z in animals(world, kind))
 
 
@@ -258,7 +259,7 @@ def bring(
     wanted = 2 - num_inside(world, site, kind) if wanted is None else wanted
     led: list[int] = []
     while len(led) < wanted:
-        routes = Routes(world.grid, body.footing, None, most=900.0)
+        routes = Routes(world.grid, body.footing, None, most=900.0, around=body.field)
         free = [
             (_reach(routes, x, y, z) + preference(one), one, x, y, z)
             for _, one, x, y, z in animals(world, kind)
@@ -274,9 +275,7 @@ def bring(
             for b in range(math.floor(y) - 1, math.floor(y) + 3)
             if body.stands(a, b, c) and not site.holds(a, c)
         ]
-        yield from body.walk(
-            around, pace=_pace(body, led), until=lambda one=one: away(body, one) < 3.5, tries=3
-        )  # type: ignore[misc]
+        yield from body.walk(around, pace=_pace(body, led), until=lambda one=one: away(body, one) < 3.5, tries=3)  # type: ignore[misc]
         led.append(one)
         if away(body, one) > 6:
             led.remove(one)
@@ -315,6 +314,7 @@ def _swing(body: Body, site: Site, *, shut: bool) -> Acts:
 
 
 def shut(body: Body, site: Site) -> Acts:
+    """Close both gates."""
     return (yield from _swing(body, site, shut=True))
 
 
@@ -340,7 +340,7 @@ def _is_in(body: Body, site: Site, one: int) -> bool:
 
 
 def _pace(body: Body, led: list[int]) -> Callable[[], bool]:
-    """Whether to wait for those one leads; not for ever: animals follow the player who is nearest, and that may be another one."""
+    """Whether to wait for those one leads; not for ever: animals heed whoever is nearest, which may be another one."""
     num_waited = 0
 
     def waits() -> bool:

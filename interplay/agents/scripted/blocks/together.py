@@ -24,7 +24,7 @@ from interplay.agents.scripted.blocks.build_village_house import (
     put_all,
     weed,
 )
-from interplay.agents.scripted.blocks.create_village_animal_pen import Site, animals, bring, shut
+from interplay.agents.scripted.blocks.create_village_animal_pen import Site, animals, bring, num_inside, shut
 from interplay.agents.scripted.blocks.sites import free_ground, level_rectangles, near_boxes
 from interplay.agents.skills.body import Acts, Body
 from interplay.envs.voxel.checks.create_village_animal_pen import pens
@@ -37,12 +37,18 @@ FLOOR = (-2, 9, 2, 13)
 """Of `build_house`: the stone floor, x0, z0, x1, z1 from where the first player began."""
 SHELTER = (5, 4)
 """Size of the shelter: the planks of one player are enough for it."""
+FIELD = 40
+"""Blocks around oneself in which sheep and ways to them are looked for."""
+RESTS = 200
+"""Ticks before sheep are fetched again when none has come: perhaps none can be reached."""
 WAITS = 60
 """Ticks between two looks of somebody who has nothing to do."""
 LED_BLOCKS = 7.0
 """An animal that is nearer than this to a partner with food in their hand, and nearer than to oneself, is led by them."""
 IDLE = 400
 """Ticks for which somebody else must have placed nothing before one does their side, too."""
+LATEST = 5200
+"""Of the 6,000 ticks of `keep_pen`: no more sheep are fetched after that, because open gates would spoil it all."""
 PATIENCE = 400
 """Ticks for which one looks after what is finished before one says that one is done."""
 
@@ -71,6 +77,7 @@ def build_shelter(world: World, seat: int, rng: np.random.Generator) -> Acts:
 
 def _house(body: Body, lot: Lot, *, inside: bool) -> Acts:
     body.kept = {"oak_planks", "glass_pane", LADDER}
+    body.field = FIELD
     x, z = lot.base
     yield from body.walk([(x, lot.y + up, z) for up in range(3)])
     yield from weed(body, lot)
@@ -171,23 +178,29 @@ def _middle_of(lot: Lot) -> tuple[float, float, float]:
 def keep_pen(world: World, seat: int, rng: np.random.Generator) -> Acts:
     """Lead sheep into the pen of `blocks-two/keep_pen`, those of one's own side first, until none is outside."""
     body = Body(world, rng)
+    body.field = FIELD
     patience = PATIENCE // WAITS
     site: Site | None = None
     while patience:
         if site is None or not _stands(body, site):  # to look for one takes a tenth of a second
             site = pen_of(world)
-        outside = [] if site is None else [one for _, one, x, _, z in animals(world, "sheep") if not site.holds(x, z)]
+        is_late = world.ticks > LATEST
+        outside = (
+            [] if site is None or is_late else [one for _, one, x, _, z in animals(world, "sheep") if not site.holds(x, z)]
+        )
         free = [one for one in outside if math.isfinite(_preference(world, seat, one))]
         if site is None or not free:
-            patience -= not outside
+            patience -= not outside and not is_late
             if site is not None and not outside:
                 yield from _mind(body, site)
             yield from body.wait(WAITS)
             continue
+        inside = num_inside(world, site, "sheep")
         yield from bring(
             body, site, "sheep", "wheat", wanted=min(2, len(free)), preference=lambda one: _preference(world, seat, one)
         )
-        yield from body.wait(5)
+        failed = num_inside(world, site, "sheep") <= inside
+        yield from body.wait(RESTS if failed else 5)
     return (yield from body.end())
 
 
