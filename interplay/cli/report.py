@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from contextlib import ExitStack, closing
 from pathlib import Path
@@ -146,14 +145,17 @@ def crossplay(
 
     Try:  interplay report crossplay overcooked/cramped_room --agents scripted,random --seeds 1,2
     """
-    from interplay.agents.cross_play import cross_play, entrants
+    from interplay.agents.cross_play import cross_play, entrants, lineups
+    from interplay.agents.evaluate import worthwhile_processes
     from interplay.report.crossplay import crossplay_report, default_score, games_of, peoples_games
     from interplay.tasks import find
 
     task = find(task_id)
     chosen = seeds_of(seeds, task)
+    max_steps = None if max_seconds is None else max(1, round(max_seconds * task.frame_rate_hz))
     with closing(open_archive(data, database)) as archive:
         who = _names(agents) or entrants(task, archive)
+        num_games = len(lineups(task.seats, who)) * len(chosen) * num_episodes
         with progress_bar(f"{' and '.join(who)} play {task.id}") as report:
             played = cross_play(
                 archive,
@@ -162,8 +164,8 @@ def crossplay(
                 chosen,
                 num_episodes=num_episodes,
                 seed=seed,
-                max_steps=None if max_seconds is None else max(1, round(max_seconds * task.frame_rate_hz)),
-                processes=len(os.sched_getaffinity(0)),
+                max_steps=max_steps,
+                processes=worthwhile_processes(task, num_games, max_steps),
                 report=report,
             )
         names = list(dict.fromkeys(name for lineup in played for name in lineup.split(" + ")))
