@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import combinations
 from math import comb, isfinite, sqrt
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -237,15 +237,15 @@ def _superiority_interval(effect: float, num_a: int, num_b: int, level: float) -
     from scipy.optimize import brentq
     from scipy.stats import norm
 
-    z, mean = norm.ppf(1 - level / 2), (num_a + num_b) / 2 - 1
+    z, mean = float(norm.ppf(1 - level / 2)), (num_a + num_b) / 2 - 1
 
     def outside(true: float) -> float:
         factor = 1 + mean * ((1 - true) / (2 - true) + true / (1 + true))
         return (true - effect) ** 2 - z**2 * true * (1 - true) * factor / (num_a * num_b)
 
     inside = min(max(effect, 1e-9), 1 - 1e-9)  # at 0 and 1 themselves there is a root, too
-    low = 0.0 if effect <= 0 else float(brentq(outside, 0.0, inside))
-    high = 1.0 if effect >= 1 else float(brentq(outside, inside, 1.0))
+    low = 0.0 if effect <= 0 else cast(float, brentq(outside, 0.0, inside))
+    high = 1.0 if effect >= 1 else cast(float, brentq(outside, inside, 1.0))
     return low, high
 
 

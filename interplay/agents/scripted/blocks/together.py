@@ -62,11 +62,11 @@ def build_house(world: World, seat: int, rng: np.random.Generator) -> Acts:
 
 def build_shelter(world: World, seat: int, rng: np.random.Generator) -> Acts:
     """The shelter of `together/build_shelter`; say that one is done in it."""
-    x, _, z = world.spawn
+    x, _, z = (math.floor(value) for value in world.spawn)
     good = free_ground(world, blocks=world.land.blocks)  # where it was free at first: who comes later finds the same place
-    near = near_boxes(good.shape, [(math.floor(x), math.floor(z)) * 2], 20)
+    near = near_boxes(good.shape, [(x, z, x, z)], 20)
     width, depth = SHELTER
-    sites = [site for site in level_rectangles(world, good, near, width + 2, depth + 2)]
+    sites = list(level_rectangles(world, good, near, width + 2, depth + 2))
     body = Body(world, rng)
     if not sites:
         return (yield from body.end())
