@@ -214,8 +214,11 @@ def library(request: Request) -> Response:
     _expect(request, next((task for task in request.app.state.tasks.values() if backends.of(task).must_load), None))
     counts = episodes_by_task(request.app.state.archive.database, with_waiting=sees_waiting(request))
     num_explored = sum(count for task, count in counts.items() if task.startswith("explore/"))
-    suites, total = request.app.state.suites, sum(counts.values())
-    return render(request, "library.html", "Play", suites=suites, counts=counts, num_explored=num_explored, total=total)
+    return render(
+        request, "library.html", "Play",
+        suites=request.app.state.suites, counts=counts, num_explored=num_explored, total=sum(counts.values()),
+        pause=request.app.state.pauses.of(None),
+    )  # fmt: skip
 
 
 @router.get("/tasks/{suite}/{name}/picture.png")
