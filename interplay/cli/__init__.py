@@ -24,6 +24,8 @@ _VERBS = {
     "learn": ("interplay.cli.learn", "Train an agent on recorded episodes."),
     "judge": ("interplay.cli.judge", "Agents to be judged, tokens, bans, quizzes, published answers, model judges."),
     "study": ("interplay.cli.study", "Check, open and close studies; list and pay participants; classes; feedback."),
+    "study": ("interplay.cli.study", "Check, open, pause and close studies; list and pay participants."),
+    "live": ("interplay.cli.live", "Games that are played now; stop new ones for a while."),
     "rank": ("interplay.cli.rank", "Compute the leaderboard from answers."),
     "report": ("interplay.cli.report", "Tables and figures of everything recorded."),
     "explore": ("interplay.cli.explore", "Scenes with milestones: check and import them, let language models play them."),

@@ -38,7 +38,7 @@ class Quality:
         outcomes: Task -> how games ended -> how many.
         equal, different, unverified: Episodes by their newest verification; agents' among them, where no study is named.
         problems: (episode, what differs), the newest first.
-        outliers: At most three of each measure and task, beyond 1.5 times the middle half.
+        outliers: At most three of each measure and task, beyond 1.5 times the middle half; the farthest first.
     """
 
     measures: dict[str, dict[str, Spread]]
@@ -86,12 +86,13 @@ class Collected:
             outcomes = store.outcomes(session, study=study)
             equal, different, unverified = store.verdicts(session, study=study)
             problems = store.different(session) if different else []
-        outliers = [
-            Outlier(measure, *one)
+        far = [
+            (beyond, Outlier(measure, *one))
             for measure in ("latency_ms", "lost_share", "active_share")
             for one in extremes[measure]
-            if is_outlier(one.value, measures[measure][one.task], low=measure == "active_share")
+            if (beyond := how_far(one.value, measures[measure][one.task], low=measure == "active_share")) > _FENCE
         ]
+        outliers = [outlier for _, outlier in sorted(far, key=lambda one: -one[0])]
         return Quality(measures, outcomes, equal, different, unverified, problems, outliers)
 
     def found(self, where: Sequence[str], *, task: str | None = None, limit: int, offset: int = 0) -> Found:
@@ -131,11 +132,11 @@ class Collected:
             store.add_verdicts(session, rows)
 
 
-def is_outlier(value: float, spread: Spread, *, low: bool = False) -> bool:
-    """Whether a value lies beyond 1.5 times the middle half outside of it: above, or with `low` below.
+def how_far(value: float, spread: Spread, *, low: bool = False) -> float:
+    """How far a value lies above the middle half of a spread (with `low` below it), in lengths of the middle half.
 
-    >>> is_outlier(200.0, Spread(9, 30, 40, 50, 60, 90)), is_outlier(80.0, Spread(9, 30, 40, 50, 60, 90))
-    (True, False)
+    >>> how_far(80.0, Spread(9, 30, 40, 50, 60, 90)), how_far(0.0, Spread(9, 30, 40, 50, 60, 90), low=True)
+    (1.0, 2.0)
     """
-    fence = _FENCE * (spread.p75 - spread.p25)
-    return value < spread.p25 - fence if low else value > spread.p75 + fence
+    beyond = spread.p25 - value if low else value - spread.p75
+    return beyond / max(spread.p75 - spread.p25, 1e-12)

@@ -1,4 +1,4 @@
-"""What has been collected, in numbers: hours by day, and how good the games of people are. The database adds up; few rows come back."""
+"""What has been collected, in numbers: hours by day, and how good people's games are. The database adds up."""
 
 from __future__ import annotations
 
@@ -80,16 +80,18 @@ def hours_by_day(session: Session, *, study: str | None = None) -> list[Hours]:
     day = _day(session)
     people = case((given.c.channel.is_not(None), given.c.channel), (_of_people(), NO_STUDY), else_=AGENTS)
     query = (
-        select(day.label("day"), EpisodeRow.task, people.label("channel"), func.sum(EpisodeRow.duration_s), func.count())
+        select(day.label("day"), EpisodeRow.task, people.label("came_by"), func.sum(EpisodeRow.duration_s), func.count())
         .select_from(EpisodeRow)
         .join(given, given.c.episode_id == EpisodeRow.id, isouter=True)
         .where(EpisodeRow.frames != UPLOADED)
-        .group_by("day", EpisodeRow.task, "channel")
-        .order_by("day", EpisodeRow.task, "channel")
+        .group_by("day", EpisodeRow.task, "came_by")
+        .order_by("day", EpisodeRow.task, "came_by")
     )
     if study is not None:
         query = query.where(given.c.study == study)
-    return [Hours(str(at), task, channel, float(seconds or 0) / 3600, n) for at, task, channel, seconds, n in session.execute(query)]
+    return [
+        Hours(str(at), task, channel, float(seconds or 0) / 3600, n) for at, task, channel, seconds, n in session.execute(query)
+    ]
 
 
 def measures(session: Session, *, study: str | None = None) -> dict[str, dict[str, Spread]]:

@@ -58,10 +58,9 @@ class PersonRow(NamedTuple):
 
 
 class Funnel(NamedTuple):
-    """How far people got: visits, and those that agreed, passed the quiz (or had none to take), played or judged, and finished."""
+    """How far people got: visits, and those that passed the quiz (or had none), played or judged, and finished."""
 
     arrived: int
-    consented: int
     passed: int
     began: int
     done: int
@@ -172,7 +171,9 @@ def people(session: Session, study: str, *, outcome: str | None = None, limit: i
 
 def funnel(session: Session, study: str) -> Funnel:
     """How far the visits of a study got."""
-    played = select(PlaySession.id).where(PlaySession.enrolment_id == Enrolment.id, PlaySession.episode_id.is_not(None)).exists()
+    played = (
+        select(PlaySession.id).where(PlaySession.enrolment_id == Enrolment.id, PlaySession.episode_id.is_not(None)).exists()
+    )
     judged = select(Answer.sequence).where(
         Answer.study == Enrolment.study, Answer.judge == literal("participant-") + cast(Enrolment.participant_id, String)
     ).exists()  # fmt: skip
@@ -183,7 +184,6 @@ def funnel(session: Session, study: str) -> Funnel:
     query = (
         select(
             func.count(),
-            func.count(Enrolment.consented_at),
             func.sum(case((~has_quiz | passed | played | judged, one), else_=0)),
             func.sum(case((played | judged, one), else_=0)),
             func.sum(case((Enrolment.outcome == "done", one), else_=0)),

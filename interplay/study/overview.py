@@ -1,4 +1,4 @@
-"""`Overview`: studies as the operator reads them: people, how far they get, what visits reach, and the money. It writes nothing."""
+"""`Overview`: studies as the operator reads them: people, how far they get, what they reach, the money. It writes nothing."""
 
 from __future__ import annotations
 

@@ -67,4 +67,6 @@ class Pauses:
             if study is not None and study_row(session, study) is None:
                 raise unknown_name("study", study[:100], [one.id for one in study_rows(session)], hint=hint)
             if (study in pauses.current(session)) or is_paused:
-                pauses.add_pause(session, study=study, is_paused=is_paused, note=note.strip()[:MAX_NOTE_CHARS], now=self._clock())
+                pauses.add_pause(
+                    session, study=study, is_paused=is_paused, note=note.strip()[:MAX_NOTE_CHARS], now=self._clock()
+                )

@@ -136,7 +136,9 @@ def documents(request: Request, rows: Sequence[Entrant], hidden: set[str]) -> li
     viewer, tasks = viewer_of(request), request.app.state.tasks
     withheld = withheld_here(request, [one.episode for shown in brought.values() for one in shown])
     return [
-        _one_document(tasks, same, brought, hidden, withheld, sees_proposer=viewer.sees_all or viewer.token == same[0].proposed_by)
+        _one_document(
+            tasks, same, brought, hidden, withheld, sees_proposer=viewer.sees_all or viewer.token == same[0].proposed_by
+        )
         for same in by_name.values()
     ]
 

@@ -176,7 +176,7 @@ def test_a_player_at_sixty_steps_a_second_has_every_frame_beside_a_watcher_who_r
 
 
 def test_a_world_that_its_players_page_draws_is_watched_by_pictures(server, archive):
-    """The player is sent scenes alone, each once from the start; the agent's seat, whose pictures nobody reads, is watched too."""
+    """The player is sent scenes alone and begins no scene anew; the seat of the agent, who reads none, is watched too."""
 
     async def scenario() -> tuple[list[Eyes], list[wire.FrameHeader], str]:
         async with await server.open("trial/blocks", seed=5, drawn="here", partner="noop") as client:

@@ -7,7 +7,7 @@ its spare time. A watcher who is slow misses frames; the player never does.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from interplay.play.connections import wire
 from interplay.play.workers import channel

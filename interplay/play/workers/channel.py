@@ -371,7 +371,9 @@ class Failed(Event):
     message: str
 
 
-WorkerEvent = Statistics | Ready | Preparing | Opened | Welcomed | Watched | Acting | AgentLost | Slow | Released | Ended | Failed
+WorkerEvent = (
+    Statistics | Ready | Preparing | Opened | Welcomed | Watched | Acting | AgentLost | Slow | Released | Ended | Failed
+)
 
 
 # The sealer

@@ -351,7 +351,7 @@ class LiveSeat:
             self._send(pack(self._game, ToWeb.WATCHED, standing, seat=self.index))
 
     def unwatched_us(self, now_us: int, step: int) -> int:
-        """How long those who watch have seen nothing new, because no picture is made for the player; -1 if nothing is missing."""
+        """How long those who watch have seen nothing new while the player is made no pictures; -1 if nothing is missing."""
         if not self.is_watched or self._watched_step == step or (self.gui_size is None and self.takes_frames):
             return -1
         waited_us = now_us - self._watched_us

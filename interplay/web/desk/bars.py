@@ -114,9 +114,20 @@ def stacks(sums: Mapping[str, Mapping[str, float]], unit: str) -> Stack:
                 height = amount / most * (bottom - TOP)
                 y -= height
                 says = f"{key}, {name}: {amount:.2f} {unit}"
-                bars.append(Bar(round(LEFT + place * step + step * 0.08, 1), round(y, 1), round(step * 0.84, 1), round(height, 1), number, says))
+                bars.append(
+                    Bar(
+                        round(LEFT + place * step + step * 0.08, 1),
+                        round(y, 1),
+                        round(step * 0.84, 1),
+                        round(height, 1),
+                        number,
+                        says,
+                    )
+                )
     shown = sorted({0, len(keys) // 2, len(keys) - 1})
-    x_ticks = [(round(LEFT + (place + 0.5) * step, 1), keys[place][5:] or keys[place]) for place in shown]
+    x_ticks = [
+        (round(LEFT + (place + (0.5 if place < shown[-1] or not place else 1.0)) * step, 1), keys[place][5:]) for place in shown
+    ]
     y_ticks = [(round(bottom - part * (bottom - TOP), 1), f"{part * most:.2g} {unit}") for part in (0.0, 0.5, 1.0)]
     return Stack(bars, order, x_ticks, y_ticks)
 
@@ -125,12 +136,12 @@ def histogram(counts: Sequence[int], low: float, high: float, say: Callable[[flo
     """Counts of equal parts from `low` to `high`."""
     most, size = max(counts), (high - low) / len(counts)
     step = Histogram.width / len(counts)
-    bars = [
-        Bar(round(place * step + 0.5, 1), round(Histogram.height - count / most * Histogram.height, 1), round(step - 1, 1),
-            round(count / most * Histogram.height, 1), 0, f"{say(low + place * size)} to {say(low + (place + 1) * size)}: {count:,}")
-        for place, count in enumerate(counts)
-        if count
-    ]  # fmt: skip
+    bars = []
+    for place, count in enumerate(counts):
+        height = count / most * Histogram.height
+        says = f"{say(low + place * size)} to {say(low + (place + 1) * size)}: {count:,}"
+        corner = round(place * step + 0.5, 1), round(Histogram.height - height, 1)
+        bars += [Bar(*corner, round(step - 1, 1), round(height, 1), 0, says)] if count else []
     return Histogram(bars, say(low), say((low + high) / 2), say(high), most)
 
 

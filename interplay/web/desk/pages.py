@@ -26,12 +26,24 @@ router = APIRouter(include_in_schema=False, dependencies=[Depends(signed_in)])
 ROWS_PER_PAGE = 50
 OUTCOMES = ("working", "done", "withdrawn", "screened_out", "failed_check", "no_consent", "nothing_left")
 MEASURES: Mapping[str, tuple[str, str, Callable[[float], str]]] = {
-    "latency_ms": ("Input latency", "Median of a game: how old the picture was that the player acted on.", lambda ms: f"{ms:.0f} ms"),
-    "lost_share": ("Frames lost", "Share of the frame times of a game in which no step was made, because something was late.", lambda x: f"{100 * x:.1f} %"),
-    "active_share": ("Active time", "Share of the game in which the player did something.", lambda x: f"{100 * x:.0f} %"),
+    "latency_ms": (
+        "Input latency",
+        "Median of a game: how old the picture was that the player acted on.",
+        lambda ms: f"{ms:.0f} ms",
+    ),
+    "lost_share": (
+        "Frames lost",
+        "Share of a game's frame times in which no step was made, because something was late.",
+        lambda share: f"{100 * share:.1f} %",
+    ),
+    "active_share": (
+        "Active time",
+        "Share of the game in which the player did something.",
+        lambda share: f"{100 * share:.0f} %",
+    ),
     "score": ("Score", "Of the player, in points of the task.", plain_number),
     "length_s": ("Length", "Of a game, by its recording.", clock),
-}  # fmt: skip
+}
 """Measure -> its title, what it is, and how its values are written."""
 
 Page = Annotated[int, Query(ge=1, le=100_000)]
@@ -80,9 +92,7 @@ def quality(request: Request, study: Study = "") -> Response:
     """How good people's games are, task by task."""
     found = Collected(_archive(request)).quality(study or None)
     names = titles(request)
-    drawn = {
-        measure: _drawn(spreads, names, MEASURES[measure][2]) for measure, spreads in found.measures.items() if spreads
-    }
+    drawn = {measure: _drawn(spreads, names, MEASURES[measure][2]) for measure, spreads in found.measures.items() if spreads}
     return desk(
         request, "desk_quality.html", "/desk/quality",
         quality=found, drawn=drawn, measures=MEASURES, titles=names, study=study, studies=_study_ids(request),
@@ -142,7 +152,7 @@ def search(
         request, "desk_search.html", "/desk/search", status=422 if problem else 200,
         found=found, problem=problem, task=task, wanted=wanted, page=page, link=link, titles=names, saved=saved,
         num_pages=1 if found is None else max(1, -(-found.totals.num_episodes // ROWS_PER_PAGE)),
-        scores=_histogram(found and found.scores, plain_number), lengths=_histogram(found and found.lengths, clock),
+        scores=_histogram(found and found.scores, _rounded), lengths=_histogram(found and found.lengths, clock),
         shown_lengths={} if found is None else game_lengths(found.rows, request.app.state.tasks),
         queries=Queries(_archive(request)).all(), download="/api/released.zip?" + urlencode(parameters),
     )  # fmt: skip
@@ -203,7 +213,19 @@ def _sums(hours: Iterable[Hours], names: Mapping[str, str]) -> list[tuple[str, s
 
 
 def _drawn(spreads: Mapping[str, Spread], names: Mapping[str, str], say: Callable[[float], str]) -> Range:
-    return ranges({names.get(task, task): Part(one.count, one.p5, one.p25, one.p50, one.p75, one.p95) for task, one in spreads.items()}, say)
+    return ranges(
+        {names.get(task, task): Part(one.count, one.p5, one.p25, one.p50, one.p75, one.p95) for task, one in spreads.items()},
+        say,
+    )
+
+
+def _rounded(value: float) -> str:
+    """A value on an axis, without digits that mean nothing.
+
+    >>> _rounded(1355.5), _rounded(0.25)
+    ('1,356', '0.25')
+    """
+    return plain_number(round(value) if abs(value) >= 100 else value)
 
 
 def _histogram(bins: Bins | None, say: Callable[[float], str]) -> Histogram | None:
@@ -218,5 +240,5 @@ def _overview(request: Request) -> Overview:
     return Overview(_archive(request).database)
 
 
-def _archive(request: Request):  # noqa: ANN202
+def _archive(request: Request):
     return request.app.state.archive

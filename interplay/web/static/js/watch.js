@@ -32,7 +32,7 @@ function onMessage(message) {
       screen.palette = paletteFromBase64(message.palette);
       break;
     case "hud":
-      show("score", message.score);
+      show("score", Math.round(100 * message.score) / 100);
       show("rate", message.rate_hz);
       break;
     case "paused":
