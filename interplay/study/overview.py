@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from interplay.errors import unknown_name
 from interplay.store import Database
@@ -208,14 +209,13 @@ class Overview:
         with self._database.read() as session:
             lines = store.raffle_lines(session, study)
         found: dict[str, list[tuple[str, str]]] = {}
-        said: dict[str, dict[str, object]] = {}
+        said: dict[str, dict[str, Any]] = {}
         for name, participant, enrolment, detail in lines:
             if name not in said:
                 said[name] = json.loads(detail)
             found.setdefault(name, []).append((judge_name(participant), enrolment))
         return [
-            Raffled(name, int(str(said[name]["seed"])), len(list(said[name]["entries"])), tuple(winners))  # type: ignore[call-overload]
-            for name, winners in found.items()
+            Raffled(name, said[name]["seed"], len(said[name]["entries"]), tuple(winners)) for name, winners in found.items()
         ]
 
 

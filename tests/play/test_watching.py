@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from typing import Any
+from typing import Any, ClassVar
 
 import httpx
 import numpy as np
@@ -14,9 +14,15 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 import interplay.record
+from interplay.envs import Frame
 from interplay.play.connections import wire
-from interplay.play.connections.codec import FrameDecoder, palette_from_text
+from interplay.play.connections.codec import FrameDecoder, FrameEncoder, palette_from_text
+from interplay.play.connections.connection import Connection
+from interplay.play.games.seat import Seat
+from interplay.play.games.watching import Watcher, Watchers
+from interplay.play.workers import channel
 from interplay.record import verify
+from interplay.tasks import find
 
 NUM_TURNS = 24
 
@@ -207,3 +213,81 @@ def test_a_world_that_its_players_page_draws_is_watched_by_pictures(server, arch
     assert not any(header.flags & wire.FRESH for header in scenes)
     assert np.array_equal(np.diff([header.step for header in scenes]), np.ones(len(scenes) - 1))
     assert verify(archive.get(episode)).equal
+
+
+class Reader:
+    """The far end of a watcher's socket, which takes nothing before it is let to."""
+
+    scope: ClassVar[dict[str, Any]] = {}
+
+    def __init__(self) -> None:
+        self.reads = asyncio.Event()
+        self.messages: list[str | bytes] = []
+
+    async def send(self, message: dict[str, Any]) -> None:
+        await self.reads.wait()
+        self.messages.append(message.get("bytes") or message["text"])
+
+
+class Encoding:
+    """A game of one seat whose worker is a `FrameEncoder`: what watchers ask of it is answered soon."""
+
+    is_opened = True
+    task = find("atari/breakout")
+
+    def __init__(self, first: Frame) -> None:
+        self.seats = [Seat("player", 0)]
+        self.watchers = Watchers(self)
+        self.encoder = FrameEncoder(first)
+        self.step = 0
+
+    def command(self, command: channel.Command, seat: Seat | None = None) -> None:
+        if isinstance(command, channel.Watch) and command.is_watched:
+            asyncio.get_running_loop().call_soon(self._answer)
+
+    def _answer(self) -> None:
+        self.watchers.welcome(0, channel.Watched(**self.encoder.welcome(), step=self.step))
+        if (standing := self.encoder.standing()) is not None:
+            self.watchers.picture(0, standing)
+
+    def show(self, pixels: np.ndarray) -> None:
+        self.step += 1
+        self.watchers.frame(0, self.encoder.encode(Frame(pixels, PALETTE), step=self.step, time_ms=0, reward=0.0))
+
+
+PALETTE = np.arange(768, dtype=np.uint8).reshape(256, 3)
+
+
+def test_a_slow_watcher_misses_frames_and_begins_again_with_one_that_stands_alone():
+    async def scenario() -> list[str | bytes]:
+        rng = np.random.default_rng(0)
+        pictures = rng.integers(0, 256, (12, 16, 16)).astype(np.uint8)
+        game, far = Encoding(Frame(pictures[0], PALETTE)), Reader()
+        watcher = Watcher(
+            Connection(far, on_hold=lambda: None, on_go=lambda dropped: dropped and game.watchers.again(watcher, game.seats[0]))
+        )
+        sending = asyncio.create_task(watcher.connection.run())
+        game.watchers.add(game.seats[0], watcher)
+        await asyncio.sleep(0)
+        for pixels in pictures[:10]:
+            game.show(pixels)
+            await asyncio.sleep(0)
+        assert far.messages == []
+        far.reads.set()
+        while not any(isinstance(one, bytes) and wire.unpack_header(one).step == 10 for one in far.messages):
+            await asyncio.sleep(0)
+        for pixels in pictures[10:]:
+            game.show(pixels)
+            await asyncio.sleep(0)
+        sending.cancel()
+        frames = [one for one in far.messages if isinstance(one, bytes)]
+        decoder = FrameDecoder(16, 16, PALETTE)
+        for frame in frames:
+            decoder.apply(frame)  # raises for a delta whose base is missing
+        assert [wire.unpack_header(frame).step for frame in frames] == [1, 2, 10, 11, 12]
+        assert wire.unpack_header(frames[2]).kind == wire.KEY_FRAME
+        assert np.array_equal(decoder.pixels, pictures[-1])
+        return far.messages
+
+    messages = asyncio.run(scenario())
+    assert [isinstance(one, str) for one in messages].count(True) == 2  # a welcome, and another after the gap

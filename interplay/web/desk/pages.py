@@ -10,6 +10,7 @@ from fastapi import APIRouter, Depends, HTTPException, Query, Request
 from fastapi.responses import Response
 
 from interplay.errors import InterplayError
+from interplay.record import Archive
 from interplay.record.collected import AGENTS, NO_STUDY, Bins, Collected, Hours, Spread
 from interplay.record.exchange.queries import Queries
 from interplay.store.study_numbers import WORKING
@@ -240,5 +241,5 @@ def _overview(request: Request) -> Overview:
     return Overview(_archive(request).database)
 
 
-def _archive(request: Request):
+def _archive(request: Request) -> Archive:
     return request.app.state.archive

@@ -54,7 +54,7 @@ async function onFrame(buffer) {
   const own = decoder;
   try {
     const picture = await own.push(parseFrame(buffer));
-    if (own !== decoder) return; // of before the last welcome
+    if (own !== decoder) return; // it was on its way when the last welcome came
     screen.paint(picture);
     pictures += 1;
     show("step", picture.step);
