@@ -46,7 +46,7 @@ def quality(
         "outliers": [vars(one) for one in found.outliers],
     }
     rows = [
-        (task, name, one.count, *(f"{value:.4g}" for value in one[1:]))
+        (task, name, one.num, *(f"{value:.4g}" for value in one[1:]))
         for name, spreads in found.measures.items()
         for task, one in spreads.items()
     ]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Integer, Select, Subquery, case, cast, exists, func, literal, select
+from sqlalchemy import ColumnElement, Integer, SelectBase, Subquery, case, cast, exists, func, literal, select
 from sqlalchemy.orm import Session
 
 from interplay.store.episodes import UPLOADED, EpisodeQuery, _held, _matching
@@ -40,7 +40,7 @@ class Hours(NamedTuple):
 class Spread(NamedTuple):
     """How values are spread: their number, and what 5, 25, 50, 75 and 95 of 100 do not exceed (nearest rank)."""
 
-    count: int
+    num: int
     p5: float
     p25: float
     p50: float
@@ -112,7 +112,7 @@ def extremes(session: Session, *, study: str | None = None) -> dict[str, list[Ex
     return found
 
 
-def spreads(session: Session, values: Select[Any]) -> dict[str, Spread]:
+def spreads(session: Session, values: SelectBase) -> dict[str, Spread]:
     """Part -> its spread, of a query with the columns `part` and `value`."""
     inner = values.subquery()
     place = func.row_number().over(partition_by=inner.c.part, order_by=inner.c.value).label("place")
@@ -120,7 +120,8 @@ def spreads(session: Session, values: Select[Any]) -> dict[str, Spread]:
     ranked = select(inner.c.part, inner.c.value, place, total).where(inner.c.value.is_not(None)).subquery()
     at = [func.min(case((ranked.c.place >= ranked.c.total * share, ranked.c.value))) for share in (0.05, 0.25, 0.5, 0.75, 0.95)]
     query = select(ranked.c.part, func.max(ranked.c.total), *at).group_by(ranked.c.part).order_by(ranked.c.part)
-    return {part: Spread(count, *map(float, rest)) for part, count, *rest in session.execute(query)}
+    rows: Iterable[tuple[Any, ...]] = map(tuple, session.execute(query))
+    return {part: Spread(num, *map(float, rest)) for part, num, *rest in rows}
 
 
 def outcomes(session: Session, *, study: str | None = None) -> dict[str, dict[str, int]]:
@@ -218,7 +219,7 @@ def _rate() -> ColumnElement[float]:
     return TaskRow.definition["frame_rate_hz"].as_float()
 
 
-def _latency(study: str | None) -> Select[Any]:
+def _latency(study: str | None) -> SelectBase:
     return (
         select(EpisodeRow.task.label("part"), EpisodeRow.id.label("episode"), EpisodeStatistic.number.label("value"))
         .join(EpisodeStatistic, EpisodeStatistic.episode_id == EpisodeRow.id)
@@ -226,7 +227,7 @@ def _latency(study: str | None) -> Select[Any]:
     )
 
 
-def _lost(study: str | None) -> Select[Any]:
+def _lost(study: str | None) -> SelectBase:
     """Share of the frame times of a game in which no step was made; worlds that wait for their players have none."""
     wanted = EpisodeRow.duration_s * _rate()
     lost = case((EpisodeRow.num_steps < wanted, 1 - EpisodeRow.num_steps / wanted), else_=0.0)
@@ -243,7 +244,7 @@ def _lost(study: str | None) -> Select[Any]:
     )
 
 
-def _active(study: str | None) -> Select[Any]:
+def _active(study: str | None) -> SelectBase:
     return (
         select(
             EpisodeRow.task.label("part"),
@@ -267,7 +268,7 @@ def _active(study: str | None) -> Select[Any]:
     )
 
 
-def _score(study: str | None) -> Select[Any]:
+def _score(study: str | None) -> SelectBase:
     return (
         select(EpisodeRow.task.label("part"), EpisodeRow.id.label("episode"), EpisodeSeat.total_reward.label("value"))
         .join(EpisodeSeat, EpisodeSeat.episode_id == EpisodeRow.id)
@@ -275,7 +276,7 @@ def _score(study: str | None) -> Select[Any]:
     )
 
 
-def _length(study: str | None) -> Select[Any]:
+def _length(study: str | None) -> SelectBase:
     return select(
         EpisodeRow.task.label("part"), EpisodeRow.id.label("episode"), (EpisodeRow.duration_s + literal(0.0)).label("value")
     ).where(EpisodeRow.frames != UPLOADED, _of_people(), *_in_study(study))

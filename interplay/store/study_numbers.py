@@ -79,7 +79,7 @@ class MoneyRow(NamedTuple):
     kind: str
     state: str
     cents: int
-    count: int
+    num: int
 
 
 class UnpaidRewards(NamedTuple):
@@ -89,7 +89,7 @@ class UnpaidRewards(NamedTuple):
     channel: str
     version: str
     variant: str | None
-    count: int
+    num: int
 
 
 def count_people(session: Session, study: str, outcome: str | None = None) -> int:
@@ -237,7 +237,8 @@ def raffle_lines(session: Session, study: str | None = None) -> list[tuple[str, 
         PayEvent, PayEvent.enrolment_id == Enrolment.id
     )
     query = query.where(PayEvent.kind == "raffle", PayEvent.state == "due").order_by(PayEvent.id)
-    return [tuple(row) for row in session.execute(query if study is None else query.where(Enrolment.study == study))]
+    found = session.execute(query if study is None else query.where(Enrolment.study == study))
+    return [(name, participant, enrolment, detail) for name, participant, enrolment, detail in found]
 
 
 def reached(session: Session, study: str, statistic: str) -> dict[str, Spread]:

@@ -185,13 +185,13 @@ class Overview:
             variant = None if version.play is None or one.variant is None else version.play.variant(one.variant)
             cents = version.pay.reward_cents if variant is None else variant.treatment.reward_cents
             key = (one.study, one.channel, version.pay.currency)
-            planned[key] = planned.get(key, 0) + one.count * cents
+            planned[key] = planned.get(key, 0) + one.num * cents
         sums: dict[tuple[str, str, str], dict[str, int]] = {key: {} for key in planned}
         for line in lines:
             states = sums.setdefault((line.study, line.channel, line.currency), {})
             states[line.state] = states.get(line.state, 0) + line.cents
             if line.state == "sent":
-                states["number"] = states.get("number", 0) + line.count
+                states["number"] = states.get("number", 0) + line.num
         return [
             Purse(
                 *key,

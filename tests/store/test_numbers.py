@@ -259,4 +259,4 @@ def test_money_is_added_up_to_the_cent_and_the_newest_line_counts(session, rows)
     unsent = sum(
         one["outcome"] == "done" and newest.get(f"reward:{one['id']}", {}).get("state") != "sent" for one in rows[Enrolment]
     )
-    assert sum(one.count for one in study_numbers.unpaid_rewards(session, "games")) == unsent
+    assert sum(one.num for one in study_numbers.unpaid_rewards(session, "games")) == unsent

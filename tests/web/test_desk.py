@@ -185,11 +185,11 @@ def test_quality_and_what_was_collected(operator, archive, capsys):
     document = said(capsys, "episodes", "quality", archive=archive)
     assert document["verified"] == {"equal": 1, "different": 1, "never": 3}
     [latency] = document["measures"]["latency_ms"].values()
-    assert (latency["count"], latency["p50"]) == (4, 51.0)
+    assert (latency["num"], latency["p50"]) == (4, 51.0)
     [latency] = said(capsys, "episodes", "quality", "--study", "incentives-all", archive=archive)["measures"][
         "latency_ms"
     ].values()
-    assert latency["count"] == 3
+    assert latency["num"] == 3
     hours = said(capsys, "episodes", "collected", archive=archive)
     assert sorted(one["channel"] for one in hours) == ["agents", "no study", "prolific", "prolific", "prolific"]
     assert sum(one["hours"] for one in hours) == pytest.approx(5 * 10 / 3600)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from fastapi import HTTPException, Request
 from fastapi.responses import Response
 from starlette.requests import HTTPConnection
@@ -40,7 +42,7 @@ def may_watch(connection: HTTPConnection) -> bool:
         return False
 
 
-def desk(request: Request, name: str, tab: str, /, *, status: int = 200, **context: object) -> Response:
+def desk(request: Request, name: str, tab: str, /, *, status: int = 200, **context: Any) -> Response:
     """A page of the desk; no cache keeps it.
 
     Args:

@@ -215,7 +215,7 @@ def _sums(hours: Iterable[Hours], names: Mapping[str, str]) -> list[tuple[str, s
 
 def _drawn(spreads: Mapping[str, Spread], names: Mapping[str, str], say: Callable[[float], str]) -> Range:
     return ranges(
-        {names.get(task, task): Part(one.count, one.p5, one.p25, one.p50, one.p75, one.p95) for task, one in spreads.items()},
+        {names.get(task, task): Part(one.num, one.p5, one.p25, one.p50, one.p75, one.p95) for task, one in spreads.items()},
         say,
     )
 
