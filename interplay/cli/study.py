@@ -1,7 +1,4 @@
 """`interplay study`: checking, opening and closing studies, and listing who takes part."""
-"""`interplay study check | open | close | list | show | participants | hit | pay | simulate | raffle | class | feedback`."""
-"""`interplay study check | open | close | list | show | participants | hit | pay | simulate | raffle`, and `study_numbers`."""
-"""`interplay study`: check, open, close, list, show, participants, hit, pay, simulate, raffle, class, feedback; numbers."""
 
 from __future__ import annotations
 
@@ -27,10 +24,8 @@ from interplay.cli.common import (
 )
 from interplay.cli.study_feedback import feedback
 from interplay.cli.study_hit import hit, hit_lines
-from interplay.cli.study_opened import NO_SERVER, AddressOption, local_address, opened_place, print_csv
-from interplay.cli.study_opened import NO_SERVER, AddressOption, local_address, opened_hint
 from interplay.cli.study_numbers import funnel, money, pause, resume
-from interplay.cli.study_opened import NO_SERVER, AddressOption, local_address, opened_hint
+from interplay.cli.study_opened import NO_SERVER, AddressOption, local_address, opened_place, print_csv
 from interplay.cli.study_pay import pay
 from interplay.cli.study_play import answers, raffle, simulate
 from interplay.errors import unknown_name
