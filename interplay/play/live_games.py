@@ -81,7 +81,7 @@ def _game(game: Game) -> LiveGame:
         number=game.number,
         task=game.task.id,
         state=game.state.value,
-        study=game.study,
+        study=None if game.study is None else game.study.study,
         began_s=round(max(held, default=0.0), 1),
         step=max((seat.facts.get("step", 0) for seat in game.seats), default=0),
         frame_rate_hz=game.task.frame_rate_hz,
