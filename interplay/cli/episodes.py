@@ -26,6 +26,7 @@ from interplay.cli.common import (
     working,
 )
 from interplay.cli.episodes_data import export, import_episodes, pull
+from interplay.cli.episodes_numbers import collected, quality
 from interplay.cli.episodes_release import query, release
 from interplay.cli.measure import app as measure_app
 from interplay.parallel import process_pool
@@ -42,6 +43,8 @@ app.command()(export)
 app.command("import")(import_episodes)
 app.command()(pull)
 app.command()(release)
+app.command()(collected)
+app.command()(quality)
 app.add_typer(query, name="query")
 
 EpisodeArgument = Annotated[str, typer.Argument(metavar="ID", help="An episode, as `list` names it.")]
@@ -166,11 +169,14 @@ def verify(
     as_json: JsonOption = False,
 ) -> None:
     """Prove that files and replays equal the recording; exit 1 when any differs.  Try:  interplay episodes verify --all"""
+    from interplay.record.collected import Collected
+
     if bool(episode_ids) == every:
         raise typer.BadParameter("give episode ids, or --all for every episode")
     archive = open_archive(data, database, must_exist=True)
     episodes = archive.episodes(with_uploads=True) if every else [archive.get(name) for name in episode_ids or []]
     verdicts = _verify_many(episodes)
+    Collected(archive).note(verdicts)
     different = [verdict for verdict in verdicts if not verdict.equal]
     document = {
         "episodes": [asdict(verdict) for verdict in verdicts],

@@ -24,6 +24,7 @@ from interplay.cli.common import (
 )
 from interplay.cli.study_feedback import feedback
 from interplay.cli.study_hit import hit, hit_lines
+from interplay.cli.study_numbers import funnel, money, pause, resume
 from interplay.cli.study_opened import NO_SERVER, AddressOption, local_address, opened_place, print_csv
 from interplay.cli.study_pay import pay
 from interplay.cli.study_play import answers, raffle, simulate
@@ -48,6 +49,8 @@ app.command("answers")(answers)
 app.command("raffle")(raffle)
 app.command("feedback")(feedback)
 app.add_typer(study_class.app, name="class")
+for numbers in (pause, resume, funnel, money):
+    app.command()(numbers)
 
 NameArgument = Annotated[
     str, typer.Argument(metavar="STUDY", help="A study file (my_study.toml), or the id of a built-in study.")

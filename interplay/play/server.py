@@ -456,6 +456,12 @@ class PlayServer:
         """Serve one player's socket until it closes."""
         await player_socket.serve(websocket, self._place_of)
 
+    def place(self, number: int, seat: str) -> Place | None:
+        """A seat of a game that is not over, by its number in `live_games`."""
+        game = next((game for game in self.games if game.number == number and game.state not in OVER), None)
+        found = None if game is None else next((one for one in game.seats if one.name == seat), None)
+        return None if game is None or found is None else Place(game, found)
+
     async def _place_of(self, token: str) -> Place:
         """The seat a token is for."""
         try:

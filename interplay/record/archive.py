@@ -148,7 +148,7 @@ class Archive:
                 agent=agent,
                 seeds=None if seeds is None else list(seeds),
                 outcome=outcome,
-                where=_conditions(session, where),
+                where=conditions(session, where),
                 with_uploads=with_uploads,
                 newest_first=newest_first,
                 limit=limit,
@@ -180,7 +180,7 @@ class Archive:
             self.get(name)  # or a mistyped id would look like one that is withheld
         with self.database.read() as session:
             query = queries.EpisodeQuery(
-                ids=ids, saved=saved, task=task, where=_conditions(session, where), with_uploads=with_uploads
+                ids=ids, saved=saved, task=task, where=conditions(session, where), with_uploads=with_uploads
             )
             released = replace(query, released=True, limit=limit, offset=offset)
             num_released = queries.count_episodes(session, released)
@@ -466,7 +466,8 @@ class Archive:
         self.database.close()
 
 
-def _conditions(session: Session, where: Sequence[str]) -> list[queries.Condition]:
+def conditions(session: Session, where: Sequence[str]) -> list[queries.Condition]:
+    """Conditions as people write them, checked against the names that the catalogue knows."""
     names = [*queries.statistic_names(session), *queries.seat_names(session)] if where else []
     return [catalogue.parse_condition(text, names) for text in where]
 

@@ -83,6 +83,8 @@ def open_session(request: Request, wanted: SessionRequest) -> SessionGrant:
                 f"{name} may only be set by an operator: send the token in operator.token of the data folder as "
                 "'Authorization: Bearer <token>'",
             )
+    if not operator:
+        _check_not_paused(request)
     task = play.task(wanted.task)
     _check_agents(play, task, wanted, is_operator=operator)
     if group is not None and (wanted.partner or wanted.wheel):
@@ -105,6 +107,13 @@ def open_session(request: Request, wanted: SessionRequest) -> SessionGrant:
     if enrolment is not None:
         give_seat(request, enrolment, grant.session)  # before the player knows of the seat
     return SessionGrant(**grant.to_json())
+
+
+def _check_not_paused(request: Request) -> None:
+    """The operator may stop new games; those that are played go on."""
+    pause = request.app.state.pauses.of(None)
+    if pause is not None:
+        raise HTTPException(503, pause.note or "new games are paused; please come back later", {"Retry-After": "60"})
 
 
 def _check_agents(play: PlayServer, task: Task, wanted: SessionRequest, *, is_operator: bool) -> None:

@@ -18,6 +18,7 @@ from interplay.play.games.lobby import Lobby, LobbyServer
 from interplay.play.games.seat import Seat
 from interplay.play.games.state import BEGUN, OVER, State
 from interplay.play.games.takeover import PlayingServer, Takeover
+from interplay.play.games.watching import Watchers
 from interplay.play.limits import Limits
 from interplay.play.tables import address as tables_address
 from interplay.play.workers import channel
@@ -84,6 +85,7 @@ class Game:
         sealed_id: Of the episode, once it is sealed.
         takeover: The agents in its seats.
         lobby: How its players wait for one another.
+        watchers: Who watches and does not play.
     """
 
     def __init__(
@@ -111,6 +113,7 @@ class Game:
         self.sealed_id: str | None = None
         self.takeover = Takeover(self, server)
         self.lobby = Lobby(self, server, self.takeover)
+        self.watchers = Watchers(self)
         self._countdown_s = countdown_s
         self._start_when_opened = False
         self._end_when_opened: tuple[str, Seat] | None = None
@@ -279,6 +282,7 @@ class Game:
         if was_counting:
             self._wait_for_connected()
         if is_empty:
+            self.watchers.end()
             self.command(channel.Close())
             self._leave_worker()
         self.tell_seats()
@@ -293,13 +297,14 @@ class Game:
         """Where there are several seats: tell every player who is there, when that has changed."""
         if len(self.seats) == 1 or self.state in OVER:
             return
-        said = [{"seat": seat.name} | self._state_of(seat) for seat in self.seats]
+        said = [{"seat": seat.name} | self.state_of(seat) for seat in self.seats]
         if said != self._said_of_seats:
             self._said_of_seats = said
             for seat in self.seats:
                 seat.text("seats", you=seat.name, seats=said)
 
-    def _state_of(self, seat: Seat) -> dict[str, str]:
+    def state_of(self, seat: Seat) -> dict[str, str]:
+        """How a seat stands, as its players are told."""
         if seat.is_open:
             return {"state": "open"}
         if seat.agent is not None and not seat.is_playing and (seat.acting is not None or seat.session is None):
@@ -344,10 +349,17 @@ class Game:
         seat = self.seats[seat_index]
         if seat.connection is not None and seat.is_welcomed:
             seat.connection.send_frame(message, last=last)
+        self.watchers.frame(seat_index, message, last=last)
+
+    def on_watched(self, seat_index: int, message: bytes) -> None:
+        """Pass a frame on to those who watch a seat."""
+        self.watchers.picture(seat_index, message)
 
     def on_text(self, seat_index: int, message: str) -> None:
         """Pass a JSON message on."""
         seat = self.seats[seat_index]
+        seat.note(message)
+        self.watchers.text(seat_index, message)
         if (self.state is State.PAUSED or seat.is_away) and json.loads(message)["type"] in ("started", "resumed"):
             return  # it crossed the player's pause on the way, and the worker has the pause by now
         if message.startswith(_HUD):
@@ -364,6 +376,8 @@ class Game:
                     seat.pass_on(wire.text("preparing", text=text, share=share))
             case channel.Opened():
                 self._on_opened()
+            case channel.Watched():
+                self.watchers.welcome(seat_index, event)
             case channel.Welcomed():
                 self._welcome(self.seats[seat_index], event)
             case channel.Acting():
@@ -437,6 +451,7 @@ class Game:
     def _on_opened(self) -> None:
         self.is_opened = True
         self.takeover.on_opened()
+        self.watchers.on_opened()
         for seat in self.seats:
             if seat.connection is not None and not seat.is_welcomed:
                 self.command(channel.Welcome(is_shown=not seat.is_drawn_here), seat)
@@ -680,6 +695,7 @@ class Game:
     def _part(self, words: dict[Seat, str]) -> None:
         self.state = State.ENDED
         self._stop_timers()
+        self.watchers.end()
         for seat in self.seats:
             seat.part(words[seat])
 

@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from interplay.play.connections import wire
 from interplay.play.workers import channel
 from interplay.record import Owner
@@ -58,6 +60,7 @@ class Seat:
         self.client = client
         self.connection: Connection | None = None
         self.has_come = False
+        self._hud = ""
         self.is_welcomed = False
         self.is_ready = False
         self.is_away = False
@@ -126,6 +129,16 @@ class Seat:
             return False
         self.connection, self.is_welcomed = None, False
         return True
+
+    def note(self, message: str) -> None:
+        """Remember the newest facts that the worker has told of this seat."""
+        if message.startswith('{"type":"hud"'):
+            self._hud = message
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What its player was told last of score, time and rate, as `hud` of docs/protocol.md; empty before."""
+        return msgspec.json.decode(self._hud) if self._hud else {}
 
     def text(self, kind: str, **fields: Any) -> None:
         """Say something, once the player has been welcomed."""

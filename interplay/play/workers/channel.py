@@ -52,6 +52,8 @@ class ToWeb(IntEnum):
     """An `Event`."""
     LAST_FRAME = 4
     """The frame an episode ended with: never skipped."""
+    WATCHED = 5
+    """A frame message for those who watch a seat, and not for its player."""
 
 
 class Command(msgspec.Struct, tag_field="do", tag=str.lower):
@@ -126,6 +128,12 @@ class Welcome(Command):
     """
 
     is_shown: bool = True
+
+
+class Watch(Command):
+    """Somebody watches a seat, or nobody any more; the answer to the first is `Watched`, and the picture that stands there."""
+
+    is_watched: bool
 
 
 class Start(Command):
@@ -222,6 +230,7 @@ WorkerCommand = (
     | Open
     | GoOn
     | Welcome
+    | Watch
     | Start
     | Pause
     | Away
@@ -292,6 +301,16 @@ class Welcomed(Event):
     tables: str | None = None
 
 
+class Watched(Event):
+    """What those who watch a seat will see; fields as in `Welcomed`."""
+
+    width: int
+    height: int
+    codec: str
+    palette: str | None
+    step: int
+
+
 class Acting(Event):
     """Who acts for a seat from the next step on.
 
@@ -352,7 +371,9 @@ class Failed(Event):
     message: str
 
 
-WorkerEvent = Statistics | Ready | Preparing | Opened | Welcomed | Acting | AgentLost | Slow | Released | Ended | Failed
+WorkerEvent = (
+    Statistics | Ready | Preparing | Opened | Welcomed | Watched | Acting | AgentLost | Slow | Released | Ended | Failed
+)
 
 
 # The sealer

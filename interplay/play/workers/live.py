@@ -198,6 +198,26 @@ class LiveEpisode:
         else:
             seat.send_land(step=self.step, time_ms=self._time_ms(now_us), now_us=now_us)
 
+    @property
+    def is_watched(self) -> bool:
+        """Whether somebody watches one of the seats."""
+        return any(seat.is_watched for seat in self.seats)
+
+    def unwatched_us(self, now_us: int) -> int:
+        """How long those who watch a seat have waited for a picture that is made for nobody else; -1 if nobody does."""
+        return max(seat.unwatched_us(now_us, self.step) for seat in self.seats)
+
+    def send_watched(self, now_us: int) -> None:
+        """Make one such picture, in the smallest size there is, and leave the world as it was."""
+        env = self.env
+        seat = max(self.seats, key=lambda one: one.unwatched_us(now_us, self.step))
+        before = env.drawn_for, env.drawn_height
+        if env.heights:
+            env.draw_for(env.people_see, env.heights[-1])
+        seat.send_watched(env.view_of(seat.name), step=self.step, time_ms=self._time_ms(now_us), now_us=now_us)
+        if env.heights:
+            env.draw_for(*before)
+
     def let_agent(self, seat: LiveSeat, driver: Driver) -> None:
         """An agent acts for a seat from the next step on."""
         if self.running:

@@ -68,6 +68,8 @@ _LAND_TAKES_US = 3_000
 """A part of the land is sent when no step is due for so long ..."""
 _LAND_AFTER_US = 100_000
 """... or when a player has waited so long for it."""
+_WATCHED_TAKES_US = 8_000
+"""A picture for who only watches is made when no step is due for so long, and never else."""
 _MAX_READY_WORLDS = 2
 """Worlds made before anybody asks for them, one per task: 20 MB each."""
 _MAX_BACKLOG_BYTES = 1 << 20
@@ -106,6 +108,7 @@ class Worker:
         self._jobs: queue.SimpleQueue[Callable[[], Callable[[], None]] | None] = queue.SimpleQueue()
         self._built: deque[Callable[[], None]] = deque()
         self._owing: set[int] = set()  # games of which a browser may wait for something beside the steps
+        self._watched: set[int] = set()  # games that somebody watches
         self._write_at_us = 0
         self._wake = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
         self._helper = threading.Thread(target=self._do_jobs, name="jobs", daemon=True)
@@ -132,7 +135,8 @@ class Worker:
             self._agents.connect(now)
             next_us = min(self._due[0][0] if self._due else report_at, report_at)
             self._write_journals(next_us)
-            wait_us = 0 if self._send_owed(next_us) else next_us - _now_us()
+            sent = self._send_owed(next_us) or self._send_watched(next_us)
+            wait_us = 0 if sent else next_us - _now_us()
             readable, writable, _ = select.select(
                 [self._channel, self._wake, *self._agents.readable],
                 [*([self._channel] if self._backlog else []), *self._agents.writable],
@@ -215,6 +219,20 @@ class Worker:
         self._guard(episode.number, partial(episode.send_owed, now))
         return True
 
+    def _send_watched(self, next_us: int) -> bool:
+        """Use the time until the next step is due for a picture that only those want who watch a game; returns whether one was
+        made."""
+        now = _now_us()
+        if not self._watched or self._backlog or next_us - now < _WATCHED_TAKES_US:
+            return False
+        watched = [one for number in self._watched if (one := self._episodes.get(number)) is not None and not one.closing]
+        self._watched = {one.number for one in watched if one.is_watched}
+        waited_us, episode = max(((one.unwatched_us(now), one) for one in watched), key=itemgetter(0), default=(-1, None))
+        if episode is None or waited_us < 0:
+            return False
+        self._guard(episode.number, partial(episode.send_watched, now))
+        return True
+
     def _read(self) -> None:
         try:
             data = self._channel.recv(1 << 16)
@@ -279,6 +297,9 @@ class Worker:
                 self._event(number, seat.welcome(episode.step, episode.tables), seat=index)
                 if is_shown:
                     self._guard(number, partial(episode.show, seat, _now_us()))
+            case channel.Watch(is_watched):
+                self._watched.add(number)
+                episode.seats[index].watch(episode.step, is_watched=is_watched)
             case channel.Start() if episode.recorder is None:
                 episode.wanted = True
                 self._jobs.put(partial(self._open_journal, episode, command))
