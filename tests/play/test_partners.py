@@ -23,8 +23,9 @@ from interplay.cli.serve import app as cli
 from interplay.errors import NotFoundError
 from interplay.play.client import PlayClient, PlayClientError, request_session
 from interplay.play.connections import wire
-from interplay.play.games.game import Game, State
+from interplay.play.games.game import Game
 from interplay.play.games.seat import Seat
+from interplay.play.games.state import State
 from interplay.play.server import PlayServer
 from interplay.record import Episode
 from interplay.store import PlaySession
@@ -290,8 +291,8 @@ def test_who_comes_back_while_the_world_is_restored_is_recorded_from_then_on(tmp
             ann.game.detach(ann.seat, ann)  # type: ignore[arg-type]
             await until(lambda: "agent" in bob.states.values())
             await see(bob, 5)
-            assert ann.game.link is not None
-            os.kill(ann.game.link.process.pid, signal.SIGKILL)
+            assert ann.game.hosting.link is not None
+            os.kill(ann.game.hosting.link.process.pid, signal.SIGKILL)
             await until(lambda: ann.game.state is State.RECOVERING)
             again = Page(ann.game, ann.seat)
             ann.game.attach(ann.seat, again)  # type: ignore[arg-type]
@@ -324,8 +325,8 @@ def test_a_worker_that_is_killed_takes_no_agent_with_it(tmp_path: Path) -> None:
         async with server_here(tmp_path) as play:
             ann = await come(play, PONG, "ann", partner="scripted")
             await see(ann, 20)
-            assert ann.game.link is not None
-            os.kill(ann.game.link.process.pid, signal.SIGKILL)
+            assert ann.game.hosting.link is not None
+            os.kill(ann.game.hosting.link.process.pid, signal.SIGKILL)
             await until(lambda: ann.said("resumed"))
             await see(ann, 20)
             ann.say("quit")

@@ -1,0 +1,579 @@
+"""Anybody does anything at any time, and the seats stay right: random moves against the real server and a model beside it.
+
+The suite makes a few hundred moves. `INTERPLAY_SEAT_MOVES=10000 pytest tests/play/test_seat_machine.py` makes so many.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Any
+
+import pytest
+import seat_model
+from hypothesis import HealthCheck, Phase, assume, note, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
+from test_partners import Page
+from trial_crews import crews_text
+
+import interplay.record
+from interplay.play.connections import wire
+from interplay.play.games.game import Game
+from interplay.play.games.seat import Seat
+from interplay.play.games.state import State
+from interplay.play.server import PlayServer
+from interplay.play.workers.channel import Acting, AgentLost
+from interplay.record import journal
+from interplay.store import PlaySession
+from interplay.tasks import parse_suite
+
+pytest.importorskip("pettingzoo")
+
+MOVES_OF_EXAMPLE = 40
+NUM_MOVES = int(os.environ.get("INTERPLAY_SEAT_MOVES", "240"))
+WITHIN_S = 120.0
+TASKS = {"crew/two": "random", "crew/pair": None, "crew/three": "random"}
+"""Task -> who acts there for a person who is gone."""
+MAX_PEOPLE = 7
+
+
+class SkippingLoop(asyncio.SelectorEventLoop):
+    """An event loop whose clock can be put forward: all that waits for a time that is past is done."""
+
+    skipped_s = 0.0
+
+    def time(self) -> float:
+        return super().time() + self.skipped_s
+
+
+class Visitor(Page):
+    """Stands where a player's socket does; does nothing by itself. When it is closed the server hears of it, as of a socket."""
+
+    def __init__(self, game: Game, seat: Seat) -> None:
+        super().__init__(game, seat, resumes=False)
+        self.is_closed = False
+
+    def close(self, code: int, reason: str = "") -> None:
+        if not self.is_closed:
+            self.is_closed = True
+            asyncio.get_running_loop().call_soon(self.game.detach, self.seat, self)
+
+    @property
+    def is_over(self) -> bool:
+        return bool(self.said("ended") or self.said("error"))
+
+
+class Host:
+    """The real server in this process, on one data folder; it can be killed and started again."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.loop = SkippingLoop()
+        self.loop.run_until_complete(self.start())
+        self.num_moves = self.num_kills = self.num_restarts = 0
+
+    async def start(self) -> None:
+        self.archive = interplay.record.open(self.root)
+        self.play = PlayServer(
+            self.archive,
+            secret=b"s" * 32,
+            num_workers=2,
+            suites=[parse_suite(crews_text())],
+            partners={task: agent or "none" for task, agent in TASKS.items()},
+            untaken_s=seat_model.UNTAKEN_S,
+            seat_kept_s=seat_model.KEPT_S,
+            idle_s=seat_model.IDLE_S,
+            resume_s=seat_model.RESUME_S,
+            partner_after_s=0.0,
+        )
+        await self.play.start()
+        assert self.play._recovery is not None
+        await self.play._recovery
+
+    async def kill(self) -> None:
+        """As `kill -9` of the server: nothing of it acts any more, and its workers end when they notice."""
+        play = self.play
+        play._stopping = play.pool.stopping = True
+        assert play.pool._watching is not None
+        play.pool._watching.cancel()
+        for game in play.games:
+            game.stop_timers()
+            assert not game.pending
+        processes = [link.process for link in play.pool.links]
+        for process in processes:
+            process.kill()
+        await play._sealer.stop()
+        await play._decider.stop()
+        await asyncio.to_thread(play.films.close)
+        await asyncio.to_thread(play._notes.shutdown)
+        for process in processes:
+            await asyncio.to_thread(process.wait, 60)
+        for link in play.pool.links:
+            link.close()
+        self.archive.close()
+
+    def stop(self) -> None:
+        self.loop.run_until_complete(self.play.stop())
+        self.archive.close()
+        assert not list((self.root / "journal").iterdir())
+        left = [task for task in asyncio.all_tasks(self.loop) if not task.done()]
+        assert not left, left
+        self.loop.close()
+
+
+async def until(is_so: Callable[[], Any], what: Callable[[], Any]) -> None:
+    """The clock of the loop may be put forward meanwhile: count in moments."""
+    for _ in range(round(WITHIN_S / 0.002)):
+        if is_so():
+            return
+        await asyncio.sleep(0.002)
+    raise AssertionError(what())
+
+
+class Seats(RuleBasedStateMachine):
+    host: Host
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.model = seat_model.Model()
+        self.model.now = self.host.loop.time()
+        self.sessions: dict[str, str] = {}
+        self.pages: dict[str, Visitor] = {}
+        self.games: dict[int, Game] = {}
+        """`id` of a game of the model -> the real one."""
+        self.num_segments: dict[int, int] = {}
+        self.parted: set[str] = set()
+        self.checked: set[int] = set()
+        self.names = iter(range(1000))
+        self.first_moves = self.host.num_moves
+
+    def run(self, work: Coroutine[Any, Any, Any]) -> Any:
+        self.model.now = self.host.loop.time()
+        return self.host.loop.run_until_complete(work)
+
+    # What is looked at
+
+    @property
+    def play(self) -> PlayServer:
+        return self.host.play
+
+    def real_seat(self, person: str) -> tuple[Game, Seat]:
+        place = self.play._places[self.sessions[person]]
+        return place.game, place.seat
+
+    def welcomed(self) -> list[str]:
+        return [one for one, page in sorted(self.pages.items()) if self.model.place(one) and page.seat.connection is page]
+
+    def people(self) -> list[str]:
+        return [one for one in sorted(self.sessions) if self.model.place(one)]
+
+    def pick(self, people: list[str], number: int) -> str:
+        assume(people)
+        return people[number % len(people)]
+
+    def listen(self, mine: seat_model.Game, game: Game) -> None:
+        """Note what the worker says of who acts: the model must agree with it, and the recording with both."""
+        on_event = game.on_event
+
+        def heard(index: int, event: Any) -> None:
+            if isinstance(event, Acting) and mine.state == "begun":
+                mine.acts(mine.seats[index].name, event.owner, event.step)
+            elif isinstance(event, AgentLost) and mine.is_live:
+                self.model.lost_agent(mine, mine.seats[index])
+            on_event(index, event)
+
+        game.on_event = heard  # type: ignore[method-assign]
+        self.games[id(mine)] = game
+
+    def differences(self) -> list[str]:
+        """Where the server is not, or not yet, as the model says."""
+        found = []
+        for mine in self.model.games:
+            game = self.games[id(mine)]
+            states = {
+                "waiting": (State.EMPTY, State.WAITING),
+                "held": (State.HELD,),
+                "over": (State.ENDED,),
+                "begun": (State.PLAYING,) if mine.clock_is_on else (State.PAUSED,),
+            }[mine.state]
+            if mine.outcome == "lost":
+                continue
+            if game.state not in states:
+                found.append(f"{game.task.id} {game.number}: is {game.state}, expected {states}")
+                continue
+            if not mine.is_live:
+                found += [f"{game.number}: work is under way"] if game.pending else []
+                found += [f"{game.number}: has a worker"] if game.hosting.link is not None else []
+                continue
+            if (mine.state == "begun" or game.state is State.WAITING) and not game.is_opened:
+                found.append(f"{game.number}: is not opened")
+            for one, seat in zip(mine.seats, game.seats, strict=True):
+                person = next((name for name, session in self.sessions.items() if session == seat.session), None)
+                is_there = {
+                    "person": person if seat.has_person else None,
+                    "agent": seat.agent,
+                    "connected": seat.connection is not None,
+                    "welcomed": seat.is_welcomed,
+                    "waits": seat._timer is not None
+                    or (seat.session is not None and not seat.has_come and game.state is not State.HELD),
+                }
+                should_be = {
+                    "person": one.person,
+                    "agent": one.agent,
+                    "connected": one.connected,
+                    "welcomed": one.connected,
+                    "waits": one.deadline is not None,
+                }
+                if mine.state == "waiting":
+                    is_there["ready"] = seat.is_ready
+                    should_be["ready"] = one.ready if one.person is not None else one.agent is not None
+                elif mine.state == "begun":
+                    is_there |= {"acts": seat.acted_by, "restored": seat.is_restored}
+                    should_be |= {"acts": one.acted_by, "restored": one.restored}
+                    if mine.owners[one.name][-1][1] != one.acted_by:
+                        found.append(
+                            f"{game.number}/{one.name}: the worker says {mine.owners[one.name]}, expected {one.acted_by}"
+                        )
+                if one.person is not None:
+                    is_there["away"], should_be["away"] = seat.is_away, one.away
+                if is_there != should_be:
+                    found.append(f"{game.number}/{one.name}: is {is_there}, expected {should_be}")
+        return found
+
+    def settle(self) -> None:
+        """Wait until the server is as the model says, then look closer."""
+
+        async def settled() -> None:
+            self.find_rebuilt()
+            await until(lambda: not self.differences(), lambda: "\n".join(self.differences()))
+            self.find_rebuilt()
+
+        self.host.loop.run_until_complete(settled())
+        for mine in self.model.games:
+            if not mine.is_live and id(mine) not in self.checked:
+                self.checked.add(id(mine))
+                self.check_recording(mine, self.games[id(mine)])
+        for person, page in self.pages.items():
+            if self.model.place(person) is None and person not in self.parted:
+                assert page.is_over or page.is_closed, f"{person} was not told that it is over"
+
+    def find_rebuilt(self) -> None:
+        """Worlds that were rebuilt go on from what was on disk; who acts from there on, the server has told their worker."""
+        for mine in self.model.live:
+            game = self.games[id(mine)]
+            paths = journal.segments(self.play.archive.journal_folder, game.episode_id)
+            if mine.state == "begun" and len(paths) > self.num_segments.get(id(mine), 1):
+                self.num_segments[id(mine)] = len(paths)
+                mine.goes_back(journal.read_header(paths[-1]).first_step - 1)
+
+    def check_recording(self, mine: seat_model.Game, game: Game) -> None:
+        if mine.outcome == "lost":
+            return
+        found = [one for one in self.play.archive.episodes() if one.id == game.episode_id]
+        assert not journal.segments(self.play.archive.journal_folder, game.episode_id)
+        if not mine.owners or not found:
+            assert not found
+            return
+        (episode,) = found
+        verdict = interplay.record.verify(episode)
+        assert verdict.equal, verdict
+        assert episode.outcome == mine.outcome
+        steps = episode.steps()
+        for seat in mine.seats:
+            names = steps.column(f"owner.{seat.name}").to_pylist()[:-1]
+            for step, name in enumerate(names):
+                owner = mine.owner_at(seat.name, step)
+                # An agent that failed is replaced where it stands; what acts from then on is told a moment later.
+                assert name == owner or (name, owner) == ("noop", "raises"), (game.number, seat.name, step, name, mine.owners)
+
+    # What people do
+
+    @precondition(lambda self: len(self.people()) < MAX_PEOPLE)
+    @rule(
+        task=st.sampled_from(sorted(TASKS)),
+        partner=st.sampled_from([None, None, None, "random", "trial_agents:Raises"]),
+        wheel=st.sampled_from([None, None, None, "random"]),
+        comes=st.booleans(),
+    )
+    def join(self, task: str, partner: str | None, wheel: str | None, comes: bool) -> None:
+        person = f"p{next(self.names)}"
+
+        async def ask() -> None:
+            grant = await asyncio.to_thread(
+                self.play.create_session, task, actor=person, countdown_s=0, partner=partner, wheel=wheel
+            )
+            self.sessions[person] = grant.session
+            await asyncio.sleep(0)
+
+        self.run(ask())
+        game, seat = self.real_seat(person)
+        self.model.join(person, task, list(game.task.seats), TASKS[task], partner, wheel)
+        mine, one = self.model.place(person) or pytest.fail("no place")
+        if id(mine) not in self.games:
+            assert game not in self.games.values()
+            self.listen(mine, game)
+        assert (self.games[id(mine)], game.seats[mine.seats.index(one)]) == (game, seat), "a seat of another game"
+        if comes:
+            self.come(person)
+        self.settle()
+
+    def come(self, person: str) -> None:
+        """A socket for a seat: the first, one more beside it, or again after one was lost."""
+
+        async def take() -> None:
+            game, seat = self.real_seat(person)
+            self.pages[person] = Visitor(game, seat)
+            game.attach(seat, self.pages[person])  # type: ignore[arg-type]
+
+        self.run(take())
+        place = self.model.place(person)
+        if place is None:
+            assert self.pages[person].is_over
+        else:
+            self.model.come(*place)
+
+    @rule(number=st.integers(0, 99))
+    def open_a_page(self, number: int) -> None:
+        self.come(self.pick(self.people(), number))
+        self.settle()
+
+    @rule(number=st.integers(0, 99))
+    def open_a_page_of_a_game_that_is_over(self, number: int) -> None:
+        over = [one for one in self.sessions if self.model.place(one) is None and self.sessions[one] in self.play._places]
+        self.come(self.pick(over, number))
+
+    @rule(number=st.integers(0, 99), reloads=st.booleans(), waits=st.booleans())
+    def lose_the_page(self, number: int, reloads: bool, waits: bool) -> None:
+        person = self.pick(self.welcomed(), number)
+        self.do(person, "lose")
+        if reloads:
+            self.come(person)
+        if waits or reloads:
+            self.settle()
+
+    def do(self, person: str, deed: str, **fields: Any) -> None:
+        """Somebody does something, on the server and in the model."""
+        page, place = self.pages[person], self.model.place(person)
+        assert place is not None
+
+        async def act() -> None:
+            if deed == "lose":
+                page.game.detach(page.seat, page)  # type: ignore[arg-type]
+            else:
+                page.game.on_command(page.seat, wire.ClientCommand(deed, **fields))
+
+        self.run(act())
+        match deed:
+            case "lose":
+                self.model.lose(*place)
+            case "start" | "resume":
+                self.model.start(*place)
+            case "pause":
+                self.model.pause(*place)
+            case "quit":
+                self.model.quit(*place)
+            case "partner":
+                self.model.choose(*place)
+            case "wheel":
+                self.model.turn_over(*place, fields["who"])
+
+    @rule(number=st.integers(0, 99))
+    def all_of_a_game_start(self, number: int) -> None:
+        person = self.pick(self.welcomed(), number)
+        mine, _ = self.model.place(person) or pytest.fail("no place")
+        for other in [seat.person for seat in mine.people if seat.person in self.welcomed()]:
+            self.do(other, "start")
+        self.settle()
+
+    @rule(
+        number=st.integers(0, 99),
+        deeds=st.lists(
+            st.sampled_from(["start", "resume", "pause", "wheel me", "wheel agent", "partner"]), min_size=1, max_size=3
+        ),
+    )
+    def press(self, number: int, deeds: list[str]) -> None:
+        person = self.pick(self.welcomed(), number)
+        for deed in deeds:
+            kind, _, who = deed.partition(" ")
+            if self.model.place(person) is not None and self.has_opened(person):
+                self.do(person, kind, **({"who": who} if who else {}))
+        self.settle()
+
+    def has_opened(self, person: str) -> bool:
+        """Pages say nothing before they are welcome."""
+        return self.pages[person].seat.is_welcomed
+
+    @rule(number=st.integers(0, 99), waits=st.booleans())
+    def quit(self, number: int, waits: bool) -> None:
+        self.do(self.pick(self.welcomed(), number), "quit")
+        if waits:
+            self.settle()
+
+    @rule(number=st.integers(1, 12))
+    def play_on(self, number: int) -> None:
+        self.settle()
+        playing = [mine for mine in self.model.live if mine.clock_is_on]
+        assume(playing)
+
+        async def see() -> None:
+            for mine in playing:
+                page = next(self.pages[seat.person] for seat in mine.people if seat.is_playing and seat.person)
+                goal = page.step + number
+                await until(
+                    lambda page=page, goal=goal, mine=mine: page.step >= goal or page.is_over,
+                    lambda page=page: f"{page.game.number} stands at step {page.step}",
+                )
+
+        self.run(see())
+
+    # What happens to them
+
+    @rule()
+    def time_passes(self) -> None:
+        """Until the next who is waited for is given up, and not so long that it matters when exactly others are."""
+        self.settle()
+        due = self.model.next_deadlines
+        assume(due)
+        self.model.now = self.host.loop.time()
+        end = due[0] + 5.0
+        while any(abs(at - end) < 5.0 for at in due[1:]):
+            end += 5.0
+        seconds = end - self.model.now
+        self.model.skip(seconds)
+
+        async def skip() -> None:
+            self.host.loop.skipped_s += seconds
+            await asyncio.sleep(0)
+
+        self.host.loop.run_until_complete(skip())
+        self.settle()
+
+    @rule(number=st.integers(0, 15))
+    def kill_a_worker(self, number: int) -> None:
+        assume(number < 6)
+        self.settle()
+        held = [link for link in self.play.pool.links if link.games]
+        assume(held)
+        link = held[number % len(held)]
+        games = list(link.games.values())
+
+        async def die() -> None:
+            os.kill(link.process.pid, signal.SIGKILL)
+            await until(lambda: link not in self.play.pool.links, lambda: "the worker lives")
+
+        for mine in self.model.live:
+            if self.games[id(mine)] in games:
+                self.model.worker_died(mine)
+        self.run(die())
+        self.host.num_kills += 1
+        self.settle()
+
+    @rule(number=st.integers(0, 15))
+    def kill_the_server(self, number: int) -> None:
+        assume(number < 3)
+        self.settle()
+        note("the server is killed")
+        self.run(self.host.kill())
+        folder, num_steps = self.host.root / "journal", {}
+        for mine in self.model.live:
+            paths = journal.segments(folder, self.games[id(mine)].episode_id)
+            if mine.state in ("begun", "held"):
+                num_steps[id(mine)] = journal.Journal(paths).table(["step"]).num_rows - 1
+                self.num_segments[id(mine)] = len(paths)
+        self.host.num_restarts += 1
+        self.parted |= {person for person in self.sessions if self.model.place(person) is None}
+        self.run(self.host.start())
+        self.model.server_died(num_steps)
+        for mine in self.model.games:
+            if mine.state == "held":
+                person = next(seat.person for seat in mine.people)
+                self.listen(mine, self.real_seat(person or "")[0])
+            elif id(mine) not in self.checked:
+                self.checked.add(id(mine))
+                self.check_recording(mine, self.games[id(mine)])
+                self.parted |= set(self.sessions) - set(self.people())
+        self.checked |= {id(mine) for mine in self.model.games if not mine.is_live}
+        self.model.games = [mine for mine in self.model.games if mine.is_live]
+        self.pages.clear()
+        self.settle()
+
+    # What is always so
+
+    @invariant()
+    def everything_is_in_its_place(self) -> None:
+        play = self.play
+        self.host.num_moves += 1
+        seats = [place.seat for place in play._places.values()]
+        assert len(set(map(id, seats))) == len(seats), "two sessions have one seat"
+        for session, (game, seat) in play._places.items():
+            assert seat.session == session
+            assert seat is game.seats[seat.index] or seat.last_words is not None, "a seat of no game"
+        for game in play.games:
+            if game.open_seat is not None:
+                assert any(one.has_person for one in game.seats), "a game without people waits for some"
+            if game.state is State.ENDED:
+                assert all(seat._timer is None for seat in game.seats)
+        linked = [game for link in play.pool.links for game in link.games.values()]
+        assert len(set(map(id, linked))) == len(linked), "a game has two workers"
+        assert not [game for game in linked if game.state is State.ENDED], "a worker keeps a game that is over"  # type: ignore[attr-defined]
+
+    def teardown(self) -> None:
+        """Everybody goes, and nothing is left."""
+        self.settle()
+        for mine in list(self.model.live):
+            for seat in mine.people:
+                if mine.is_live and seat.person is not None:
+                    if not seat.connected:
+                        self.come(seat.person)
+                        self.settle()
+                    if mine.is_live:
+                        self.do(seat.person, "quit")
+                        self.settle()
+        assert not self.model.live
+
+        async def empty() -> None:
+            self.host.loop.skipped_s += 2 * seat_model.KEPT_S + seat_model.UNTAKEN_S
+            await until(lambda: not self.play._places, lambda: f"seats are left: {self.play._places}")
+            await until(
+                lambda: all(link.statistics is not None and link.statistics.num_games == 0 for link in self.play.pool.links),
+                lambda: f"workers keep worlds: {[link.statistics for link in self.play.pool.links]}",
+            )
+            assert not any(link.games for link in self.play.pool.links)
+
+            def rows() -> list[str]:
+                with self.play.archive.database.read() as database:
+                    return [row.id for row in database.query(PlaySession) if row.state not in ("ended", "interrupted")]
+
+            await until(lambda: not rows(), lambda: f"sessions are open: {rows()}")
+
+        self.run(empty())
+
+
+@pytest.mark.slow
+def test_whatever_people_and_processes_do_seats_and_recordings_stay_right(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(Path(__file__).parent))
+    Seats.host = Host(tmp_path)
+    try:
+        run_state_machine_as_test(
+            Seats,
+            settings=settings(
+                max_examples=max(1, NUM_MOVES // MOVES_OF_EXAMPLE),
+                stateful_step_count=MOVES_OF_EXAMPLE,
+                deadline=None,
+                database=None,
+                derandomize="INTERPLAY_SEAT_MOVES" not in os.environ,
+                phases=[Phase.generate],
+                suppress_health_check=list(HealthCheck),
+                report_multiple_bugs=False,
+            ),
+        )
+    finally:
+        host = Seats.host
+        print(f"{host.num_moves} moves, {host.num_kills} workers and {host.num_restarts} servers killed")
+    host.stop()
