@@ -51,6 +51,8 @@ class Game:
     restoring: float | None = None
     owners: dict[str, list[tuple[int, str]]] = field(default_factory=dict)
     """Seat -> who acts there from which step on, since it began."""
+    sat: dict[str, str] = field(default_factory=dict)
+    """Seat -> who sat there when it began."""
 
     @property
     def is_live(self) -> bool:
@@ -201,7 +203,7 @@ class Model:
                 continue
             recorded = num_steps[id(game)]
             for seat in game.seats:
-                last = game.owner_at(seat.name, max(0, recorded - 1))
+                last = game.owner_at(seat.name, recorded - 1) if recorded else game.sat[seat.name]
                 seat.agent = last if last in RESTORABLE else None
                 if seat.person is None and seat.agent is None:
                     seat.agent = None if last in NAMES.values() else game.partner
@@ -224,6 +226,7 @@ class Model:
             for seat in game.seats:
                 seat.deadline = None
                 game.owners[seat.name] = [(0, seat.acted_by or "")]
+                game.sat[seat.name] = seat.person or seat.acted_by or ""
 
     def _look_away(self, game: Game, seat: Seat) -> None:
         if game.state == "waiting":
@@ -243,7 +246,9 @@ class Model:
         if agent is None or not self._others(game, seat):
             self._over(game, outcome)
         else:
-            seat.agent, seat.person, seat.deadline, seat.restored = seat.agent or agent, None, None, False
+            seat.agent, seat.person = seat.agent or agent, None
+            seat.connected = seat.restored = False
+            seat.deadline = None
 
     def _free(self, game: Game, seat: Seat) -> None:
         game.seats[game.seats.index(seat)] = Seat(seat.name)

@@ -6,6 +6,7 @@ The suite makes a few hundred moves. `INTERPLAY_SEAT_MOVES=10000 pytest tests/pl
 from __future__ import annotations
 
 import asyncio
+import functools
 import os
 import signal
 from collections.abc import Callable, Coroutine
@@ -14,9 +15,9 @@ from typing import Any
 
 import pytest
 import seat_model
-from hypothesis import HealthCheck, Phase, assume, note, settings
+from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 from test_partners import Page
 from trial_crews import crews_text
 
@@ -26,7 +27,7 @@ from interplay.play.games.game import Game
 from interplay.play.games.seat import Seat
 from interplay.play.games.state import State
 from interplay.play.server import PlayServer
-from interplay.play.workers.channel import Acting, AgentLost
+from interplay.play.workers.channel import Acting, AgentLost, Opened
 from interplay.record import journal
 from interplay.store import PlaySession
 from interplay.tasks import parse_suite
@@ -35,7 +36,7 @@ pytest.importorskip("pettingzoo")
 
 MOVES_OF_EXAMPLE = 40
 NUM_MOVES = int(os.environ.get("INTERPLAY_SEAT_MOVES", "240"))
-WITHIN_S = 120.0
+WITHIN_S = float(os.environ.get("WITHIN_S", "120"))
 TASKS = {"crew/two": "random", "crew/pair": None, "crew/three": "random"}
 """Task -> who acts there for a person who is gone."""
 MAX_PEOPLE = 7
@@ -75,6 +76,7 @@ class Host:
         self.loop = SkippingLoop()
         self.loop.run_until_complete(self.start())
         self.num_moves = self.num_kills = self.num_restarts = 0
+        self.failure: Exception | None = None
 
     async def start(self) -> None:
         self.archive = interplay.record.open(self.root)
@@ -134,6 +136,24 @@ async def until(is_so: Callable[[], Any], what: Callable[[], Any]) -> None:
     raise AssertionError(what())
 
 
+def move(act: Callable[..., None]) -> Callable[..., None]:
+    """Keep the first thing that went wrong, and what was done before: if hypothesis tries again, the server is another one."""
+
+    @functools.wraps(act)
+    def noted(self: Seats, **drawn: Any) -> None:
+        if drawn:
+            self.moves.append(f"{act.__name__} {drawn}")
+        try:
+            act(self, **drawn)
+        except Exception as error:
+            if self.host.failure is None:
+                error.add_note("after:\n" + "\n".join(self.moves))
+                self.host.failure = error
+            raise
+
+    return noted
+
+
 class Seats(RuleBasedStateMachine):
     host: Host
 
@@ -145,11 +165,10 @@ class Seats(RuleBasedStateMachine):
         self.pages: dict[str, Visitor] = {}
         self.games: dict[int, Game] = {}
         """`id` of a game of the model -> the real one."""
-        self.num_segments: dict[int, int] = {}
         self.parted: set[str] = set()
         self.checked: set[int] = set()
         self.names = iter(range(1000))
-        self.first_moves = self.host.num_moves
+        self.moves: list[str] = []
 
     def run(self, work: Coroutine[Any, Any, Any]) -> Any:
         self.model.now = self.host.loop.time()
@@ -171,9 +190,9 @@ class Seats(RuleBasedStateMachine):
     def people(self) -> list[str]:
         return [one for one in sorted(self.sessions) if self.model.place(one)]
 
-    def pick(self, people: list[str], number: int) -> str:
-        assume(people)
-        return people[number % len(people)]
+    def pick(self, people: list[str], number: int) -> str | None:
+        """One of them, or nobody: then nothing happens. What is drawn must not depend on how fast the machine is."""
+        return people[number % len(people)] if people else None
 
     def listen(self, mine: seat_model.Game, game: Game) -> None:
         """Note what the worker says of who acts: the model must agree with it, and the recording with both."""
@@ -182,12 +201,19 @@ class Seats(RuleBasedStateMachine):
         def heard(index: int, event: Any) -> None:
             if isinstance(event, Acting) and mine.state == "begun":
                 mine.acts(mine.seats[index].name, event.owner, event.step)
+            elif isinstance(event, Opened) and mine.state == "begun":  # it goes on from what was on disk
+                mine.goes_back(self.num_recorded(game))
             elif isinstance(event, AgentLost) and mine.is_live:
                 self.model.lost_agent(mine, mine.seats[index])
             on_event(index, event)
 
         game.on_event = heard  # type: ignore[method-assign]
         self.games[id(mine)] = game
+
+    def num_recorded(self, game: Game) -> int:
+        """Steps on disk."""
+        paths = journal.segments(self.host.root / "journal", game.episode_id)
+        return journal.Journal(paths).table(["step"]).num_rows - 1
 
     def differences(self) -> list[str]:
         """Where the server is not, or not yet, as the model says."""
@@ -230,7 +256,8 @@ class Seats(RuleBasedStateMachine):
                 }
                 if mine.state == "waiting":
                     is_there["ready"] = seat.is_ready
-                    should_be["ready"] = one.ready if one.person is not None else one.agent is not None
+                    is_seated = one.agent is not None and game.state is State.WAITING
+                    should_be["ready"] = one.ready if one.person is not None else is_seated
                 elif mine.state == "begun":
                     is_there |= {"acts": seat.acted_by, "restored": seat.is_restored}
                     should_be |= {"acts": one.acted_by, "restored": one.restored}
@@ -248,9 +275,7 @@ class Seats(RuleBasedStateMachine):
         """Wait until the server is as the model says, then look closer."""
 
         async def settled() -> None:
-            self.find_rebuilt()
             await until(lambda: not self.differences(), lambda: "\n".join(self.differences()))
-            self.find_rebuilt()
 
         self.host.loop.run_until_complete(settled())
         for mine in self.model.games:
@@ -260,15 +285,6 @@ class Seats(RuleBasedStateMachine):
         for person, page in self.pages.items():
             if self.model.place(person) is None and person not in self.parted:
                 assert page.is_over or page.is_closed, f"{person} was not told that it is over"
-
-    def find_rebuilt(self) -> None:
-        """Worlds that were rebuilt go on from what was on disk; who acts from there on, the server has told their worker."""
-        for mine in self.model.live:
-            game = self.games[id(mine)]
-            paths = journal.segments(self.play.archive.journal_folder, game.episode_id)
-            if mine.state == "begun" and len(paths) > self.num_segments.get(id(mine), 1):
-                self.num_segments[id(mine)] = len(paths)
-                mine.goes_back(journal.read_header(paths[-1]).first_step - 1)
 
     def check_recording(self, mine: seat_model.Game, game: Game) -> None:
         if mine.outcome == "lost":
@@ -292,14 +308,45 @@ class Seats(RuleBasedStateMachine):
 
     # What people do
 
-    @precondition(lambda self: len(self.people()) < MAX_PEOPLE)
     @rule(
         task=st.sampled_from(sorted(TASKS)),
         partner=st.sampled_from([None, None, None, "random", "trial_agents:Raises"]),
         wheel=st.sampled_from([None, None, None, "random"]),
         comes=st.booleans(),
     )
+    @move
     def join(self, task: str, partner: str | None, wheel: str | None, comes: bool) -> None:
+        person = self.ask_for_a_seat(task, partner, wheel)
+        if comes:
+            self.come(person)
+        self.settle()
+
+    @rule(
+        task=st.sampled_from(sorted(TASKS)),
+        wheels=st.lists(st.sampled_from([None, None, "random"]), min_size=3, max_size=3),
+        num_steps=st.integers(0, 9),
+    )
+    @move
+    def meet(self, task: str, wheels: list[str | None], num_steps: int) -> None:
+        """So many join that a game begins, and play a few steps."""
+        people = []
+        while not people or any(seat.is_open for seat in (self.model.place(people[-1]) or pytest.fail("no place"))[0].seats):
+            person = self.ask_for_a_seat(task, None, wheels[len(people) % 3])
+            if person is None:
+                return
+            people.append(person)
+        for seat in (self.model.place(people[-1]) or pytest.fail("no place"))[0].people:
+            self.come(seat.person)
+        self.settle()
+        for seat in (self.model.place(people[-1]) or pytest.fail("no place"))[0].people:
+            self.do(seat.person, "start")
+        self.settle()
+        self.see(num_steps)
+
+    def ask_for_a_seat(self, task: str, partner: str | None, wheel: str | None) -> str | None:
+        """Somebody new does; returns who, or None where there are too many already."""
+        if len(self.people()) >= MAX_PEOPLE:
+            return None
         person = f"p{next(self.names)}"
 
         async def ask() -> None:
@@ -307,6 +354,7 @@ class Seats(RuleBasedStateMachine):
                 self.play.create_session, task, actor=person, countdown_s=0, partner=partner, wheel=wheel
             )
             self.sessions[person] = grant.session
+            self.host.num_moves += 1
             await asyncio.sleep(0)
 
         self.run(ask())
@@ -317,15 +365,17 @@ class Seats(RuleBasedStateMachine):
             assert game not in self.games.values()
             self.listen(mine, game)
         assert (self.games[id(mine)], game.seats[mine.seats.index(one)]) == (game, seat), "a seat of another game"
-        if comes:
-            self.come(person)
-        self.settle()
+        return person
 
-    def come(self, person: str) -> None:
+    def come(self, person: str | None) -> None:
         """A socket for a seat: the first, one more beside it, or again after one was lost."""
+        if person is None:
+            return
 
         async def take() -> None:
             game, seat = self.real_seat(person)
+            self.host.num_moves += 1
+            self.moves.append(f"  {person} comes")
             self.pages[person] = Visitor(game, seat)
             game.attach(seat, self.pages[person])  # type: ignore[arg-type]
 
@@ -337,16 +387,19 @@ class Seats(RuleBasedStateMachine):
             self.model.come(*place)
 
     @rule(number=st.integers(0, 99))
+    @move
     def open_a_page(self, number: int) -> None:
         self.come(self.pick(self.people(), number))
         self.settle()
 
     @rule(number=st.integers(0, 99))
+    @move
     def open_a_page_of_a_game_that_is_over(self, number: int) -> None:
         over = [one for one in self.sessions if self.model.place(one) is None and self.sessions[one] in self.play._places]
         self.come(self.pick(over, number))
 
     @rule(number=st.integers(0, 99), reloads=st.booleans(), waits=st.booleans())
+    @move
     def lose_the_page(self, number: int, reloads: bool, waits: bool) -> None:
         person = self.pick(self.welcomed(), number)
         self.do(person, "lose")
@@ -355,13 +408,18 @@ class Seats(RuleBasedStateMachine):
         if waits or reloads:
             self.settle()
 
-    def do(self, person: str, deed: str, **fields: Any) -> None:
+    def do(self, person: str | None, deed: str, **fields: Any) -> None:
         """Somebody does something, on the server and in the model."""
+        if person is None:
+            return
+        self.host.num_moves += 1
+        self.moves.append(f"  {person} {deed} {fields}")
         page, place = self.pages[person], self.model.place(person)
         assert place is not None
 
         async def act() -> None:
             if deed == "lose":
+                page.is_closed = True
                 page.game.detach(page.seat, page)  # type: ignore[arg-type]
             else:
                 page.game.on_command(page.seat, wire.ClientCommand(deed, **fields))
@@ -382,9 +440,12 @@ class Seats(RuleBasedStateMachine):
                 self.model.turn_over(*place, fields["who"])
 
     @rule(number=st.integers(0, 99))
+    @move
     def all_of_a_game_start(self, number: int) -> None:
-        person = self.pick(self.welcomed(), number)
-        mine, _ = self.model.place(person) or pytest.fail("no place")
+        place = self.model.place(self.pick(self.welcomed(), number) or "")
+        if place is None:
+            return
+        mine, _ = place
         for other in [seat.person for seat in mine.people if seat.person in self.welcomed()]:
             self.do(other, "start")
         self.settle()
@@ -395,12 +456,15 @@ class Seats(RuleBasedStateMachine):
             st.sampled_from(["start", "resume", "pause", "wheel me", "wheel agent", "partner"]), min_size=1, max_size=3
         ),
     )
+    @move
     def press(self, number: int, deeds: list[str]) -> None:
-        person = self.pick(self.welcomed(), number)
+        person = self.pick(self.welcomed(), number) or ""
         for deed in deeds:
             kind, _, who = deed.partition(" ")
             if self.model.place(person) is not None and self.has_opened(person):
                 self.do(person, kind, **({"who": who} if who else {}))
+            if deed == "partner":
+                self.settle()  # agents sit down in a moment; only then the game begins
         self.settle()
 
     def has_opened(self, person: str) -> bool:
@@ -408,21 +472,27 @@ class Seats(RuleBasedStateMachine):
         return self.pages[person].seat.is_welcomed
 
     @rule(number=st.integers(0, 99), waits=st.booleans())
+    @move
     def quit(self, number: int, waits: bool) -> None:
         self.do(self.pick(self.welcomed(), number), "quit")
         if waits:
             self.settle()
 
     @rule(number=st.integers(1, 12))
+    @move
     def play_on(self, number: int) -> None:
         self.settle()
+        self.see(number)
+
+    def see(self, num_steps: int) -> None:
+        """Every game that runs makes so many steps."""
         playing = [mine for mine in self.model.live if mine.clock_is_on]
-        assume(playing)
+        self.host.num_moves += bool(playing)
 
         async def see() -> None:
             for mine in playing:
                 page = next(self.pages[seat.person] for seat in mine.people if seat.is_playing and seat.person)
-                goal = page.step + number
+                goal = page.step + num_steps
                 await until(
                     lambda page=page, goal=goal, mine=mine: page.step >= goal or page.is_over,
                     lambda page=page: f"{page.game.number} stands at step {page.step}",
@@ -433,11 +503,14 @@ class Seats(RuleBasedStateMachine):
     # What happens to them
 
     @rule()
+    @move
     def time_passes(self) -> None:
         """Until the next who is waited for is given up, and not so long that it matters when exactly others are."""
         self.settle()
         due = self.model.next_deadlines
-        assume(due)
+        if not due:
+            return
+        self.host.num_moves += 1
         self.model.now = self.host.loop.time()
         end = due[0] + 5.0
         while any(abs(at - end) < 5.0 for at in due[1:]):
@@ -453,11 +526,14 @@ class Seats(RuleBasedStateMachine):
         self.settle()
 
     @rule(number=st.integers(0, 15))
+    @move
     def kill_a_worker(self, number: int) -> None:
-        assume(number < 6)
+        if number >= 6:
+            return
         self.settle()
         held = [link for link in self.play.pool.links if link.games]
-        assume(held)
+        if not held:
+            return
         link = held[number % len(held)]
         games = list(link.games.values())
 
@@ -470,21 +546,20 @@ class Seats(RuleBasedStateMachine):
                 self.model.worker_died(mine)
         self.run(die())
         self.host.num_kills += 1
+        self.host.num_moves += 1
         self.settle()
 
     @rule(number=st.integers(0, 15))
+    @move
     def kill_the_server(self, number: int) -> None:
-        assume(number < 3)
+        if number >= 3:
+            return
         self.settle()
-        note("the server is killed")
         self.run(self.host.kill())
-        folder, num_steps = self.host.root / "journal", {}
-        for mine in self.model.live:
-            paths = journal.segments(folder, self.games[id(mine)].episode_id)
-            if mine.state in ("begun", "held"):
-                num_steps[id(mine)] = journal.Journal(paths).table(["step"]).num_rows - 1
-                self.num_segments[id(mine)] = len(paths)
+        begun = [mine for mine in self.model.live if mine.state in ("begun", "held")]
+        num_steps = {id(mine): self.num_recorded(self.games[id(mine)]) for mine in begun}
         self.host.num_restarts += 1
+        self.host.num_moves += 1
         self.parted |= {person for person in self.sessions if self.model.place(person) is None}
         self.run(self.host.start())
         self.model.server_died(num_steps)
@@ -504,9 +579,9 @@ class Seats(RuleBasedStateMachine):
     # What is always so
 
     @invariant()
+    @move
     def everything_is_in_its_place(self) -> None:
         play = self.play
-        self.host.num_moves += 1
         seats = [place.seat for place in play._places.values()]
         assert len(set(map(id, seats))) == len(seats), "two sessions have one seat"
         for session, (game, seat) in play._places.items():
@@ -521,6 +596,7 @@ class Seats(RuleBasedStateMachine):
         assert len(set(map(id, linked))) == len(linked), "a game has two workers"
         assert not [game for game in linked if game.state is State.ENDED], "a worker keeps a game that is over"  # type: ignore[attr-defined]
 
+    @move
     def teardown(self) -> None:
         """Everybody goes, and nothing is left."""
         self.settle()
@@ -573,6 +649,8 @@ def test_whatever_people_and_processes_do_seats_and_recordings_stay_right(
                 report_multiple_bugs=False,
             ),
         )
+    except Exception as error:
+        raise (Seats.host.failure or error) from None
     finally:
         host = Seats.host
         print(f"{host.num_moves} moves, {host.num_kills} workers and {host.num_restarts} servers killed")
