@@ -517,6 +517,10 @@ class PlayServer:
             log.exception("episode %s stays in the journal", episode_id)
             return True
 
+    def has_journal(self, episode_id: str) -> bool:
+        """Whether the recording of an episode has begun."""
+        return bool(journal.segments(self.archive.journal_folder, episode_id))
+
     def note_waited(self, session: str, seconds: float, came: str) -> None:
         """Write down how long a player waited for others, and who came."""
         self._note([session], lambda database: sessions.note_waited(database, session, seconds, came))

@@ -209,7 +209,8 @@ class Model:
                     seat.agent = None if last in NAMES.values() else game.partner
                     if seat.agent is None:
                         self._over(game, "interrupted")
-                seat.wheel, seat.connected, seat.deadline = None, False, None
+                seat.wheel, seat.deadline = None, None
+                seat.connected = seat.away = seat.restored = False
                 if seat.person is not None:
                     seat.deadline = self.now + RESUME_S
             if game.is_live:

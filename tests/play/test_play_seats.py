@@ -117,6 +117,8 @@ def test_latency_is_measured_from_pictures_of_a_running_game_only() -> None:
 
         def start(self, observation: Any, info: Any) -> None: ...
 
+        def flush(self) -> None: ...
+
         def step(self, action: Any, result: Any, *, timing: Any, **_: Any) -> None:
             self.timings.append(timing)
 

@@ -28,6 +28,7 @@ from interplay.play.games.seat import Seat
 from interplay.play.games.state import State
 from interplay.play.server import PlayServer
 from interplay.play.workers.channel import Acting, AgentLost, Opened
+from interplay.play.workers.pool import WorkerLink
 from interplay.record import journal
 from interplay.store import PlaySession
 from interplay.tasks import parse_suite
@@ -213,7 +214,7 @@ class Seats(RuleBasedStateMachine):
     def num_recorded(self, game: Game) -> int:
         """Steps on disk."""
         paths = journal.segments(self.host.root / "journal", game.episode_id)
-        return journal.Journal(paths).table(["step"]).num_rows - 1
+        return journal.Journal(paths).table(["step"]).num_rows - 1 if paths else 0
 
     def differences(self) -> list[str]:
         """Where the server is not, or not yet, as the model says."""
@@ -237,6 +238,8 @@ class Seats(RuleBasedStateMachine):
                 continue
             if (mine.state == "begun" or game.state is State.WAITING) and not game.is_opened:
                 found.append(f"{game.number}: is not opened")
+            if mine.state == "begun" and not self.play.has_journal(game.episode_id):
+                found.append(f"{game.number}: has no journal")
             for one, seat in zip(mine.seats, game.seats, strict=True):
                 person = next((name for name, session in self.sessions.items() if session == seat.session), None)
                 is_there = {
@@ -325,10 +328,11 @@ class Seats(RuleBasedStateMachine):
         task=st.sampled_from(sorted(TASKS)),
         wheels=st.lists(st.sampled_from([None, None, "random"]), min_size=3, max_size=3),
         num_steps=st.integers(0, 9),
+        is_killed=st.sampled_from([False, False, False, True]),
     )
     @move
-    def meet(self, task: str, wheels: list[str | None], num_steps: int) -> None:
-        """So many join that a game begins, and play a few steps."""
+    def meet(self, task: str, wheels: list[str | None], num_steps: int, is_killed: bool) -> None:
+        """So many join that a game begins, and play a few steps; their worker may be killed in the moment of the first."""
         people = []
         while not people or any(seat.is_open for seat in (self.model.place(people[-1]) or pytest.fail("no place"))[0].seats):
             person = self.ask_for_a_seat(task, None, wheels[len(people) % 3])
@@ -340,6 +344,8 @@ class Seats(RuleBasedStateMachine):
         self.settle()
         for seat in (self.model.place(people[-1]) or pytest.fail("no place"))[0].people:
             self.do(seat.person, "start")
+        if is_killed:
+            self.kill(self.real_seat(people[-1])[0].hosting.link)
         self.settle()
         self.see(num_steps)
 
@@ -534,7 +540,12 @@ class Seats(RuleBasedStateMachine):
         held = [link for link in self.play.pool.links if link.games]
         if not held:
             return
-        link = held[number % len(held)]
+        self.kill(held[number % len(held)])
+        self.settle()
+
+    def kill(self, link: WorkerLink | None) -> None:
+        if link is None:
+            return
         games = list(link.games.values())
 
         async def die() -> None:
@@ -547,7 +558,6 @@ class Seats(RuleBasedStateMachine):
         self.run(die())
         self.host.num_kills += 1
         self.host.num_moves += 1
-        self.settle()
 
     @rule(number=st.integers(0, 15))
     @move

@@ -64,25 +64,30 @@ class Hosting:
     def open(self) -> None:
         """Make the world."""
         task = self._game.task
-        for_people = any(seat.owner is None or seat.owner.kind == "human" for seat in self._game.seats)
-        command = channel.Open(task.to_json(), self._game.seed, for_people)
         self._is_counted = self._is_counted and not self.is_drawn_here
         # Drawn or not, a game begins soonest in the worker that was made ready for it.
         has_spare = backends.of(task).must_load and self._server.pool.has_spare
-        self._game.run(self._place(command, alone=self._needs_process or has_spare))
+        self._game.run(self._place(self._anew, alone=self._needs_process or has_spare))
+
+    @property
+    def _anew(self) -> channel.Command:
+        for_people = any(seat.owner is None or seat.owner.kind == "human" for seat in self._game.seats)
+        return channel.Open(self._game.task.to_json(), self._game.seed, for_people)
 
     def restore(self) -> None:
         """Rebuild the world from its journal, after the server was killed."""
         self._go_on(alone=self._needs_process)
 
     def _go_on(self, *, alone: bool) -> None:
-        """Rebuild the episode from its journal on another worker."""
+        """Rebuild the episode from its journal on another worker; begin again where there is none yet."""
         self._game.state = State.RECOVERING
         self.is_opened = False
         owners = {seat.name: name for seat in self._game.seats if (name := seat.acted_by) is not None}
         for seat in self._game.seats:
             seat.text("paused", reason="moving" if self.is_moving else "recovering")
-        command = channel.GoOn(self._game.task.to_json(), self._game.episode_id, owners)
+        episode = self._game.episode_id
+        is_recorded = self._server.has_journal(episode)
+        command = channel.GoOn(self._game.task.to_json(), episode, owners) if is_recorded else self._anew
         self._game.run(self._place(command, alone=alone))
 
     async def _place(self, command: channel.Command, *, alone: bool) -> None:

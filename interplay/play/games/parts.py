@@ -51,6 +51,10 @@ class GameServer(Protocol):
         """Seal the journal of an episode that failed; returns whether anything of it is kept."""
         ...
 
+    def has_journal(self, episode_id: str) -> bool:
+        """Whether the recording of an episode has begun."""
+        ...
+
     def note_waited(self, session: str, seconds: float, came: str) -> None:
         """Write down how long a player waited, and who came: see `PlaySession.came`."""
         ...
