@@ -518,8 +518,14 @@ class PlayServer:
             return True
 
     def has_journal(self, episode_id: str) -> bool:
-        """Whether the recording of an episode has begun."""
-        return bool(journal.segments(self.archive.journal_folder, episode_id))
+        """Whether an episode whose worker died can go on from its recording. A file that was killed before it held anything
+        is removed: the episode begins again."""
+        paths = journal.segments(self.archive.journal_folder, episode_id)
+        if journal.holds_observations(paths):
+            return True
+        for path in paths:
+            path.unlink(missing_ok=True)
+        return False
 
     def note_waited(self, session: str, seconds: float, came: str) -> None:
         """Write down how long a player waited for others, and who came."""

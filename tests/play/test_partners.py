@@ -502,6 +502,21 @@ def test_a_game_with_an_agent_goes_on_after_the_server_was_killed(tmp_path: Path
         archive.close()
 
 
+def test_a_game_of_turns_that_ends_before_its_first_step_leaves_no_episode(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with server_here(tmp_path) as play:
+            ann = await come(play, TURNS, "ann")
+            await until(lambda: ann.said("started"))
+            ann.say("quit")
+            words = await ended(ann)
+            assert (words["episode"], words["outcome"], words["num_steps"]) == (None, "quit", 0)
+            assert not play.archive.episodes()
+            assert not list(play.archive.journal_folder.iterdir())
+            await until(lambda: episodes_of(play) == {"ann": None})
+
+    asyncio.run(scenario())
+
+
 @pytest.mark.parametrize("agent", ["random", "trial_agents:Good"])
 def test_a_world_of_turns_waits_for_the_person_at_the_wheel_and_not_for_the_agent(
     tmp_path: Path, agent: str, monkeypatch: pytest.MonkeyPatch

@@ -28,7 +28,7 @@ from interplay.play.games.seat import Seat
 from interplay.play.games.state import State
 from interplay.play.server import PlayServer
 from interplay.play.workers.channel import Acting, AgentLost, Opened
-from interplay.play.workers.pool import WorkerLink
+from interplay.play.workers.pool import QUICK_DEATH_S, WorkerLink
 from interplay.record import journal
 from interplay.store import PlaySession
 from interplay.tasks import parse_suite
@@ -213,8 +213,13 @@ class Seats(RuleBasedStateMachine):
 
     def num_recorded(self, game: Game) -> int:
         """Steps on disk."""
-        paths = journal.segments(self.host.root / "journal", game.episode_id)
+        paths = self.paths_of(game)
         return journal.Journal(paths).table(["step"]).num_rows - 1 if paths else 0
+
+    def paths_of(self, game: Game) -> list[Path]:
+        """Its journal, once something is in it."""
+        paths = journal.segments(self.host.root / "journal", game.episode_id)
+        return paths if journal.holds_observations(paths) else []
 
     def differences(self) -> list[str]:
         """Where the server is not, or not yet, as the model says."""
@@ -238,7 +243,7 @@ class Seats(RuleBasedStateMachine):
                 continue
             if (mine.state == "begun" or game.state is State.WAITING) and not game.is_opened:
                 found.append(f"{game.number}: is not opened")
-            if mine.state == "begun" and not self.play.has_journal(game.episode_id):
+            if mine.state == "begun" and not self.paths_of(game):
                 found.append(f"{game.number}: has no journal")
             for one, seat in zip(mine.seats, game.seats, strict=True):
                 person = next((name for name, session in self.sessions.items() if session == seat.session), None)
@@ -547,6 +552,8 @@ class Seats(RuleBasedStateMachine):
         if link is None:
             return
         games = list(link.games.values())
+
+        link.born_at -= QUICK_DEATH_S  # else the next one starts later and later
 
         async def die() -> None:
             os.kill(link.process.pid, signal.SIGKILL)

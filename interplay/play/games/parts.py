@@ -52,7 +52,7 @@ class GameServer(Protocol):
         ...
 
     def has_journal(self, episode_id: str) -> bool:
-        """Whether the recording of an episode has begun."""
+        """Whether an episode whose worker died can go on from its recording."""
         ...
 
     def note_waited(self, session: str, seconds: float, came: str) -> None:
