@@ -9,7 +9,7 @@ import asyncio
 import functools
 import os
 import signal
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -646,12 +646,52 @@ class Seats(RuleBasedStateMachine):
         self.run(empty())
 
 
-@pytest.mark.slow
-def test_whatever_people_and_processes_do_seats_and_recordings_stay_right(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.fixture(scope="module")
+def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
+    """One server, and those that follow it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(Path(__file__).parent))
+        made = Seats.host = Host(tmp_path_factory.mktemp("seats"))
+        yield made
+        if made.failure is None:
+            made.stop()
+        else:
+            made.loop.run_until_complete(made.kill())
+
+
+def test_after_a_kill_nobody_waits_long_for_who_does_not_come_back_nor_at_all_for_whom_an_agent_had_replaced(
+    host: Host,
 ) -> None:
-    monkeypatch.syspath_prepend(str(Path(__file__).parent))
-    Seats.host = Host(tmp_path)
+    moves = Seats()
+    moves.meet(task="crew/two", wheels=[None] * 3, num_steps=3, is_killed=False)
+    (mine,) = moves.model.live
+    moves.kill_the_server(number=0)
+    moves.come("p1")
+    moves.do("p1", "start")
+    moves.settle()
+    assert not mine.clock_is_on, "p0 was there, and may come back"
+    moves.time_passes()
+    assert mine.clock_is_on
+    moves.see(3)
+    moves.come("p0")
+    moves.do("p0", "start")
+    moves.settle()
+    moves.see(3)
+    moves.do("p0", "lose")
+    moves.settle()
+    moves.see(150)  # a step is on disk a second later
+    moves.kill_the_server(number=0)
+    moves.come("p1")
+    moves.do("p1", "start")
+    moves.settle()
+    assert mine.clock_is_on
+    moves.see(3)
+    moves.teardown()
+    assert [owner for _, owner in mine.owners["a"]][-3:] == ["random", "p0", "random"]
+
+
+@pytest.mark.slow
+def test_whatever_people_and_processes_do_seats_and_recordings_stay_right(host: Host) -> None:
     try:
         run_state_machine_as_test(
             Seats,
@@ -667,8 +707,6 @@ def test_whatever_people_and_processes_do_seats_and_recordings_stay_right(
             ),
         )
     except Exception as error:
-        raise (Seats.host.failure or error) from None
+        raise (host.failure or error) from None
     finally:
-        host = Seats.host
         print(f"{host.num_moves} moves, {host.num_kills} workers and {host.num_restarts} servers killed")
-    host.stop()
