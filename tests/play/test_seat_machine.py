@@ -62,7 +62,7 @@ class Visitor(Page):
     def close(self, code: int, reason: str = "") -> None:
         if not self.is_closed:
             self.is_closed = True
-            asyncio.get_running_loop().call_soon(self.game.detach, self.seat, self)
+            asyncio.get_running_loop().call_soon(self.game.detach, self.seat, self)  # type: ignore[arg-type]
 
     @property
     def is_over(self) -> bool:
@@ -150,6 +150,7 @@ def move(act: Callable[..., None]) -> Callable[..., None]:
             if self.host.failure is None:
                 error.add_note("after:\n" + "\n".join(self.moves))
                 self.host.failure = error
+                print(f"{error}\n{error.__notes__[-1]}", flush=True)  # before what is left of it is tried in vain
             raise
 
     return noted
@@ -702,7 +703,7 @@ def test_whatever_people_and_processes_do_seats_and_recordings_stay_right(host: 
                 database=None,
                 derandomize="INTERPLAY_SEAT_MOVES" not in os.environ,
                 phases=[Phase.generate],
-                suppress_health_check=list(HealthCheck),
+                suppress_health_check=list(HealthCheck),  # type: ignore[arg-type]
                 report_multiple_bugs=False,
             ),
         )
