@@ -36,7 +36,9 @@ from interplay.tasks import parse_suite
 pytest.importorskip("pettingzoo")
 
 MOVES_OF_EXAMPLE = 40
-NUM_MOVES = int(os.environ.get("INTERPLAY_SEAT_MOVES", "240"))
+NUM_EXAMPLES = 8
+NUM_MOVES = int(os.environ.get("INTERPLAY_SEAT_MOVES", "0"))
+"""At least so many, of which each did something; without it, those of `NUM_EXAMPLES`."""
 WITHIN_S = float(os.environ.get("WITHIN_S", "120"))
 TASKS = {"crew/two": "random", "crew/pair": None, "crew/three": "random"}
 """Task -> who acts there for a person who is gone."""
@@ -693,20 +695,21 @@ def test_after_a_kill_nobody_waits_long_for_who_does_not_come_back_nor_at_all_fo
 
 @pytest.mark.slow
 def test_whatever_people_and_processes_do_seats_and_recordings_stay_right(host: Host) -> None:
+    machine_settings = settings(
+        max_examples=NUM_EXAMPLES,
+        stateful_step_count=MOVES_OF_EXAMPLE,
+        deadline=None,
+        database=None,
+        derandomize=not NUM_MOVES,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),  # type: ignore[arg-type]
+        report_multiple_bugs=False,
+    )
     try:
-        run_state_machine_as_test(
-            Seats,
-            settings=settings(
-                max_examples=max(1, NUM_MOVES // MOVES_OF_EXAMPLE),
-                stateful_step_count=MOVES_OF_EXAMPLE,
-                deadline=None,
-                database=None,
-                derandomize="INTERPLAY_SEAT_MOVES" not in os.environ,
-                phases=[Phase.generate],
-                suppress_health_check=list(HealthCheck),  # type: ignore[arg-type]
-                report_multiple_bugs=False,
-            ),
-        )
+        run_state_machine_as_test(Seats, settings=machine_settings)
+        while host.num_moves < NUM_MOVES:
+            run_state_machine_as_test(Seats, settings=machine_settings)
+            print(f"{host.num_moves} moves", flush=True)
     except Exception as error:
         raise (host.failure or error) from None
     finally:
