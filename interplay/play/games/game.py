@@ -310,10 +310,11 @@ class Game:
 
     def on_orphaned(self) -> None:
         """Its worker died."""
+        message = self.hosting.lost()
         if self.state is State.ENDING:
             # The journal may have its end marker or not: sealing finds out.
             self.closing.failed("interrupted", "the episode ended while its worker died")
-        elif (message := self.hosting.lost()) is not None:
+        elif message is not None:
             self.closing.failed("world_failed", message)
 
     def _on_opened(self) -> None:

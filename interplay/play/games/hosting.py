@@ -98,7 +98,7 @@ class Hosting:
         except OSError as error:
             log.error("game %d: no worker could be started: %s", game.number, error)
             if game.state not in OVER and not pool.stopping:
-                self.lost()
+                game.on_orphaned()
             return
         if game.state in OVER:
             pool.leave(link, game.number)

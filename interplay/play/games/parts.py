@@ -102,6 +102,10 @@ class PlayedGame(Played, Protocol):
         """Tell the worker something about the game, or about a seat."""
         ...
 
+    def on_orphaned(self) -> None:
+        """It has no worker any more."""
+        ...
+
     def start_clock(self) -> None:
         """Play from now on."""
         ...
