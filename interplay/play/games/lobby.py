@@ -92,7 +92,9 @@ class Lobby:
         self._note(seat, "agent")
 
     def joined(self, seat: Seat) -> None:
-        """A player came. Who has the last seat ends the others' wait."""
+        """A player came, perhaps with an agent at their wheel. Who has the last seat ends the others' wait."""
+        if seat.agent is not None:
+            self._takeover.let_agent(seat, seat.agent)
         if not any(one.is_open for one in self._game.seats):
             for other in self._game.seats:
                 if other is not seat:
