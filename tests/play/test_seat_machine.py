@@ -693,6 +693,17 @@ def test_after_a_kill_nobody_waits_long_for_who_does_not_come_back_nor_at_all_fo
     assert [owner for _, owner in mine.owners["a"]][-3:] == ["random", "p0", "random"]
 
 
+def test_the_agent_of_who_joins_a_game_whose_world_is_there_acts(host: Host) -> None:
+    moves = Seats()
+    moves.join(task="crew/two", partner=None, wheel=None, comes=True)
+    moves.join(task="crew/two", partner=None, wheel="random", comes=True)
+    moves.all_of_a_game_start(number=0)
+    (mine,) = moves.model.live
+    assert [seat.acted_by for seat in mine.seats] == ["p0", "random"]
+    moves.see(3)
+    moves.teardown()
+
+
 @pytest.mark.slow
 def test_whatever_people_and_processes_do_seats_and_recordings_stay_right(host: Host) -> None:
     machine_settings = settings(
