@@ -409,6 +409,7 @@ class Seats(RuleBasedStateMachine):
     @rule(number=st.integers(0, 99))
     @move
     def open_a_page_of_a_game_that_is_over(self, number: int) -> None:
+        self.settle()
         over = [one for one in self.sessions if self.model.place(one) is None and self.sessions[one] in self.play._places]
         self.come(self.pick(over, number))
 

@@ -23,6 +23,7 @@ from interplay.play.games.state import State
 from interplay.play.limits import PlayError
 from interplay.play.server import PlayServer
 from interplay.play.workers import channel
+from interplay.record import journal
 from interplay.store import Participant, PlaySession, sessions
 from interplay.tasks import parse_suite
 
@@ -182,6 +183,8 @@ async def being_brought_back(play: PlayServer) -> tuple[Game, list[Listener]]:
     for seat in game.seats:
         game.on_command(seat, wire.ClientCommand("start"))
     await until(lambda: all("started" in kinds(one) for one in listeners))
+    folder = play.archive.journal_folder
+    await until(lambda: (paths := journal.segments(folder, game.episode_id)) and journal.holds_steps(paths))
     assert game.hosting.link is not None
     os.kill(game.hosting.link.process.pid, signal.SIGKILL)
     async with asyncio.timeout(30):

@@ -71,6 +71,8 @@ def test_a_running_recording_is_left_alone(archive):
         assert writer.stdout is not None
         writer.stdout.readline()
         (path,) = archive.journal_folder.glob("*.arrows")
+        while not journal.holds_steps([path]):
+            time.sleep(0.01)
         assert archive.recover() == []
         with pytest.raises(RecordingError, match="in use by a running process"):
             archive.seal(path)
