@@ -292,7 +292,7 @@ def _serve(
     from interplay.play.connections.admission import GuardedHttpProtocol
     from interplay.play.connections.sockets import PlaySocketProtocol
     from interplay.play.connections.tokens import OPERATOR_FILE, operator_token, server_secret
-    from interplay.play.games.lobby import PARTNER_AFTER_S
+    from interplay.play.games.for_study import PARTNER_AFTER_S
     from interplay.play.limits import MAX_SEATS_OF_ADDRESS
     from interplay.play.server import PlayServer
     from interplay.web.app import create_app

@@ -1,9 +1,7 @@
-"""`interplay study check | open | close | list | show | participants | hit | pay | simulate | raffle | class | feedback`."""
+"""`interplay study`: checking, opening and closing studies, and listing who takes part."""
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, fields
 from pathlib import Path
@@ -26,9 +24,9 @@ from interplay.cli.common import (
 )
 from interplay.cli.study_feedback import feedback
 from interplay.cli.study_hit import hit, hit_lines
-from interplay.cli.study_opened import NO_SERVER, AddressOption, local_address, opened_hint
+from interplay.cli.study_opened import NO_SERVER, AddressOption, local_address, opened_place, print_csv
 from interplay.cli.study_pay import pay
-from interplay.cli.study_play import raffle, simulate
+from interplay.cli.study_play import answers, raffle, simulate
 from interplay.errors import unknown_name
 
 if TYPE_CHECKING:
@@ -46,6 +44,7 @@ app = typer.Typer(
 app.command("hit")(hit)
 app.command("pay")(pay)
 app.command("simulate")(simulate)
+app.command("answers")(answers)
 app.command("raffle")(raffle)
 app.command("feedback")(feedback)
 app.add_typer(study_class.app, name="class")
@@ -90,6 +89,8 @@ def open_study(
     local = local_address(archive.root) if address is None else None
     address = address or local or NO_SERVER
     _look_for_examples(archive, study)
+    if study.play is not None:
+        _look_for_agents(archive, study.play)
     before = Studies(archive.database).open(study)
     same = before is not None and before.study.content_hash == study.content_hash
     deed = "is open" if before is None or not same else "is open already" if before.is_open else "is open again"
@@ -121,12 +122,11 @@ def close(
     """
     from interplay.study.studies import Studies
 
-    place = place_options(data, database)
-    archive = open_archive(data, database, must_exist=True)
-    closed, inside = Studies(archive.database).close(study, hint=opened_hint(place))
+    archive, hint = opened_place(data, database)
+    closed, inside = Studies(archive.database).close(study, hint=hint)
     text = f"{study} is closed; {inside} {'person was' if inside == 1 else 'people were'} taking part."
     if closed.study.pay is not None:
-        text += f"\nPay them:  interplay study pay {study}{place}"
+        text += f"\nPay them:  interplay study pay {study}{place_options(data, database)}"
     emit({"study": study, "closed_at": closed.closed_at, "inside": inside}, as_json=as_json, text=text)
 
 
@@ -216,15 +216,12 @@ def participants(
     """
     from interplay.study.studies import Part, Studies
 
-    studies = Studies(open_archive(data, database, must_exist=True).database)
-    studies.get(study, hint=opened_hint(place_options(data, database)))
+    archive, hint = opened_place(data, database)
+    studies = Studies(archive.database)
+    studies.get(study, hint=hint)
     rows = [_row(one) for one in studies.parts(study)]
     if as_csv and not as_json:
-        text = io.StringIO()
-        writer = csv.DictWriter(text, [field.name for field in fields(Part)], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-        print(text.getvalue(), end="")
+        print_csv([field.name for field in fields(Part)], rows)
         return
     is_play = any(row["variant"] for row in rows)
     work = ("enrolment", "variant", "#accepted_min") if is_play else ("#answers",)
@@ -277,7 +274,28 @@ def _checked(name: str, suite: list[Path] | None) -> Study:
         for place, variant in enumerate(study.play.variants):
             names = dict.fromkeys((*variant.treatment.statistics, study.play.accepted))
             _check_statistics(f"variants[{place}] of {name}", names, tasks[variant.task])
+            if variant.agents and len(tasks[variant.task].seats) == 1:
+                raise StudyError(
+                    f"variants[{place}] of {name}: {variant.task} has one seat, and none for {variant.agents[0]!r}\n"
+                    "Remedy: leave partner and fallback out."
+                )
     return study
+
+
+def _look_for_agents(archive: Archive, play: PlayPart) -> None:
+    """Refuse agents that are not here.
+
+    Raises:
+        NotFoundError: For the first, with the nearest name.
+    """
+    from interplay.agents.find import names
+
+    known = [one.name for one in names(archive)]
+    for place, variant in enumerate(play.variants):
+        for agent in variant.agents:
+            if ":" not in agent and agent not in known:
+                hint = f"It stands in variants[{place}]. All agents:  interplay agents list    Your own:  module:factory"
+                raise unknown_name("agent", agent, known, hint=hint)
 
 
 def _check_statistics(where: str, names: Iterable[str], task: Task) -> None:
@@ -349,8 +367,8 @@ def _document(study: Study) -> dict[str, Any]:
     return {"study": study.to_json(), "content_hash": study.content_hash}
 
 
-def _variant_lines(play: PlayPart) -> list[str]:
-    """What each variant asks and gives, one line each."""
+def _play_lines(study: Study, play: PlayPart) -> list[str]:
+    """What each variant asks and gives, what is asked about partners, and what waiting for one is worth."""
     from interplay.study.incentives.words import amount
 
     lines = []
@@ -363,24 +381,35 @@ def _variant_lines(play: PlayPart) -> list[str]:
         target = "" if variant.target_min is None else f"; target {variant.target_min:g} min"
         money = f"; {rules.reward_cents / 100:.2f} {rules.currency}" if rules.max_cents else ""
         money += "" if rules.bonus is None else f" + up to {rules.bonus.max_cents / 100:.2f}"
-        lines.append(f"variant    {variant.name}: {variant.task}; {asked}{money}{target}")
+        agents = f"; with {' or '.join(variant.partners)}" if variant.partners else ""
+        agents += f"; {variant.fallback} where nobody comes" if variant.fallback else ""
+        lines.append(f"variant    {variant.name}: {variant.task}{agents}; {asked}{money}{target}")
+    asked, waiting = play.questions, play.waiting
+    if asked.partner or asked.comparison:
+        lines.append(f"questions  {len(asked.partner)} about a partner, {len(asked.comparison)} about two partners")
+    if waiting.pay_cents:
+        pay = f"{waiting.pay_cents / 100:.2f} {play.variants[0].treatment.currency}"
+        lines.append(f"waiting    after {waiting.after_s:g} s without a partner: {pay}")
+        if "no_partner" not in getattr(study.channels.get("prolific"), "codes", {"no_partner": ""}):
+            lines.append("           codes has none for no_partner, so Prolific asks those people to return the submission")
     return lines
 
 
 def _summary(study: Study) -> list[str]:
     """A few lines that say what a study asks and gives."""
-    quiz, wage = study.quiz, study.pay
+    wage = study.pay
     count = study.num_answers
     per_visit = "as many comparisons as people like" if count is None else f"{count} comparison{'s' if count > 1 else ''}"
     if study.play is not None:
         num = len(study.play.variants)
         per_visit = "one game, as often as needed" if num == 1 else f"one of {num} variants, {study.play.choice}"
     lines = [f"a visit    {per_visit}, about {study.minutes:g} min", f"channels   {', '.join(study.channels)}"]
-    if quiz is not None:
+    quizzes = [study.quiz, *(one.quiz for one in study.play.variants)] if study.play is not None else [study.quiz]
+    for quiz in [one for one in quizzes if one is not None]:
         share = f"{quiz.quiz.pass_share:.0%} of {quiz.quiz.num_boxes} boxes"
         lines.append(f"quiz       {quiz.quiz.id}: {share}, attempts: {quiz.attempts}")
     if study.play is not None:
-        lines += _variant_lines(study.play)
+        lines += _play_lines(study, study.play)
     if wage is not None:
         hourly = wage.hourly_cents(study.minutes) / 100
         target = "" if wage.hourly_target_cents is None else f" (target {wage.hourly_target_cents / 100:.2f})"

@@ -11,6 +11,8 @@ def explained_text(document: dict[str, Any]) -> Any:
     """The document of `Explanation.to_json` as a page of text."""
     from rich.console import Group
 
+    from interplay.study.incentives.words import amount
+
     one, rules = document, document["treatment"]
     currency = "" if rules is None else rules["currency"]
     lines = [f"enrolment  {one['enrolment']}, {one['worker']}: {one['outcome']}", f"version    {one['version'][:12]}"]
@@ -43,8 +45,13 @@ def explained_text(document: dict[str, Any]) -> Any:
         parts += [table(["#line", "written", "kind", "state", "#amount", "request"], rows), ""]
     owed = (one["reward_cents"] + one["bonus_cents"]) / 100
     said = f"owed {owed:.2f} {currency} ({one['reward_cents'] / 100:.2f} reward + {one['bonus_cents'] / 100:.2f} earned or won)"
+    if (waited := one["waited"]) is not None:
+        how_long, enough = amount("time", waited["waited_s"]), amount("time", waited["after_s"])
+        parts.append(
+            f"Waited {how_long} for a partner, and nobody came; {enough} is enough for {waited['pay_cents'] / 100:.2f}."
+        )
     parts.append(f"{said}; the ledger says that {one['sent_cents'] / 100:.2f} was sent.")
-    if not one["is_final"]:
+    if not one["is_final"] and one["waited"] is None:
         parts.append("The visit has not ended as done: these are its games up to now.")
     parts.append(
         "The rules give the amount in the ledger."

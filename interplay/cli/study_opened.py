@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import re
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import urlsplit
 
 import typer
 
-from interplay.cli.common import SERVER_FILE
+from interplay.cli.common import SERVER_FILE, open_archive, place_options
 from interplay.record.journal import is_live
+
+if TYPE_CHECKING:
+    from interplay.record import Archive
 
 NO_SERVER = "https://YOUR-SERVER"
 """Stands in links for an address that nobody has said, where no server runs."""
@@ -42,6 +48,20 @@ def local_address(root: Path) -> str | None:
     file = root / SERVER_FILE
     port = re.search(r"on port (\d+)", file.read_text()) if file.exists() and is_live(file) else None
     return None if port is None else f"http://127.0.0.1:{port[1]}"
+
+
+def opened_place(data: Path, database: str | None) -> tuple[Archive, str]:
+    """The archive of a data folder that is there, and what the error of an unknown study adds."""
+    return open_archive(data, database, must_exist=True), opened_hint(place_options(data, database))
+
+
+def print_csv(names: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None:
+    """Print rows as CSV on standard output."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, names, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    print(text.getvalue(), end="")
 
 
 def opened_hint(place: str) -> str:

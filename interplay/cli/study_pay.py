@@ -9,19 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from interplay.cli.common import (
-    DEFAULT_DATA,
-    DatabaseOption,
-    DataOption,
-    JsonOption,
-    emit,
-    open_archive,
-    place_options,
-    progress,
-    table,
-)
+from interplay.cli.common import DEFAULT_DATA, DatabaseOption, DataOption, JsonOption, emit, place_options, progress, table
 from interplay.cli.study_explained import explained_text
-from interplay.cli.study_opened import opened_hint
+from interplay.cli.study_opened import opened_place
 
 if TYPE_CHECKING:
     from interplay.study.ledger import Payer, Payment, Sent, Visit
@@ -64,8 +54,8 @@ def pay(
     from interplay.study.payroll import Payroll
     from interplay.study.studies import Studies
 
-    archive = open_archive(data, database, must_exist=True)
-    payroll, hint = Payroll(archive.database), opened_hint(place_options(data, database))
+    archive, hint = opened_place(data, database)
+    payroll = Payroll(archive.database)
     if settle:
         payroll.settle(study, settle, hint=hint)
     if explain is not None:
@@ -103,7 +93,7 @@ def _estimates(visits: Sequence[Visit], channel: str) -> list[dict[str, Any]]:
 
     alike: dict[tuple[int, int, str], list[Visit]] = {}
     for visit in visits:
-        if visit.hourly_cents is not None:
+        if visit.is_done and visit.hourly_cents is not None:
             alike.setdefault((visit.reward_cents, visit.hourly_cents, visit.currency), []).append(visit)
     return [
         {

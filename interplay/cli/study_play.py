@@ -1,24 +1,15 @@
-"""`interplay study simulate | raffle`: trying out how a study of play assigns people, and drawing who wins."""
+"""`interplay study simulate | answers | raffle`: how a study of play assigns people, what they say of partners, who wins."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from interplay.cli.common import (
-    DEFAULT_DATA,
-    DatabaseOption,
-    DataOption,
-    JsonOption,
-    emit,
-    open_archive,
-    place_options,
-    progress,
-    table,
-)
-from interplay.cli.study_opened import opened_hint
+from interplay.cli.common import DEFAULT_DATA, DatabaseOption, DataOption, JsonOption, emit, place_options, progress, table
+from interplay.cli.study_opened import opened_place, print_csv
 
 if TYPE_CHECKING:
     from interplay.study.assigning.simulation import Outcome
@@ -103,6 +94,39 @@ def _text(document: dict[str, Any]) -> Any:
     )
 
 
+def answers(
+    study: Annotated[str, typer.Argument(metavar="ID", help="Id of a study that was opened in this data folder.")],
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV on standard output.")] = False,
+    data: DataOption = DEFAULT_DATA,
+    database: DatabaseOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List what people answered about their partners, one row a question, in the order of the answers.
+
+    A form that was skipped has rows without a value.
+
+    Try:  interplay study answers my_study --csv > partners.csv
+    """
+    from interplay.study.playing.visits import PartnerAnswer, Visits
+    from interplay.study.studies import Studies
+
+    archive, hint = opened_place(data, database)
+    found = Visits(archive.database, Studies(archive.database)).answers(study, hint=hint)
+    rows = [asdict(one) | {"answered_at": one.answered_at.isoformat()} for one in found]
+    if as_csv and not as_json:
+        print_csv([field.name for field in fields(PartnerAnswer)], rows)
+        return
+    shown = ("participant", "variant", "form", "#game", "before_partner", "partner", "question", "label")
+    cells = [[_cell(row[name.lstrip("#")]) for name in shown] for row in rows]
+    emit(
+        rows, as_json=as_json, text=table(shown, cells) if rows else f"Nobody has answered questions about partners in {study}."
+    )
+
+
+def _cell(value: Any) -> str:
+    return "skipped" if value is None else str(value)
+
+
 def raffle(
     study: Annotated[str, typer.Argument(metavar="ID", help="Id of a study that was opened in this data folder.")],
     seed: Annotated[
@@ -129,23 +153,21 @@ def raffle(
     from interplay.study.raffle_entries import RaffleEntries, has_addresses
     from interplay.study.studies import Studies
 
-    place = place_options(data, database)
-    opened = open_archive(data, database, must_exist=True).database
-    studies = Studies(opened)
-    if has_addresses(studies.get(study, hint=opened_hint(place))):
-        _raffle_of_addresses(RaffleEntries(opened, studies), study, seed, place, forget=forget, as_json=as_json)
+    archive, hint = opened_place(data, database)
+    place, studies = place_options(data, database), Studies(archive.database)
+    if has_addresses(studies.get(study, hint=hint)):
+        _raffle_of_addresses(RaffleEntries(archive.database, studies), study, seed, place, forget=forget, as_json=as_json)
         return
     if forget:
         raise StudyError(f"{study} keeps no addresses, so there is nothing to erase")
-    payroll = Payroll(opened)
-    drawn = payroll.raffle(study, seed=seed, hint=opened_hint(place))
+    drawn = Payroll(archive.database).raffle(study, seed=seed, hint=hint)
     document = drawn.to_json()
     rows = [(rank + 1, one["worker"], one["enrolment"], one["number"][:16]) for rank, one in enumerate(document["winners"])]
     deed = "Drawn" if document["is_new"] else "Drawn before"
     lines = [
         "",
         f"{deed} from {drawn.entries} entries with the seed {drawn.seed}.",
-        f"Pay them:  interplay study pay {study}{place}",
+        f"Pay them:  interplay study pay {study}{place_options(data, database)}",
     ]
     text = None if as_json else Group(table(["#place", "worker", "enrolment", "number"], rows), *lines)
     emit(document, as_json=as_json, text=text)

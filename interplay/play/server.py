@@ -28,9 +28,9 @@ from interplay.play.beside.sealer import Sealer
 from interplay.play.connections import wire
 from interplay.play.connections.tokens import ExpiredTokenError, SeatTokens, TokenError
 from interplay.play.games import leftovers
+from interplay.play.games.for_study import PARTNER_AFTER_S, ForStudy
 from interplay.play.games.game import Game
 from interplay.play.games.leftovers import Leftovers
-from interplay.play.games.lobby import PARTNER_AFTER_S
 from interplay.play.games.parts import PlayedGame
 from interplay.play.games.seat import UNKNOWN_CLIENT, Seat
 from interplay.play.games.seeds import draw_seed, held_out_share
@@ -246,7 +246,9 @@ class PlayServer:
     def _keep(self, found: Leftovers) -> None:
         """Seats for everybody who may come back; a world is built when they do."""
         for header, rows, acting in found.games:
-            game = self._new_game(header.task, rows[0].seed, episode_id=header.episode, state=State.HELD)
+            # Of a study it is not known any more which: nobody joins, and nobody is told of agents who may not be told.
+            study = ForStudy("", is_blind=True) if any(row.enrolment_id is not None for row in rows) else None
+            game = self._new_game(header.task, rows[0].seed, episode_id=header.episode, state=State.HELD, study=study)
             seats = {seat.name: seat for seat in game.seats}
             for row in rows:
                 self._seat_again(game, seats[row.seat or header.seats[0]], row)
@@ -289,7 +291,7 @@ class PlayServer:
         drawn_here: bool = False,
         partner: str | None = None,
         wheel: str | None = None,
-        study: str | None = None,
+        study: ForStudy | None = None,
     ) -> SeatGrant:
         """Grant a seat; its world is built when the player's socket comes. Call it from any thread: it writes the database.
 
@@ -303,7 +305,7 @@ class PlayServer:
             drawn_here: Whether the player's page will draw the world; counts only where the task's worlds can be drawn there.
             partner: The agent that acts for every other seat of a new game, as `interplay.agents.find` takes it.
             wheel: The agent with which the player shares the wheel of their seat.
-            study: Id of the study that the game is for: everybody in it is there for that study, and nobody may choose agents.
+            study: What the game is for: everybody in it is there for the same, and the study says which agents play.
         Raises:
             NotFoundError: If there is no such task, or no such agent.
             AgentError: If the module of an agent is not there.
@@ -313,7 +315,9 @@ class PlayServer:
             task = self.task(task)
         if self._stopping:
             raise PlayError("the server is stopping; try again in a moment", retry_after_s=10)
-        for agent in {partner, wheel} - {None}:
+        if study is not None:
+            partner = study.partner
+        for agent in {partner, wheel, study and study.fallback} - {None}:
             self.roster.check(str(agent))
         drawn_here = drawn_here and backends.of(task).sends_scenes
         session = secrets.token_urlsafe(12)
@@ -364,7 +368,7 @@ class PlayServer:
             self._loop.call_soon_threadsafe(game.lobby.joined, seat)
         return SeatGrant(session, token, expires_at)
 
-    def _open_place(self, task: Task, seed: int | None, participant_id: int | None, study: str | None) -> Place | None:
+    def _open_place(self, task: Task, seed: int | None, participant_id: int | None, study: ForStudy | None) -> Place | None:
         """A seat in the game of this task that waits longest for a player, where a task has several seats.
 
         Nobody gets two seats in one game: a participant who has one is given another game. Games of a study are for its people
@@ -393,7 +397,7 @@ class PlayServer:
         episode_id: str | None = None,
         countdown_s: int = COUNTDOWN_S,
         state: State = State.EMPTY,
-        study: str | None = None,
+        study: ForStudy | None = None,
     ) -> Game:
         return Game(
             self,

@@ -34,6 +34,8 @@ class ResumedState:
     Attributes:
         num_steps: Steps made so far.
         total_rewards: Seat -> sum of its finite rewards, whoever held it.
+        own: Seat -> steps made and finite rewards earned by who sat there at the start.
+        is_own: Seat -> whether they acted last.
         terminated, truncated: Of the last step; when set there is nothing left to play.
         info: What was recorded of the last info.
         clock_us: Time of the last step on the recorder's clock; 0 before the first.
@@ -41,6 +43,8 @@ class ResumedState:
 
     num_steps: int
     total_rewards: Mapping[str, float]
+    own: Mapping[str, tuple[int, float]]
+    is_own: Mapping[str, bool]
     terminated: bool
     truncated: bool
     info: dict[str, Any]
@@ -161,9 +165,13 @@ def _resume(archive: Archive, record: Journal, table: pa.Table, paths: list[Path
     world.draw_for(header.view)  # the player goes on at the full size
     recorder.open()
     last = table.slice(num_steps).to_pylist()[0]
+    own = {seat: [name == header.owners[seat].name for name in names] for seat, names in zip(header.seats, owners, strict=True)}
+    rewards = {seat: table.column(f"reward.{seat}").slice(1).to_numpy() for seat in header.seats}
     state = ResumedState(
         num_steps=num_steps,
-        total_rewards={seat: total_of(table.column(f"reward.{seat}").slice(1).to_numpy()) for seat in header.seats},
+        total_rewards={seat: total_of(rewards[seat]) for seat in header.seats},
+        own={seat: (sum(held), total_of(rewards[seat][held])) for seat, held in own.items()},
+        is_own={seat: not held or held[-1] for seat, held in own.items()},
         terminated=bool(last["terminated"]),
         truncated=bool(last["truncated"]),
         info=json.loads(last["info"]),

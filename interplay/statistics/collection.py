@@ -167,6 +167,22 @@ class Collection:
             found[name] = self._value(collector, total([collector.counts[seat], *parts]))
         return {name: value for name, value in found.items() if name not in self.left_out}
 
+    def own(self, seat: str) -> tuple[dict[str, int | float | None], dict[str, float]] | None:
+        """Values and counts, as `values` and `counts` give them, of who sat in a seat at the start; None where nobody else has
+        held it, so that they are those of the seat."""
+        if not any(one == seat for one, _ in self._earlier):
+            return None
+        first = self._first_owners[seat]
+        holds = self._owners[seat] == first
+        values: dict[str, int | float | None] = {}
+        found: dict[str, float] = {}
+        for collector in list(self._collectors):
+            name = collector.statistic.name
+            kept = collector.counts[seat] if holds else self._earlier.get((seat, first), {}).get(name, collector.zero())
+            values[name] = self._value(collector, kept)
+            found |= {f"{name}.{count}": value for count, value in kept.items()}
+        return {name: value for name, value in values.items() if name not in self.left_out}, found
+
     def sitting_values(self, sitting: Sitting, seat: str | None = None) -> dict[str, int | float | None]:
         """Name -> value of all games of a sitting.
 

@@ -35,6 +35,7 @@ from interplay.store.models import (
     StudyRow,
     StudyVersion,
     TaskRow,
+    VisitAnswer,
 )
 
 __all__ = [
@@ -69,4 +70,5 @@ __all__ = [
     "StudyRow",
     "StudyVersion",
     "TaskRow",
+    "VisitAnswer",
 ]

@@ -184,7 +184,7 @@ class Enrolment(Base):
     consented_at: Mapped[datetime | None] = mapped_column(default=None)
     ended_at: Mapped[datetime | None] = mapped_column(default=None)
     outcome: Mapped[str | None] = mapped_column(default=None)
-    """How it ended: `done`, `screened_out`, `failed_check`, `no_consent`, `withdrawn`, `nothing_left`."""
+    """How it ended: `done`, `screened_out`, `failed_check`, `no_partner`, `no_consent`, `withdrawn`, `nothing_left`."""
     variant: Mapped[str | None] = mapped_column(default=None)
     """In a study of play, what this visit plays; given once."""
     variant_reason: Mapped[str | None] = mapped_column(default=None)
@@ -228,6 +228,29 @@ class QuizAttempt(Base):
     created_at: Mapped[datetime]
 
 
+class VisitAnswer(Base):
+    """What somebody answered about a partner, or about two of them, in a visit of a study of play. Append-only by habit."""
+
+    __tablename__ = "visit_answers"
+    __table_args__ = (UniqueConstraint("enrolment_id", "form", "question", name="uq_visit_answers_question"),)
+    id: Mapped[int] = mapped_column(primary_key=True, init=False)
+    enrolment_id: Mapped[str] = mapped_column(ForeignKey("enrolments.id"), index=True)
+    form: Mapped[str]
+    """`partner` or `comparison`, and the episode: each form is sent once."""
+    game: Mapped[int]
+    """Its number in the visit, from 1."""
+    episode_id: Mapped[str]
+    partner: Mapped[str]
+    """Who sat in the other seats, as the recording names them."""
+    before_episode_id: Mapped[str | None]
+    """Of a comparison: the game before, with the first of the two partners; `partner` is the second."""
+    before_partner: Mapped[str | None]
+    question: Mapped[str]
+    value: Mapped[str | None]
+    """What was chosen or written; None where the form was skipped."""
+    created_at: Mapped[datetime]
+
+
 class PayEvent(Base):
     """The pay ledger: what was decided, sent, and answered by the channel, each a row. The database keeps it append-only."""
 
@@ -235,7 +258,8 @@ class PayEvent(Base):
     id: Mapped[int] = mapped_column(primary_key=True, init=False)
     enrolment_id: Mapped[str] = mapped_column(ForeignKey("enrolments.id"), index=True)
     kind: Mapped[str]
-    """`reward`, `bonus`, or what a visit of play `earned` and a `raffle` gave, which a bonus then pays."""
+    """`reward`, `bonus`; or what a bonus then pays: what a visit of play `earned`, what who `waited` for a partner is owed, and
+    what a `raffle` gave."""
     state: Mapped[str]
     """`planned`, `sent` or `failed`; of what is no payment yet, `due`."""
     amount_cents: Mapped[int]

@@ -9,7 +9,7 @@ from sqlalchemy import exists, func, or_, select
 from sqlalchemy.orm import Session
 
 from interplay.store.episodes import measures_of
-from interplay.store.models import Enrolment, EpisodeRow, PlaySession, SeatStatistic, TaskRow
+from interplay.store.models import Enrolment, EpisodeRow, PlaySession, SeatStatistic, TaskRow, VisitAnswer
 
 SEEN_WITHIN = timedelta(hours=1)
 """Who has neither come nor begun a game for so long does not count as working."""
@@ -37,11 +37,13 @@ class VariantCount(NamedTuple):
     Attributes:
         accepted_s: Seconds that count, of visits that ended.
         ended, working: Visits that did, and those of people who are at it.
+        accepted: Of those that ended, the ones that count.
     """
 
     accepted_s: float
     ended: int
     working: int
+    accepted: int
 
 
 def give_variant(session: Session, enrolment_id: str, variant: str, reason: str) -> Enrolment:
@@ -87,6 +89,17 @@ def sessions_of(session: Session, enrolment_id: str) -> list[PlayedSession]:
     ]
 
 
+def answered(session: Session, enrolment_id: str) -> set[str]:
+    """Forms about partners that were sent or skipped in a visit."""
+    return set(session.scalars(select(VisitAnswer.form).where(VisitAnswer.enrolment_id == enrolment_id)))
+
+
+def answers_of_study(session: Session, study: str) -> list[tuple[Enrolment, VisitAnswer]]:
+    """What people answered about partners, over all versions of a study, in the order of the answers."""
+    query = select(Enrolment, VisitAnswer).join(Enrolment, VisitAnswer.enrolment_id == Enrolment.id)
+    return [(one, answer) for one, answer in session.execute(query.where(Enrolment.study == study).order_by(VisitAnswer.id))]
+
+
 def last_game(session: Session, enrolment_id: str) -> datetime | None:
     """When this visit last began or ended a game."""
     times = select(func.max(PlaySession.created_at), func.max(PlaySession.ended_at))
@@ -107,13 +120,14 @@ def count_variants(session: Session, study: str, now: datetime) -> dict[str, Var
             func.coalesce(func.sum(Enrolment.accepted_s), 0.0),
             func.count().filter(Enrolment.outcome.is_not(None)),
             func.count().filter(is_working),
+            func.count().filter(Enrolment.accepted_s > 0),
         )
         .where(Enrolment.study == study, Enrolment.variant.is_not(None))
         .group_by(Enrolment.variant)
     )
     return {
-        variant: VariantCount(float(accepted or 0), ended, working)
-        for variant, accepted, ended, working in session.execute(query)
+        variant: VariantCount(float(accepted_s or 0), ended, working, accepted)
+        for variant, accepted_s, ended, working, accepted in session.execute(query)
         if variant is not None
     }
 

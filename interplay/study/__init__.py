@@ -1,8 +1,9 @@
 """Studies: recruiting people, checking what they know, sending them back, paying them.
 
 Nothing here knows how games are run or videos compared. What is special to studies of play has rooms of its own: `playing/`
-(what a visit plays and has played), `incentives/` (what it must reach and what it earns), `assigning/` (who plays what). So
-have people who come without a study: `classes/` (one code, nicknames), `scores/` (how one stands among others).
+(what a visit plays and has played), `incentives/` (what it must reach and what it earns), `assigning/` (who plays what),
+`asking/` (questions about partners). So have people who come without a study: `classes/` (one code, nicknames), `scores/`
+(how one stands among others).
 
 Services own the transactions: `studies.py` (opening, enrolment, quiz, the end), `playing/visits.py` (what a visit plays),
 `payroll.py` (plan, claim, settle, raffle), `raffle_entries.py` (addresses, apart from games), `hits.py` (what a study has on

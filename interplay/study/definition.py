@@ -6,8 +6,6 @@ what the database keeps, under its hash, so that the text somebody agreed to is 
 
 from __future__ import annotations
 
-import base64
-import dataclasses
 import hashlib
 import json
 from collections.abc import Mapping
@@ -18,13 +16,13 @@ from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
 from interplay.errors import unknown_name
-from interplay.study import quiz_file
+from interplay.study.asking.questions import taken_in
 from interplay.study.channels import KINDS as CHANNELS
 from interplay.study.channels import Channel, MTurkChannel, make_channel
 from interplay.study.channels.base import UNPAID
-from interplay.study.errors import QuizError, StudyError
+from interplay.study.errors import StudyError
 from interplay.study.playing.variants import PlayPart, cents, read_play
-from interplay.study.quiz import Quiz
+from interplay.study.quiz_part import QuizPart, quiz_taken_in, read_quiz
 from interplay.tables import Table, parse_toml, read_text
 
 KINDS = ("comparisons", "play")
@@ -32,8 +30,6 @@ KINDS = ("comparisons", "play")
 CURRENCIES = ("USD", "GBP", "EUR")
 Release = Literal["ask", "included", "never"]
 RELEASES: tuple[Release, ...] = get_args(Release)
-MAX_PICTURES_BYTES = 1024 * 1024
-"""All pictures of a quiz together: they are kept inside the study's document."""
 
 
 @dataclass(frozen=True)
@@ -56,15 +52,6 @@ class Consent:
     def may_release(self, *, ticked: bool) -> bool:
         """What somebody who takes part agreed to, by whether they ticked the box of `ask`."""
         return self.release == "included" or (self.release == "ask" and ticked)
-
-
-@dataclass(frozen=True)
-class QuizPart:
-    """The quiz people pass before they work, and how many attempts they have, over all their visits."""
-
-    quiz: Quiz
-    attempts: int
-    pictures: Mapping[str, bytes] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True)
@@ -180,6 +167,14 @@ class Study:
         """
         return _study(document, source)
 
+    def quiz_of(self, variant: str | None) -> QuizPart | None:
+        """The quiz of somebody who plays this variant: its own, or that of the study. Where variants have their own, nobody is
+        asked before they have one."""
+        if self.play is None or not self.play.has_quizzes:
+            return self.quiz
+        found = None if variant is None else self.play.variant(variant)
+        return None if found is None else found.quiz or self.quiz
+
     def page(self, address: str) -> str:
         """Its page on a server that people reach at `address`."""
         return f"{address.rstrip('/')}/studies/{self.id}"
@@ -231,8 +226,12 @@ def parse_study(text: str, *, source: str = "<text>", folder: Path | None = None
     root = Table(document, source, refuse=StudyError)
     part = root.optional("quiz")
     if part is not None:
-        name = part.text("quiz")
-        document["quiz"] = {**part.values, **_taken_in(part, name, folder)}
+        document["quiz"] = quiz_taken_in(part, folder)
+    for place, variant in enumerate(root.tables("variants", [])):
+        if (own := variant.optional("quiz")) is not None:
+            document["variants"][place]["quiz"] = quiz_taken_in(own, folder)
+    if (asked := root.optional("questions")) is not None:
+        document["questions"] = taken_in(asked)
     examples = _examples(root, root.table("study").name("id"))
     if examples:
         judging = root.raw("judging", dict, {})
@@ -281,23 +280,6 @@ def _builtin_files() -> list[Path]:
     return sorted((Path(str(resources.files("interplay.study"))) / "studies").glob("*.toml"))
 
 
-def _taken_in(part: Table, name: str, folder: Path | None) -> dict[str, Any]:
-    """The text and pictures of the quiz a study names, to stand in its document."""
-    try:
-        quiz = quiz_file.find_quiz(str((folder or Path()) / name) if name.endswith(".toml") else name)
-        text = Path(quiz.source).read_text(encoding="utf-8")
-    except QuizError as error:
-        raise StudyError(f"{part.source}: {part.place('quiz')}: {error}") from None
-    names = [q.picture.name for q in quiz.questions if q.picture is not None and not q.picture.is_remote]
-    pictures = {name: quiz.picture(name).read() for name in names}
-    size = sum(map(len, pictures.values()))
-    if size > MAX_PICTURES_BYTES:
-        raise part.error(
-            "quiz", f"its pictures take {size // 1024} KiB; {MAX_PICTURES_BYTES // 1024} KiB fit", "make the pictures smaller"
-        )
-    return {"text": text, "pictures": {name: base64.b64encode(picture).decode() for name, picture in pictures.items()}}
-
-
 def _study(document: Mapping[str, Any], source: str) -> Study:
     """A study of a whole document."""
     root = Table(document, source, refuse=StudyError)
@@ -316,7 +298,7 @@ def _study(document: Mapping[str, Any], source: str) -> Study:
         max_visits=head.count("max_visits", None),
         contact=" ".join(head.text("contact", "").split()),
         consent=_consent(root.optional("consent")),
-        quiz=_quiz(root.optional("quiz")),
+        quiz=read_quiz(root.optional("quiz")),
         pay=wage,
         channels=_channels(root),
         examples=_examples(root, head.name("id")),
@@ -371,31 +353,6 @@ def _debrief(table: Table | None) -> Debrief | None:
     return debrief
 
 
-def _quiz(table: Table | None) -> QuizPart | None:
-    if table is None:
-        return None
-    table.text("quiz")
-    attempts = table.count("attempts", 1, high=20)
-    pass_share = table.number("pass_share", 0, low=0.01, high=1)
-    text = table.raw("text", str)
-    encoded = table.raw("pictures", dict, {})
-    table.nothing_else()
-    try:
-        pictures = {name: base64.b64decode(picture, validate=True) for name, picture in encoded.items()}
-        quiz = quiz_file.parse_quiz(text, source=f"{table.source}: {table.place('quiz')}")
-        if pass_share:
-            quiz = dataclasses.replace(quiz, pass_share=float(pass_share))
-            for deed, ticks in (("leaves every box empty", False), ("ticks every box", True)):
-                score = quiz.score({q.id: [o.id for o in q.options if ticks] for q in quiz.questions})
-                if score.is_passed:
-                    raise table.error("pass_share", f"whoever {deed} has {score.share:.0%} right and passes", "raise it")
-    except QuizError as error:
-        raise StudyError(str(error)) from None
-    except (ValueError, TypeError):
-        raise table.error("pictures", "are not base64", "leave the key out: pictures are taken from the quiz's file") from None
-    return QuizPart(quiz, attempts, pictures)
-
-
 def _examples(root: Table, study_id: str) -> tuple[Example, ...]:
     examples = []
     for index, table in enumerate(root.tables("examples", [])):
@@ -429,7 +386,7 @@ def _play(root: Table, head: Table, wage: Pay | None) -> PlayPart:
         raise head.error("answers", "has no use in a study of play", 'write [[requirements]] with statistic = "games" instead')
     currency = "USD" if wage is None else wage.currency
     play = read_play(root, reward_cents=0 if wage is None else wage.reward_cents, currency=currency)
-    if wage is None and any(one.treatment.max_cents for one in play.variants):
+    if wage is None and (play.waiting.pay_cents or any(one.treatment.max_cents for one in play.variants)):
         raise root.error("pay", "is missing, and people are promised money", 'add [pay] with reward and currency = "USD"')
     return play
 

@@ -15,7 +15,7 @@ from typing import Literal
 from interplay.study.channels import Arrival, Outcome
 from interplay.study.channels.base import UNPAID
 
-Step = Literal["quiz", "work", "end"]
+Step = Literal["quiz", "work", "questions", "end"]
 Refusal = Literal["closed", "banned", "wrong_worker", "enough_visits"]
 
 HOLD = timedelta(minutes=30)
@@ -23,6 +23,10 @@ HOLD = timedelta(minutes=30)
 worker returns an assignment, and gives the next worker the same id."""
 GIVEN_BACK: frozenset[Outcome] = frozenset({"withdrawn", "screened_out", "no_consent"})
 """After these the person returns the assignment to the platform, which may hand it to somebody else under the same id."""
+
+
+PAID: frozenset[Outcome] = frozenset({"done", "no_partner"})
+"""After these something may be owed: what was promised, or what waiting for a partner is worth."""
 
 
 @dataclass(frozen=True)
@@ -114,6 +118,8 @@ class Facts:
         is_complete: Of a study of play: whether every requirement of the visit is met.
         is_over: Likewise: whether no more games are allowed.
         is_playing: Likewise: whether a game goes on or is being saved, which still counts.
+        has_questions: Likewise: whether questions about a partner are to be answered first.
+        has_waited: Likewise: whether they have waited for a partner as long as the study asks, and nobody came.
         outcome: How the part ended, if it did.
     """
 
@@ -128,6 +134,8 @@ class Facts:
     is_complete: bool = False
     is_over: bool = False
     is_playing: bool = False
+    has_questions: bool = False
+    has_waited: bool = False
     outcome: str | None = None
 
 
@@ -144,9 +152,9 @@ def due_outcome(facts: Facts) -> Outcome | None:
         return "screened_out"
     if facts.num_wanted is not None and facts.num_answers >= facts.num_wanted:
         return "done"
-    if facts.is_playing or (facts.is_open and not facts.is_over):
+    if facts.is_playing or facts.has_questions or (facts.is_open and not facts.is_over):
         return None
-    return "done" if facts.is_complete else "nothing_left"
+    return "done" if facts.is_complete else "no_partner" if facts.has_waited else "nothing_left"
 
 
 def next_step(facts: Facts) -> Step:
@@ -157,4 +165,6 @@ def next_step(facts: Facts) -> Step:
     """
     if facts.outcome is not None or due_outcome(facts) is not None:
         return "end"
-    return "quiz" if facts.needs_quiz and not facts.has_passed else "work"
+    if facts.needs_quiz and not facts.has_passed:
+        return "quiz"
+    return "questions" if facts.has_questions else "work"

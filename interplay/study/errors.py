@@ -29,6 +29,10 @@ class QuizAnswerError(StudyError):
     """Answers that do not belong to the quiz's questions."""
 
 
+class FormError(StudyError):
+    """What somebody wrote into a form about their partner cannot be kept; for the person who sent it."""
+
+
 class PaymentError(StudyError):
     """The platform refused, or could not be asked; nothing was paid by this request."""
 

@@ -65,6 +65,7 @@ class Explanation:
                 for part in earned.progress
             ],
             "completion": None if earned is None else earned.completion,
+            "waited": next((json.loads(line.detail) for line in self.lines if line.kind == "waited"), None),
             "is_final": self.is_final,
             "agrees": self.agrees,
             "reward_cents": self.reward_cents,
@@ -73,7 +74,7 @@ class Explanation:
             "ledger": [
                 {"number": line.id, "kind": line.kind, "state": line.state, "amount_cents": line.amount_cents,
                  "currency": line.currency, "request": line.request, "at": line.created_at.isoformat(),
-                 "detail": "" if line.kind == "earned" else line.detail}
+                 "detail": "" if line.kind in ("earned", "waited") else line.detail}
                 for line in self.lines
             ],
         }  # fmt: skip
@@ -99,8 +100,11 @@ def explain(study: Study, enrolment: Enrolment, lines: Sequence[PayEvent], visit
     reward = 0 if not is_paid or study.pay is None else study.pay.reward_cents if treatment is None else treatment.reward_cents
     sent = {line.request: line.amount_cents for line in lines if line.state == "sent"}
     due = sum(line.amount_cents for line in lines if line.state == "due")
+    waited = next((line for line in lines if line.kind == "waited"), None)
+    agrees = written is None or (earned is not None and earned.is_complete and earned.bonus_cents == written.amount_cents)
+    if waited is not None:
+        agrees = study.play is not None and waited.amount_cents == study.play.waiting.pay_cents
     return Explanation(
         enrolment, treatment, tuple(games), earned, written is not None,
-        written is None or (earned is not None and earned.is_complete and earned.bonus_cents == written.amount_cents),
-        tuple(lines), reward, due, sum(sent.values()),
+        agrees, tuple(lines), reward, due, sum(sent.values()),
     )  # fmt: skip

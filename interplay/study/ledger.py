@@ -4,7 +4,8 @@ Each payment has a `request`, a name that is the same whenever it is planned aga
 line `planned`; the platform's answer is a second line, `sent` or `failed`. A `planned` line without a second one is a payment
 nobody knows the end of: Mechanical Turk may be asked again (it looks for the request's name first), Prolific may not.
 
-What a visit of play has earned, and what somebody won, is a line `due`; a bonus named `pay:<request of that line>` pays it.
+What a visit of play has earned, what waiting for a partner is worth, and what somebody won, is a line `due`; a bonus named
+`pay:<request of that line>` pays it.
 
 Everybody is paid by the version of the study they agreed to, so that each visit brings its own terms.
 """
@@ -34,6 +35,8 @@ class Visit:
         time_s: How long it took, as far as it counts.
         reward_cents: What was promised for it, in hundredths of `currency`.
         hourly_cents: What an hour of it should come to; None: no target, so no bonus.
+        is_done: Whether it was done. Of another, whose person waited and nobody came, only lines `due` are paid: no reward, and
+            its time counts towards no target.
     """
 
     enrolment: str
@@ -44,6 +47,7 @@ class Visit:
     reward_cents: int
     hourly_cents: int | None = None
     currency: str = "USD"
+    is_done: bool = True
 
 
 @dataclass(frozen=True)
@@ -102,7 +106,7 @@ def plan(visits: Sequence[Visit], events: Iterable[Event], *, with_bonuses: bool
     for visit in visits:
         request = f"reward:{visit.enrolment}"
         event = last.get(request)
-        if event is None or event.state != "sent":
+        if visit.is_done and (event is None or event.state != "sent"):
             payments.append(Payment("reward", visit, visit.reward_cents, request, _state(event)))
     payments += _dues(visits, last)
     if not with_bonuses:
@@ -127,7 +131,7 @@ def _dues(visits: Sequence[Visit], last: Mapping[str, Event]) -> Iterator[Paymen
 
 def _bonus(visits: Sequence[Visit], last: Mapping[str, Event]) -> Payment | None:
     """What one person's hours are worth beyond rewards and earlier bonuses; quick visits count towards slow ones."""
-    timed = [visit for visit in visits if visit.hourly_cents is not None]
+    timed = [visit for visit in visits if visit.is_done and visit.hourly_cents is not None]
     if not timed:
         return None
     by_enrolment = {visit.enrolment: visit for visit in visits}

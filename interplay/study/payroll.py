@@ -21,6 +21,7 @@ from interplay.store.judging import lock
 from interplay.study import ledger
 from interplay.study.channels.base import UNPAID
 from interplay.study.definition import Study
+from interplay.study.enrolment import PAID
 from interplay.study.errors import OptionError, StudyError
 from interplay.study.explanation import Explanation, explain
 from interplay.study.incentives.raffle import Ticket, draw
@@ -106,7 +107,7 @@ class Payroll:
         """
         newest = self._studies.get(study, hint=hint).study
         with self._database.read() as session:
-            done = [one for one in store.enrolments_of_study(session, study) if one.outcome == "done"]
+            done = [one for one in store.enrolments_of_study(session, study) if one.outcome in PAID]
             events = _events(store.pay_events(session, study))
         if all(version.pay is None for version in [newest, *(self._studies.version(one.study_hash) for one in done)]):
             raise StudyError(f"{study} pays nobody\nRemedy: add [pay] with reward and currency, and open it again.")
@@ -251,10 +252,10 @@ class Payroll:
             return Drawn(seed, len(people), _won(tickets, people), is_new=True)
 
     def _visits(self, enrolments: Iterable[Enrolment], channel: str, longest_min: float | None) -> list[Visit]:
-        """The finished visits among these enrolments that are paid for through a channel."""
+        """The visits among these enrolments that are paid for through a channel."""
         found = []
         for one in enrolments:
-            if one.outcome != "done" or one.ended_at is None or one.channel != channel:
+            if one.outcome not in PAID or one.ended_at is None or one.channel != channel:
                 continue
             version = self._studies.version(one.study_hash)
             wage = version.pay
@@ -265,7 +266,7 @@ class Payroll:
                 one.id, one.worker, one.assignment, hit=str(one.arrival.get("hit", "")),
                 time_s=min(time_s, 60 * (longest_min or _TIMES_ESTIMATED * version.minutes)),
                 reward_cents=_reward_cents(version, one, wage.reward_cents),
-                hourly_cents=wage.hourly_target_cents, currency=wage.currency,
+                hourly_cents=wage.hourly_target_cents, currency=wage.currency, is_done=one.outcome == "done",
             )  # fmt: skip
             found.append(visit)
         return found

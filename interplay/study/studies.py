@@ -23,10 +23,11 @@ from interplay.store.participants import add_participant, judge_name, participan
 from interplay.study.channels import Arrival, Outcome
 from interplay.study.channels.base import UNPAID
 from interplay.study.definition import Study
-from interplay.study.enrolment import HOLD, Admission, Facts, Visit, admit, due_outcome, next_step
-from interplay.study.playing.games import read_visit
-from interplay.study.playing.ledger import earned_line
+from interplay.study.enrolment import HOLD, PAID, Admission, Facts, Visit, admit, due_outcome, next_step
+from interplay.study.playing.games import due_form, read_visit
+from interplay.study.playing.ledger import earned_line, waited_line
 from interplay.study.playing.variants import PlayPart
+from interplay.study.quiz_part import QuizPart
 from interplay.tables import is_name
 
 _ENROLMENTS_REMEMBERED = 10_000
@@ -281,9 +282,13 @@ class Studies:
             return self._facts(session, enrolment)
 
     def attempts(self, enrolment: Enrolment) -> list[QuizAttempt]:
-        """This person's attempts at the quiz of the study, over all their visits, in order."""
+        """This person's attempts at the quiz that is theirs, over all their visits, in order."""
         with self._database.read() as session:
-            return store.quiz_attempts(session, enrolment.study, enrolment.participant_id)
+            return self._attempts(session, enrolment)
+
+    def quiz_of(self, enrolment: Enrolment) -> QuizPart | None:
+        """The quiz that an enrolment, as it is now, is asked."""
+        return self.version(enrolment.study_hash).quiz_of(enrolment.variant)
 
     def take_quiz(self, enrolment: Enrolment, ticked: Iterable[tuple[str, str]]) -> bool:
         """Score and write one attempt at the quiz.
@@ -299,7 +304,7 @@ class Studies:
         """
         with self._database.write() as session:
             lock(session)  # counted and added by one request at a time: pressing twice gives no extra attempt
-            quiz_of_study = self._version_in(session, enrolment.study_hash).quiz
+            quiz_of_study = self.quiz_of(session.get_one(Enrolment, enrolment.id))
             if quiz_of_study is None or next_step(self._facts(session, enrolment)) != "quiz":
                 return False
             quiz = quiz_of_study.quiz
@@ -324,14 +329,22 @@ class Studies:
             outcome = due_outcome(self._facts(session, enrolment)) or outcome
             return self._end(session, enrolment, outcome)
 
+    def leave(self, enrolment: Enrolment) -> Enrolment:
+        """As `finish`, for who wants to end their part early: as `withdrawn`; or as `no_partner`, which is paid for, if they
+        have waited long enough for somebody to play with."""
+        with self._database.write() as session:
+            lock(session)
+            facts = self._facts(session, enrolment)
+            return self._end(session, enrolment, due_outcome(facts) or ("no_partner" if facts.has_waited else "withdrawn"))
+
     def finish_if_due(self, enrolment: Enrolment, facts: Facts) -> Enrolment:
         """As `finish`, if by these facts somebody has given all answers or cannot go on; otherwise writes nothing."""
         outcome = None if facts.outcome else due_outcome(facts)
         return enrolment if outcome is None else self.finish(enrolment, outcome)
 
     def finish_left(self, study: str, *, hint: str = "") -> int:
-        """End as `done` the visits of play that are complete and whose people were not seen for `HOLD`: who closes the window
-        instead of pressing Finish is paid all the same.
+        """End the visits of play whose people were not seen for `HOLD`: as `done` those that are complete, as `no_partner`
+        those whose people have waited long enough for a partner. Who closes the window without pressing a button is paid, too.
 
         Args:
             hint: What the error of an unknown study adds.
@@ -347,8 +360,9 @@ class Studies:
         ended = 0
         for one in left:
             facts = self.facts(one)
-            if facts.is_complete and not facts.is_playing and next_step(facts) == "work":
-                ended += self.finish(one, "done").outcome == "done"
+            if facts.is_playing or next_step(facts) not in ("questions", "work") or not (facts.is_complete or facts.has_waited):
+                continue
+            ended += (self.finish(one, "done") if facts.is_complete else self.leave(one)).outcome in PAID
         return ended
 
     # Within a session
@@ -361,7 +375,10 @@ class Studies:
         if play is not None and before is not None and before.outcome is None and ended.variant is not None:
             visit = read_visit(session, play, ended, now)
             visit_store.accept(session, ended.id, visit.accepted_s(play.accepted) if outcome == "done" else 0.0)
-            if outcome == "done" and (line := earned_line(ended.id, visit)) is not None:
+            line = earned_line(ended.id, visit) if outcome == "done" else None
+            if outcome == "no_partner":
+                line = waited_line(ended.id, visit, play.waiting)
+            if line is not None:
                 store.add_pay_event(session, enrolment_id=ended.id, now=now, **line)
         return ended
 
@@ -401,26 +418,41 @@ class Studies:
     def _facts(self, session: Session, enrolment: Enrolment) -> Facts:
         study = self._version_in(session, enrolment.study_hash)
         standing = store.standing(session, enrolment)
+        quiz, num_attempts, num_passed = study.quiz, standing.num_attempts, standing.num_passed
+        if study.play is not None and study.play.has_quizzes:
+            enrolment = store.enrolment_by_id(session, enrolment.id) or enrolment
+            quiz, attempts = study.quiz_of(enrolment.variant), self._attempts(session, enrolment)
+            num_attempts, num_passed = len(attempts), sum(one.passed for one in attempts)
         # Answers that finished another visit were counted there: one answer never completes two assignments.
         others = store.versions_of_other_visits_done(session, enrolment) if standing.has_done_before else []
         num_counted = sum(self._version_in(session, other).num_answers or 0 for other in others)
         return Facts(
             is_open=standing.is_open,
             is_banned=standing.is_banned,
-            needs_quiz=study.quiz is not None,
-            num_attempts=standing.num_attempts,
-            max_attempts=0 if study.quiz is None else study.quiz.attempts,
-            has_passed=standing.num_passed > 0,
+            needs_quiz=quiz is not None,
+            num_attempts=num_attempts,
+            max_attempts=0 if quiz is None else quiz.attempts,
+            has_passed=num_passed > 0,
             num_answers=max(0, standing.num_answers - num_counted),
             num_wanted=study.num_answers,
             outcome=standing.outcome,
             **({} if study.play is None else self._play_facts(session, study.play, enrolment)),
         )
 
+    def _attempts(self, session: Session, enrolment: Enrolment) -> list[QuizAttempt]:
+        """At the quiz of this enrolment; where variants have quizzes of their own, only at that one."""
+        found = store.quiz_attempts(session, enrolment.study, enrolment.participant_id)
+        study = self._version_in(session, enrolment.study_hash)
+        if study.play is None or not study.play.has_quizzes:
+            return found
+        quiz = study.quiz_of(enrolment.variant)
+        return [one for one in found if quiz is not None and one.quiz == quiz.quiz.id]
+
     def _play_facts(self, session: Session, play: PlayPart, enrolment: Enrolment) -> dict[str, bool]:
         current = store.enrolment_by_id(session, enrolment.id) or enrolment
         visit = read_visit(session, play, current, self._clock())
-        return {"is_complete": visit.is_complete, "is_over": visit.is_over, "is_playing": visit.is_playing}
+        facts = {name: getattr(visit, name) for name in ("is_complete", "is_over", "is_playing", "has_waited")}
+        return facts | {"has_questions": due_form(session, play, current.id, visit) is not None}
 
 
 def _person(session: Session, arrival: Arrival) -> int | None:

@@ -56,6 +56,7 @@ from interplay.web import (
     scores,
     studies,
     study_play,
+    study_questions,
     study_steps,
 )
 from interplay.web import judge as judge_routes
@@ -209,6 +210,7 @@ def create_app(
         studies,
         study_steps,
         study_play,
+        study_questions,
     ):
         app.include_router(room.router)
     app.mount("/static", _Static(directory=STATIC), name="static")

@@ -15,6 +15,7 @@ from fastapi import HTTPException
 from starlette.requests import HTTPConnection
 from starlette.responses import Response
 
+from interplay.play.games.for_study import ForStudy
 from interplay.store import Enrolment
 from interplay.study import StudyError, tokens
 from interplay.study.definition import Study
@@ -92,8 +93,8 @@ def working(request: HTTPConnection, *, has_begun: bool = False) -> tuple[Enrolm
     Args:
         has_begun: Whether this is about work already begun, which a study that was closed since still takes.
     Raises:
-        HTTPException: 401 for a bad token; 403 before the quiz, and for a banned person; 409 after the end;
-            410 where the study is closed. The detail names `next`, the page that says more.
+        HTTPException: 401 for a bad token; 403 before the quiz, and for a banned person; 409 after the end, and while
+            questions about a partner wait; 410 where the study is closed. The detail names `next`, the page that says more.
     """
     enrolment = part_of(request)
     if enrolment is None:
@@ -102,6 +103,8 @@ def working(request: HTTPConnection, *, has_begun: bool = False) -> tuple[Enrolm
     step = next_step(replace(facts, is_open=True) if has_begun else facts)
     if step == "work":
         return enrolment, facts
+    if step == "questions":
+        _refuse(request, enrolment, 409, "questions_first", "please answer the questions about your partner first")
     if step == "quiz":
         _refuse(request, enrolment, 403, "quiz_first", "please take the quiz first")
     if facts.is_banned:
@@ -116,8 +119,9 @@ def visits_of(request: HTTPConnection) -> Visits:
     return request.app.state.visits
 
 
-def may_play(request: HTTPConnection, task: str) -> Enrolment | None:
-    """The enrolment of this request, of somebody who may begin a game of this task in their study now; None without a token.
+def may_play(request: HTTPConnection, task: str) -> tuple[Enrolment, ForStudy] | None:
+    """The enrolment of this request, of somebody who may begin a game of this task in their study now, and what the study says
+    about that game; None without a token.
 
     One game at a time: what two games at once would count twice is paid for.
 
@@ -128,7 +132,8 @@ def may_play(request: HTTPConnection, task: str) -> Enrolment | None:
     if part is None:
         return None
     enrolment = part[0]
-    if studies_of(request).version(enrolment.study_hash).play is None:
+    play = studies_of(request).version(enrolment.study_hash).play
+    if play is None:
         _refuse(request, enrolment, 409, "no_play", "nothing is played in this study")
     visit = visits_of(request).get(enrolment)
     if visit.variant is None or visit.variant.task != task:
@@ -137,7 +142,9 @@ def may_play(request: HTTPConnection, task: str) -> Enrolment | None:
         _refuse_second_game(request, enrolment)
     if visit.is_over:
         _refuse(request, enrolment, 409, "ended", "you have played all the games of this study")
-    return enrolment
+    partner = visit.variant.partner(enrolment.id, len(visit.games))
+    fallback = visit.variant.fallback or None
+    return enrolment, ForStudy(enrolment.study, visit.variant.name, partner, fallback, play.waiting.after_s, play.is_blind)
 
 
 def give_seat(request: HTTPConnection, enrolment: Enrolment, session_id: str) -> None:

@@ -14,6 +14,7 @@ from interplay.play.beside.films import SOON
 from interplay.play.connections.sockets import client_of
 from interplay.play.connections.tokens import TokenError
 from interplay.play.games import agreement
+from interplay.play.games.for_study import ForStudy
 from interplay.play.server import COUNTDOWN_S, PlayServer
 from interplay.tasks import Task
 from interplay.web.enrolments import give_seat, may_play
@@ -70,11 +71,11 @@ def open_session(request: Request, wanted: SessionRequest) -> SessionGrant:
     """Grant a seat in a task. With a study's token (`Interplay-Enrolment`) the game belongs to that visit; pupils of a class
     play with each other."""
     play = _play(request)
-    enrolment = may_play(request, wanted.task)
+    part = may_play(request, wanted.task)
+    enrolment, group = (None, None) if part is None else part
     operator = enrolment is None and is_operator(request)
-    group = None if enrolment is None else enrolment.study
-    if enrolment is None and not operator:
-        group = class_of_game(request, wanted.task)
+    if enrolment is None and not operator and (pupils := class_of_game(request, wanted.task)) is not None:
+        group = ForStudy(pupils, wait_s=play.partner_after_s)
     for name in _OPERATOR_FIELDS:
         if getattr(wanted, name) is not None and not operator:
             raise HTTPException(

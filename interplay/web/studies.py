@@ -5,6 +5,7 @@ Opening a link stores nothing: who somebody is travels in the address until they
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, HTTPException, Request
@@ -15,6 +16,7 @@ from interplay.study.channels.base import UNPAID
 from interplay.study.definition import Study
 from interplay.study.enrolment import Refusal
 from interplay.study.playing.visits import LINK_PARAMETER
+from interplay.tasks import Task
 from interplay.web import identity
 from interplay.web.enrolments import next_address_of, studies_of
 from interplay.web.forms import FormPairs, see_other
@@ -129,8 +131,15 @@ def _welcome(
     return page(
         request, "study.html", status,
         study=study, channel=channel.name, fields=fields, is_preview=is_preview, problem=problem,
-        release_ticked=release_ticked,
+        release_ticked=release_ticked, may_wait=_may_wait(request, study),
     )  # fmt: skip
+
+
+def _may_wait(request: Request, study: Study) -> bool:
+    """Whether people may have to wait for somebody to play with."""
+    tasks: Mapping[str, Task] = request.app.state.tasks
+    people = [one.task for one in study.play.variants if not one.partners] if study.play is not None else []
+    return any(task in tasks and len(tasks[task].seats) > 1 for task in people)
 
 
 def _refused(request: Request, study: Study, refusal: Refusal) -> Response:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Annotated, Any
 
 from fastapi import Depends, HTTPException, Request
@@ -9,6 +10,7 @@ from fastapi.responses import Response
 
 from interplay.store import Enrolment
 from interplay.study import Departure
+from interplay.study.channels.base import TITLES, UNPAID
 from interplay.study.definition import Study
 from interplay.study.incentives import Requirement
 from interplay.study.incentives.words import amount
@@ -25,6 +27,12 @@ def in_words(requirement: Requirement, value: float) -> str:
     return amount(requirement.statistic, value, is_share=bool(requirement.out_of))
 
 
+def platforms(channels: Iterable[str]) -> str:
+    """The platforms among channels, as people read them; empty if there is none."""
+    return " or ".join(TITLES[name] for name in channels if name not in UNPAID)
+
+
+templates.env.filters["platforms"] = platforms
 templates.env.filters["asked"] = lambda one: f"at least {in_words(one, one.required)}"
 
 
@@ -63,7 +71,7 @@ def end_page(
 ) -> Response:
     """Thanks, and how to go back; `again` leads who declined to where they can agree."""
     code = departure.url.partition("cc=")[2] if departure.kind == "redirect" else ""
-    context = {"visit": None, "debrief": None} | context
+    context = {"visit": None, "debrief": None, "revealed": []} | context
     return page(
         request, "study_end.html", status, study=study, departure=departure, outcome=outcome, code=code, again=again, **context
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from typing import Any
+from urllib.parse import urlencode
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
@@ -15,7 +16,7 @@ from interplay.study.channels.base import UNPAID
 from interplay.study.enrolment import next_step
 from interplay.study.incentives import Progress
 from interplay.study.playing.games import PlayedVisit
-from interplay.web.enrolments import end_address, facts_of, next_address, studies_of, token_of, visits_of
+from interplay.web.enrolments import PARAMETER, end_address, facts_of, next_address, studies_of, token_of, visits_of
 from interplay.web.forms import FormFields, see_other
 from interplay.web.pages import find_task, game_page
 from interplay.web.study_pages import NOBODY_ELSES, Enrolled, in_words, page
@@ -40,6 +41,8 @@ def play(request: Request, enrolment: Enrolled) -> Response:
         return page(request, "study_choose.html", study=version, cards=cards, token=token_of(request, enrolment))
     if variant is None:
         return see_other(end_address(request, enrolment))
+    if enrolment.variant is None and next_step(facts_of(request, enrolment)) != "work":  # what was given has a quiz
+        return see_other(next_address(request, enrolment))
     task = find_task(request, variant.task)
     return game_page(
         request,
@@ -52,6 +55,9 @@ def play(request: Request, enrolment: Enrolled) -> Response:
         instructions=variant.instructions,
         token=token_of(request, enrolment),
         visit=progress_of(request, enrolment),
+        variant=variant,
+        waiting=version.play.waiting,
+        is_blind=version.play.is_blind,
     )
 
 
@@ -91,7 +97,11 @@ def progress_of(request: Request, enrolment: Enrolment) -> dict[str, Any]:
         "totals": {} if earned is None else earned.totals,
         "cents": 0 if earned is None else earned.cents,
         "currency": "" if treatment is None else treatment.currency,
+        "has_waited": visit.has_waited,
+        "has_questions": visits_of(request).form(enrolment) is not None,
+        "waiting_cents": 0 if version.play is None else version.play.waiting.pay_cents,
         "next": next_address(request, enrolment),
+        "leave": f"/studies/{enrolment.study}/leave?{urlencode({PARAMETER: token_of(request, enrolment)})}",
         "end": end_address(request, enrolment),
     }
 
@@ -113,10 +123,10 @@ def has_game(request: Request, enrolment: Enrolment) -> bool:
 
 
 def _open_seats(request: Request, enrolment: Enrolment) -> Counter[str]:
-    """Task -> seats in games of this study in which somebody waits for a player."""
+    """Variant -> seats in its games in which somebody waits for a player."""
     server: PlayServer | None = request.app.state.play
     seats: Counter[str] = Counter()
     for game in [] if server is None else server.games:
-        if game.study == enrolment.study and len(game.task.seats) > 1 and game.state in (State.EMPTY, State.WAITING):
-            seats[game.task.id] += sum(seat.is_open for seat in game.seats)
+        if game.study is not None and game.study.study == enrolment.study and game.state in (State.EMPTY, State.WAITING):
+            seats[game.study.variant] += sum(seat.is_open for seat in game.seats)
     return seats

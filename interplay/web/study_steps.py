@@ -18,8 +18,18 @@ from interplay.store.participants import judge_name
 from interplay.study import Arrival, QuizAnswerError
 from interplay.study.definition import Study
 from interplay.study.enrolment import next_step
+from interplay.study.quiz_part import QuizPart
 from interplay.study.raffle_entries import AddressError
-from interplay.web.enrolments import PARAMETER, end_address, facts_of, finish_if_due, next_address, studies_of, token_of
+from interplay.web.enrolments import (
+    PARAMETER,
+    end_address,
+    facts_of,
+    finish_if_due,
+    next_address,
+    studies_of,
+    token_of,
+    visits_of,
+)
 from interplay.web.forms import FormPairs, see_other
 from interplay.web.study_debrief import debrief_of
 from interplay.web.study_pages import Enrolled, Opened, end_page, page
@@ -40,6 +50,8 @@ def next_page(request: Request, enrolment: Enrolled) -> Response:
     token = urlencode({PARAMETER: token_of(request, enrolment)})
     if step == "quiz":
         return see_other(f"/studies/{enrolment.study}/quiz?{token}")
+    if step == "questions":
+        return see_other(f"/studies/{enrolment.study}/questions?{token}")
     if step == "work" and _study_of(request, enrolment).play is not None:
         return see_other(f"/studies/{enrolment.study}/play?{token}")
     if step == "work":
@@ -76,14 +88,14 @@ def take_quiz(request: Request, enrolment: Enrolled, form: FormPairs) -> Respons
 @router.get("/studies/{study}/result")
 def quiz_result(request: Request, enrolment: Enrolled) -> Response:
     """How the last attempt went, and what comes next; not which boxes were right."""
-    study, attempts = _study_of(request, enrolment), studies_of(request).attempts(enrolment)
-    if not attempts or study.quiz is None:
+    study, attempts, part = _study_of(request, enrolment), studies_of(request).attempts(enrolment), _quiz_of(request, enrolment)
+    if not attempts or part is None:
         return see_other(next_address(request, enrolment))
-    quiz = study.quiz.quiz
+    quiz = part.quiz
     return page(
         request, "study_result.html",
         study=study, attempt=attempts[-1], num_boxes=quiz.num_boxes, num_right=round(attempts[-1].share * quiz.num_boxes),
-        pass_share=quiz.pass_share, left=max(0, study.quiz.attempts - len(attempts)), next=next_address(request, enrolment),
+        pass_share=quiz.pass_share, left=max(0, part.attempts - len(attempts)), next=next_address(request, enrolment),
         **_tokens(request, enrolment),
     )  # fmt: skip
 
@@ -92,19 +104,20 @@ def _quiz_page(
     request: Request, enrolment: Enrolment, *, status: int = 200, problem: str = "", ask_empty: str = ""
 ) -> Response:
     study, num_attempts = _study_of(request, enrolment), len(studies_of(request).attempts(enrolment))
-    assert study.quiz is not None
+    part = _quiz_of(request, enrolment)
+    assert part is not None
     return page(
         request, "study_quiz.html", status,
-        study=study, quiz=study.quiz.quiz.form(np.random.default_rng()), pass_share=study.quiz.quiz.pass_share,
-        left=study.quiz.attempts - num_attempts, problem=problem, ask_empty=ask_empty, **_tokens(request, enrolment),
+        study=study, quiz=part.quiz.form(np.random.default_rng()), pass_share=part.quiz.pass_share, attempts=part.attempts,
+        left=part.attempts - num_attempts, problem=problem, ask_empty=ask_empty, **_tokens(request, enrolment),
     )  # fmt: skip
 
 
 @router.get("/studies/{study}/pictures/{name}")
 def picture(request: Request, enrolment: Enrolled, name: str) -> Response:
     """A picture of the quiz, as it was when the study was opened."""
-    study = _study_of(request, enrolment)
-    pictures = study.quiz.pictures if study.quiz is not None else {}
+    part = _quiz_of(request, enrolment)
+    pictures = {} if part is None else part.pictures
     if name not in pictures:
         raise unknown_name("picture", name[:100], pictures)
     kind = "image/png" if name.lower().endswith(".png") else "image/jpeg"
@@ -141,6 +154,8 @@ def _end(request: Request, enrolment: Enrolment, *, problem: str = "", address: 
     facts = facts_of(request, enrolment)
     enrolment = finish_if_due(request, enrolment, facts)
     study = _study_of(request, enrolment)
+    if enrolment.outcome is None and next_step(facts) == "questions":
+        return see_other(next_address(request, enrolment))
     if enrolment.outcome is None:
         still = None if facts.num_wanted is None else facts.num_wanted - facts.num_answers
         is_empty = next_step(facts) == "work" and not _has_work(request, enrolment)
@@ -166,7 +181,8 @@ def _end(request: Request, enrolment: Enrolment, *, problem: str = "", address: 
     may_enter = request.app.state.raffle_entries.may_enter(enrolment)
     return end_page(
         request, study, departure, enrolment.outcome, visit=visit, channel=enrolment.channel, debrief=debrief,
-        status=status, may_enter=may_enter, has_entered=enrolment.has_entered_raffle, problem=problem, address=address,
+        status=status, may_enter=may_enter, revealed=visits_of(request).revealed(enrolment),
+        has_entered=enrolment.has_entered_raffle, problem=problem, address=address,
         **_tokens(request, enrolment),
     )  # fmt: skip
 
@@ -222,15 +238,23 @@ def ask_to_leave(request: Request, enrolment: Enrolled) -> Response:
     if next_step(facts_of(request, enrolment)) == "end":
         return see_other(end_address(request, enrolment))
     study = _study_of(request, enrolment)
-    return page(request, "study_leave.html", study=study, next=next_address(request, enrolment), **_tokens(request, enrolment))
+    visit = None if study.play is None else progress_of(request, enrolment)
+    context = {"next": next_address(request, enrolment), **_tokens(request, enrolment)}
+    return page(request, "study_leave.html", study=study, visit=visit, **context)
 
 
 @router.post("/studies/{study}/leave")
 def leave(request: Request, enrolment: Enrolled) -> Response:
-    """Withdraw: nothing more is asked, and the match that was open goes to others."""
+    """Withdraw: nothing more is asked, and the match that was open goes to others. Who has waited long enough for a partner is
+    paid for that."""
     if next_step(facts_of(request, enrolment)) != "end":
-        studies_of(request).finish(enrolment, "withdrawn")
+        studies_of(request).leave(enrolment)
     return see_other(end_address(request, enrolment))
+
+
+def _quiz_of(request: Request, enrolment: Enrolment) -> QuizPart | None:
+    """The quiz that somebody is asked."""
+    return studies_of(request).quiz_of(enrolment)
 
 
 def _study_of(request: Request, enrolment: Enrolment) -> Study:

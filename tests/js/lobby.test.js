@@ -8,7 +8,7 @@ import { Lobby, usually, waitingWords } from "../../interplay/web/static/js/lobb
 const came = (/** @type {number[]} */ ...seconds) => seconds.map((one) => /** @type {[number, boolean]} */ ([one, true]));
 const nobody = (/** @type {number} */ number, seconds = 600) => Array.from({ length: number }, () => /** @type {[number, boolean]} */ ([seconds, false]));
 /** @type {import("../../interplay/web/static/js/lobby.js").LobbyFacts} */
-const FACTS = { waited_s: 0, choose_after_s: 60, has_partner: true, missing: "person", waits: [] };
+const FACTS = { waited_s: 0, choose_after_s: 60, has_partner: true, missing: "person", is_blind: false, waits: [] };
 
 test("nothing is told of fewer than twenty waits", () => {
   assert.equal(usually(came(...Array(19).fill(50)), 0), "");
@@ -29,11 +29,24 @@ test("those for whom nobody came count, too", () => {
 });
 
 test("a choice is told before it is there, and offered then", () => {
-  assert.deepEqual(waitingWords(FACTS, 5.2), { time: "0:05", lines: ["At 1:00 you may choose to play with an agent."], hasChoice: false });
-  assert.deepEqual(waitingWords(FACTS, 61), { time: "1:01", lines: ["Nobody has come yet. You may play with an agent, or go on waiting."], hasChoice: true });
+  assert.deepEqual(waitingWords(FACTS, 5.2), { time: "0:05", lines: ["At 1:00 you may choose to play with an agent."], hasChoice: false, mayLeave: false });
+  assert.deepEqual(waitingWords(FACTS, 61), { time: "1:01", lines: ["Nobody has come yet. You may play with an agent, or go on waiting."], hasChoice: true, mayLeave: true });
   const alone = { ...FACTS, has_partner: false };
-  assert.deepEqual(waitingWords(alone, 5), { time: "0:05", lines: [], hasChoice: false });
+  assert.deepEqual(waitingWords(alone, 5), { time: "0:05", lines: [], hasChoice: false, mayLeave: false });
   assert.deepEqual(waitingWords(alone, 61).lines, ["Nobody has come yet. You may leave, or go on waiting."]);
+});
+
+test("who is paid for waiting is told when they may leave", () => {
+  const alone = { ...FACTS, has_partner: false };
+  assert.deepEqual(waitingWords(alone, 5, true).lines, ["At 1:00 you may choose to leave."]);
+  assert.deepEqual(waitingWords(FACTS, 5, true).lines, ["At 1:00 you may choose to play with an agent or to leave."]);
+  assert.deepEqual(waitingWords(FACTS, 61, true).lines, ["Nobody has come yet. You may play with an agent, leave, or go on waiting."]);
+});
+
+test("where players are not told of agents, nothing is said of one that comes by itself", () => {
+  const blind = { ...FACTS, is_blind: true };
+  for (const waited of [5, 61]) assert.deepEqual(waitingWords(blind, waited, true).lines, []);
+  assert.deepEqual([waitingWords(blind, 61).hasChoice, waitingWords(blind, 61).mayLeave], [false, false]);
 });
 
 test("the title calls who looks away, and is itself again for who is back", (context) => {

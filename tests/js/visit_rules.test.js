@@ -29,6 +29,12 @@ test("what the server sends while a game is played becomes statistics", () => {
   assert.deepEqual(running(hud, 60), { active_time: 1.5, "accuracy.hits": 2, time: 2, score: 15 });
 });
 
+test("what an agent did in the player's seat does not count for the player", () => {
+  const own = { step: 60, score: 5, statistics: { active_time: 1 }, counts: { "accuracy.hits": 1 } };
+  const hud = { step: 600, score: 500, statistics: { active_time: 9 }, counts: { "accuracy.hits": 20 }, own };
+  assert.deepEqual(running(hud, 60), { active_time: 1, "accuracy.hits": 1, time: 1, score: 5 });
+});
+
 test("the sliding bonus by hand, as the server computes it", () => {
   const rule = /** @type {const} */ ({ kind: "sliding", max_cents: 300, full_at: 200, correct: "good", out_of: "all" });
   const cents = (good, all) => bonusCents(rule, { good, all }, {});

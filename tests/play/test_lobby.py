@@ -12,6 +12,7 @@ from test_partners import PONG, Page, come, ended, see, server_here, until, veri
 
 import interplay.record
 from interplay.play.connections import wire
+from interplay.play.games.for_study import ForStudy
 from interplay.play.server import PlayServer
 from interplay.store import PlaySession, sessions
 
@@ -84,17 +85,36 @@ def test_in_a_study_nobody_chooses_an_agent_and_nobody_else_joins(tmp_path: Path
     async def scenario() -> None:
         async with server_here(tmp_path, partner_after_s=0.0) as play:
             stranger = await come(play, PONG, "stranger")
-            ann = await come(play, PONG, "ann", study="orders")
+            ann = await come(play, PONG, "ann", study=ForStudy("orders"))
             await until(lambda: ann.said("lobby"))
             assert not told(ann)["has_partner"]
             ann.game.on_command(ann.seat, wire.ClientCommand("partner"))
             assert [seat.agent for seat in ann.game.seats] == [None, None]
-            others = [await come(play, PONG, "bob"), await come(play, PONG, "cid", study="points")]
+            others = [await come(play, PONG, "bob"), await come(play, PONG, "cid", study=ForStudy("points"))]
             assert others[0].game is stranger.game
             assert others[1].game not in (stranger.game, ann.game)
             assert ann.game.open_seat is not None
-            dan = await come(play, PONG, "dan", study="orders")
+            dan = await come(play, PONG, "dan", study=ForStudy("orders"))
             assert dan.game is ann.game
+
+    asyncio.run(scenario())
+
+
+def test_a_study_says_with_which_agents_its_people_play_and_names_none_of_them(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with server_here(tmp_path) as play:
+            ann = await come(play, PONG, "ann", study=ForStudy("orders", partner="noop"))
+            await see(ann, 3)
+            assert ann.states[ann.game.seats[1].name] == "agent"
+            assert "noop" not in str(ann.said("seats")), "so that it is not judged by its name"
+            cid = await come(play, PONG, "cid", study=ForStudy("orders", fallback="noop", wait_s=0.0, is_blind=True))
+            assert cid.game is not ann.game
+            await until(lambda: cid.said("lobby"))
+            assert (told(cid)["has_partner"], told(cid)["is_blind"]) == (True, True)
+            cid.say("partner")
+            await see(cid, 3)
+            assert cid.states[cid.game.seats[1].name] == "playing", "as a person is told of"
+            assert "agent" not in str(cid.said("seats"))
 
     asyncio.run(scenario())
 
@@ -123,6 +143,10 @@ def test_who_is_left_alone_before_the_start_waits_again(tmp_path: Path) -> None:
             bob.say("quit")
             await until(lambda: len(ann.said("lobby")) > num_told)
             assert "open" in ann.states.values()
+            assert (await waits_of(play, 1))["ann"][1] == "person"
+            ann.say("quit")
+            await ended(ann)
+        assert (await waits_of(play, 1))["ann"][1] == "nobody", "in the end"
 
     asyncio.run(scenario())
 
@@ -169,9 +193,10 @@ def test_waits_are_those_of_this_hour_on_the_last_seven_days(tmp_path: Path) -> 
                 }
                 sessions.open_session(database, id=str(hours), **task, now=now - timedelta(hours=hours))
                 sessions.note_waited(database, str(hours), seconds, "person" if seconds < 4 else "nobody")
-            sessions.note_waited(database, "0.5", 9.0, "nobody")  # the first that is said stays
+            sessions.note_waited(database, "0.5", 9.0, "nobody")  # who came has left before the start
+            sessions.note_waited(database, "24.0", 9.0, "agent")  # else the first that is said stays
         with archive.database.read() as database:
             found = sessions.waits(database, "a/b", now)
     finally:
         archive.close()
-    assert found == [(1.0, True), (4.0, False), (3.0, True), (6.0, False)]
+    assert found == [(9.0, False), (4.0, False), (3.0, True), (6.0, False)]

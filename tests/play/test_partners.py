@@ -352,10 +352,20 @@ def test_a_person_and_an_agent_share_a_wheel(tmp_path: Path) -> None:
             await see(ann, 20)
             ann.say("wheel", who="agent")
             await until(lambda: len(ann.said("wheel")) == 3)
-            await see(ann, 20)
+            huds = len(ann.said("hud"))
+            await until(lambda: len(ann.said("hud")) > huds)
             ann.say("quit")
             episode = verified(play, (await ended(ann))["episode"])
             changes = [words["step"] for words in ann.said("wheel")]
+            owners = episode.steps().column("owner.player").to_pylist()
+            own = [(hud["own"]["step"], owners[: hud["step"]].count("ann")) for hud in ann.said("hud") if "own" in hud]
+            assert len({told for told, _ in own}) > 2
+            assert [told for told, _ in own] == [played for _, played in own], "what the agent did is not the player's"
+            final = next(one for one in episode.seats if one.actor == "ann")
+            assert (ann.said("hud")[-1]["own"]["step"], ann.said("hud")[-1]["own"]["score"]) == (
+                final.num_steps,
+                final.total_reward,
+            )
             assert runs(episode, "player") == list(zip(("scripted", "ann", "scripted"), changes, strict=True))
             actions = episode.steps().column("action.player").to_pylist()[:-1]
             assert set(actions[changes[1] : changes[2]]) == {0}

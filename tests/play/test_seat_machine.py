@@ -124,7 +124,7 @@ class Host:
     def stop(self) -> None:
         self.loop.run_until_complete(self.play.stop())
         self.archive.close()
-        assert not list((self.root / "journal").iterdir())
+        assert not list((self.root / "journal").glob("*.arrows"))
         left = [task for task in asyncio.all_tasks(self.loop) if not task.done()]
         assert not left, left
         self.loop.close()

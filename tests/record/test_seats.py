@@ -141,6 +141,17 @@ def test_a_game_of_two_verifies_and_replays(archive, game):
     assert play_again(episode) == episode.total_reward
 
 
+def test_a_game_that_goes_on_knows_what_each_did_who_sat_there_at_the_start(archive, pong):
+    cut = begin(archive, pong)
+    rewards = go_on(cut, 30, takeover_at=25)
+    cut.recorder.flush()
+    cut.recorder.abandon()
+    state = resume(archive, cut.recorder.episode_id).state
+    totals = {seat: pytest.approx(sum(r[seat] for r in rewards[:num])) for seat, num in (("left", 25), ("right", 30))}
+    assert state.own == {"left": (25, totals["left"]), "right": (30, totals["right"])}
+    assert state.is_own == {"left": False, "right": True}
+
+
 def test_a_game_of_two_goes_on_after_its_process_died(archive, game):
     """As if nothing had happened: same actions, same rewards, whoever held the seats."""
     whole = begin(archive, game)

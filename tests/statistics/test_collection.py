@@ -104,8 +104,13 @@ def test_your_own_collector_is_named_by_module_and_factory():
 def test_what_each_owner_of_a_seat_did_is_kept_apart_and_the_seat_has_it_all():
     collection = of("Jumps", "score")
     feed(collection, 5, 5, num=3)
+    assert collection.own("left") is None, "nobody else has held it"
     feed(collection, 5, 0, owners={"left": "robot"}, num=2)
+    assert collection.own("left")[0] == {"jumps": 3, "score": 3.0}
     feed(collection, 5, 0, owners={"left": "ada"})
+    assert collection.own("left")[0] == {"jumps": 4, "score": 4.0}
+    assert collection.own("left")[1]["score.points"] == 4.0
+    assert collection.own("right") is None
     assert held(collection, "jumps") == {("left", "ada"): 4, ("left", "robot"): 2, ("right", "bob"): 3}
     assert held(collection, "score") == {("left", "ada"): 4.0, ("left", "robot"): 2.0, ("right", "bob"): 0.0}
     assert collection.values("left") == {"jumps": 6, "score": 6.0}

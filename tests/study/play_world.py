@@ -62,6 +62,11 @@ def measured(session, episode: str, actor: str, statistics: Mapping[str, float])
         session.add(SeatStatistic(episode_id=episode, seat="player", actor=actor, name=name, **measure))
 
 
+def agent_seat(agent: str, seconds: float) -> EpisodeSeat:
+    """The other seat of a game, in which an agent has played."""
+    return EpisodeSeat(seat="other", actor=agent, actor_kind="agent", num_steps=round(seconds * 60), total_reward=5.0)
+
+
 class PlayWorld:
     """One opened study of play over a real database; `now` is its clock.
 
@@ -101,6 +106,7 @@ class PlayWorld:
         state: str = "ended",
         is_sealed: bool = True,
         others: tuple[EpisodeSeat, ...] = (),
+        partner: str = "",
     ) -> str:
         """Somebody plays a game of their variant; its episode."""
         task, session, episode = find(TASK), secrets.token_hex(6), secrets.token_hex(8)
@@ -127,12 +133,26 @@ class PlayWorld:
                     EpisodeRow(
                         **values,
                         participant_id=person,
-                        seats=[mine, *others],
+                        seats=[mine, *others, *([agent_seat(partner, seconds)] if partner else [])],
                     )
                 )
                 database.flush()
                 measured(database, episode, mine.actor, statistics)
         return episode
+
+    def wait(self, enrolment: Enrolment, seconds: float) -> None:
+        """Somebody waits for a partner, nobody comes, and they leave their seat."""
+        task, session = find(TASK), secrets.token_hex(6)
+        self.now += timedelta(seconds=seconds)
+        with self.database.write() as database:
+            sessions.open_session(
+                database, id=session, task=task.id, task_hash=task.content_hash, seed=1, actor="", actor_kind="human",
+                participant_id=enrolment.participant_id, seat="player", now=self.now,
+            )  # fmt: skip
+            database.flush()
+            store.bind(database, session, enrolment.id)
+            sessions.note_waited(database, session, seconds, "nobody")
+            sessions.set_session_state(database, session, "ended", is_known=True, now=self.now)
 
     def finish(self, enrolment: Enrolment) -> Enrolment:
         """They press Finish."""

@@ -66,6 +66,13 @@ def test_a_study_may_stop_at_its_targets_but_never_while_somebody_waits_for_a_pa
     assert given_to(replace(full, open_seats=1), at_target="stop") == Assigned("full", "open_seat")
 
 
+def test_a_target_is_missed_by_half_a_visit_at_most_whoever_drops_out_meanwhile():
+    # With two visits of ten minutes as a prior, an accepted visit brings (20 + 92) / (2 + 4) = 18.7 minutes.
+    nearly = Stand(variant("nearly", target_min=100.0), 92.0, 10, accepted=4)
+    assert given_to(nearly, at_target="stop") is None
+    assert given_to(replace(nearly, accepted_min=88.0), at_target="stop") == Assigned("nearly", "target")
+
+
 @given(
     st.lists(st.tuples(st.floats(0, 500), st.integers(0, 50), st.integers(0, 9), st.integers(0, 1)), min_size=1, max_size=6),
     st.integers(0, 5),

@@ -100,6 +100,62 @@ def test_participants_of_a_study_of_play_are_listed_with_what_they_played(run, w
     assert "inside_out" in out
 
 
+def test_partners_need_a_second_seat_and_agents_that_are_there(run, tmp_path):
+    (tmp_path / "alone.toml").write_text(STUDY.replace("[[variants]]", '[[variants]]\npartner = "scripted"'))
+    status, _, err = run("check alone.toml")
+    assert status == 1
+    assert "variants[0] of alone.toml: atari/space_invaders has one seat, and none for 'scripted'" in err
+    assert "Remedy: leave partner and fallback out." in err
+    two = STUDY.partition("[bonus]")[0] + "[[variants]]" + STUDY.partition("[[variants]]")[2]
+    two = two.replace("atari/space_invaders", "together/cooperative_pong").replace(
+        "[[variants]]", '[[variants]]\nfallback = "scriptd"'
+    )
+    (tmp_path / "two.toml").write_text(two.replace("[pay]", "[waiting]\npay = 0.40\n[pay]"))
+    status, out, _ = run("check two.toml")
+    assert status == 0
+    assert "together/cooperative_pong; scriptd where nobody comes" in out
+    assert "waiting    after 60 s without a partner: 0.40 USD" in out
+    assert "codes has none for no_partner, so Prolific asks those people to return the submission" in out
+    status, _, err = run("open two.toml")
+    assert status == 2
+    assert "unknown agent 'scriptd'; did you mean 'scripted'?" in err
+    assert "It stands in variants[0]." in err
+
+
+def test_answers_about_partners_are_listed_and_written_as_csv(run, opened):
+    world = PlayWorld(opened, STUDY.replace("[pay]", '[questions]\nuse = "person_or_agent"\n[pay]'))
+    assert "Nobody has answered questions about partners in orders." in run("answers orders")[1]
+    ada = world.come("ada")
+    world.visits.give(ada)
+    episode = world.play(ada, {}, partner="scripted")
+    world.visits.answer(ada, f"partner:{episode}", {"person_or_agent": "4"})
+    episode = world.play(ada, {}, partner="scripted")
+    world.visits.answer(ada, f"partner:{episode}", None)
+    rows = json.loads(run("answers orders --json")[1])
+    assert [(row["game"], row["value"], row["label"]) for row in rows] == [(1, "4", "rather an agent"), (2, None, None)]
+    assert (rows[0]["enrolment"], rows[0]["partner"]) == (ada.id, "scripted")
+    table = run("answers orders")[1]
+    assert "rather an agent" in table
+    assert "skipped" in table
+    head, first, second = run("answers orders --csv")[1].splitlines()
+    assert head.startswith("enrolment,participant,variant,form,game,episode,partner,")
+    assert ",4,rather an agent," in first
+    assert ",,," in second
+
+
+def test_waiting_is_explained(run, opened):
+    world = PlayWorld(opened, STUDY.replace("[pay]", "[waiting]\nafter_s = 120\npay = 0.40\n[pay]"))
+    ada = world.come("ada")
+    world.visits.give(ada)
+    world.wait(ada, 130)
+    world.studies.leave(ada)
+    out = " ".join(run(f"pay orders --explain {ada.id}")[1].split())
+    assert "no_partner" in out
+    assert "Waited 2:10 for a partner, and nobody came; 2:00 is enough for 0.40." in out
+    assert "owed 0.40 USD (0.00 reward + 0.40 earned or won)" in out
+    assert "The rules give the amount in the ledger." in out
+
+
 def test_what_is_owed_is_listed_with_the_reward(run, world):
     status, out, _ = run("pay orders --json")
     assert status == 0

@@ -4,7 +4,9 @@ import pytest
 from play_world import STUDY
 
 from interplay.study import StudyError
+from interplay.study.asking.forms import TeamGame, due, forms
 from interplay.study.definition import Study, builtin_studies, builtin_text, parse_study
+from interplay.study.errors import FormError
 from interplay.study.incentives import LinearBonus, Requirement, SlidingBonus
 from interplay.tasks import find
 
@@ -77,7 +79,12 @@ def test_the_five_treatments_differ_in_their_incentives_alone():
 
 def test_the_papers_variants_play_the_tasks_that_are_there():
     play = builtin_studies()["crowdplay"].play
-    assert len(play.variants) == 15
+    assert len(play.variants) == 17
+    two = {one.name: one.partners for one in play.variants if one.task.startswith("atari-two/")}
+    assert two == {
+        "two_competitive": (), "two_competitive_agent": ("scripted",),
+        "two_cooperative": (), "two_cooperative_agent": ("scripted",),
+    }  # fmt: skip
     invaders = [one.name for one in play.variants if one.task == "atari/space_invaders"]
     assert invaders == [
         "space_invaders", "space_invaders_left", "space_invaders_right", "row_by_row", "inside_out", "outside_in",
@@ -102,11 +109,66 @@ REFUSED = {
     'kind = "play"': ('kind = "ply"', "study.kind: 'ply' is not known\nRemedy: did you mean 'play'"),
     'title = "From the inside out"': ('opens = "tomorrow"', "variants[0].opens: 'tomorrow' is no time"),
     'name = "inside_out"': ('opens = "2026-01-01T00:00:00"', "variants[0].opens: '2026-01-01T00:00:00' has no time zone"),
+    'task = "atari/space_invaders"': (
+        'partner = ["noop", "noop"]\ntask = "atari/space_invaders"',
+        "variants[0].partner: names an agent twice, or none",
+    ),
+    'title = "From': ('partner = "noop"\nfallback = "noop"\ntitle = "From', "variants[0].fallback: has no use beside partner"),
     "[[variants]]": (
         '[[variants]]\ntask = "atari/breakout"\ntarget_min = 5\n[[variants]]',
         "variants[1].target_min: is missing, and other variants have one",
     ),
 }
+
+
+ASKED = STUDY.replace("[pay]", '[questions]\nuse = "teamwork"\n[pay]')
+
+
+def test_sets_of_questions_are_taken_into_the_study_before_its_own():
+    own = '[[questions.partner]]\nid = "words"\ntext = "In your words?"\nkind = "text"\n[pay]'
+    study = parse_study(ASKED.replace('"teamwork"', '["teamwork", "person_or_agent"]').replace("[pay]", own))
+    questions = study.play.questions
+    assert [one.id for one in questions.partner][-3:] == ["enjoyed", "person_or_agent", "words"]
+    assert questions.partner[0].options == {
+        "1": "strongly disagree", "2": "disagree", "3": "neither", "4": "agree", "5": "strongly agree"
+    }  # fmt: skip
+    assert {tuple(one.options) for one in questions.comparison} == {("first", "same", "second")}
+    again = Study.from_json(study.to_json())
+    assert (again.content_hash, again.play) == (study.content_hash, study.play), "whatever the sets become later"
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ('use = "teamwrk"', "questions.use: unknown question set 'teamwrk'; did you mean 'teamwork'?"),
+        ("every = 2", "questions.partner: and comparison are missing, so nothing is asked"),
+        ('partner = [{id = "a", text = "A?"}, {id = "a", text = "B?"}]', "questions.partner[1].id: 'a' is used twice"),
+        ('partner = [{id = "a", text = "A?", options = ["yes"]}]', "options: are fewer than two different answers"),
+        ('comparison = [{id = "a", text = "A?", options = ["x"]}]', "questions.comparison[0].options: is not a known key"),
+    ],
+)
+def test_questions_that_cannot_be_asked_are_refused(table, message):
+    with pytest.raises(StudyError) as refused:
+        parse_study(STUDY.replace("[pay]", f"[questions]\n{table}\n[pay]"))
+    assert message in str(refused.value)
+
+
+def test_forms_come_after_games_and_each_pair_of_partners_is_compared_once():
+    """Hand-made visit: scripted, random, random, scripted, noop."""
+    questions = parse_study(ASKED.replace('"teamwork"', '"teamwork"\nevery = 2')).play.questions
+    partners = ["scripted", "random", "random", "scripted", "noop"]
+    games = [TeamGame(place + 1, f"e{place + 1}", partner) for place, partner in enumerate(partners)]
+    assert [form.key for form in forms(questions, games)] == ["partner:e2", "comparison:e2", "partner:e4", "comparison:e5"]
+    assert due(questions, games, {"partner:e2"}).key == "comparison:e2"
+    assert due(questions, games[:1], set()) is None
+    form = due(questions, games, {"partner:e2"})
+    assert [game.partner for game in form.games] == ["scripted", "random"]
+    given = {"team": "first", "skill": "same", "prefer": "second", "more": "is left out"}
+    assert form.read(given) == {"team": "first", "skill": "same", "prefer": "second"}
+    with pytest.raises(FormError, match=r"Please answer every question \(2 are not\): Which of the two was the better player"):
+        form.read({"team": "first"})
+    with pytest.raises(FormError, match="This answer cannot be kept"):
+        form.read(given | {"skill": "third"})
 
 
 @pytest.mark.parametrize("place", REFUSED)
@@ -123,6 +185,9 @@ def test_more_that_is_refused():
     twice = STUDY + '[[variants]]\ntask = "atari/breakout"\nname = "inside_out"\n'
     with pytest.raises(StudyError, match=r"variants\[1\].name: 'inside_out' is used twice"):
         parse_study(twice)
+    unpaid = STUDY[: STUDY.index("[bonus]")] + STUDY[STUDY.index("[[variants]]") :]
+    with pytest.raises(StudyError, match="pay: is missing, and people are promised money"):
+        parse_study(unpaid.replace("[pay]\nreward = 0.75", "[waiting]\npay = 0.10"))
     backwards = 'opens = "2026-01-02T00:00:00Z"\ncloses = "2026-01-01T00:00:00Z"\nname'
     with pytest.raises(StudyError, match="closes: is not after opens"):
         parse_study(STUDY.replace("name", backwards, 1))

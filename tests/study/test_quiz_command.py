@@ -29,6 +29,8 @@ def test_quizzes_that_ship_are_listed(quiz):
         ("atari", 22, 0.65),
         ("inside_out", 11, 0.85),
         ("minecraft", 50, 0.65),
+        ("outside_in", 11, 0.85),
+        ("row_by_row", 10, 0.85),
     ]
     assert "minecraft" in quiz("show")[1]
 

@@ -5,15 +5,22 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
-from play_world import STUDY, TASK, PlayWorld, measured
+from hypothesis import given
+from hypothesis import strategies as st
+from play_world import START, STUDY, TASK, PlayWorld, measured
 from sqlalchemy import text
 
 from interplay.errors import NotFoundError
-from interplay.store import EpisodeSeat, SeatStatistic, sessions
+from interplay.store import EpisodeRow, EpisodeSeat, PlaySession, SeatStatistic, sessions
+from interplay.store.visits import PlayedSession
 from interplay.study import StudyError
+from interplay.study.definition import builtin_studies
 from interplay.study.enrolment import Facts, due_outcome, next_step
 from interplay.study.ledger import Event, Visit, plan
 from interplay.study.payroll import Payroll
+from interplay.study.playing.games import statistics_of
+from interplay.tasks import find
+from interplay.testing import episode_values
 
 SECOND = """
 [[variants]]
@@ -21,6 +28,7 @@ task = "atari/space_invaders"
 name = "outside_in"
 max_visits = 1
 """
+TREATMENTS = [one.treatment for study in builtin_studies().values() if study.play for one in study.play.variants]
 CHOSEN = STUDY.replace("[pay]", '[play]\nchoice = "chosen"\n[pay]') + SECOND
 
 
@@ -50,6 +58,7 @@ def test_a_visit_goes_on_until_its_person_ends_it_or_no_game_is_left():
     assert due_outcome(Facts(is_over=True, is_complete=True)) == "done"
     assert due_outcome(Facts(is_open=False, is_complete=True)) == "done"
     assert due_outcome(Facts(is_open=False)) == "nothing_left"
+    assert due_outcome(Facts(is_open=False, has_waited=True)) == "no_partner", "which is paid for"
     assert due_outcome(Facts(is_open=False, is_playing=True)) is None, "what is being played still counts"
     assert due_outcome(Facts(is_banned=True, is_complete=True, is_playing=True)) == "failed_check"
 
@@ -164,6 +173,38 @@ def test_a_seats_successor_cannot_change_the_pay_of_who_sat_there_before(world, 
     assert payments(world) == [("reward", "ada", 75), ("bonus", "ada", 75)]
 
 
+MEASURED = st.dictionaries(st.sampled_from(["good", "all"]), st.integers(0, 500).map(float), min_size=1)
+HELD = st.tuples(st.sampled_from(["player", "other"]), st.integers(2, 9), st.integers(0, 9_000), st.floats(-1e6, 1e6), MEASURED)
+
+
+@given(
+    mine=st.tuples(st.integers(0, 30_000), st.integers(0, 500), MEASURED),
+    others=st.lists(HELD, max_size=4),
+    first=st.booleans(),
+)
+def test_pay_follows_from_what_one_did_whoever_else_held_the_seat_before_or_after(mine, others, first):
+    """Every treatment that ships, for one person's part of a game, alone and among the parts of others."""
+    steps, score, counts = mine
+    task = find(TASK)
+
+    def earned(parts) -> list[tuple[float, int, int]]:
+        seats, measures = [], []
+        for seat, person, num_steps, reward, measured_counts in parts:
+            actor = f"participant-{person}"
+            held = {"actor_kind": "human", "num_steps": num_steps, "total_reward": float(reward), "participant_id": person}
+            seats.append(EpisodeSeat(seat=seat, actor=actor, position=len(seats), **held))
+            value = {"kind": "float", "number": None, "counts": measured_counts}
+            measures.append(SeatStatistic(episode_id="e", seat=seat, actor=actor, name="inside_out", **value))
+        episode = EpisodeRow(**episode_values(task, "participant-1", 1, id="e"), seats=seats)
+        session = PlaySession(id="s", task=TASK, task_hash="", seed=1, created_at=START, actor="", actor_kind="human")
+        game = statistics_of(PlayedSession(session, episode, 60.0, measures), episode, "player", 1)
+        found = [one.earned([game]) for one in TREATMENTS]
+        return [(one.completion, one.bonus_cents, one.cents) for one in found]
+
+    own = ("player", 1, steps, score, counts)
+    assert earned([own, *others] if first else [*others, own]) == earned([own])
+
+
 def seat_given(world: PlayWorld, enrolment, name: str, episode: str | None = None) -> None:
     """Another seat for somebody, not bound to their visit yet; with an episode it is over."""
     with world.database.write() as session:
@@ -213,6 +254,129 @@ def test_ending_twice_writes_one_line(world):
     with ThreadPoolExecutor(4) as threads:
         list(threads.map(lambda _: world.finish(ada), range(8)))
     assert payments(world) == [("reward", "ada", 75), ("bonus", "ada", 150)]
+
+
+# Waiting for a partner
+
+WAITING = STUDY.replace("[pay]", "[waiting]\nafter_s = 120\npay = 0.40\n[pay]")
+
+
+def test_who_waited_long_enough_and_leaves_is_paid_for_waiting_and_nothing_else(archive):
+    world = PlayWorld(archive, WAITING.replace("reward = 0.75", "reward = 0.75\nhourly_target = 12"))
+    ada, bob = world.come("ada"), world.come("bob")
+    for one, seconds in ((ada, 130), (bob, 90)):
+        world.visits.give(one)
+        world.wait(one, seconds)
+    assert [world.studies.facts(one).has_waited for one in (ada, bob)] == [True, False]
+    assert [world.studies.leave(one).outcome for one in (ada, bob)] == ["no_partner", "withdrawn"]
+    assert payments(world) == [("bonus", "ada", 40)], "no reward, no top-up"
+    explained = Payroll(archive.database).explain("orders", ada.id).to_json()
+    assert (explained["agrees"], explained["reward_cents"], explained["bonus_cents"]) == (True, 0, 40)
+    assert explained["waited"] == {"after_s": 120.0, "pay_cents": 40, "variant": "inside_out", "waited_s": 130}
+    assert world.studies.leave(ada).outcome == "no_partner"
+    assert len(payments(world)) == 1, "once"
+
+
+def test_waits_that_are_short_or_before_a_game_or_of_a_complete_visit_are_not_paid_for(archive):
+    world = PlayWorld(archive, WAITING)
+    short, played, complete = world.come("short"), world.come("played"), world.come("complete")
+    for one in (short, played, complete):
+        world.visits.give(one)
+    for _ in range(2):
+        world.wait(short, 100)
+    world.wait(played, 200)
+    world.play(played, {}, seconds=10)
+    world.play(complete, {}, seconds=300)
+    world.wait(complete, 200)
+    assert not any(world.studies.facts(one).has_waited for one in (short, played, complete))
+    world.wait(played, 200)
+    world.wait(played, 3)  # once more, and not for long
+    assert world.studies.facts(played).has_waited
+
+
+def test_who_waited_long_enough_and_closes_the_window_is_paid_all_the_same(archive):
+    world = PlayWorld(archive, WAITING)
+    ada = world.come("ada")
+    world.visits.give(ada)
+    world.wait(ada, 125)
+    assert world.studies.finish_left("orders") == 0
+    world.now += timedelta(minutes=31)
+    assert world.studies.finish_left("orders") == 1
+    assert payments(world) == [("bonus", "ada", 40)]
+
+
+# Questions about partners
+
+ASKED = STUDY.replace("[pay]", '[questions]\nuse = "teamwork"\n[pay]')
+STATEMENTS = dict.fromkeys(("fluency", "contribution", "predictable", "adapted", "trust", "enjoyed"), "4")
+
+
+def test_questions_come_between_games_are_kept_once_and_change_no_pay(archive):
+    world = PlayWorld(archive, ASKED)
+    ada = world.come("ada")
+    world.visits.give(ada)
+    first = world.play(ada, {"inside_out.good": 200, "inside_out.all": 200}, seconds=150, partner="scripted")
+    assert next_step(world.studies.facts(ada)) == "questions"
+    assert world.visits.answer(ada, f"partner:{first}", STATEMENTS)
+    assert not world.visits.answer(ada, f"partner:{first}", STATEMENTS), "once"
+    assert next_step(world.studies.facts(ada)) == "work"
+    second = world.play(ada, {"inside_out.good": 200, "inside_out.all": 200}, seconds=150, partner="random")
+    assert world.visits.answer(ada, f"partner:{second}", None), "skipped"
+    assert not world.visits.answer(ada, f"partner:{second}", STATEMENTS)
+    assert world.visits.form(ada).key == f"comparison:{second}"
+    assert world.visits.answer(ada, f"comparison:{second}", {"team": "first", "skill": "second", "prefer": "same"})
+    assert world.visits.form(ada) is None
+    found = world.visits.answers("orders")
+    two = [one for one in found if one.question in ("trust", "prefer")]
+    assert [(one.form, one.game, one.partner, one.question, one.value) for one in two] == [
+        ("partner", 1, "scripted", "trust", "4"), ("partner", 2, "random", "trust", None),
+        ("comparison", 2, "random", "prefer", "same"),
+    ]  # fmt: skip
+    assert (found[-1].before_partner, found[-1].before_episode, found[-1].label) == ("scripted", first, "No difference")
+    world.finish(ada)
+    assert payments(world) == [("reward", "ada", 75), ("bonus", "ada", 150)]
+
+
+def test_who_is_asked_in_the_end_is_not_ended_before_and_is_paid_if_they_go_without_answering(archive):
+    world = PlayWorld(archive, ASKED.replace("[pay]", "[play]\nmax_games = 1\n[pay]"))
+    ada = world.come("ada")
+    world.visits.give(ada)
+    world.play(ada, {}, seconds=300, partner="scripted")
+    assert due_outcome(world.studies.facts(ada)) is None
+    world.now += timedelta(minutes=31)
+    assert world.studies.finish_left("orders") == 1
+    assert payments(world) == [("reward", "ada", 75)]
+
+
+def test_nobody_is_asked_about_a_game_for_one_or_without_a_step(archive):
+    world = PlayWorld(archive, ASKED)
+    ada = world.come("ada")
+    world.visits.give(ada)
+    world.play(ada, {}, seconds=60)
+    world.play(ada, {}, seconds=0, partner="scripted")
+    assert world.visits.form(ada) is None
+
+
+# Quizzes of variants
+
+
+def test_a_variant_with_a_quiz_of_its_own_asks_that_one_and_other_variants_the_studys(archive):
+    text = STUDY.replace("[pay]", '[play]\nchoice = "chosen"\n[quiz]\nquiz = "atari"\nattempts = 2\n[pay]')
+    world = PlayWorld(archive, text.replace("[channels", '[variants.quiz]\nquiz = "inside_out"\n[channels') + SECOND)
+    ada = world.come("ada")
+    assert next_step(world.studies.facts(ada)) == "work", "a variant comes first"
+    world.visits.give(ada, chosen="inside_out")
+    assert next_step(world.studies.facts(ada)) == "quiz"
+    ada = world.again(ada)
+    assert world.studies.quiz_of(ada).quiz.id == "inside_out"
+    assert world.studies.take_quiz(ada, [])
+    assert due_outcome(world.studies.facts(ada)) == "screened_out", "the only attempt at this one"
+    world.studies.finish_if_due(ada, world.studies.facts(ada))
+    again = world.come("ada", "ada-2")
+    world.visits.give(again, chosen="outside_in")
+    again = world.again(again)
+    assert world.studies.quiz_of(again).quiz.id == "atari"
+    assert (next_step(world.studies.facts(again)), world.studies.attempts(again)) == ("quiz", [])
 
 
 # What is given

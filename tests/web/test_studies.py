@@ -109,7 +109,9 @@ def test_the_first_page_says_what_happens_how_long_and_for_how_much(client):
     assert "2 comparisons of two videos" in page
     assert "Ada Lab, ada@lab.example" in page
     assert "This server keeps your answers." in page
-    assert "USD" not in client.get(address()).text, "whom nobody pays is told nothing of pay"
+    unpaid = client.get(address()).text
+    assert "Nothing is paid through this link: it is for volunteers." in unpaid
+    assert "Who comes from Mechanical Turk or Prolific gets 3.75 USD in total" in unpaid
 
 
 def test_text_of_a_study_is_text_and_not_markup(client):

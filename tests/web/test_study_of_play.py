@@ -1,5 +1,6 @@
 """Pages of a study of play over HTTP, on the real application: what comes next, waiting, and finishing."""
 
+import re
 import warnings
 from datetime import UTC, datetime, timedelta
 from urllib.parse import urlencode
@@ -60,7 +61,7 @@ def begin(client, study, **more: str):
     )
 
 
-def add_game(archive, *, state: str = "ended", is_sealed: bool = True) -> None:
+def add_game(archive, *, state: str = "ended", is_sealed: bool = True, partner: str = "") -> None:
     """A game of the one person who is in."""
     enrolment, task, now = enrolments(archive, "points")[0], find("atari/breakout"), datetime.now(UTC)
     number = len(enrolments(archive, "points"))
@@ -79,7 +80,10 @@ def add_game(archive, *, state: str = "ended", is_sealed: bool = True) -> None:
                 seat="player", actor=f"participant-{person}", actor_kind="human", num_steps=60, total_reward=1.0,
                 participant_id=person,
             )  # fmt: skip
-            session.add(EpisodeRow(**testing.episode_values(task, f"participant-{person}", 1, id=episode), seats=[seat]))
+            seats = [seat]
+            if partner:
+                seats.append(EpisodeSeat(seat="other", actor=partner, actor_kind="agent", num_steps=60, total_reward=0.0))
+            session.add(EpisodeRow(**testing.episode_values(task, f"participant-{person}", 1, id=episode), seats=seats))
 
 
 def token_of(page) -> dict[str, str]:
@@ -109,6 +113,72 @@ def test_a_game_that_is_being_saved_is_waited_for_unless_its_player_does_not_wan
     assert "Your last game is still being saved" in after.text
     assert enrolments(archive, "points")[0].outcome is None
     assert "DONE1" in client.post("/studies/points/finish", params=token, data={"without_it": "1"}).text
+
+
+def test_who_waited_for_a_partner_is_offered_to_leave_and_goes_with_the_code_for_that(client, archive):
+    text = STUDY.replace("[pay]", "[waiting]\nafter_s = 90\npay = 0.40\n[pay]").replace("LEFT2", 'LEFT2", no_partner = "ALONE3')
+    study = open_study(archive, text.replace("atari/breakout", "atari-two/space_invaders_cooperative"))
+    welcome = client.get("/studies/points", params=PROLIFIC).text
+    assert "Who has waited 1 min 30 s may leave and gets 0.40 USD for waiting." in " ".join(welcome.split())
+    token = token_of(begin(client, study))
+    assert "Leave, and get 0.40 USD for waiting" in client.get("/studies/points/play", params=token).text
+    assert "Leave the study?" in client.get("/studies/points/leave", params=token).text
+    enrolment = enrolments(archive, "points")[0]
+    with archive.database.write() as session:
+        sessions.open_session(
+            session, id="s", task="t", task_hash="", seed=1, actor="", actor_kind="human", participant_id=None,
+            now=datetime.now(UTC),
+        )  # fmt: skip
+        session.flush()
+        store.bind(session, "s", enrolment.id)
+        sessions.note_waited(session, "s", 95.0, "nobody")
+        sessions.set_session_state(session, "s", "ended", is_known=True, now=datetime.now(UTC))
+    assert client.get("/studies/points/progress", params=token).json()["has_waited"]
+    asked = client.get("/studies/points/leave", params=token).text
+    assert "Nobody came to play with you" in asked
+    assert "0.40 USD" in asked
+    end = client.post("/studies/points/leave", params=token).text
+    assert "ALONE3" in end
+    assert "0.40 USD" in end
+    assert "0.75" not in end
+
+
+def test_questions_about_the_partner_come_before_the_next_game_and_name_no_agent(client, archive):
+    asked = '[play]\nblind = true\nreveal = true\n[questions]\nuse = "teamwork"\n[pay]'
+    study = open_study(archive, STUDY.replace("[pay]", asked))
+    assert "and answer a few questions about your partner" in client.get("/studies/points").text
+    token = token_of(begin(client, study))
+    add_game(archive, partner="secret-policy")
+    page = client.get("/studies/points/play", params=token)
+    assert page.url.path == "/studies/points/questions"
+    assert "secret-policy" not in page.text
+    statements = dict(re.findall(r'type="radio" name="(\w+)" value="(4)"', page.text))
+    assert len(statements) == 6
+    form = {"form": re.search(r'name="form" value="([^"]+)"', page.text)[1]}
+    some = client.post("/studies/points/questions", params=token, data=form | {"trust": "2"})
+    assert some.status_code == 422
+    assert "Please answer every question (5 are not): My partner and I worked well together." in some.text
+    assert 'name="trust" value="2" checked' in some.text, "what was chosen stays"
+    assert client.post("/studies/points/finish", params=token).url.path == "/studies/points/questions"
+    after = client.post("/studies/points/questions", params=token, data=form | statements)
+    assert after.url.path == "/studies/points/play"
+    assert client.get("/studies/points/questions", params=token).url.path == "/studies/points/play"
+    end = client.post("/studies/points/finish", params=token).text
+    assert "DONE1" in end
+    assert "Game 1: an agent" in end
+    assert "secret-policy" not in end
+
+
+def test_a_study_by_its_open_link_says_what_it_pays_and_that_this_link_pays_nothing(client, archive):
+    open_study(archive, STUDY)
+    page = " ".join(client.get("/studies/points").text.split())
+    assert (
+        "Nothing is paid through this link: it is for volunteers. Who comes from Prolific gets 0.75 USD when it is complete."
+        in page
+    )
+    page = " ".join(client.get("/studies/points", params=PROLIFIC).text.split())
+    assert "volunteers" not in page
+    assert "0.75 USD when it is complete." in page
 
 
 def test_when_a_study_closes_who_is_complete_is_done_and_others_get_the_code_of_nothing_left(client, archive):

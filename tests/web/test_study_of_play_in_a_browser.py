@@ -10,6 +10,8 @@ from study_world import PROLIFIC, enrolments, open_study
 from web_server import serving
 
 from interplay.study.payroll import Payroll
+from interplay.study.playing.visits import Visits
+from interplay.study.studies import Studies
 
 pytestmark = pytest.mark.browser
 
@@ -76,6 +78,24 @@ task = "together/cooperative_pong"
 [[variants]]
 task = "overcooked/cramped_room"
 [channels.open]
+"""
+)
+WITH_PARTNERS = (
+    TOGETHER[: TOGETHER.index("[[variants]]")]
+    .replace('id = "together"', 'id = "partners"')
+    .replace("[play]", '[play]\nchoice = "chosen"\n[waiting]\nafter_s = 2\npay = 0.40\n[questions]\nuse = "teamwork"')
+    + """
+[[variants]]
+task = "overcooked/cramped_room"
+name = "agent"
+title = "Soup with an agent"
+partner = "noop"
+[[variants]]
+task = "together/cooperative_pong"
+name = "person"
+title = "Pong with a person"
+[channels.prolific]
+codes = { done = "DONE1", no_partner = "ALONE2" }
 """
 )
 LOOKS = {
@@ -210,6 +230,48 @@ def test_a_person_chooses_from_the_cards_and_plays_only_that(browse, host, archi
     page.get_by_role("heading", name="Breakout, without moving").wait_for()
     page.locator("[data-games]").wait_for()
     assert page.locator("[data-bonus]").count() == 0, "an open link pays nobody"
+
+
+def test_an_agent_is_the_partner_questions_follow_and_who_waits_in_vain_leaves_with_that_code(browse, host, archive):
+    open_study(archive, WITH_PARTNERS)
+    page = browse("phone")
+    page.goto(f"{host}/studies/partners?{urlencode(PROLIFIC | {'PROLIFIC_PID': '60bf9310e8dec401be6e9701'})}")
+    picture(page, "phone_partners")
+    agree(page)
+    page.get_by_role("button", name="Play Soup with an agent").click()
+    page.get_by_text("An agent plays this with you.").wait_for()
+    page.locator("[data-start]").click()
+    page.locator("#player[data-state=playing]").wait_for()
+    page.locator("[data-seats]", has_text="An agent plays").wait_for()
+    page.locator("[data-finish]").click()
+    page.get_by_role("button", name="Finish", exact=True).last.click()
+    page.get_by_role("button", name="To the questions").click()
+    page.get_by_role("heading", name="How was it to play with your partner?").wait_for()
+    for statement in page.locator("fieldset.scale").all():
+        statement.locator("input").first.focus()
+        page.keyboard.press("ArrowRight")
+    picture(page, "phone_questions")
+    page.get_by_role("button", name="Send my answers").click()
+    page.get_by_role("heading", name="Soup with an agent").wait_for()
+    assert [one.value for one in Visits(archive.database, Studies(archive.database)).answers("partners")] == ["2"] * 6
+
+    alone = browse()
+    who = PROLIFIC | {"PROLIFIC_PID": "60bf9310e8dec401be6e9702", "SESSION_ID": "alone"}
+    alone.goto(f"{host}/studies/partners?{urlencode(who)}")
+    agree(alone)
+    alone.get_by_role("button", name="Play Pong with a person").click()
+    alone.locator("[data-start]").click()
+    leave = alone.get_by_role("button", name="Leave, and get 0.40 USD for waiting")
+    leave.wait_for()
+    picture(alone, "desktop_lobby")
+    leave.click()
+    alone.get_by_role("heading", name="Nobody came to play with you").wait_for()
+    picture(alone, "desktop_nobody")
+    alone.get_by_role("button", name="Leave the study").click()
+    alone.get_by_text("ALONE2").wait_for()
+    picture(alone, "desktop_alone")
+    (payment,) = Payroll(archive.database).plan("partners").payments
+    assert (payment.kind, payment.amount_cents, payment.visit.assignment) == ("bonus", 40, "alone")
 
 
 def test_who_comes_second_is_given_the_open_seat_of_the_first(browse, host, archive):

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from interplay.play.connections import wire
 from interplay.play.games.closing import Closing
+from interplay.play.games.for_study import ForStudy
 from interplay.play.games.hosting import Hosting
 from interplay.play.games.lobby import Lobby
 from interplay.play.games.parts import GameServer
 from interplay.play.games.seat import Seat
-from interplay.play.games.state import OVER, UNBEGUN, State
+from interplay.play.games.state import BEGUN, OVER, UNBEGUN, State
 from interplay.play.games.takeover import Takeover
 from interplay.play.tables import address as tables_address
 from interplay.play.workers import channel
@@ -39,7 +40,7 @@ class Game:
         number: Its number on the channel to the worker.
         episode_id: Of the episode that is or will be recorded.
         countdown_s: Before the first step, once every player has said start.
-        study: Id of the study that it is for; None for a game that is for itself, or once its server was killed.
+        study: What a study says about it; None for a game that is for itself.
 
     Attributes:
         seats: In the task's order.
@@ -59,7 +60,7 @@ class Game:
         seed: int,
         countdown_s: int,
         state: State = State.EMPTY,
-        study: str | None = None,
+        study: ForStudy | None = None,
     ) -> None:
         self.server = server
         self.number = number
@@ -225,7 +226,9 @@ class Game:
         if seat.is_open:
             return {"state": "open"}
         if seat.agent is not None and not seat.is_playing and (seat.acting is not None or seat.session is None):
-            return {"state": "here" if seat.acting is None else "agent", "agent": seat.agent}
+            if self.study is not None and self.study.is_blind:  # as a person is told of
+                return {"state": "here" if seat.acting is None else "playing" if self.state in BEGUN else "ready"}
+            return {"state": "here" if seat.acting is None else "agent", "agent": self.takeover.name_told(seat.agent)}
         if self.state in UNBEGUN:
             return {"state": "away" if seat.connection is None else "ready" if seat.is_ready else "here"}
         return {"state": "playing" if seat.is_playing else "away"}

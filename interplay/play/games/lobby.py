@@ -11,8 +11,6 @@ from interplay.play.games.state import State
 from interplay.play.games.takeover import Takeover
 from interplay.play.workers import channel
 
-PARTNER_AFTER_S = 60.0
-"""How long a player waits for people before they may choose an agent."""
 _CLOCKS_APART_S = 1.0
 """So much earlier a page may think that the time has come."""
 
@@ -49,15 +47,21 @@ class Lobby:
         """How long a player will have waited when they have a choice. Each one who is missing has that time: a seat since the
         player came, and a person who is there since they were not ready."""
         lateness_s = [0.0 if one.is_open else one.unready_since - seat.granted_at for one in self._missing(seat)]
-        return self._server.partner_after_s + max([0.0, *lateness_s])
+        return self._wait_s + max([0.0, *lateness_s])
 
     def _has_choice(self, seat: Seat) -> bool:
         return bool(self._missing(seat)) and seat.held_s + _CLOCKS_APART_S >= self._choice_after_s(seat)
 
     @property
     def _partner(self) -> str | None:
-        """Who may be chosen to play; nobody in a study, which says itself who plays with whom."""
-        return None if self._game.study is not None else self._server.partner(self._game.task)
+        """Who may be chosen to play; in a study whom the study names."""
+        study = self._game.study
+        return self._server.partner(self._game.task) if study is None else study.fallback
+
+    @property
+    def _wait_s(self) -> float:
+        """How long a player waits before there is a choice."""
+        return self._server.partner_after_s if self._game.study is None else self._game.study.wait_s
 
     def tell(self) -> None:
         """Tell players who wait for others how long that may take, and when there is a choice."""
@@ -69,6 +73,7 @@ class Lobby:
                     waited_s=round(seat.held_s, 1),
                     choose_after_s=round(self._choice_after_s(seat), 1),
                     has_partner=self._partner is not None,
+                    is_blind=self._game.study is not None and self._game.study.is_blind,
                     missing="person" if any(one.is_open for one in missing) else "start",
                     waits=self.waits,
                 )

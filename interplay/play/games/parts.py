@@ -7,6 +7,7 @@ from collections.abc import Coroutine
 from pathlib import Path
 from typing import Any, Protocol
 
+from interplay.play.games.for_study import ForStudy
 from interplay.play.games.seat import Seat
 from interplay.play.games.state import State
 from interplay.play.limits import Limits
@@ -25,7 +26,7 @@ class GameServer(Protocol):
         limits: How many processes there may be.
         seat_kept_s: How long a seat waits for a socket that was lost.
         idle_s: How long it waits for a connected player who does not start or resume.
-        partner_after_s: How long a player waits for people before they may choose an agent.
+        partner_after_s: How long a player waits for people before they may choose an agent, where no study says otherwise.
     """
 
     granting: threading.Lock
@@ -75,7 +76,7 @@ class PlayedGame(Played, Protocol):
         number: Its number on the channel to the worker.
         episode_id: Of its episode.
         task, seed: What is played.
-        study: Id of the study that it is for; None for a game that is for itself.
+        study: What a study says about it; None for a game that is for itself.
         state: Where it stands.
         seats: Its seats.
     """
@@ -84,7 +85,7 @@ class PlayedGame(Played, Protocol):
     episode_id: str
     task: Task
     seed: int
-    study: str | None
+    study: ForStudy | None
     state: State
     seats: list[Seat]
 

@@ -47,7 +47,7 @@ class Takeover:
 
     def on_opened(self) -> None:
         """The worker has the world, perhaps again."""
-        partner = self._server.partner(self._game.task) if len(self._game.seats) > 1 else None
+        partner = self._partner if len(self._game.seats) > 1 else None
         if partner is not None:
             self._server.expect(partner)
         for seat in self._game.seats:
@@ -110,7 +110,17 @@ class Takeover:
 
     def _stand_in(self, seat: Seat) -> str | None:
         """Who acts for this person."""
-        return seat.wheel or self._server.partner(self._game.task)
+        return seat.wheel or self._partner
+
+    @property
+    def _partner(self) -> str | None:
+        """Who acts for people who are gone: whom the study names, or else the partner of the task."""
+        study = self._game.study
+        return (study and study.fallback) or self._server.partner(self._game.task)
+
+    def name_told(self, agent: str) -> str:
+        """The name of an agent as players read it: in a study none, so that it is not judged by its name."""
+        return agent if self._game.study is None else ""
 
     # The wheel
 
@@ -146,7 +156,7 @@ class Takeover:
             return
         log.warning("agent %r lost seat %s: %s", event.agent, seat.name, event.message)
         for other in self._game.seats:
-            other.text("agent_failed", seat=seat.name, agent=event.agent, message=event.message)
+            other.text("agent_failed", seat=seat.name, agent=self.name_told(event.agent), message=event.message)
         if self._game.state not in BEGUN:
             self._lost_before_the_start(seat)
         elif seat.leaving is not None:

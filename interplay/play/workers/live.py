@@ -112,7 +112,7 @@ class LiveEpisode:
         self.episode = RecordedEpisode(self.env, recorder, num_steps=state.num_steps)
         self._played_us = state.clock_us
         for seat in self.seats:
-            seat.total_reward = state.total_rewards[seat.name]
+            seat.go_on(state.num_steps, state.total_rewards[seat.name], state.own[seat.name], is_own=state.is_own[seat.name])
         self.info = state.info
         self.lives = state.info.get("lives")
         if state.terminated or state.truncated:
@@ -206,6 +206,7 @@ class LiveEpisode:
             self.send_hud(seat)  # the last one of what a person did who leaves
         seat.let_go()
         seat.timing = None
+        seat.change_hands(self.step, to_person=False)
         self.driving.let_agent(seat.name, driver, step=self.step, total_reward=seat.total_reward)
 
     def let_person(self, seat: LiveSeat, owner: str) -> None:
@@ -213,6 +214,7 @@ class LiveEpisode:
         seat.begin()
         if isinstance(self.clock, TurnClock):
             self.clock.take_back()  # what the agent had chosen for the next turn is the person's to choose
+        seat.change_hands(self.step, to_person=True)
         self.driving.let_person(seat.name, owner, step=self.step, total_reward=seat.total_reward)
 
     def input(
@@ -350,6 +352,9 @@ class LiveEpisode:
             collection = self.recorder.collection
             facts["statistics"] = collection.values(seat.name)
             facts["counts"] = collection.counts(seat.name)
+            if (own := collection.own(seat.name)) is not None:
+                steps, score = seat.own_until(self.step)
+                facts["own"] = {"step": steps, "score": score, "statistics": own[0], "counts": own[1]}
             if (sitting := collection.sittings.get(seat.name)) is not None:
                 facts["sitting"] = {"games": sitting.num_games + 1, "statistics": collection.sitting_values(sitting, seat.name)}
         seat.send_hud(facts)

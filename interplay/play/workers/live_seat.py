@@ -47,6 +47,7 @@ class LiveSeat:
         painted: What that browser says it has painted.
         pointed: The values that the pointer asks for, (x, y), until it asks for others.
         sent_step: Of the newest frame that they were sent; -1 if it may be lost.
+        own: Steps and rewards of its person, as far as an agent has acted for them in between.
     """
 
     def __init__(
@@ -57,6 +58,9 @@ class LiveSeat:
         self.encoder = encoder
         self.timing: InputTiming | None = None
         self.total_reward = 0.0
+        self.own = 0, 0.0
+        self._own_since: tuple[int, float] | None = (0, 0.0)
+        """Steps and rewards of the seat when its person began to act; None while an agent acts."""
         self.is_screen_open = False
         self.is_done = False
         self.gui_size: tuple[int, int] | None = None
@@ -185,6 +189,22 @@ class LiveSeat:
         """A step has brought so much."""
         self.total_reward += reward
         self._unsent_reward += reward
+
+    def go_on(self, step: int, total_reward: float, own: tuple[int, float], *, is_own: bool) -> None:
+        """Take up the seat of a game that was recorded so far; `is_own`: its person acted last."""
+        self.total_reward, self.own = total_reward, own
+        self._own_since = (step, total_reward) if is_own else None
+
+    def change_hands(self, step: int, *, to_person: bool) -> None:
+        """Somebody else acts from the next step on: the person, or an agent."""
+        self.own = self.own_until(step)
+        self._own_since = (step, self.total_reward) if to_person else None
+
+    def own_until(self, step: int) -> tuple[int, float]:
+        """Steps and rewards of the person up to this step."""
+        if self._own_since is None:
+            return self.own
+        return self.own[0] + step - self._own_since[0], self.own[1] + self.total_reward - self._own_since[1]
 
     # What the player is sent
 

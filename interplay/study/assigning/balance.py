@@ -27,6 +27,7 @@ class Stand:
         variant: Its target, its times, and how often one person may play it.
         accepted_min: Minutes that count: of visits that ended and met their requirements.
         ended: Visits of it that ended, however they did.
+        accepted: Those of them that brought accepted time.
         working: People who have it and have not ended.
         open_seats: Seats in its games that wait for one more player.
     """
@@ -36,6 +37,7 @@ class Stand:
     ended: int = 0
     working: int = 0
     open_seats: int = 0
+    accepted: int = 0
 
     def expected_min(self, minutes: float) -> float:
         """Accepted minutes of a visit on average, who dropped out counting as 0; `minutes` is what the study estimates."""
@@ -46,8 +48,10 @@ class Stand:
         return (self.accepted_min + self.working * self.expected_min(minutes)) / (self.variant.target_min or 1.0)
 
     def lacks(self, minutes: float) -> bool:
-        """Whether one more person brings accepted time nearer to the target than it is."""
-        return self.filled(minutes) + self.expected_min(minutes) / (self.variant.target_min or 1.0) / 2 < 1
+        """Whether one more person can bring accepted time nearer to the target than it is. Who drops out changes nothing, so
+        what matters is the length of a visit that is accepted: one more may overshoot by less than half of it."""
+        whole = (PRIOR_VISITS * minutes + self.accepted_min) / (PRIOR_VISITS + self.accepted)
+        return self.filled(minutes) + whole / (self.variant.target_min or 1.0) / 2 < 1
 
 
 class Assigned(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
@@ -87,7 +87,10 @@ def _one(play: PlayPart, method: Method, seed: int, *, minutes: float, arrivals:
         while working and working[0][0] <= time:
             _, _, name, accepted = heapq.heappop(working)
             before = stands[name]
-            stands[name] = Stand(before.variant, before.accepted_min + accepted, before.ended + 1, before.working - 1)
+            stands[name] = replace(
+                before, accepted_min=before.accepted_min + accepted, ended=before.ended + 1, working=before.working - 1,
+                accepted=before.accepted + (accepted > 0),
+            )  # fmt: skip
 
     for person, time in enumerate(np.cumsum(gaps)):
         end_until(time)
@@ -100,7 +103,7 @@ def _one(play: PlayPart, method: Method, seed: int, *, minutes: float, arrivals:
         dropped_out += bool(leaves[person])
         heapq.heappush(working, (time + length * (stays[person] if leaves[person] else 1.0), person, name, accepted))
         before = stands[name]
-        stands[name] = Stand(before.variant, before.accepted_min, before.ended, before.working + 1)
+        stands[name] = replace(before, working=before.working + 1)
     end_until(np.inf)
     return _outcome(play, method, seed, stands, turned_away, dropped_out)
 

@@ -27,7 +27,8 @@ PLATFORM_PARAMETERS = {
 UNPAID = ("open", "email")
 """Channels that name nobody and pay nobody; people are told apart by the site's own cookie."""
 
-_TITLES = {"mturk": "Mechanical Turk", "prolific": "Prolific", "open": "an open link", "email": "a link sent by e-mail"}
+TITLES = {"mturk": "Mechanical Turk", "prolific": "Prolific", "open": "an open link", "email": "a link sent by e-mail"}
+"""Channel -> as people read it."""
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 Query = Mapping[str, str] | Iterable[tuple[str, str]]
@@ -144,8 +145,8 @@ def refuse_strangers(channel: str, found: Mapping[str, str], own: Iterable[str] 
         carried = [name for name in names if name in found and name not in taken]
         if other != channel and carried:
             raise ArrivalError(
-                f"this link carries {_TITLES[other]}'s {' and '.join(carried)}, "
-                f"and the study recruits through {_TITLES[channel]}\n"
+                f"this link carries {TITLES[other]}'s {' and '.join(carried)}, "
+                f"and the study recruits through {TITLES[channel]}\n"
                 "Tell the people who run the study: they pasted the address of another study."
             )
 

@@ -11,6 +11,7 @@ from interplay.study.incentives.bonus import LinearBonus, SlidingBonus
 from interplay.study.incentives.requirements import Requirement
 from interplay.study.incentives.treatment import Treatment
 from interplay.study.playing.games import PlayedGame, PlayedVisit
+from interplay.study.playing.variants import Waiting
 
 
 def earned_line(enrolment_id: str, visit: PlayedVisit) -> dict[str, Any] | None:
@@ -28,6 +29,20 @@ def earned_line(enrolment_id: str, visit: PlayedVisit) -> dict[str, Any] | None:
         "currency": visit.variant.treatment.currency,
         "request": f"earned:{enrolment_id}",
         "detail": json.dumps(evidence(visit.variant.name, visit.variant.treatment, visit.games), sort_keys=True),
+    }
+
+
+def waited_line(enrolment_id: str, visit: PlayedVisit, waiting: Waiting) -> dict[str, Any] | None:
+    """The line of a visit that ended because nobody came to play with; None where nothing was promised for waiting."""
+    if visit.variant is None or not waiting.pay_cents:
+        return None
+    return {
+        "kind": "waited",
+        "state": "due",
+        "amount_cents": waiting.pay_cents,
+        "currency": visit.variant.treatment.currency,
+        "request": f"waited:{enrolment_id}",
+        "detail": json.dumps({"variant": visit.variant.name, "waited_s": visit.waited_s, **vars(waiting)}, sort_keys=True),
     }
 
 

@@ -6,14 +6,17 @@ one content hash, and their episodes are replayed and compared alike.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import hashlib
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, cast, get_args
 
+from interplay.study.asking.questions import Questions, read_questions
 from interplay.study.incentives.bonus import Bonus, LinearBonus, SlidingBonus
 from interplay.study.incentives.requirements import SCOPES, Requirement, Scope
 from interplay.study.incentives.treatment import Treatment
 from interplay.study.incentives.words import readable
+from interplay.study.quiz_part import QuizPart, read_quiz
 from interplay.tables import Table
 
 Choice = Literal["assigned", "chosen"]
@@ -36,6 +39,10 @@ class Variant:
         target_min: Accepted minutes that the study wants of it; None where people choose and nothing is balanced.
         max_visits: In how many visits one person may play it; None: in all.
         opens, closes: When it may be given to somebody; None: no limit.
+        partners: Agents, one of which acts for every other seat from the start; with several, each visit meets them in turn, in
+            an order of its own. None of them: other people of the study.
+        quiz: What people must know before they play it, instead of the quiz of the study; None: that one, if there is one.
+        fallback: The agent that may be chosen where nobody comes, and that acts for who is gone; empty: nobody may be chosen.
     """
 
     name: str
@@ -47,6 +54,43 @@ class Variant:
     max_visits: int | None = None
     opens: datetime | None = None
     closes: datetime | None = None
+    partners: tuple[str, ...] = ()
+    fallback: str = ""
+    quiz: QuizPart | None = None
+
+    @property
+    def agents(self) -> tuple[str, ...]:
+        """Every agent that it names."""
+        return (*self.partners, *([self.fallback] if self.fallback else []))
+
+    def partner(self, enrolment_id: str, num_games: int) -> str | None:
+        """The agent that a visit meets in its next game; None where it meets people.
+
+        Args:
+            enrolment_id: Of the visit; decides the order, which stays.
+            num_games: Games that the visit has played.
+
+        >>> pair = Variant("pong", "together/cooperative_pong", "", (), Treatment(), partners=("scripted", "random"))
+        >>> [pair.partner("visit-2", number) for number in range(3)]
+        ['random', 'scripted', 'random']
+        """
+        if not self.partners:
+            return None
+        order = sorted(self.partners, key=lambda one: hashlib.sha256(f"{enrolment_id}:{one}".encode()).digest())
+        return order[num_games % len(order)]
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """What is promised to who waits for a partner.
+
+    Attributes:
+        after_s: Who has waited so long may leave with the outcome `no_partner`, or play with the fallback, if there is one.
+        pay_cents: For who leaves so, in hundredths of the study's currency.
+    """
+
+    after_s: float = 60.0
+    pay_cents: int = 0
 
 
 @dataclass(frozen=True)
@@ -74,6 +118,10 @@ class PlayPart:
         max_games: After how many games a visit ends; None: people decide, once the requirements are met.
         at_target: What happens once every target is reached: `continue` with the variant that is least ahead, or `stop`.
         raffle: None where nothing is drawn.
+        waiting: What is promised to who waits for a partner.
+        is_blind: Whether people are not told if an agent plays with them.
+        reveals: Whether they are told at the end of their visit what their partners were.
+        questions: What is asked about partners.
     """
 
     variants: tuple[Variant, ...]
@@ -83,6 +131,15 @@ class PlayPart:
     max_games: int | None = None
     at_target: AtTarget = "continue"
     raffle: Raffle | None = None
+    waiting: Waiting = field(default_factory=Waiting)
+    is_blind: bool = False
+    reveals: bool = False
+    questions: Questions = field(default_factory=Questions)
+
+    @property
+    def has_quizzes(self) -> bool:
+        """Whether a variant has a quiz of its own."""
+        return any(one.quiz is not None for one in self.variants)
 
     def next_opening(self, now: datetime) -> datetime | None:
         """When the next variant that is not open yet opens; None if there is none."""
@@ -136,6 +193,10 @@ def read_play(root: Table, *, reward_cents: int, currency: str) -> PlayPart:
         max_games=play.count("max_games", None),
         at_target=cast(AtTarget, play.choice("at_target", get_args(AtTarget), "continue")),
         raffle=_raffle(root.optional("raffle")),
+        waiting=_waiting(root.optional("waiting")),
+        is_blind=play.raw("blind", bool, False),
+        reveals=play.raw("reveal", bool, False),
+        questions=read_questions(root.optional("questions")),
     )
     targets = [one.target_min is not None for one in variants]
     if any(targets) and not all(targets):
@@ -172,8 +233,14 @@ def _variant(
         max_visits=table.count("max_visits", None),
         opens=opens,
         closes=closes,
+        partners=_partners(table),
+        fallback=table.text("fallback", ""),
+        quiz=read_quiz(table.optional("quiz")),
     )
     table.nothing_else()
+    if variant.partners and variant.fallback:
+        problem = "has no use beside partner: an agent plays from the start, so nobody waits"
+        raise table.error("fallback", problem, "keep one of the two")
     return variant
 
 
@@ -215,6 +282,26 @@ def _raffle(table: Table | None) -> Raffle | None:
     raffle = Raffle(table.count("winners", 1), cents(table, "prize"))
     table.nothing_else()
     return raffle
+
+
+def _partners(table: Table) -> tuple[str, ...]:
+    """One agent, or several."""
+    if isinstance(table.values.get("partner"), str):
+        return (table.text("partner"),)
+    agents = tuple(table.texts("partner", []))
+    if len(set(agents)) < len(agents) or not all(agents):
+        raise table.error(
+            "partner", "names an agent twice, or none", 'write partner = "scripted", or a list of different agents'
+        )
+    return agents
+
+
+def _waiting(table: Table | None) -> Waiting:
+    if table is None:
+        return Waiting()
+    waiting = Waiting(float(table.number("after_s", 60, low=1, high=3600)), cents(table, "pay", 0))
+    table.nothing_else()
+    return waiting
 
 
 def _statistic(table: Table, key: str, default: Any = ...) -> str:

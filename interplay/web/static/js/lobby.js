@@ -13,6 +13,7 @@ import { isAwaited, isOpen } from "./waiting.js";
  * @property {number} choose_after_s when an agent may be chosen
  * @property {boolean} has_partner whether there is one
  * @property {"person" | "start"} missing whether a seat is open, or somebody who is there has not said start
+ * @property {boolean} is_blind whether players are not told of agents: then one comes by itself
  * @property {[number, boolean][]} waits of others at this hour: seconds, and whether a person came
  */
 
@@ -44,24 +45,35 @@ export function usually(waits, waitedS) {
  * What a player who waits reads.
  * @param {LobbyFacts} facts
  * @param {number} waitedS
- * @returns {{time: string, lines: string[], hasChoice: boolean}}
+ * @param {boolean} [isPaid] whether who leaves after a while is paid for waiting
+ * @returns {{time: string, lines: string[], hasChoice: boolean, mayLeave: boolean}}
  */
-export function waitingWords(facts, waitedS) {
-  const hasChoice = waitedS >= facts.choose_after_s;
+export function waitingWords(facts, waitedS, isPaid = false) {
+  const isTime = waitedS >= facts.choose_after_s;
+  const hasChoice = !comesByItself(facts);
+  const choices = [...(facts.has_partner ? ["play with an agent"] : []), ...(isPaid ? ["leave"] : [])];
   const isOpen = facts.missing === "person";
   const lines = isOpen ? [usually(facts.waits, waitedS)] : [];
   const found = isOpen ? "Nobody has come yet." : "The other player is not ready.";
-  if (facts.has_partner) lines.push(hasChoice ? `${found} You may play with an agent, or go on waiting.` : `At ${clock(Math.ceil(facts.choose_after_s))} you may choose to play with an agent.`);
-  else if (hasChoice) lines.push(`${found} You may leave, or go on waiting.`);
-  return { time: clock(Math.floor(waitedS)), lines: lines.filter(Boolean), hasChoice: hasChoice && facts.has_partner };
+  if (hasChoice && isTime) lines.push(`${found} You may ${choices.join(", ") || "leave"}, or go on waiting.`);
+  else if (hasChoice && choices.length) lines.push(`At ${clock(Math.ceil(facts.choose_after_s))} you may choose to ${choices.join(" or to ")}.`);
+  const mayLeave = isTime && hasChoice;
+  return { time: clock(Math.floor(waitedS)), lines: lines.filter(Boolean), hasChoice: mayLeave && facts.has_partner, mayLeave };
+}
+
+/** Whether an agent comes without being chosen, because players are not told of agents. @param {LobbyFacts} facts */
+function comesByItself(facts) {
+  return facts.has_partner && facts.is_blind;
 }
 
 export class Lobby {
   /**
    * @param {Element} root the player's page
    * @param {() => void} choose play with an agent
+   * @param {() => void} [leave] wait no longer
    */
-  constructor(root, choose) {
+  constructor(root, choose, leave = () => {}) {
+    this.choose = choose;
     this.box = /** @type {HTMLElement} */ (need(root, "[data-lobby]"));
     /** @type {LobbyFacts | null} */
     this.facts = null;
@@ -81,6 +93,9 @@ export class Lobby {
       if (this.sound.checked) this.#ring();
     });
     need(this.box, "[data-lobby-agent]").addEventListener("click", choose);
+    /** @type {HTMLElement | null} of who is paid for waiting */
+    this.leaving = this.box.querySelector("[data-lobby-leave]");
+    this.leaving?.addEventListener("click", leave);
     document.addEventListener("visibilitychange", () => document.hidden || this.#stopBlinking());
   }
 
@@ -113,13 +128,16 @@ export class Lobby {
 
   #show() {
     const facts = /** @type {LobbyFacts} */ (this.facts);
-    const words = waitingWords(facts, facts.waited_s + (performance.now() - this.saidAt) / 1000);
+    const waitedS = facts.waited_s + (performance.now() - this.saidAt) / 1000;
+    const words = waitingWords(facts, waitedS, this.leaving !== null);
+    if (comesByItself(facts) && waitedS >= facts.choose_after_s) this.choose();
     need(this.box, "[data-lobby-time]").textContent = words.time;
     const lines = need(this.box, "[data-lobby-lines]");
     const text = words.lines.join(" ");
     if (lines.textContent !== text) lines.textContent = text; // it is read aloud when it changes
     const agent = /** @type {HTMLElement} */ (need(this.box, "[data-lobby-agent]"));
     agent.hidden = !words.hasChoice;
+    if (this.leaving) this.leaving.hidden = !words.mayLeave;
   }
 
   #call() {

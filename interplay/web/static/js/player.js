@@ -127,7 +127,7 @@ class Player {
     const together = root.querySelector("[data-together]");
     const { partner } = root.dataset.enrolment ? { partner: "" } : agentsWanted();
     if (together && partner) together.textContent = `An agent (${partner}) plays with you. Press Start when you are ready.`;
-    this.lobby = new Lobby(root, () => this.seat?.send({ type: "partner" }));
+    this.lobby = new Lobby(root, () => this.seat?.send({ type: "partner" }), () => this.seat?.send({ type: "quit" }));
     this.wheel = new Wheel(need(root, "[data-wheel]"), task.bindings, (who) => this.seat?.send({ type: "wheel", who }));
     this.lastSentMs = 0;
     this.lives = -1;
@@ -480,6 +480,7 @@ class Player {
   #onEnded(ended) {
     this.#forgetSeat();
     if (ended.episode === null) {
+      document.dispatchEvent(new CustomEvent("interplay:unplayed", { detail: { outcome: ended.outcome } }));
       const isAlone = this.seats.some((one) => one.state === "open");
       const nobody = ended.outcome === "no_partner" ? "No partner came" : "Nobody joined";
       this.#fail(isAlone ? `${nobody}, so nothing was played.` : "The game was not played, so nothing was recorded.");

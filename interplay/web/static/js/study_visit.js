@@ -15,6 +15,9 @@ import { bonusCents, live, running } from "./visit_rules.js";
  * @property {boolean} is_paid
  * @property {number} bonus_cents
  * @property {number} max_bonus_cents
+ * @property {boolean} has_waited whether they have waited long enough for a partner, and nobody came
+ * @property {boolean} has_questions whether they are asked about a partner before the next game
+ * @property {string} leave
  * @property {string} end
  */
 
@@ -37,6 +40,7 @@ export class VisitPanel {
     document.addEventListener("interplay:state", (event) => this.#onState(event));
     document.addEventListener("interplay:hud", (event) => this.#onHud(event));
     document.addEventListener("interplay:ended", (event) => this.#onEnded(event));
+    document.addEventListener("interplay:unplayed", (event) => this.#onUnplayed(event));
   }
 
   /** While a game goes on nobody finishes by mistake. @param {Event} event */
@@ -58,24 +62,32 @@ export class VisitPanel {
   /** @param {Event} event */
   #onEnded(event) {
     this.isPlaying = false;
-    this.refresh(event instanceof CustomEvent ? event.detail.episode : null);
+    const episode = event instanceof CustomEvent ? event.detail.episode : null;
+    this.refresh((visit) => episode === null || visit.games.includes(episode));
   }
 
-  /** Ask how far the visit is, until it knows of this episode. @param {string | null} episode @param {number} [questions] */
-  async refresh(episode, questions = MOST_QUESTIONS) {
+  /** Who has waited long enough for a partner is asked whether to leave. @param {Event} event */
+  #onUnplayed(event) {
+    this.isPlaying = false;
+    if (event instanceof CustomEvent && event.detail.outcome === "no_partner") this.refresh((visit) => visit.has_waited);
+  }
+
+  /** Ask how far the visit is, until it knows of what has just been. @param {(visit: Visit) => boolean} isKnown @param {number} [questions] */
+  async refresh(isKnown, questions = MOST_QUESTIONS) {
     try {
       /** @type {Visit} */
       const visit = await api(this.root.dataset.progress ?? "");
-      if (episode === null || visit.games.includes(episode)) return this.show(visit);
+      if (isKnown(visit)) return this.show(visit);
     } catch {
       // The server may be starting again; what was played is kept.
     }
-    if (questions > 1) setTimeout(() => this.refresh(episode, questions - 1), ASK_AGAIN_MS);
-    else need(this.root, "[data-visit-note]").textContent = "Your game is kept, and will be counted. Load the page again in a moment.";
+    if (questions > 1) setTimeout(() => this.refresh(isKnown, questions - 1), ASK_AGAIN_MS);
+    else need(this.root, "[data-visit-note]").textContent = "What you did is kept, and will be counted. Load the page again in a moment.";
   }
 
   /** @param {Visit} visit */
   show(visit) {
+    const hasWaited = visit.has_waited && !this.visit.has_waited;
     this.visit = visit;
     visit.requirements.forEach((one, place) => this.#fill(place, one));
     need(this.root, "[data-games]").textContent = String(visit.games.length);
@@ -83,9 +95,13 @@ export class VisitPanel {
     this.#showBonus(visit.bonus_cents);
     const more = visit.is_paid && visit.max_bonus_cents ? ", or play on for the bonus" : "";
     const reached = `You have reached everything that is asked. You may stop now${more}.`;
-    need(this.root, "[data-visit-note]").textContent = visit.is_over ? "These were all the games." : visit.is_complete ? reached : "";
+    const questions = visit.has_questions ? "A few questions about your partner come next." : "";
+    need(this.root, "[data-visit-note]").textContent = questions || (visit.is_over ? "These were all the games." : visit.is_complete ? reached : "");
+    const next = document.querySelector("[data-again]");
+    if (next && questions) next.textContent = "To the questions";
     this.#allow();
-    if (visit.is_over) location.assign(visit.end);
+    if (visit.is_over && !questions) location.assign(visit.end);
+    else if (hasWaited) location.assign(visit.leave);
   }
 
   /** @param {number} place @param {{text: string, share: number}} goal */

@@ -29,7 +29,7 @@ const DURATIONS = new Set(["time", "active_time"]);
 const ROUNDING = 1e-9;
 
 /**
- * The statistics of the running game.
+ * The statistics of the running game: where an agent has acted in this seat for a while, the player's own.
  * @param {{[field: string]: any}} hud as the server sent it
  * @param {number} rateHz of the task
  * @returns {Totals}
@@ -37,8 +37,9 @@ const ROUNDING = 1e-9;
 export function running(hud, rateHz) {
   /** @type {Totals} */
   const found = {};
-  for (const [name, value] of Object.entries({ ...hud.statistics, ...hud.counts })) if (typeof value === "number") found[name] = value;
-  return { ...found, time: hud.step / rateHz, score: hud.score };
+  const mine = hud.own ?? hud;
+  for (const [name, value] of Object.entries({ ...mine.statistics, ...mine.counts })) if (typeof value === "number") found[name] = value;
+  return { ...found, time: mine.step / rateHz, score: mine.score };
 }
 
 /** @param {Totals} totals @param {Totals} game @param {string} name */

@@ -75,7 +75,7 @@ function awaits({ state }) {
  */
 export function company(mine, others) {
   const agents = others.filter((one) => one.state === "agent");
-  const playing = agents.map((one) => ` An agent (${one.agent}) plays ${readable(one.seat)}.`).join("");
+  const playing = agents.map((one) => ` An agent${one.agent ? ` (${one.agent})` : ""} plays ${readable(one.seat)}.`).join("");
   const away = others.filter((one) => one.state === "away");
   const missing = away.length ? ` ${named(away)} ${away.length > 1 ? "are" : "is"} away.` : "";
   return { note: `You play ${readable(mine)}.${playing}${missing}`, news: `${playing}${missing}`.trim() };

@@ -69,6 +69,6 @@ export class Wheel {
       this.who = null;
       this.button.hidden = true;
     }
-    return `The agent ${agent} cannot play any more: ${message}`;
+    return agent ? `The agent ${agent} cannot play any more: ${message}` : "Your partner cannot play any more.";
   }
 }
