@@ -285,7 +285,9 @@ class LiveEpisode:
             buttons = seat.take_press(now_us, self._keys) if self.takes_turns else seat.take_buttons(now_us)
             joint_action[seat.name] = self._action(seat, buttons) if self._table is None else self._table[buttons]
             timing[seat.name] = seat.timing
-        pace = self.pace if any(seat.gui_size is None for seat in seats) else None
+        pace = self.pace
+        if pace is not None and all(seat.gui_size is not None for seat in seats):
+            pace = None
         if pace is not None:
             self.env.draw_for(self.env.drawn_for, pace.height if pace.level else None)
         before_ns = perf_counter_ns()
@@ -293,7 +295,7 @@ class LiveEpisode:
             joint_action,
             owners=self.driving.owners,
             timing=timing,
-            painted={seat.name: seat.painted for seat in seats},
+            painted=None if self.tables is None else {seat.name: seat.painted for seat in seats},
             clock_us=now_us - self._time_zero_us,  # type: ignore[operator]
             is_seen=not (self._may_be_unseen and any(seat.gui_size is not None for seat in seats)),
         )
@@ -313,12 +315,12 @@ class LiveEpisode:
         elif not skip:
             step = episode.num_steps
             for seat in seats:
-                state = (
-                    info.get(f"{seat.name}.is_gui_open", info.get("is_gui_open", False)),
-                    seat.name in info.get("seats_done", ()),
-                )
                 if seat.takes_frames:
                     self._send_frame(seat, now_us)
+                    state = (
+                        info.get(seat.gui_key, info.get("is_gui_open", False)),
+                        seat.name in info.get("seats_done", ()),
+                    )
                     if step % self._hud_every == 0 or state != (seat.is_screen_open, seat.is_done):
                         seat.is_screen_open, seat.is_done = state
                         self.send_hud(seat)

@@ -37,6 +37,7 @@ class LiveSeat:
         send: Takes finished channel messages.
 
     Attributes:
+        gui_key: In infos: whether a screen of the world is open for this seat.
         timing: Of the input that is in force.
         total_reward: Sum of its rewards.
         is_screen_open: Whether its player was told that a screen of the world is open.
@@ -55,6 +56,7 @@ class LiveSeat:
     ) -> None:
         self.index = index
         self.name = name
+        self.gui_key = f"{name}.is_gui_open"
         self.encoder = encoder
         self.timing: InputTiming | None = None
         self.total_reward = 0.0

@@ -30,7 +30,7 @@ from pathlib import Path
 from typing import Any
 
 import interplay.record
-from interplay.envs import PlayableEnv, make, prepare
+from interplay.envs import PlayableEnv, backends, make, prepare
 from interplay.envs.backends import LOADING_NICENESS
 from interplay.errors import InterplayError
 from interplay.play import tables
@@ -50,15 +50,20 @@ SLOW_STEP_MS = 8.0
 STATISTICS_EVERY_S = 0.5
 LEAVE_TIMEOUT_S = 5.0
 """How long a worker that ends waits for its second thread."""
-_MAX_IDLE_WORLDS = 4
-"""Worlds of ended episodes kept for the next one, per task."""
+_MAX_IDLE_WORLDS = 64
+"""Worlds of ended episodes kept for the next one, per task: making an emulator holds up every game of the worker for 80 ms, and
+keeping one costs 2 MB. When a class of people stops at once and begins again, each of them gets one of these."""
+_MAX_IDLE_LARGE_WORLDS = 4
+"""Of worlds that take 20 MB each."""
 _TURN_US = 10_000
 """Ticking stops for what players send and for what they are sent after so long, even if more is due: a world that takes longer
 than its frame interval is always due."""
-_WRITE_AFTER_US = 500_000
+_WRITE_AFTER_US = 700_000
 """Steps that have waited so long are written in the next moment in which nothing is due ..."""
+_WRITE_TOO_US = 600_000
+"""... and those of other games that have waited so long, as far as the moment goes: the code is in the cache by then."""
 _WRITE_TAKES_US = 1_500
-"""... for so long. Later than `interplay.record.recorder.BATCH_US` they are written whatever is due."""
+"""So long may one write take. Later than `interplay.record.recorder.BATCH_US` they are written whatever is due."""
 _LAND_TAKES_US = 3_000
 """A part of the land is sent when no step is due for so long ..."""
 _LAND_AFTER_US = 100_000
@@ -126,7 +131,7 @@ class Worker:
             self._flush()
             self._agents.connect(now)
             next_us = min(self._due[0][0] if self._due else report_at, report_at)
-            self._write_a_journal(next_us)
+            self._write_journals(next_us)
             wait_us = 0 if self._send_owed(next_us) else next_us - _now_us()
             readable, writable, _ = select.select(
                 [self._channel, self._wake, *self._agents.readable],
@@ -177,16 +182,20 @@ class Worker:
         if due_us is not None:
             heapq.heappush(self._due, (due_us, episode.number))
 
-    def _write_a_journal(self, next_us: int) -> None:
-        """Use the time until the next step is due to write the journal that has waited longest."""
+    def _write_journals(self, next_us: int) -> None:
+        """Use the time until the next step is due to write the journals that have waited longest."""
         now = _now_us()
         if now < self._write_at_us or next_us - now < _WRITE_TAKES_US:
             return
         running = (one for one in self._episodes.values() if one.running)
-        waited_us, episode = max(((one.unwritten_us(now), one) for one in running), key=itemgetter(0), default=(0, None))
-        if episode is None or waited_us <= _WRITE_AFTER_US:
-            self._write_at_us = now + _WRITE_AFTER_US - waited_us  # until then no step waits too long
-        else:
+        waiting = sorted(((one.unwritten_us(now), one) for one in running), key=itemgetter(0), reverse=True)
+        longest_us = waiting[0][0] if waiting else 0
+        if longest_us <= _WRITE_AFTER_US:
+            self._write_at_us = now + _WRITE_AFTER_US - longest_us  # until then no step waits too long
+            return
+        for waited_us, episode in waiting:
+            if waited_us < _WRITE_TOO_US or next_us - _now_us() < _WRITE_TAKES_US:
+                break
             self._guard(episode.number, episode.write)
 
     def _send_owed(self, next_us: int) -> bool:
@@ -436,7 +445,8 @@ class Worker:
             return
         episode.driving.close()
         idle = self._idle_worlds[episode.env.task.content_hash]
-        if reusable and episode.env.deterministic and len(idle) < _MAX_IDLE_WORLDS:
+        most = _MAX_IDLE_LARGE_WORLDS if backends.of(episode.env.task).is_slow else _MAX_IDLE_WORLDS
+        if reusable and episode.env.deterministic and len(idle) < most:
             idle.append(episode.env)
         else:
             try:
