@@ -275,13 +275,14 @@ def _write_video(episode: Episode, path: Path) -> None:
 def repair(data: DataOption = DEFAULT_DATA, database: DatabaseOption = None, as_json: JsonOption = False) -> None:
     """After a crash, a full disk or a lost database: seal what was being recorded, and enter forgotten files again.
 
-    Deletes nothing, and goes on after a file that cannot be repaired. Exit 1 when there was one.
+    Deletes nothing that was played, and goes on after a file that cannot be repaired. Exit 1 when there was one.
     """
     archive: Archive = open_archive(data, database, must_exist=True)
     with working("sealing journals and looking through the episodes folder"):
         result = archive.repair()
     document = {
         "sealed": [_document(episode) for episode in result.sealed],
+        "empty": result.empty,
         "catalogued": [episode.id for episode in result.catalogued],
         "set_aside": result.set_aside,
         "failed": result.failed,
@@ -290,6 +291,7 @@ def repair(data: DataOption = DEFAULT_DATA, database: DatabaseOption = None, as_
     lines = [
         f"sealed {item.id}: {item.num_steps} steps of {item.task_id} by {item.actor}, {item.outcome}" for item in result.sealed
     ]
+    lines += [f"removed {name}: it ended before its first step" for name in result.empty]
     lines += [f"entered {item.id} into the catalogue" for item in result.catalogued]
     lines += [f"set aside {name}: {reason.splitlines()[0]}" for name, reason in result.set_aside.items()]
     lines += ["FAILED " + f"{name}: {reason}".replace("\n", "\n  ") for name, reason in result.failed.items()]

@@ -110,9 +110,10 @@ def _seat(game: Game, seat: Seat) -> LiveSeat:
 
 
 def _late_ms(game: Game) -> float | None:
-    if game.link is None or game.link.statistics is None:
+    link = game.hosting.link
+    if link is None or link.statistics is None:
         return None
     counts = [0] * (Lateness.BINS + 1)
-    for index, count in game.link.statistics.late_0_1ms.items():
+    for index, count in link.statistics.late_0_1ms.items():
         counts[int(index)] = count
     return Lateness(counts).quantile_ms(0.99)

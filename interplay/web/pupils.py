@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 from fastapi import HTTPException, Request
 
-from interplay.play.games.game import Game, State
+from interplay.play.games.game import Game
 from interplay.play.games.seat import Seat
-from interplay.play.games.state import OVER
+from interplay.play.games.state import OVER, State
 from interplay.play.server import PlayServer
 from interplay.study.classes import Classes, Pupil, SchoolClass
 from interplay.web.identity import PUPIL_COOKIE, known_participant

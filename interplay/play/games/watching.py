@@ -24,7 +24,11 @@ class WatchedGame(Protocol):
     """What watching needs of a game."""
 
     task: Task
-    is_opened: bool
+
+    @property
+    def is_opened(self) -> bool:
+        """Whether its worker has the world."""
+        ...
 
     def command(self, command: channel.Command, seat: Seat | None = None) -> None:
         """Tell its worker something about a seat."""

@@ -9,6 +9,7 @@ from interplay.agents import AgentError, names
 from interplay.agents.find import BUILTIN
 from interplay.agents.scripted import has_player
 from interplay.errors import unknown_name
+from interplay.play.partners.trying import require_player
 from interplay.record import Archive
 from interplay.tasks import Task
 
@@ -26,7 +27,7 @@ class Roster:
         tasks: Every task on offer, by id.
     Raises:
         NotFoundError: For a task that is not on offer, or an agent that is not there; the nearest is offered.
-        AgentError: For a `module:factory` whose module is not there.
+        AgentError: For an agent that cannot begin a game of the task, with its reason.
     """
 
     def __init__(self, archive: Archive, given: Mapping[str, str], tasks: Mapping[str, Task]) -> None:
@@ -36,6 +37,7 @@ class Roster:
                 raise unknown_name("task", task_id, list(tasks))
             if agent != NO_PARTNER:
                 self.check(agent)
+                require_player(agent, tasks[task_id], archive, beside=not acts_inside(agent))
         self._given = dict(given)
 
     def partner(self, task: Task) -> str | None:

@@ -253,6 +253,7 @@ class Statistics(Event):
     """How it is doing, twice a second.
 
     Attributes:
+        num_games: Whose world it has, or makes.
         num_stalls: How often a clock of a running game skipped frame times.
         late_0_1ms: Lateness of steps in tenths of a millisecond -> how many steps.
         cpu_s: Processor time it has used.
@@ -261,6 +262,7 @@ class Statistics(Event):
     """
 
     num_steps: int
+    num_games: int
     num_running: int
     num_stalls: int
     late_0_1ms: dict[str, int]
@@ -354,7 +356,7 @@ class Ended(Event):
     """The episode is over and its journal closed.
 
     Attributes:
-        path: The journal; None when nothing was played.
+        path: The journal; None when it never began.
         total_rewards: Of each seat.
     """
 
@@ -388,7 +390,7 @@ class Seal(Command):
 
 
 class Sealed(Event):
-    """What came of it: the id of the episode, or why it was not sealed."""
+    """What came of it: the id of the episode, or why it was not sealed; neither of a game in which no step was made."""
 
     cpu_s: float
     episode: str | None = None

@@ -119,13 +119,15 @@ class LiveEpisode:
             self.episode.outcome = "terminated" if state.terminated else "time_limit"
 
     def open_journal(self, recorder: Recorder) -> None:
-        """Begin the recording. It takes milliseconds, so it is done beside the ticks.
+        """Begin the recording, with the first observation on disk: whatever is killed from now on, the game can go on. It takes
+        milliseconds, so it is done beside the ticks.
 
         Raises:
             RecordingError: If the journal cannot be written.
         """
         assert self._start is not None
         recorder.start(*self._start)
+        recorder.flush()
         self.episode.recorder, self._start = recorder, None
 
     def start(self, now_us: int, *, phase: float = 0.0) -> None:

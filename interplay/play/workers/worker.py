@@ -611,6 +611,7 @@ class Worker:
         episodes = self._episodes.values()
         report = channel.Statistics(
             num_steps=self._num_steps,
+            num_games=len(self._episodes) + len(self._opening),
             num_running=sum(episode.running for episode in episodes),
             num_stalls=sum(episode.clock.num_stalls for episode in episodes),
             late_0_1ms=counts,
