@@ -62,7 +62,9 @@ class RaffleEntries:
     def may_enter(self, enrolment: Enrolment) -> bool:
         """Whether somebody may leave an address: they came by e-mail, are done, have left none, and nothing was drawn yet."""
         with self._database.look() as session:
-            return _has_finished(enrolment) and not enrolment.has_entered_raffle and not store.is_drawn(session, enrolment.study)
+            return (
+                _has_finished(enrolment) and not enrolment.has_entered_raffle and not store.is_drawn(session, enrolment.study)
+            )
 
     def enter(self, enrolment: Enrolment, typed: str) -> None:
         """Enter an address. Writes it, and apart from it that this visit has entered.
