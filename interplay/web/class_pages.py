@@ -184,5 +184,8 @@ def rename(request: Request, code: str, form: FormPairs) -> Response:
 @router.post("/classes/{code}/forget")
 def forget(request: Request, code: str) -> Response:
     """Erase the nicknames now."""
-    classes_of(request).forget(_own_class(request, code).code)
+    school_class = _own_class(request, code)
+    if school_class.is_open(classes_of(request).now()):
+        raise HTTPException(409, "this class is open\nClose it first, then erase its nicknames.")
+    classes_of(request).forget(school_class.code)
     return see_other(f"/classes/{code}")

@@ -181,6 +181,7 @@ def test_a_teacher_sees_the_class_live_takes_the_table_and_closes_it(app, archiv
     assert "Bo" not in [one.nickname for one in app.state.classes.pupils(made)]
     for nobody in ("x", "-1", "9" * 5000):
         assert teacher.post(f"/classes/{made.code}/rename", data={"participant": nobody}).status_code == 200
+    assert teacher.post(f"/classes/{made.code}/forget").status_code == 409
     teacher.post(f"/classes/{made.code}/close")
     assert "This class has ended" in teacher.get(f"/classes/{made.code}").text
     teacher.post(f"/classes/{made.code}/forget")
