@@ -12,7 +12,7 @@ from interplay.web.class_pages import BEST_SHOWN, score_plot
 from interplay.web.forms import FormFields, see_other, sentence
 from interplay.web.identity import network_of, sign_in_pupil, sign_out_pupil
 from interplay.web.pages import find_task, game_page, render
-from interplay.web.pupils import classes_of, pupil_of, require_pupil
+from interplay.web.pupils import classes_of, pupil_of
 from interplay.web.rates import Rate
 
 router = APIRouter(include_in_schema=False)
@@ -103,7 +103,10 @@ def _rank(best: list, me: Pupil) -> int | None:  # type: ignore[type-arg]
 def play(request: Request, suite: str, name: str) -> Response:
     """A game of the class."""
     task = find_task(request, f"{suite}/{name}")
-    school_class, me = require_pupil(request, where=task.id)
+    found = pupil_of(request, where=task.id)
+    if found is None:
+        return see_other("/join")
+    school_class, me = found
     if not school_class.is_open(classes_of(request).now()) or task.id not in school_class.tasks:
         return see_other("/class")
     return game_page(request, task, "", headers=_NO_STORE, alone=True, school_class=school_class, me=me)

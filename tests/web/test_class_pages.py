@@ -119,6 +119,7 @@ def test_a_pupil_joins_by_code_and_nickname_and_sees_the_games_and_the_best(app,
     assert client.get("/class/play/atari/breakout").url.path == "/class"
     assert client.post("/class/leave").url.path == "/join"
     assert client.get("/class").url.path == "/join"
+    assert client.get("/class/play/atari/breakout").url.path == "/join"
 
 
 def test_a_pupils_cookie_of_nobody_leaves_the_browser_its_own_person(app, client):

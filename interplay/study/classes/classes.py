@@ -21,7 +21,7 @@ from interplay.store.judging import lock
 from interplay.store.participants import add_participant
 from interplay.store.releases import add_choice
 from interplay.study.classes.codes import ClassError, alike, new_code, new_nickname, read_code, read_nickname, shown_code
-from interplay.study.classes.pupils import Game, Pupil
+from interplay.study.classes.pupils import Pupil
 
 MAX_PUPILS = 200
 """In one class: more would be somebody's program."""
@@ -227,9 +227,9 @@ class Classes:
     def pupils(self, school_class: SchoolClass) -> list[Pupil]:
         """Everybody who joined, in the order they came, with what they have played."""
         with self._database.read() as session:
-            games: dict[int, list[Game]] = {}
+            games: dict[int, list[store.PlayedSeat]] = {}
             for one in store.played(session, school_class.code):
-                games.setdefault(one.participant_id, []).append(Game(*one[1:]))
+                games.setdefault(one.participant_id, []).append(one)
             return [_pupil(one, games.get(one.id, [])) for one in store.pupils(session, school_class.code)]
 
     # Pupils
@@ -308,6 +308,6 @@ def _class(row: ClassRow) -> SchoolClass:
     )
 
 
-def _pupil(person: Participant, games: Sequence[Game] = ()) -> Pupil:
+def _pupil(person: Participant, games: Sequence[store.PlayedSeat] = ()) -> Pupil:
     named = store.nickname_of(person)
     return Pupil(person.id, named[1] if named else "", person.created_at, tuple(games))
