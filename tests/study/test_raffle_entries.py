@@ -49,12 +49,14 @@ def done(world) -> Enrolment:
     return world.finish(enrolment)
 
 
-def test_a_study_by_email_needs_a_raffle_and_no_platform_beside_it():
+def test_a_study_by_email_needs_a_raffle_and_no_other_channel_beside_it():
     assert parse_study(RAFFLE).channels["email"].name == "email"
     with pytest.raises(StudyError, match="needs a raffle"):
         parse_study(RAFFLE.replace("[raffle]\nwinners = 2\nprize = 25", ""))
     with pytest.raises(StudyError, match="stands beside prolific"):
         parse_study(RAFFLE + '[channels.prolific]\ncodes = { done = "DONE1" }')
+    with pytest.raises(StudyError, match="stands beside open"):  # one link cannot say which of the two it is
+        parse_study(RAFFLE + "[channels.open]")
 
 
 @pytest.mark.parametrize("typed", ["ada@lab.example", " Ada.B+x@Lab.Example ", "a@b.co", "ü@lab.example", "straße@lab.example"])
@@ -134,7 +136,8 @@ def test_a_raffle_is_drawn_once_after_the_study_and_then_the_addresses_are_erase
 def test_the_command_draws_among_addresses_and_erases_them(world, entries, archive, capsys):
     place = ["--data", str(archive.root)]
     entries.enter(done(world), "ada@lab.example")
-    world.studies.close("orders")
+    assert _run(["study", "close", "orders", *place]) == 0
+    assert "Draw the winners:  interplay study raffle orders" in capsys.readouterr().out
     assert _run(["study", "raffle", "orders", "--forget", *place]) == 1
     assert "Draw first" in capsys.readouterr().err
     assert _run(["study", "raffle", "orders", "--seed", "3", *place]) == 0
