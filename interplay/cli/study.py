@@ -123,12 +123,15 @@ def close(
 
     Try:  interplay study close atari
     """
+    from interplay.study.raffle_entries import has_addresses
     from interplay.study.studies import Studies
 
     archive, hint = opened_place(data, database)
     closed, inside = Studies(archive.database).close(study, hint=hint)
     text = f"{study} is closed; {inside} {'person was' if inside == 1 else 'people were'} taking part."
-    if closed.study.pay is not None:
+    if has_addresses(closed):
+        text += f"\nDraw the winners:  interplay study raffle {study}{place_options(data, database)}"
+    elif closed.study.pay is not None:
         text += f"\nPay them:  interplay study pay {study}{place_options(data, database)}"
     emit({"study": study, "closed_at": closed.closed_at, "inside": inside}, as_json=as_json, text=text)
 

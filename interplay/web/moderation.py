@@ -22,7 +22,7 @@ from interplay.web.agent_access import roster_of
 from interplay.web.agent_documents import AgentDocument, documents
 from interplay.web.agents import change_state
 from interplay.web.desk.access import desk
-from interplay.web.forms import FormFields, see_other
+from interplay.web.forms import FormFields, is_own_address, see_other
 from interplay.web.identity import current_operator, sign_in, sign_out
 from interplay.web.pages import render, titles
 
@@ -35,13 +35,8 @@ PROBLEMS_SHOWN = 50
 
 
 def _own_address(address: str) -> str:
-    """Where to go after signing in: a page of ours, whatever a link says.
-
-    >>> _own_address("/moderation"), _own_address("//elsewhere.example"), _own_address("/\\\\elsewhere.example")
-    ('/moderation', '/moderation', '/moderation')
-    """
-    is_own = address.startswith("/") and not address.startswith(("//", "/\\")) and address.isprintable()
-    return address if is_own else "/moderation"
+    """Where to go after signing in: a page of ours, whatever a link says."""
+    return address if is_own_address(address) else "/moderation"
 
 
 @router.get("/operator")

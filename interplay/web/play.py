@@ -11,7 +11,6 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 
 from interplay.play import tables
 from interplay.play.beside.films import SOON
-from interplay.play.connections.sockets import client_of
 from interplay.play.connections.tokens import TokenError
 from interplay.play.games import agreement
 from interplay.play.games.for_study import ForStudy
@@ -24,6 +23,7 @@ from interplay.web.identity import (
     is_given_name,
     is_operator,
     known_participant,
+    network_of,
     one_spelling,
     require_operator_token,
 )
@@ -98,7 +98,7 @@ def open_session(request: Request, wanted: SessionRequest) -> SessionGrant:
         actor_kind=wanted.actor_kind or "human",
         seed=wanted.seed,
         countdown_s=COUNTDOWN_S if wanted.countdown_s is None else wanted.countdown_s,
-        client=None if operator or request.client is None else client_of(request.client.host),
+        client=None if operator else network_of(request) or None,
         drawn_here=wanted.drawn == "here",
         partner=wanted.partner,
         wheel=wanted.wheel,

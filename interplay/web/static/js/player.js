@@ -206,8 +206,9 @@ class Player {
     return this.task.sends_scenes && whyNotHere(this.drawnBy.value) === null;
   }
 
+  /** A seat belongs to one person: two pupils may use one window after each other. */
   get #seatKey() {
-    return `interplay.seat.${this.task.id}${this.root.dataset.enrolment ?? ""}`;
+    return `interplay.seat.${this.task.id}${this.root.dataset.enrolment ?? this.root.dataset.pupil ?? ""}`;
   }
 
   /** A seat this window had before it was reloaded. */
