@@ -96,6 +96,18 @@ def test_scores_are_means_with_intervals_and_each_seat_has_a_matrix():
     assert "Framed: an agent with itself" in page
 
 
+def test_games_played_again_on_a_seed_add_no_certainty():
+    games = [game("a", "a", 10, 20), game("a", "a", 14, 20, seed=2)]
+    (once,), (again,) = (
+        block(crossplay_report(KITCHEN, part, ["a"], score="return", seeds=[1, 2]), "scores").records()
+        for part in (games, games * 9)
+    )
+    assert again == once | {"games": 18}
+    assert once["first: from"] == pytest.approx(12 - 12.7062 * 2, abs=1e-3)
+    assert once["second: mean"] == 20
+    assert once["second: from"] is None, "equal scores do not say how much scores vary"
+
+
 def test_where_both_always_score_the_same_one_matrix_is_enough_and_people_stand_last():
     games = [game("a", "b", 5, 5), game("b", "a", 7, 7), game(PEOPLE, "a", 2, 2, seed=99)]
     report = crossplay_report(KITCHEN, games, ["a", "b"], score="return", seeds=[1])

@@ -202,7 +202,7 @@ def _records(
             "placed": is_placed,
             "x": round(float(x), 3),
             "y": round(float(y), 3),
-            "episode": play.held.episode,
+            "episode": play.held.episode if play.held.may_release else None,  # the table may leave the house
             "seat": play.held.seat,
         }
         for play, (x, y) in zip(plays, points, strict=True)
