@@ -225,7 +225,8 @@ def _scores(task: Task, games: Sequence[Game], order: Sequence[str], label: str)
         ),
         tuple(rows),
         f"Mean {label} of each seat with Student's 95 % interval over seeds, on each of which its games count "
-        "as one. One seed has none, and neither have seeds that all gave the same. It is about seeds that are drawn as these were.",
+        "as one. One seed has none, and neither have seeds that all gave the same. It is about seeds that are drawn as "
+        "these were.",
     )
 
 
@@ -254,6 +255,7 @@ def _with_others(cells: Mapping[Place, _Scores], order: Sequence[str], label: st
             Column("games with others", "count"),
         ),
         tuple(rows),
-        f"Mean {label} of the agent's own seat, over all orders of the seats, with Student's 95 % interval over seeds. Others with it: what the others score beside "
+        f"Mean {label} of the agent's own seat, over all orders of the seats, with Student's 95 % interval over seeds. "
+        "Others with it: what the others score beside "
         "it. An agent that is much better with itself than with others relies on habits that others do not share.",
     )
