@@ -142,7 +142,7 @@ def crossplay_report(
     if len(task.seats) > 2:
         said.append("With more than two seats, one agent sits in one seat and another one in all the others.")
     figures = [_matrix(task, seat, order, cells, label, is_one) for seat in seats]
-    blocks = (*figures, _scores(task, games, order, label), _with_others(task, cells, order, label))
+    blocks = (*figures, _scores(task, games, order, label), _with_others(cells, order, label))
     seats_word = " and ".join(task.seats)
     return Report(
         "crossplay",
@@ -154,27 +154,38 @@ def crossplay_report(
     )
 
 
-def _cells(task: Task, games: Sequence[Game]) -> dict[Place, list[float]]:
+_Scores = list[tuple[int, float]]
+"""Seed and score of games."""
+
+
+def _of_seeds(scores: Iterable[tuple[int, float]]) -> list[float]:
+    """The mean on each seed: games on one seed are alike, and agents that draw nothing play the same one again."""
+    found: dict[int, list[float]] = {}
+    for seed, score in scores:
+        found.setdefault(seed, []).append(score)
+    return [float(np.mean(of_seed)) for of_seed in found.values()]
+
+
+def _cells(task: Task, games: Sequence[Game]) -> dict[Place, _Scores]:
     """Place -> scores of that seat."""
-    found: dict[Place, list[float]] = {}
+    found: dict[Place, _Scores] = {}
     for game in games:
         for seat in task.seats:
             others = {name for other, name in game.names.items() if other != seat}
             if len(others) == 1:
-                found.setdefault(Place(seat, game.names[seat], others.pop()), []).append(game.scores[seat])
+                found.setdefault(Place(seat, game.names[seat], others.pop()), []).append((game.seed, game.scores[seat]))
     return found
 
 
-def _matrix(
-    task: Task, seat: str, order: Sequence[str], cells: Mapping[Place, list[float]], label: str, is_one: bool
-) -> Figure:
+def _matrix(task: Task, seat: str, order: Sequence[str], cells: Mapping[Place, _Scores], label: str, is_one: bool) -> Figure:
     """The picture of one seat."""
     records: list[dict[str, Any]] = []
     for agent in order:
         for other in order:
             scores = cells.get(Place(seat, agent, other), [])
-            low, high = mean_interval(scores) if len(scores) > 1 else (None, None)
-            mean = float(np.mean(scores)) if scores else None
+            means = _of_seeds(scores)
+            low, high = mean_interval(means) if means else (None, None)
+            mean = float(np.mean(means)) if means else None
             records.append({"row": agent, "column": other, "value": mean, "low": low, "high": high, "num": len(scores)})
     known = [abs(one["value"]) for one in records if one["value"] is not None]
     digits = 2 if known and max(known) < 10 else 0 if known and max(known) >= 1000 else 1
@@ -200,8 +211,8 @@ def _scores(task: Task, games: Sequence[Game], order: Sequence[str], label: str)
     for who in sorted(groups, key=lambda who: [order.index(name) for name in who]):
         row: list[Cell] = [*who, len(groups[who])]
         for seat in task.seats:
-            scores = [game.scores[seat] for game in groups[who]]
-            row += [float(np.mean(scores)), *mean_interval(scores)]
+            means = _of_seeds((game.seed, game.scores[seat]) for game in groups[who])
+            row += [float(np.mean(means)), *mean_interval(means)]
         rows.append((*row, "itself" if len(set(who)) == 1 else ""))
     return Table(
         "scores",
@@ -213,20 +224,23 @@ def _scores(task: Task, games: Sequence[Game], order: Sequence[str], label: str)
             Column("with"),
         ),
         tuple(rows),
-        f"Mean {label} of each seat with Student's 95 % interval over games; one game has none. It is "
-        "about seeds that are drawn as these were.",
+        f"Mean {label} of each seat with Student's 95 % interval over seeds, on each of which its games count "
+        "as one. One seed has none, and neither have seeds that all gave the same. It is about seeds that are drawn as "
+        "these were.",
     )
 
 
-def _with_others(task: Task, cells: Mapping[Place, list[float]], order: Sequence[str], label: str) -> Table:
+def _with_others(cells: Mapping[Place, _Scores], order: Sequence[str], label: str) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for agent in order:
         own = [score for cell, scores in cells.items() if cell.agent == cell.other == agent for score in scores]
         others = [score for cell, scores in cells.items() if cell.agent == agent != cell.other for score in scores]
         partners = [score for cell, scores in cells.items() if cell.other == agent != cell.agent for score in scores]
-        means = [float(np.mean(scores)) if scores else None for scores in (own, others, partners)]
+        means = [float(np.mean(_of_seeds(scores))) if scores else None for scores in (own, others, partners)]
         gap = None if means[0] is None or means[1] is None else means[0] - means[1]
-        rows.append((agent, *means[:2], *(mean_interval(others) if others else (None, None)), gap, means[2], len(others)))
+        rows.append(
+            (agent, *means[:2], *(mean_interval(_of_seeds(others)) if others else (None, None)), gap, means[2], len(others))
+        )
     return Table(
         "with-others",
         "With itself and with others",
@@ -241,6 +255,7 @@ def _with_others(task: Task, cells: Mapping[Place, list[float]], order: Sequence
             Column("games with others", "count"),
         ),
         tuple(rows),
-        f"Mean {label} of the agent's own seat, over all orders of the seats. Others with it: what the others score beside "
+        f"Mean {label} of the agent's own seat, over all orders of the seats, with Student's 95 % interval over seeds. "
+        "Others with it: what the others score beside "
         "it. An agent that is much better with itself than with others relies on habits that others do not share.",
     )

@@ -250,7 +250,7 @@ def _superiority_interval(effect: float, num_a: int, num_b: int, level: float) -
 
 
 def mean_interval(values: Sequence[float], *, level: float = SIGNIFICANCE) -> tuple[float, float]:
-    """Student's interval of a mean; NaN for fewer than two values.
+    """Student's interval of a mean; NaN for fewer than two different values, which say nothing of how much they vary.
 
     >>> [round(end, 2) for end in mean_interval([1, 2, 3, 4, 5])]
     [1.04, 4.96]
@@ -258,7 +258,7 @@ def mean_interval(values: Sequence[float], *, level: float = SIGNIFICANCE) -> tu
     from scipy.stats import t
 
     about = describe(values)
-    margin = float(t.ppf(1 - level / 2, about.num - 1)) * about.se if about.num > 1 else float("nan")
+    margin = float(t.ppf(1 - level / 2, about.num - 1)) * about.se if len(set(values)) > 1 else float("nan")
     return about.mean - margin, about.mean + margin
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -117,13 +117,7 @@ class Table:
 
     def csv(self) -> str:
         """The records as CSV with a header, lines ended by a line feed."""
-        records = self.records()
-        out = io.StringIO()
-        names = list(records[0]) if records else [column.name for column in self.columns]
-        writer = csv.DictWriter(out, names, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(records)
-        return out.getvalue()
+        return csv_of(self.records(), [column.name for column in self.columns])
 
     def to_json(self) -> dict[str, Any]:
         """Everything, as JSON values."""
@@ -187,6 +181,24 @@ class Report:
         tables = [block.to_json() for block in self.blocks if isinstance(block, Table)]
         figures = [block.to_json() for block in self.blocks if isinstance(block, Figure)]
         return {"report": self.id, "title": self.title, "facts": dict(self.facts), "tables": tables, "figures": figures}
+
+
+def csv_of(records: Sequence[Mapping[str, Any]], names: Sequence[str] = ()) -> str:
+    """Records as CSV with a header, lines ended by a line feed. A text that a spreadsheet would take for a formula begins with
+    an apostrophe: names of agents come from anywhere.
+
+    Args:
+        names: Of the columns where there is no record.
+    """
+    out = io.StringIO()
+    writer = csv.DictWriter(out, list(dict.fromkeys(key for one in records for key in one)) or names, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows({key: _no_formula(value) for key, value in one.items()} for one in records)
+    return out.getvalue()
+
+
+def _no_formula(value: Any) -> Any:
+    return f"'{value}" if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")) else value
 
 
 def _plain(value: Any) -> Any:

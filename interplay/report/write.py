@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from interplay.report.table import Figure, Report, Table
+from interplay.report.table import Report, Table, csv_of
 
 
 class WrittenReport(NamedTuple):
@@ -44,19 +42,9 @@ def write_report(report: Report, folder: Path, *, on_part: Callable[[str], None]
     tables = folder / "tables"
     tables.mkdir(parents=True, exist_ok=True)
     for block in report.blocks:
-        text = block.csv() if isinstance(block, Table) else _figure_csv(block)
+        text = block.csv() if isinstance(block, Table) else csv_of(block.table)
         (tables / f"{block.id}.csv").write_text(text, encoding="utf-8", newline="")
     for name, make in parts.items():
         on_part(name)
         (folder / name).write_bytes(make())
     return WrittenReport(folder / "report.html", folder / "report.pdf", folder / "report.json", tables)
-
-
-def _figure_csv(figure: Figure) -> str:
-    """The records a figure is drawn from."""
-    out = io.StringIO()
-    names: dict[str, Any] = dict.fromkeys(key for row in figure.table for key in row)
-    writer = csv.DictWriter(out, list(names), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(figure.table)
-    return out.getvalue()

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from interplay.store.episodes import UPLOADED, measures_of
+from interplay.store.episodes import UPLOADED, WITHHELD, measures_of
 from interplay.store.models import Enrolment, EpisodeRow, EpisodeSeat, Participant, PlaySession
 
 
@@ -23,6 +23,7 @@ class PlayedSeat(NamedTuple):
         channel: Through which a person came: that of the visit in a study, else the one they first came by; None of agents,
             and of people who opened the page by themselves.
         study, variant, visit: In a study of play, which one, what the visit played, and the visit's id.
+        may_release: Whether everybody in the episode agreed that it may be released.
         statistics: Name -> number, of this owner in this seat.
     """
 
@@ -45,6 +46,7 @@ class PlayedSeat(NamedTuple):
     study: str | None
     variant: str | None
     visit: str | None
+    may_release: bool
     statistics: dict[str, float]
 
 
@@ -64,6 +66,7 @@ def played_seats(session: Session) -> list[PlayedSeat]:
         .order_by(EpisodeRow.created_at, EpisodeRow.id, EpisodeSeat.position)
     )
     rows = session.execute(query).all()
+    withheld = set(session.scalars(select(WITHHELD.c.episode_id)))
     measures = measures_of(session, list(dict.fromkeys(episode.id for _, episode, _ in rows)))
     found = []
     for held, episode, channel in rows:
@@ -94,6 +97,7 @@ def played_seats(session: Session) -> list[PlayedSeat]:
                 study=None if visit is None else visit.study,
                 variant=None if visit is None else visit.variant,
                 visit=None if visit is None else visit.id,
+                may_release=episode.id not in withheld,
                 statistics=numbers,
             )
         )

@@ -21,8 +21,8 @@ from interplay.cli import main
 from interplay.envs import make
 from interplay.envs.palette import PALETTE
 from interplay.record import RecordingError
-from interplay.record.crowdplay import values
-from interplay.record.crowdplay.importing import FORMAT
+from interplay.record.crowdplay import catalogue, values
+from interplay.record.crowdplay.importing import FORMAT, MAX_STEPS
 from interplay.record.crowdplay.values import Held, Limits, Refused, read_values
 from interplay.record.verify import verify
 from interplay.tasks import EnvSpec, find
@@ -99,6 +99,8 @@ def _elsewhere():
     return file.getvalue()
 
 
+_DOUBLED = b"N" + b"q\x00h\x00\x86" * 64
+"""A tuple of twice the same tuple, 64 times over: to hash it or to write it down takes for ever."""
 _RUNS = _Calls(os.system, ("touch /tmp/never",))
 _REFUSED = {
     "global": (pickle.dumps(_RUNS, 2), "names posix.system"),
@@ -106,7 +108,7 @@ _REFUSED = {
     "nested": (pickle.dumps([{"a": ({"b": [np.zeros(2), _RUNS]},)}], 3), "names posix.system"),
     "behind_an_array": (pickle.dumps([np.zeros(9), eval], 3), "names builtins.eval"),
     "name_of_a_name": (b"\x80\x04\x8c\x05numpy\x8c\x0cndarray.ctyp\x93.", "names numpy.ndarray.ctyp"),
-    "name_that_is_no_text": (b"\x80\x04K\x01K\x02\x93.", "names 1.2"),
+    "name_that_is_no_text": (b"\x80\x04K\x01K\x02\x93.", "names something by what is no text"),
     "getattr": (b"cbuiltins\ngetattr\n(cnumpy\nndarray\nX\x05\x00\x00\x00dumpstR.", "names builtins.getattr"),
     "own_class": (pickle.dumps(_Own(), 2), "names .*_Own"),
     "own_class_new": (b"\x80\x02cnumpy\nndarray\n)\x81.", "an object of a class"),
@@ -132,6 +134,15 @@ _REFUSED = {
     "out_of_band": (b"\x80\x05\x97.", "memory of another program"),
     "set": (pickle.dumps({1}), "a set"),
     "key_is_a_name": (b"\x80\x02}cnumpy\ndtype\nK\x01s.", "a key of a dictionary"),
+    "key_without_end": (b"\x80\x02}" + _DOUBLED + b"Ns.", "a key of a dictionary"),
+    "key_too_deep": (b"\x80\x02}N" + b"\x85" * 100_000 + b"Ns.", "a key of a dictionary"),
+    "name_without_end": (b"\x80\x04" + _DOUBLED + b"K\x02\x93.", "names something by what is no text"),
+    "shape_without_end": (
+        b"\x80\x02cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\nK\x00\x85C\x01b\x87R(K\x01"
+        + _DOUBLED
+        + b"cnumpy\ndtype\nX\x02\x00\x00\x00f8K\x00K\x01\x87R\x89C\x01xtb.",
+        "whose shape is no tuple",
+    ),
     "only_a_name": (b"\x80\x02cnumpy\ndtype\n.", "ends in the middle"),
     "cut_off": (pickle.dumps(list(range(300)))[:-9], "ends in the middle"),
     "empty": (b"", "ends in the middle"),
@@ -184,6 +195,8 @@ def test_a_small_file_cannot_ask_for_much():
     assert "has more than 1,000 values" in refused(b"(" + b"K\x01" * 5_000 + b"l.", values=1_000)
     texts = b"(" + pickle.dumps("x" * 1000)[:-1] * 200 + b"l."
     assert "holds more than 100,000 bytes" in refused(texts, kept_bytes=100_000)
+    for value in (b"]", b"}", b"M\xff\xff", b"G" + bytes(8), b"NN\x86", b"X\0\0\0\0", b"C\0", b"N\x94"):
+        assert "holds more than 100,000 bytes" in refused(b"(" + value * 2_000 + b"l.", kept_bytes=100_000)
     with pytest.raises(Refused, match="cannot be unpacked"):
         read_values(bz2.BZ2File(io.BytesIO(b"BZh9 no bz2 at all")))
     with pytest.raises(Refused, match="cannot be unpacked"):
@@ -282,6 +295,7 @@ def data_set(tmp_path_factory):
     for number, step in enumerate(left):
         step["reward"] = dict.fromkeys(agents, np.int32(5 if number == 9 else 0))
         step["user_type"] = {agents[0]: 1 if number < 30 else 2, agents[1]: 2}
+    texts = [dict(step, reward={agents[0]: "5"}) for step in alone]
     wrong = [dict(step) for step in alone]
     wrong[3]["action"] = {"game_0>player_0": {"game": 6}}
     return published(
@@ -299,6 +313,9 @@ def data_set(tmp_path_factory):
             "b5000000seats": ("space_invaders_2p", "plain", packed(alone[:1])),
             "b6000000nothing": ("space_invaders", "plain", packed([])),
             "b7000000noise": ("space_invaders", "plain", b"no bz2"),
+            "b8000000texts": ("space_invaders", "plain", packed(texts)),
+            "b9000000listed": ("space_invaders", "plain", packed([{"action": [0]}])),
+            "c1000000again": ("space_invaders", "plain", packed([alone[0]] * (MAX_STEPS + 1))),
             "../../b8": ("space_invaders", "plain", None),
         },
     )
@@ -354,12 +371,15 @@ def test_what_cannot_be_made_an_episode_is_said_in_words(imported):
     said = {name.rpartition(" ")[2]: reason for name, reason in result.refused.items()}
     for name, expected in {
         "b1000000runs": "it names posix.system, which could run a program",
-        "b2000000action": "game_0>player_0 gives action 6, and space_invaders has 6",
+        "b2000000action": "'game_0>player_0' gives action 6, and space_invaders has 6",
         "b3000000gone": "its file is not there",
         "b4000000chess": "its game is chess; known are beam_rider",
         "b5000000seats": "it has 1 agents, and space_invaders_2p has 2",
         "b6000000nothing": "it is no list of steps",
         "b7000000noise": "it cannot be unpacked",
+        "b8000000texts": "it has a str where a number belongs",
+        "b9000000listed": "its steps name no agents",
+        "c1000000again": "it has 100,002 steps, and no game of CrowdPlay has more than 100,001",
         "../../b8": "its file is not there",
     }.items():
         assert expected in said.pop(name)
@@ -376,10 +396,25 @@ def test_the_command_says_what_came_of_each_and_adds_nothing_twice(imported, dat
     assert {name: len(found) for name, found in document.items() if name != "there_already"} == {
         "proved": 0,
         "kept": 0,
-        "refused": 8,
+        "refused": 11,
     }
     with pytest.raises(RecordingError, match=r"there is no data set of CrowdPlay in .*: no file dataset\.sqlite"):
         FORMAT.num_steps_in(str(tmp_path))
     (tmp_path / "dataset.sqlite").write_bytes(b"no database")
     with pytest.raises(RecordingError, match=r"dataset\.sqlite cannot be read: file is not a database"):
+        FORMAT.num_steps_in(str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    "view",
+    ["with recursive n(i) as (select 1 union all select i + 1 from n) select i, i from n", "select 1, zeroblob(999999999)"],
+)
+def test_a_database_that_never_ends_is_refused(tmp_path, view, monkeypatch):
+    monkeypatch.setattr(catalogue, "_MOST_WORK", 500)
+    with contextlib.closing(sqlite3.connect(tmp_path / "dataset.sqlite")) as database:
+        database.executescript(
+            f"create view episodes(episode_id, environment_id) as {view};"
+            "create view environments(environment_id, task_id) as select environment_id, 1 from episodes;"
+        )
+    with pytest.raises(RecordingError, match=r"dataset\.sqlite cannot be read: (interrupted|string or blob too big)"):
         FORMAT.num_steps_in(str(tmp_path))

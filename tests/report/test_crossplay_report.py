@@ -1,5 +1,6 @@
 """Every agent with every other: line-ups, real games that are played once, and what the tables say."""
 
+import csv
 import json
 
 import numpy as np
@@ -12,6 +13,7 @@ from interplay.cli import main
 from interplay.errors import InterplayError, NotFoundError
 from interplay.report.crossplay import PEOPLE, Game, crossplay_report, default_score, games_of
 from interplay.report.html import html
+from interplay.report.write import write_report
 from interplay.tasks import find
 
 pytest.importorskip("multi_agent_ale_py")
@@ -94,6 +96,29 @@ def test_scores_are_means_with_intervals_and_each_seat_has_a_matrix():
     page = html(report)
     assert "4.00" in page
     assert "Framed: an agent with itself" in page
+
+
+def test_games_played_again_on_a_seed_add_no_certainty():
+    games = [game("a", "a", 10, 20), game("a", "a", 14, 20, seed=2)]
+    (once,), (again,) = (
+        block(crossplay_report(KITCHEN, part, ["a"], score="return", seeds=[1, 2]), "scores").records()
+        for part in (games, games * 9)
+    )
+    assert again == once | {"games": 18}
+    assert once["first: from"] == pytest.approx(12 - 12.7062 * 2, abs=1e-3)
+    assert once["second: mean"] == 20
+    assert once["second: from"] is None, "equal scores do not say how much scores vary"
+
+
+def test_names_from_anywhere_stay_names_in_page_and_tables(tmp_path):
+    name = '=HYPERLINK("//x")<img src=x>$\\frac$'
+    report = crossplay_report(KITCHEN, [game(name, name, 1, 2)], [name], score="return", seeds=[1])
+    written = write_report(report, tmp_path)
+    assert "<img" not in written.html.read_text()
+    with (written.tables / "scores.csv").open(newline="") as file:
+        (row,) = csv.DictReader(file)
+    assert row["in first"] == f"'{name}", "a spreadsheet takes it for a text"
+    assert row["first: mean"] == "1.0"
 
 
 def test_where_both_always_score_the_same_one_matrix_is_enough_and_people_stand_last():

@@ -144,6 +144,8 @@ def test_maps_are_of_people_by_channel_and_of_behaviours_with_agents_among_them(
     behaviour = by_id["map-ale-space_invaders-behaviour"]
     placed = [row for row in behaviour.table if row["placed"]]
     assert [row["group"] for row in placed] == ["robot"] * 3
+    assert all(row["episode"] for row in placed)
+    assert {row["episode"] for row in channel.table} == {None}, "nobody agreed that their games may be released"
     near = rows(report, "map-distances", "agent")["robot"]
     assert near["plays"] == 3
     assert near["agent to nearest person"] < 0.2, "the robot plays as those who go right"

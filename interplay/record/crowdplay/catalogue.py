@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,8 @@ from interplay.record.errors import RecordingError
 DOCUMENT = "dataset.sqlite"
 _SUFFIXES = (".pickle.bz2", ".pickle.gz", ".pickle")
 _SMALL = Limits(read_bytes=1 << 16, kept_bytes=1 << 16, values=1 << 12, one_bytes=1 << 16)
+_MOST_WORK = 20_000
+"""Thousands of instructions of SQLite: a database may hold a view that never ends."""
 _ID = re.compile(r"[0-9A-Za-z_-]{1,64}")
 
 
@@ -54,6 +57,9 @@ def episodes_in(folder: Path) -> list[Published]:
         place = f"{(folder / DOCUMENT).resolve().as_uri()}?mode=ro&immutable=1"
         with closing(sqlite3.connect(place, uri=True)) as database:
             database.execute("pragma trusted_schema = off")
+            database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _SMALL.read_bytes)
+            work = count()
+            database.set_progress_handler(lambda: next(work) >= _MOST_WORK, 1000)
             rows = database.execute(
                 "select episodes.episode_id, environments.environment_id, environments.task_id"
                 " from episodes join environments on episodes.environment_id = environments.environment_id order by 1"

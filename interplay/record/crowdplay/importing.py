@@ -117,6 +117,12 @@ def _read(published: Published) -> _Episode:
         steps = read_values(file)
     if not isinstance(steps, list) or not steps or not all(isinstance(step, dict) for step in steps):
         raise RecordingError("it is no list of steps\nFetch it again.")
+    if len(steps) > MAX_STEPS:  # a file may name one step again and again
+        raise RecordingError(
+            f"it has {len(steps):,} steps, and no game of CrowdPlay has more than {MAX_STEPS:,}\nFetch it again."
+        )
+    if not isinstance(steps[0]["action"], dict):
+        raise RecordingError("its steps name no agents\nFetch it again.")
     agents = sorted(map(str, steps[0]["action"]))
     pictures = []
     for number, step in enumerate(steps):
@@ -127,11 +133,11 @@ def _read(published: Published) -> _Episode:
     done = steps[-1]["done"]
     return _Episode(
         agents,
-        {agent: [_number(step["action"][agent]) for step in steps] for agent in agents},
+        {agent: [int(_number(_action(step["action"][agent]))) for step in steps] for agent in agents},
         pictures,
         [_memory(step["info"].get(agents[0])) for step in steps],
-        {agent: [int(step.get("user_type", {}).get(agent, _PERSON)) for step in steps] for agent in agents},
-        {agent: [float(step["reward"][agent]) for step in steps] for agent in agents},
+        {agent: [int(_number(step.get("user_type", {}).get(agent, _PERSON))) for step in steps] for agent in agents},
+        {agent: [float(_number(step["reward"][agent])) for step in steps] for agent in agents},
         bool(done.get("__all__", all(done[agent] for agent in agents))),
     )
 
@@ -140,9 +146,15 @@ def _image(observed: Any) -> Any:
     return observed.get("image") if isinstance(observed, dict) else observed
 
 
-def _number(action: Any) -> int:
+def _action(action: Any) -> Any:
     """The number of an action: of the environment for several it stands beside a key."""
-    return int(action["game"] if isinstance(action, dict) else action)
+    return action["game"] if isinstance(action, dict) else action
+
+
+def _number(value: Any) -> float:
+    if not isinstance(value, int | float):
+        raise RecordingError(f"it has a {type(value).__name__} where a number belongs\nFetch it again.")
+    return value
 
 
 def _memory(info: Any) -> bytes | None:
@@ -171,7 +183,7 @@ def _brought(published: Published) -> Brought:
     known = _actions_of(task.env.id)
     for agent, actions in held.actions.items():
         if wrong := next((action for action in actions if not 0 <= action < len(known)), None):
-            raise RecordingError(f"{agent} gives action {wrong}, and {published.game} has {len(known)}\nFetch it again.")
+            raise RecordingError(f"{agent[:40]!r} gives action {wrong}, and {published.game} has {len(known)}\nFetch it again.")
     seats = dict(zip(task.seats, held.agents, strict=True))
     names = {seat: _names(published, agent, set(held.kinds[agent])) for seat, agent in seats.items()}
     owners = {

@@ -28,6 +28,9 @@ from interplay.record.errors import RecordingError
 
 _LARGE_BYTES = 4096
 """Bytes strings beyond this stay compressed: 28 minutes of pictures have 10 GB."""
+_VALUE_BYTES = 64
+"""What a value takes in memory beside its content, and as much again where the file keeps it for later."""
+_ARRAY_BYTES = 512
 _KIND = re.compile(r"b1|[iu][1248]|f[248]")
 
 
@@ -37,7 +40,7 @@ class Limits:
 
     Attributes:
         read_bytes: Of the unpacked file; CrowdPlay stops a game after 100,000 frames, and a step has 101 kB.
-        kept_bytes: Of texts and bytes in memory, compressed where they are large.
+        kept_bytes: Of all values in memory, bytes compressed where they are large.
         values: Instructions, each of which makes one value at most.
         one_bytes: Of one text or bytes string.
     """
@@ -172,7 +175,7 @@ class _Machine:
         raise Refused(f"it has more than {most:,} values, more than any episode of CrowdPlay; it was not read to its end")
 
     def _instructions(self) -> dict[bytes, Callable[[], object]]:
-        push, number = self._stack.append, self._number
+        push, new, number = self._stack.append, self._push_new, self._number
         return {
             b"\x80": lambda: self._take(1),
             b"\x95": lambda: self._take(8),
@@ -182,10 +185,10 @@ class _Machine:
             b"N": lambda: push(None),
             b"\x88": lambda: push(True),
             b"\x89": lambda: push(False),
-            b"M": lambda: push(number("<H")),
-            b"J": lambda: push(number("<i")),
-            b"G": lambda: push(number(">d")),
-            b"\x8a": lambda: push(int.from_bytes(self._take(self._take(1)[0]), "little", signed=True)),
+            b"M": lambda: new(number("<H")),
+            b"J": lambda: new(number("<i")),
+            b"G": lambda: new(number(">d")),
+            b"\x8a": lambda: new(int.from_bytes(self._take(self._take(1)[0]), "little", signed=True)),
             b"X": lambda: push(self._text(number("<I"))),
             b"\x8c": lambda: push(self._text(self._take(1)[0])),
             b"\x8d": lambda: push(self._text(number("<Q"))),
@@ -193,16 +196,16 @@ class _Machine:
             b"C": lambda: push(self._bytes(self._take(1)[0])),
             b"\x8e": lambda: push(self._bytes(number("<Q"))),
             b")": lambda: push(()),
-            b"t": lambda: push(tuple(self._since_mark())),
-            b"\x85": lambda: push(tuple(self._last(1))),
-            b"\x86": lambda: push(tuple(self._last(2))),
-            b"\x87": lambda: push(tuple(self._last(3))),
-            b"]": lambda: push([]),
-            b"l": lambda: push(self._since_mark()),
+            b"t": lambda: new(tuple(self._since_mark())),
+            b"\x85": lambda: new(tuple(self._last(1))),
+            b"\x86": lambda: new(tuple(self._last(2))),
+            b"\x87": lambda: new(tuple(self._last(3))),
+            b"]": lambda: new([]),
+            b"l": lambda: new(self._since_mark()),
             b"a": lambda: self._append(self._last(1)),
             b"e": lambda: self._append(self._since_mark()),
-            b"}": lambda: push({}),
-            b"d": lambda: push(_paired(self._since_mark())),
+            b"}": lambda: new({}),
+            b"d": lambda: new(_paired(self._since_mark())),
             b"s": lambda: self._update(self._last(2)),
             b"u": lambda: self._update(self._since_mark()),
             b"q": lambda: self._keep(self._take(1)[0]),
@@ -253,16 +256,16 @@ class _Machine:
         return struct.unpack(layout, self._take(struct.calcsize(layout)))[0]
 
     def _text(self, size: int) -> str:
-        self._count(size)
+        self._count(size + _VALUE_BYTES)
         return self._take(size).decode("utf-8", "surrogatepass")
 
     def _bytes(self, size: int) -> bytes | _Large:
         data = self._take(size)
         if size <= _LARGE_BYTES:
-            self._count(size)
+            self._count(size + _VALUE_BYTES)
             return data
         large = _Large(data)
-        self._count(len(large.packed))
+        self._count(len(large.packed) + 2 * _VALUE_BYTES)
         return large
 
     def _count(self, size: int) -> None:
@@ -271,6 +274,10 @@ class _Machine:
             raise Refused(f"it holds more than {self._limits.kept_bytes:,} bytes, more than any episode; it was not read on")
 
     # Stack and memory
+
+    def _push_new(self, value: Any) -> None:
+        self._count(_VALUE_BYTES)
+        self._stack.append(value)
 
     def _since_mark(self) -> list[Any]:
         stack = self._stack
@@ -304,6 +311,7 @@ class _Machine:
     def _keep(self, place: int) -> None:
         if self._stack[-1] is _MARK:
             raise IndexError("an instruction without its value")
+        self._count(_VALUE_BYTES)
         self._memory[place] = self._stack[-1]
 
     # The six names
@@ -312,6 +320,7 @@ class _Machine:
         word, given = self._last(2)
         if not isinstance(word, _Word) or not isinstance(given, tuple):
             raise Refused("it calls something that is no name; a file of episodes holds plain values only. Nothing was run.")
+        self._count(_ARRAY_BYTES)
         self._stack.append(_made(word, given))
 
     def _build(self) -> None:
@@ -328,16 +337,18 @@ class _Machine:
 
 
 def _paired(values: list[Any]) -> dict[Any, Any]:
-    if any(isinstance(key, _Word | _Kind | Held | _Large) for key in values[::2]):
+    if not all(isinstance(key, str | int) for key in values[::2]):  # to hash tuples of tuples may take for ever
         raise TypeError("a key of a dictionary is no text and no number")
     return dict(zip(values[::2], values[1::2], strict=True))
 
 
 def _word(module: Any, name: Any) -> _Word:
-    word = _WORDS.get((module, name)) if isinstance(module, str) and isinstance(name, str) else None
+    if not isinstance(module, str) or not isinstance(name, str):
+        raise Refused("it names something by what is no text. Nothing was run.\nFetch it from where it was published.")
+    word = _WORDS.get((module, name))
     if word is None:
         raise Refused(
-            f"it names {str(module)[:80]}.{str(name)[:80]}, which could run a program; a file of episodes holds arrays and "
+            f"it names {module[:80]}.{name[:80]}, which could run a program; a file of episodes holds arrays and "
             "plain values only. Nothing was run.\nFetch it from where it was published."
         )
     return word
@@ -375,7 +386,7 @@ def _fill_array(held: Held, state: Any) -> None:
     if not isinstance(kind, _Kind) or not isinstance(data, bytes | _Large):
         raise Refused("its arrays are no arrays of numbers; they were not read")
     if not isinstance(shape, tuple) or not all(type(side) is int and side >= 0 for side in shape) or len(shape) > 8:
-        raise ValueError(f"an array of shape {shape!r}")
+        raise ValueError("an array whose shape is no tuple of at most eight sizes")
     size = data.size if isinstance(data, _Large) else len(data)
     if math.prod(shape) * kind.dtype.itemsize != size:
         raise ValueError(f"an array of shape {shape} and type {kind.dtype} with {size} bytes")

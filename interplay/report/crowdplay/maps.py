@@ -3,6 +3,7 @@ and 8)."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -81,7 +82,7 @@ def _of_world(
     agents = [play for play in plays if not play.is_person]
     good = [play for play in people if quality.is_good(play)]
     of_several = len(plays[0].task.seats) > 1
-    name = env.replace(":", "-").replace("/", "-").lower()
+    name = re.sub("[^a-z0-9_]+", "-", env.lower())[:80]  # of a file, and in a page: recordings may come from anywhere
     title = _title(plays)
     made: list[_Made] = []
 
@@ -202,7 +203,7 @@ def _records(
             "placed": is_placed,
             "x": round(float(x), 3),
             "y": round(float(y), 3),
-            "episode": play.held.episode,
+            "episode": play.held.episode if play.held.may_release else None,  # the table may leave the house
             "seat": play.held.seat,
         }
         for play, (x, y) in zip(plays, points, strict=True)

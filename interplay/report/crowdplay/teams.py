@@ -77,8 +77,8 @@ def teams_section(plays: Sequence[Play]) -> Section:
                 Figure(
                     f"figure-teams-{number}",
                     f"{part[0].title}: score of a team by pairing",
-                    f"n = {len(part)} games. Mean with Student's 95 % interval over games; pairings with one game have no "
-                    "interval and are in the table alone.",
+                    f"n = {len(part)} games. Mean with Student's 95 % interval over games; pairings with one game, or "
+                    "with games that all gave the same, have no interval and are in the table alone.",
                     drawn,
                     lambda table, ax: plot_intervals(table, ax, label="score of a team (mean of the seats)"),
                     "; ".join(f"{one['name']}: {one['value']:.1f}" for one in drawn),
