@@ -25,6 +25,8 @@ DRAWN_GAME_BYTES = 40 * 2**20
 """What a game with a land of its own holds in memory."""
 SERVER_CORES = 0.25
 """What the web process needs while people play."""
+DRAWING_CORES = 1.0
+"""What a browser on this machine needs that draws a world without a graphics card, as long as its player plays."""
 
 log = logging.getLogger("interplay.play")
 
@@ -98,15 +100,17 @@ class Limits:
         """
         return (is_counted and backends.of(task).is_slow) or num_alone < self.max_worlds
 
-    def cores_needed(self, playing: Iterable[bool]) -> float:
+    def cores_needed(self, playing: Iterable[bool], *, draws: bool = False) -> float:
         """How many cores games need: one each where they hold a process, and some for the server.
 
         Args:
             playing: Of each game whether it does.
+            draws: Whether a browser on this machine draws one of them.
         """
         games = list(playing)
         num_slow = sum(games)
-        return num_slow + (len(games) - num_slow) * QUICK_GAME_CORES + (SERVER_CORES if games else 0.0)
+        beside = (SERVER_CORES if games else 0.0) + (DRAWING_CORES if draws else 0.0)
+        return num_slow + (len(games) - num_slow) * QUICK_GAME_CORES + beside
 
     def check(
         self,

@@ -26,6 +26,7 @@ from interplay.play import player_socket
 from interplay.play.beside.films import LATER, Films
 from interplay.play.beside.sealer import Sealer
 from interplay.play.connections import wire
+from interplay.play.connections.sockets import is_of_this_machine
 from interplay.play.connections.tokens import ExpiredTokenError, SeatTokens, TokenError
 from interplay.play.games import leftovers
 from interplay.play.games.for_study import PARTNER_AFTER_S, ForStudy
@@ -503,7 +504,9 @@ class PlayServer:
     def cores_needed(self) -> float:
         """How many cores the games that are played now need."""
         states = (State.WAITING, State.COUNTDOWN, State.PLAYING, State.RECOVERING)
-        return self.limits.cores_needed(game.holds_world for game in self.games if game.state in states)
+        games = [game for game in self.games if game.state in states]
+        draws = any(seat.is_drawn_here and is_of_this_machine(seat.client) for game in games for seat in game.seats)
+        return self.limits.cores_needed((game.holds_world for game in games), draws=draws)
 
     async def seal(self, path: Path) -> str | None:
         """Seal a finished journal; returns the episode's id, or None if it had no step: then it is removed.

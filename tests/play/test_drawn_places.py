@@ -80,6 +80,21 @@ def test_a_class_behind_one_address_plays_what_its_pages_draw(tmp_path: Path) ->
     asyncio.run(scenario())
 
 
+@pytest.mark.parametrize("client", ["127.0.0.1", "::/64"])
+def test_films_give_way_to_a_game_that_a_browser_of_this_machine_draws(tmp_path: Path, client: str) -> None:
+    async def scenario() -> None:
+        async with server_here(tmp_path) as play:
+            game, seat = ask(play, drawn_here=True, client=client)
+            game.state = State.PLAYING
+            assert play.cores_needed() == pytest.approx(0.05 + 0.25 + 1.0)
+            seat.client = "192.0.2.1"
+            assert play.cores_needed() == pytest.approx(0.05 + 0.25)
+            seat.client, game.state = client, State.ENDED
+            assert play.cores_needed() == 0.0
+
+    asyncio.run(scenario())
+
+
 def test_a_world_that_pages_cannot_draw_takes_its_place_whatever_was_asked_for(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with server_here(tmp_path, max_worlds=1) as play:

@@ -148,6 +148,15 @@ def host_of_origin(origin: str) -> str | None:
         return None
 
 
+def is_of_this_machine(client: str | None) -> bool:
+    """Whether who counts as one is on the machine of the server.
+
+    >>> is_of_this_machine(client_of("127.0.0.1")), is_of_this_machine(client_of("::1")), is_of_this_machine("192.0.2.7")
+    (True, True, False)
+    """
+    return client is not None and (client.startswith("127.") or client == client_of("::1"))
+
+
 @functools.lru_cache(4096)
 def client_of(address: str) -> str:
     """Who counts as one: an IPv4 address, and of IPv6 the 64 bits of a network, all of which one subscriber has.
