@@ -63,12 +63,6 @@ export class Display {
     this.shift = [0, 0];
     this.isPainted = false;
     this.inverts = true;
-    /**
-     * The cross, where it is painted, on a canvas of its own: on the large one it would lie far from the bars, and all between them
-     * would be shown with each picture.
-     * @type {HTMLCanvasElement | null}
-     */
-    this.cross = null;
     /** Where something is painted: left, top, right, bottom in device pixels. */
     this.painted = [0, 0, 0, 0];
     /** @type {Map<string, Sprite>} */
@@ -140,7 +134,6 @@ export class Display {
     this.painted = [width, height, 0, 0];
     context.imageSmoothingEnabled = false;
     this.crosshair = [];
-    if (this.cross) this.cross.style.display = "none";
     let g = scaleOf(width, height, this.gui[0], this.gui[1]);
     let [left, top] = [0, 0];
     /** @param {string} colour @param {number[]} rectangle GUI pixels */
@@ -223,7 +216,7 @@ export class Display {
    * @param {number} height
    */
   #clip(width, height) {
-    const { canvas } = this.context, ratio = ratioOf(canvas);
+    const { canvas } = this.context, { devicePixelRatio: ratio } = canvas.ownerDocument.defaultView ?? { devicePixelRatio: 1 };
     const [left, top, right, bottom] = this.painted, isWhole = left <= 0 && top <= 0 && right >= width && bottom >= height;
     // A pixel more on each side: the canvas has a whole number of pixels and may be stretched by a part of one.
     const sides = [Math.floor(top / ratio) - 1, Math.ceil(right / ratio) + 1, Math.ceil(bottom / ratio) + 1, Math.floor(left / ratio) - 1];
@@ -306,25 +299,17 @@ export class Display {
 
   /** White with a dark edge, which is seen over everything, too. @param {number[][]} bars */
   #outlined(bars) {
-    const { canvas } = this.context, { ownerDocument } = canvas, ratio = ratioOf(canvas);
-    if (!this.cross) canvas.after((this.cross = ownerDocument.createElement("canvas")));
-    const [[x, , wide], [, y]] = bars, side = wide + 2;
-    const [left, top, length] = [x - 1, y - 1, side].map((pixels) => `${pixels / ratio}px`);
-    Object.assign(this.cross.style, { position: "absolute", display: "", inset: `${top} auto auto ${left}`, width: length, height: length });
-    Object.assign(this.cross, { width: side, height: side }); // which clears it
-    const context = /** @type {CanvasRenderingContext2D} */ (this.cross.getContext("2d"));
+    const { context } = this;
     for (const [colour, edge] of /** @type {[string, number][]} */ ([["rgb(0 0 0 / 45%)", 1], ["white", 0]])) {
       context.fillStyle = colour;
       context.beginPath(); // as one shape: where edges meet they are no darker
-      for (const [left, top, wide, tall] of bars) context.rect(left - x + 1 - edge, top - y + 1 - edge, wide + 2 * edge, tall + 2 * edge);
+      for (const [x, y, wide, tall] of bars) {
+        context.rect(x - edge, y - edge, wide + 2 * edge, tall + 2 * edge);
+        this.#mark(x - edge, y - edge, wide + 2 * edge, tall + 2 * edge);
+      }
       context.fill();
     }
   }
-}
-
-/** Device pixels in a CSS pixel. @param {HTMLCanvasElement} canvas */
-function ratioOf(canvas) {
-  return canvas.ownerDocument.defaultView?.devicePixelRatio ?? 1;
 }
 
 /**
