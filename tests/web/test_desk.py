@@ -127,6 +127,7 @@ def test_the_desk_is_the_operators_alone(visitor, operator):
         answer = operator.get(page)
         assert (answer.status_code, answer.headers["cache-control"]) == (200, "no-store"), page
         assert 'aria-label="Operator"' in answer.text
+    assert visitor.get("/desk/studies/caf%C3%A9%3F%E2%82%AC").headers["location"].isascii()
     for page in ("/desk/pause", "/desk/studies/incentives-all", "/desk/search"):
         assert visitor.post(page, data={"verb": "pause"}).status_code == 303
     assert visitor.get("/api/live").status_code == 401
