@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -83,7 +84,7 @@ class MoneyRow(NamedTuple):
 
 
 class UnpaidRewards(NamedTuple):
-    """Finished visits of one version and variant whose reward was not sent."""
+    """Finished visits of one version and variant whose reward is still to be sent."""
 
     study: str
     channel: str
@@ -213,20 +214,21 @@ def money(session: Session, study: str | None = None) -> list[MoneyRow]:
 
 
 def unpaid_rewards(session: Session, study: str | None = None) -> list[UnpaidRewards]:
-    """Finished visits whose reward was not sent."""
-    sent = select(PayEvent.id).where(PayEvent.request == literal("reward:") + Enrolment.id, PayEvent.state == "sent").exists()
+    """Finished visits whose reward is still to be sent."""
+    is_unsent = _is_unsent(literal("reward:") + Enrolment.id)
     parts = (Enrolment.study, Enrolment.channel, Enrolment.study_hash, Enrolment.variant)
-    query = select(*parts, func.count()).where(Enrolment.outcome == "done", ~sent).group_by(*parts).order_by(*parts)
+    query = select(*parts, func.count()).where(Enrolment.outcome == "done", is_unsent).group_by(*parts).order_by(*parts)
     return [UnpaidRewards(*row) for row in session.execute(query if study is None else query.where(Enrolment.study == study))]
 
 
-def unpaid_dues(session: Session, study: str | None = None) -> dict[tuple[str, str, str], int]:
-    """(study, channel, currency) -> cents that finished visits have earned or won and that were not sent."""
-    due, paid = aliased(PayEvent), aliased(PayEvent)
-    sent = select(paid.id).where(paid.request == literal("pay:") + due.request, paid.state == "sent").exists()
+def unpaid_dues(session: Session, outcomes: Collection[str], study: str | None = None) -> dict[tuple[str, str, str], int]:
+    """(study, channel, currency) -> cents that visits with these outcomes have earned or won, and that are still to be sent."""
+    due = aliased(PayEvent)
     parts = (Enrolment.study, Enrolment.channel, due.currency)
     query = select(*parts, func.sum(due.amount_cents)).join(due, due.enrolment_id == Enrolment.id)
-    query = query.where(due.state == "due", Enrolment.outcome == "done", ~sent).group_by(*parts)
+    query = query.where(
+        due.state == "due", Enrolment.outcome.in_(outcomes), _is_unsent(literal("pay:") + due.request)
+    ).group_by(*parts)
     found = session.execute(query if study is None else query.where(Enrolment.study == study))
     return {(name, channel, currency): int(cents) for name, channel, currency, cents in found}
 
@@ -288,6 +290,13 @@ def _of_visits(study: str, statistic: str) -> Any:
         )
         value = func.sum(SeatStatistic.counts[count].as_float() if count else SeatStatistic.number)
     return query.add_columns(value.label("value"))
+
+
+def _is_unsent(request: ColumnElement[str]) -> ColumnElement[bool]:
+    """Whether a payment was neither sent nor claimed: it is new, or the platform has refused it."""
+    paid = aliased(PayEvent)
+    state = select(paid.state).where(paid.request == request).order_by(paid.id.desc()).limit(1).scalar_subquery()
+    return func.coalesce(state, "failed") == "failed"
 
 
 def _newest() -> Any:

@@ -72,9 +72,7 @@ def sees_waiting(request: Request) -> bool:
 
 def shown_to(request: Request) -> EpisodeQuery:
     """Every episode that whoever asks may see at some time; which tasks are hidden just now, `hidden_tasks` says."""
-    return EpisodeQuery(
-        with_waiting=sees_waiting(request), own=_here(request), without_withheld=not current_operator(request)
-    )
+    return EpisodeQuery(with_waiting=sees_waiting(request), own=_here(request), without_withheld=not current_operator(request))
 
 
 def check_shown(request: Request, episode: Episode) -> None:

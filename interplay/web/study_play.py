@@ -16,7 +16,16 @@ from interplay.study.channels.base import UNPAID
 from interplay.study.enrolment import next_step
 from interplay.study.incentives import Progress
 from interplay.study.playing.games import PlayedVisit
-from interplay.web.enrolments import PARAMETER, end_address, facts_of, next_address, remember_part, studies_of, token_of, visits_of
+from interplay.web.enrolments import (
+    PARAMETER,
+    end_address,
+    facts_of,
+    next_address,
+    remember_part,
+    studies_of,
+    token_of,
+    visits_of,
+)
 from interplay.web.forms import FormFields, see_other
 from interplay.web.pages import find_task, game_page
 from interplay.web.study_pages import NOBODY_ELSES, Enrolled, in_words, page

@@ -32,7 +32,9 @@ def signed_in(request: Request) -> None:
     """
     if not current_operator(request):
         back = quote(request.scope["path"]) if request.method == "GET" else "/desk"  # not `url.path`, which is not escaped
-        raise HTTPException(303, "sign in as the operator", {"Location": f"/operator?next={quote(back)}", "Cache-Control": "no-store"})
+        raise HTTPException(
+            303, "sign in as the operator", {"Location": f"/operator?next={quote(back)}", "Cache-Control": "no-store"}
+        )
 
 
 def may_watch(connection: HTTPConnection) -> bool:

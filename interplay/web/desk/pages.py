@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Annotated
+from typing import Annotated, get_args
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends, HTTPException, Query, Request
@@ -14,10 +14,12 @@ from interplay.record import Archive
 from interplay.record.collected import AGENTS, NO_STUDY, Bins, Collected, Hours, Spread
 from interplay.record.exchange.queries import Queries
 from interplay.store.study_numbers import WORKING
+from interplay.study.channels import Outcome
+from interplay.study.channels.base import UNPAID
 from interplay.study.overview import Overview, checked_outcome
 from interplay.study.payroll import Payroll
 from interplay.web.desk.access import desk, signed_in
-from interplay.web.desk.bars import Histogram, Part, Range, Stack, histogram, ranges, stacks
+from interplay.web.desk.bars import Histogram, Range, Stack, histogram, ranges, stacks
 from interplay.web.forms import FormFields, see_other
 from interplay.web.pages import clock, game_lengths, plain_number, titles
 from interplay.web.plots import Axis, Chart, chart
@@ -25,7 +27,7 @@ from interplay.web.plots import Axis, Chart, chart
 router = APIRouter(include_in_schema=False, dependencies=[Depends(signed_in)])
 
 ROWS_PER_PAGE = 50
-OUTCOMES = ("working", "done", "withdrawn", "screened_out", "failed_check", "no_consent", "nothing_left")
+OUTCOMES = (WORKING, *get_args(Outcome))
 MEASURES: Mapping[str, tuple[str, str, Callable[[float], str]]] = {
     "latency_ms": (
         "Input latency",
@@ -68,7 +70,7 @@ def study(request: Request, study: str, outcome: str = "", page: Page = 1) -> Re
     return desk(
         request, "desk_study.html", "/desk/studies",
         numbers=numbers, study=numbers.opened.study, people=people, outcome=wanted, outcomes=OUTCOMES, link=link,
-        working=WORKING, titles=titles(request), reached=overview.reached(study),
+        working=WORKING, unpaid=UNPAID, titles=titles(request), reached=overview.reached(study),
     )  # fmt: skip
 
 
@@ -214,10 +216,7 @@ def _sums(hours: Iterable[Hours], names: Mapping[str, str]) -> list[tuple[str, s
 
 
 def _drawn(spreads: Mapping[str, Spread], names: Mapping[str, str], say: Callable[[float], str]) -> Range:
-    return ranges(
-        {names.get(task, task): Part(one.num, one.p5, one.p25, one.p50, one.p75, one.p95) for task, one in spreads.items()},
-        say,
-    )
+    return ranges({names.get(task, task): one for task, one in spreads.items()}, say)
 
 
 def _rounded(value: float) -> str:
