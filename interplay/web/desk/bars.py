@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from interplay.record.collected import Spread
 
-WIDTH, HEIGHT, LEFT, TOP = 640, 190, 44, 10
+WIDTH, HEIGHT, LEFT, TOP = 640, 190, 60, 10
 NUM_COLOURS = 8
 """Classes `part-0` to `part-7`; the smallest parts beyond share the last, as "others"."""
 OTHERS = "others"
@@ -35,6 +35,7 @@ class Stack:
     y_ticks: Sequence[tuple[float, str]]
     width: int = WIDTH
     height: int = HEIGHT
+    left: int = LEFT
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterable, Mapping
-from typing import Annotated, get_args
+from typing import Annotated
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends, HTTPException, Query, Request
@@ -14,7 +15,7 @@ from interplay.record import Archive
 from interplay.record.collected import AGENTS, NO_STUDY, Bins, Collected, Hours, Spread
 from interplay.record.exchange.queries import Queries
 from interplay.store.study_numbers import WORKING
-from interplay.study.channels import Outcome
+from interplay.study import channels
 from interplay.study.channels.base import UNPAID
 from interplay.study.overview import Overview, checked_outcome
 from interplay.study.payroll import Payroll
@@ -27,7 +28,7 @@ from interplay.web.plots import Axis, Chart, chart
 router = APIRouter(include_in_schema=False, dependencies=[Depends(signed_in)])
 
 ROWS_PER_PAGE = 50
-OUTCOMES = (WORKING, *get_args(Outcome))
+OUTCOMES = (WORKING, *channels.OUTCOMES)
 MEASURES: Mapping[str, tuple[str, str, Callable[[float], str]]] = {
     "latency_ms": (
         "Input latency",
@@ -150,6 +151,7 @@ def search(
         problem = str(error)
     names = titles(request)
     parameters = [("task", task), *(("where", text) for text in wanted)]
+    options = [word for name, text in parameters if text for word in (f"--{name}", text)]
     link = lambda number: "/desk/search?" + urlencode([*parameters, ("page", number)])  # noqa: E731
     return desk(
         request, "desk_search.html", "/desk/search", status=422 if problem else 200,
@@ -158,6 +160,7 @@ def search(
         scores=_histogram(found and found.scores, _rounded), lengths=_histogram(found and found.lengths, clock),
         shown_lengths={} if found is None else game_lengths(found.rows, request.app.state.tasks),
         queries=Queries(_archive(request)).all(), download="/api/released.zip?" + urlencode(parameters),
+        export=shlex.join(["interplay", "episodes", "export", *options, "--format", "lerobot", "--out", "DIR"]),
     )  # fmt: skip
 
 
