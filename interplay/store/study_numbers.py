@@ -6,7 +6,7 @@ from collections.abc import Collection
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, String, case, cast, func, literal, select
+from sqlalchemy import ColumnElement, String, Subquery, case, cast, func, literal, select
 from sqlalchemy.orm import Session, aliased
 
 from interplay.store.collected import Spread, spreads
@@ -109,18 +109,14 @@ def people(session: Session, study: str, *, outcome: str | None = None, limit: i
     )
     rows = list(session.scalars(page))
     ids = [row.id for row in rows]
+    games = _games()
     played = {
         enrolment: (count, float(seconds or 0), last)
         for enrolment, count, seconds, last in session.execute(
-            select(
-                PlaySession.enrolment_id,
-                func.count(EpisodeRow.id),
-                func.sum(EpisodeRow.duration_s),
-                func.max(PlaySession.created_at),
-            )
-            .join(EpisodeRow, EpisodeRow.id == PlaySession.episode_id, isouter=True)
-            .where(PlaySession.enrolment_id.in_(ids))
-            .group_by(PlaySession.enrolment_id)
+            select(games.c.enrolment_id, func.count(EpisodeRow.id), func.sum(EpisodeRow.duration_s), func.max(games.c.began_at))
+            .join(EpisodeRow, EpisodeRow.id == games.c.episode_id, isouter=True)
+            .where(games.c.enrolment_id.in_(ids))
+            .group_by(games.c.enrolment_id)
         )
     }
     quiz = {
@@ -260,14 +256,15 @@ def _of_visits(study: str, statistic: str) -> Any:
     """`part` (variant) and `value` of each visit: a statistic as `study.playing.games.statistics_of` names it, added up."""
     value: ColumnElement[Any]
     name, _, count = statistic.partition(".")
+    games = _games()
     query = (
         select(Enrolment.variant.label("part"))
-        .join(PlaySession, PlaySession.enrolment_id == Enrolment.id)
-        .join(EpisodeRow, EpisodeRow.id == PlaySession.episode_id)
+        .join(games, games.c.enrolment_id == Enrolment.id)
+        .join(EpisodeRow, EpisodeRow.id == games.c.episode_id)
         .join(
             EpisodeSeat,
             (EpisodeSeat.episode_id == EpisodeRow.id)
-            & (EpisodeSeat.seat == func.coalesce(PlaySession.seat, "player"))
+            & (EpisodeSeat.seat == games.c.seat)
             & (EpisodeSeat.participant_id == Enrolment.participant_id),
         )
         .where(Enrolment.study == study, Enrolment.variant.is_not(None))
@@ -290,6 +287,14 @@ def _of_visits(study: str, statistic: str) -> Any:
         )
         value = func.sum(SeatStatistic.counts[count].as_float() if count else SeatStatistic.number)
     return query.add_columns(value.label("value"))
+
+
+def _games() -> Subquery:
+    """The games of visits, one line for each seat: who left it and came back to it has two sessions, and one game."""
+    seat = func.coalesce(PlaySession.seat, "player")
+    parts = (PlaySession.enrolment_id, PlaySession.episode_id, seat)
+    query = select(*parts[:2], seat.label("seat"), func.max(PlaySession.created_at).label("began_at"))
+    return query.where(PlaySession.enrolment_id.is_not(None)).group_by(*parts).subquery()
 
 
 def _is_unsent(request: ColumnElement[str]) -> ColumnElement[bool]:

@@ -84,6 +84,8 @@ def rows():
              "episode_id": values["id"], "state": "ended", "seat": task.seats[0],
              "enrolment_id": visit["id"] if visit else None}
         )  # fmt: skip
+        if number % 7 == 0:  # they left the seat and came back to it
+            found[PlaySession].append(found[PlaySession][-1] | {"id": f"again{number}"})
         for verdict in rng.sample([True, False], rng.randrange(3)):
             found[EpisodeVerdict].append(
                 {"episode_id": values["id"], "is_equal": verdict, "reason": "", "created_at": testing.START}

@@ -203,6 +203,8 @@ def test_search_lists_saves_and_downloads(operator, archive):
     page = text_of(operator.get("/desk/search", params={"where": ["score >= 200", ""]}))
     assert "episodes 3 " in page
     assert "2 of them may not be released" in page
+    page = text_of(operator.get("/desk/search", params={"where": "actor != $(id)"}))
+    assert "interplay episodes export --where 'actor != $(id)' --format lerobot --out DIR" in page  # to be pasted into a shell
     answer = operator.get("/desk/search", params={"where": "scor >= 200"})
     assert answer.status_code == 422
     assert "did you mean" in unescape(answer.text)
