@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -76,7 +75,7 @@ def live_games(games: Iterable[Game]) -> list[LiveGame]:
 
 
 def _game(game: Game) -> LiveGame:
-    held = [time.monotonic() - seat.granted_at for seat in game.seats if seat.session is not None]
+    held = [seat.held_s for seat in game.seats if seat.session is not None]
     return LiveGame(
         number=game.number,
         task=game.task.id,
@@ -101,7 +100,7 @@ def _seat(game: Game, seat: Seat) -> LiveSeat:
         who=who,
         kind=kind,
         state=game.state_of(seat)["state"],
-        held_s=round(time.monotonic() - seat.granted_at, 1),
+        held_s=round(seat.held_s, 1),
         score=facts.get("score"),
         rate_hz=facts.get("rate_hz"),
         input_ms=facts.get("input_ms"),

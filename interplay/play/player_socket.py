@@ -32,6 +32,25 @@ class Refusal(Exception):
         self.reason = reason
 
 
+class Pace:
+    """Counts what a client sends."""
+
+    def __init__(self) -> None:
+        self._window_end, self._num_messages = 0.0, 0
+
+    def count(self, now: float) -> None:
+        """One more message, at this time in seconds.
+
+        Raises:
+            Refusal: If it is more than `MAX_MESSAGES_PER_S` in a second.
+        """
+        if now >= self._window_end:
+            self._window_end, self._num_messages = now + 1.0, 0
+        self._num_messages += 1
+        if self._num_messages > wire.MAX_MESSAGES_PER_S:
+            raise Refusal(wire.CLOSE_TOO_MANY, f"more than {wire.MAX_MESSAGES_PER_S} messages in a second")
+
+
 class GameOver(Exception):
     """The game of this socket is over; these are the words about what is kept of it."""
 
@@ -80,7 +99,7 @@ async def _hello(websocket: WebSocket) -> str:
             message = await websocket.receive()
     except TimeoutError:
         raise Refusal(wire.CLOSE_UNSIGNED, f"no hello within {wire.HELLO_TIMEOUT_S:g} s") from None
-    command = _parse_text(message)
+    command = parse_text(message)
     if command.type != "hello":
         raise Refusal(wire.CLOSE_UNSIGNED, "the first message must be a hello with the seat's token")
     return command.token
@@ -95,16 +114,11 @@ async def _play(websocket: WebSocket, place: Place) -> None:
     loop = asyncio.get_running_loop()
     sender = loop.create_task(connection.run())
     game.attach(seat, connection)
-    window_end, num_messages = 0.0, 0
+    pace = Pace()
     try:
         while True:
             message = await websocket.receive()
-            now = loop.time()
-            if now >= window_end:
-                window_end, num_messages = now + 1.0, 0
-            num_messages += 1
-            if num_messages > wire.MAX_MESSAGES_PER_S:
-                raise Refusal(wire.CLOSE_TOO_MANY, f"more than {wire.MAX_MESSAGES_PER_S} messages in a second")
+            pace.count(loop.time())
             data = message.get("bytes")
             if data is not None:
                 _check_size(data)
@@ -115,7 +129,7 @@ async def _play(websocket: WebSocket, place: Place) -> None:
                 if connection is seat.connection:
                     game.on_input(seat, held)
             else:
-                command = _parse_text(message)
+                command = parse_text(message)
                 if connection is seat.connection:
                     game.on_command(seat, command)
     finally:
@@ -123,8 +137,13 @@ async def _play(websocket: WebSocket, place: Place) -> None:
         sender.cancel()
 
 
-def _parse_text(message: Any) -> wire.ClientCommand:
-    """What a text message of a client says."""
+def parse_text(message: Any) -> wire.ClientCommand:
+    """What a text message of a client says.
+
+    Raises:
+        Refusal: If it is none, or is too long, or is not of the protocol.
+        WebSocketDisconnect: If the client has left.
+    """
     if message["type"] == "websocket.disconnect":
         raise WebSocketDisconnect(message.get("code", 1006))
     text = message.get("text")

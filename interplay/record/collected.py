@@ -85,7 +85,7 @@ class Collected:
             extremes = store.extremes(session, study=study)
             outcomes = store.outcomes(session, study=study)
             equal, different, unverified = store.verdicts(session, study=study)
-            problems = store.different(session) if different else []
+            problems = store.different(session, study=study) if different else []
         far = [
             (beyond, Outlier(measure, *one))
             for measure in ("latency_ms", "lost_share", "active_share")

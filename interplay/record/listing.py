@@ -31,14 +31,10 @@ class EpisodePage:
     tasks: list[str]
 
 
-def episodes_by_task(database: Database, *, with_waiting: bool = False) -> dict[str, int]:
-    """Task id -> how many episodes can be seen.
-
-    Args:
-        with_waiting: Also those of agents that a moderator has not let in.
-    """
+def episodes_by_task(database: Database, wanted: EpisodeQuery) -> dict[str, int]:
+    """Task id -> how many episodes of a query can be seen."""
     with database.read() as session:
-        return count_by_task(session, with_waiting=with_waiting)
+        return count_by_task(session, wanted)
 
 
 def listed(database: Database, wanted: EpisodeQuery) -> Sequence[EpisodeRow]:
@@ -62,5 +58,5 @@ def episode_page(database: Database, wanted: EpisodeQuery, page: int, rows_per_p
         page = min(page, num_pages)
         rows = find_episodes(session, replace(wanted, limit=rows_per_page, offset=(page - 1) * rows_per_page))
         actors = agent_names(session, with_waiting=wanted.with_waiting)
-        tasks = sorted(count_by_task(session, with_waiting=wanted.with_waiting))
+        tasks = sorted(count_by_task(session, replace(wanted, task=None, actor=None, kept_back=())))
     return EpisodePage(rows, total, page, num_pages, actors, tasks)

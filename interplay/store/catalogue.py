@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from interplay.store.episodes import _waits
+from interplay.store.episodes import EpisodeQuery, _matching, _waits
 from interplay.store.judging import brought
 from interplay.store.models import Entrant, EpisodeRow, EpisodeSeat
 
@@ -25,16 +25,10 @@ class Shown(NamedTuple):
     seats: tuple[str, ...]
 
 
-def count_by_task(session: Session, *, with_waiting: bool = False) -> dict[str, int]:
-    """Task id -> how many episodes can be seen: recorded, or uploaded as a video.
-
-    Args:
-        with_waiting: Also those of agents that a moderator has not let in.
-    """
-    query = select(EpisodeRow.task, func.count()).where(EpisodeRow.path != "").group_by(EpisodeRow.task)
-    if not with_waiting:
-        query = query.where(~_waits())
-    return {task: count for task, count in session.execute(query)}
+def count_by_task(session: Session, query: EpisodeQuery) -> dict[str, int]:
+    """Task id -> how many episodes that a query asks for can be seen: recorded, or uploaded as a video."""
+    found = _matching(select(EpisodeRow.task, func.count()).where(EpisodeRow.path != ""), query)
+    return {task: count for task, count in session.execute(found.group_by(EpisodeRow.task))}
 
 
 def agent_names(session: Session, *, with_waiting: bool = False) -> list[str]:

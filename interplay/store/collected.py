@@ -143,12 +143,13 @@ def verdicts(session: Session, *, study: str | None = None) -> tuple[int, int, i
     return found.get(1, 0), found.get(0, 0), found.get(-1, 0)
 
 
-def different(session: Session, *, limit: int = 20) -> list[tuple[str, str]]:
+def different(session: Session, *, study: str | None = None, limit: int = 20) -> list[tuple[str, str]]:
     """Episodes whose newest verification found a difference, and which: the newest first."""
     newest = select(func.max(EpisodeVerdict.id)).group_by(EpisodeVerdict.episode_id)
-    query = select(EpisodeVerdict.episode_id, EpisodeVerdict.reason).where(
-        EpisodeVerdict.id.in_(newest), EpisodeVerdict.is_equal.is_(False)
+    query = select(EpisodeVerdict.episode_id, EpisodeVerdict.reason).join(
+        EpisodeRow, EpisodeRow.id == EpisodeVerdict.episode_id
     )
+    query = query.where(EpisodeVerdict.id.in_(newest), EpisodeVerdict.is_equal.is_(False), *_in_study(study))
     return [(name, reason) for name, reason in session.execute(query.order_by(EpisodeVerdict.id.desc()).limit(limit))]
 
 

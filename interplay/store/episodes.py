@@ -82,7 +82,7 @@ class EpisodeQuery:
     `withheld_seats`, and everything that gives episodes to others asks with it. `saved` names a saved query and its version.
     `actor` is a kind (`ACTOR_KINDS`) or a name, `agent` a name, of somebody in any seat; `with_uploads` keeps those that are a
     video only; `with_waiting` those of agents that a moderator has not let in. Of tasks in `kept_back`, only the episodes that
-    participant `own` played are listed; with `without_withheld`, only those and what may be released.
+    one of the participants `own` played are listed; with `without_withheld`, only those and what may be released.
     """
 
     ids: Collection[str] | None = None
@@ -97,7 +97,7 @@ class EpisodeQuery:
     with_uploads: bool = True
     with_waiting: bool = True
     kept_back: Collection[str] = ()
-    own: int | None = None
+    own: Collection[int] = ()
     without_withheld: bool = False
     released: bool = False
     newest_first: bool = False
@@ -195,7 +195,7 @@ def _matching(statement: _Select, query: EpisodeQuery) -> _Select:
         statement = statement.where(EpisodeRow.frames != UPLOADED)
     if not query.with_waiting:
         statement = statement.where(~_waits())
-    is_own = _held(EpisodeSeat.participant_id == query.own) if query.own is not None else false()
+    is_own = _held(EpisodeSeat.participant_id.in_(query.own)) if query.own else false()
     if query.kept_back:
         statement = statement.where(or_(EpisodeRow.task.not_in(query.kept_back), is_own))
     if query.without_withheld:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, String, case, cast, func, literal, select
+from sqlalchemy import ColumnElement, String, Subquery, case, cast, func, literal, select
 from sqlalchemy.orm import Session, aliased
 
 from interplay.store.collected import Spread, spreads
@@ -83,7 +84,7 @@ class MoneyRow(NamedTuple):
 
 
 class UnpaidRewards(NamedTuple):
-    """Finished visits of one version and variant whose reward was not sent."""
+    """Finished visits of one version and variant whose reward is still to be sent."""
 
     study: str
     channel: str
@@ -108,18 +109,14 @@ def people(session: Session, study: str, *, outcome: str | None = None, limit: i
     )
     rows = list(session.scalars(page))
     ids = [row.id for row in rows]
+    games = _games()
     played = {
         enrolment: (count, float(seconds or 0), last)
         for enrolment, count, seconds, last in session.execute(
-            select(
-                PlaySession.enrolment_id,
-                func.count(EpisodeRow.id),
-                func.sum(EpisodeRow.duration_s),
-                func.max(PlaySession.created_at),
-            )
-            .join(EpisodeRow, EpisodeRow.id == PlaySession.episode_id, isouter=True)
-            .where(PlaySession.enrolment_id.in_(ids))
-            .group_by(PlaySession.enrolment_id)
+            select(games.c.enrolment_id, func.count(EpisodeRow.id), func.sum(EpisodeRow.duration_s), func.max(games.c.began_at))
+            .join(EpisodeRow, EpisodeRow.id == games.c.episode_id, isouter=True)
+            .where(games.c.enrolment_id.in_(ids))
+            .group_by(games.c.enrolment_id)
         )
     }
     quiz = {
@@ -213,20 +210,21 @@ def money(session: Session, study: str | None = None) -> list[MoneyRow]:
 
 
 def unpaid_rewards(session: Session, study: str | None = None) -> list[UnpaidRewards]:
-    """Finished visits whose reward was not sent."""
-    sent = select(PayEvent.id).where(PayEvent.request == literal("reward:") + Enrolment.id, PayEvent.state == "sent").exists()
+    """Finished visits whose reward is still to be sent."""
+    is_unsent = _is_unsent(literal("reward:") + Enrolment.id)
     parts = (Enrolment.study, Enrolment.channel, Enrolment.study_hash, Enrolment.variant)
-    query = select(*parts, func.count()).where(Enrolment.outcome == "done", ~sent).group_by(*parts).order_by(*parts)
+    query = select(*parts, func.count()).where(Enrolment.outcome == "done", is_unsent).group_by(*parts).order_by(*parts)
     return [UnpaidRewards(*row) for row in session.execute(query if study is None else query.where(Enrolment.study == study))]
 
 
-def unpaid_dues(session: Session, study: str | None = None) -> dict[tuple[str, str, str], int]:
-    """(study, channel, currency) -> cents that finished visits have earned or won and that were not sent."""
-    due, paid = aliased(PayEvent), aliased(PayEvent)
-    sent = select(paid.id).where(paid.request == literal("pay:") + due.request, paid.state == "sent").exists()
+def unpaid_dues(session: Session, outcomes: Collection[str], study: str | None = None) -> dict[tuple[str, str, str], int]:
+    """(study, channel, currency) -> cents that visits with these outcomes have earned or won, and that are still to be sent."""
+    due = aliased(PayEvent)
     parts = (Enrolment.study, Enrolment.channel, due.currency)
     query = select(*parts, func.sum(due.amount_cents)).join(due, due.enrolment_id == Enrolment.id)
-    query = query.where(due.state == "due", Enrolment.outcome == "done", ~sent).group_by(*parts)
+    query = query.where(
+        due.state == "due", Enrolment.outcome.in_(outcomes), _is_unsent(literal("pay:") + due.request)
+    ).group_by(*parts)
     found = session.execute(query if study is None else query.where(Enrolment.study == study))
     return {(name, channel, currency): int(cents) for name, channel, currency, cents in found}
 
@@ -258,14 +256,15 @@ def _of_visits(study: str, statistic: str) -> Any:
     """`part` (variant) and `value` of each visit: a statistic as `study.playing.games.statistics_of` names it, added up."""
     value: ColumnElement[Any]
     name, _, count = statistic.partition(".")
+    games = _games()
     query = (
         select(Enrolment.variant.label("part"))
-        .join(PlaySession, PlaySession.enrolment_id == Enrolment.id)
-        .join(EpisodeRow, EpisodeRow.id == PlaySession.episode_id)
+        .join(games, games.c.enrolment_id == Enrolment.id)
+        .join(EpisodeRow, EpisodeRow.id == games.c.episode_id)
         .join(
             EpisodeSeat,
             (EpisodeSeat.episode_id == EpisodeRow.id)
-            & (EpisodeSeat.seat == func.coalesce(PlaySession.seat, "player"))
+            & (EpisodeSeat.seat == games.c.seat)
             & (EpisodeSeat.participant_id == Enrolment.participant_id),
         )
         .where(Enrolment.study == study, Enrolment.variant.is_not(None))
@@ -288,6 +287,21 @@ def _of_visits(study: str, statistic: str) -> Any:
         )
         value = func.sum(SeatStatistic.counts[count].as_float() if count else SeatStatistic.number)
     return query.add_columns(value.label("value"))
+
+
+def _games() -> Subquery:
+    """The games of visits, one line for each seat: who left it and came back to it has two sessions, and one game."""
+    seat = func.coalesce(PlaySession.seat, "player")
+    parts = (PlaySession.enrolment_id, PlaySession.episode_id, seat)
+    query = select(*parts[:2], seat.label("seat"), func.max(PlaySession.created_at).label("began_at"))
+    return query.where(PlaySession.enrolment_id.is_not(None)).group_by(*parts).subquery()
+
+
+def _is_unsent(request: ColumnElement[str]) -> ColumnElement[bool]:
+    """Whether a payment was neither sent nor claimed: it is new, or the platform has refused it."""
+    paid = aliased(PayEvent)
+    state = select(paid.state).where(paid.request == request).order_by(paid.id.desc()).limit(1).scalar_subquery()
+    return func.coalesce(state, "failed") == "failed"
 
 
 def _newest() -> Any:

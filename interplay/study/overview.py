@@ -16,6 +16,8 @@ from interplay.store.collected import Spread
 from interplay.store.participants import judge_name
 from interplay.store.study_numbers import Funnel, PersonRow
 from interplay.study.assigning.balance import Stand
+from interplay.study.channels.base import UNPAID
+from interplay.study.enrolment import PAID
 from interplay.study.pausing import Paused, Pauses
 from interplay.study.playing.visits import Visits
 from interplay.study.studies import OpenedStudy, Studies
@@ -76,8 +78,8 @@ class Purse:
     """The money of one study and channel, in hundredths of its currency.
 
     Attributes:
-        planned_cents: What finished visits are to be paid and was not sent: rewards, and what was earned or won. Top-ups to an
-            hourly target are worked out when you pay, and are not in it.
+        planned_cents: What finished visits are still to be paid: rewards, and what was earned or won, also what was refused
+            before. Top-ups to an hourly target are worked out when you pay, and are not in it.
         claimed_cents: Written down as about to be sent, without an answer of the platform.
         settled_cents: Sent.
         failed_cents: Refused by the platform, and not sent again.
@@ -177,10 +179,11 @@ class Overview:
         with self._database.read() as session:
             lines = store.money(session, study)
             rewards = store.unpaid_rewards(session, study)
-            planned = dict(store.unpaid_dues(session, study))
+            dues = store.unpaid_dues(session, PAID, study)
+        planned = {key: cents for key, cents in dues.items() if key[1] not in UNPAID}
         for one in rewards:
             version = self._studies.version(one.version)
-            if version.pay is None:
+            if version.pay is None or one.channel in UNPAID:
                 continue
             variant = None if version.play is None or one.variant is None else version.play.variant(one.variant)
             cents = version.pay.reward_cents if variant is None else variant.treatment.reward_cents

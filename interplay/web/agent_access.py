@@ -13,8 +13,9 @@ from interplay.judge.entrants.roster import OPERATOR, Roster, Viewer
 from interplay.record import Episode
 from interplay.record.listing import withheld
 from interplay.store import Entrant
+from interplay.store.episodes import EpisodeQuery
 from interplay.tasks import Task, lookup
-from interplay.web.enrolments import judging_here
+from interplay.web.enrolments import part_here, part_of
 from interplay.web.identity import api_token, current_operator, current_participant, is_operator, known_participant
 from interplay.web.refusals import refusal
 
@@ -67,6 +68,11 @@ def roster_of(request: Request) -> Roster:
 def sees_waiting(request: Request) -> bool:
     """Whether whoever asks may see every agent, also before a moderator has let it in."""
     return viewer_of(request).sees_all
+
+
+def shown_to(request: Request) -> EpisodeQuery:
+    """Every episode that whoever asks may see at some time; which tasks are hidden just now, `hidden_tasks` says."""
+    return EpisodeQuery(with_waiting=sees_waiting(request), own=_here(request), without_withheld=not current_operator(request))
 
 
 def check_shown(request: Request, episode: Episode) -> None:
@@ -173,8 +179,10 @@ def _known_tasks(request: Request) -> set[str]:
 
 
 def _here(request: Request) -> set[int]:
-    """Numbers of the participants this browser stands for: the visitor, and who was served a pair of a study here."""
-    return {number for number in (known_participant(request), judging_here(request)) if number is not None}
+    """Numbers of the participants this browser stands for: the visitor, and who works in a study here."""
+    part = part_of(request)
+    numbers = known_participant(request), part_here(request), None if part is None else part.participant_id
+    return {number for number in numbers if number is not None}
 
 
 def task_on_offer(request: Request, task_id: str) -> Task:

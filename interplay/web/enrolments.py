@@ -27,8 +27,8 @@ from interplay.web.security import allow
 
 HEADER = "Interplay-Enrolment"
 PARAMETER = "enrolment"
-JUDGING_COOKIE = "interplay_judging"
-_JUDGING_S = 24 * 3600
+PART_COOKIE = "interplay_part"
+_REMEMBERED_S = 24 * 3600
 
 
 def studies_of(request: HTTPConnection) -> Studies:
@@ -57,17 +57,18 @@ def part_of(request: HTTPConnection) -> Enrolment | None:
     return enrolment
 
 
-def remember_judging(request: HTTPConnection, response: Response, enrolment: Enrolment) -> None:
-    """Let this browser say that a pair of a study is before it: those who come by a platform's link have no other cookie."""
+def remember_part(request: HTTPConnection, response: Response, enrolment: Enrolment) -> None:
+    """Let this browser say who works in a study in it, so that they see their own games, and no others of a pair before them:
+    those who come by a platform's link have no other cookie."""
     response.set_cookie(
-        JUDGING_COOKIE, token_of(request, enrolment), max_age=_JUDGING_S, httponly=True, samesite="lax",
+        PART_COOKIE, token_of(request, enrolment), max_age=_REMEMBERED_S, httponly=True, samesite="lax",
         secure=request.url.scheme == "https",
     )  # fmt: skip
 
 
-def judging_here(request: HTTPConnection) -> int | None:
-    """Number of the participant whose pair of a study this browser was last served; None if it does not say so."""
-    token = request.cookies.get(JUDGING_COOKIE)
+def part_here(request: HTTPConnection) -> int | None:
+    """Number of the participant who last worked in a study in this browser; None if it does not say so."""
+    token = request.cookies.get(PART_COOKIE)
     if not token:
         return None
     try:

@@ -250,7 +250,7 @@ def serve(request: Request, body: Body) -> JSONResponse:
         )
     response = JSONResponse(_document(request, served, judge), 201, {"Cache-Control": "no-store"})
     if judge.enrolment is not None:
-        enrolments.remember_judging(request, response, judge.enrolment)
+        enrolments.remember_part(request, response, judge.enrolment)
     return response
 
 

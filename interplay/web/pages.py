@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
@@ -26,7 +27,7 @@ from interplay.store import EpisodeRow
 from interplay.store.episodes import ACTOR_KINDS, EpisodeQuery
 from interplay.store.participants import judge_name
 from interplay.tasks import Suite, Task, lookup
-from interplay.web.agent_access import check_shown, hidden_tasks, judged_now, may_know, sees_waiting
+from interplay.web.agent_access import check_shown, hidden_tasks, judged_now, may_know, shown_to
 from interplay.web.identity import current_operator, known_participant
 from interplay.web.pictures import placeholder, shipped_picture
 from interplay.web.videos import video_response
@@ -212,7 +213,7 @@ def health(request: Request) -> dict[str, Any]:
 def library(request: Request) -> Response:
     """The tasks, by suite."""
     _expect(request, next((task for task in request.app.state.tasks.values() if backends.of(task).must_load), None))
-    counts = episodes_by_task(request.app.state.archive.database, with_waiting=sees_waiting(request))
+    counts = episodes_by_task(request.app.state.archive.database, shown_to(request))
     num_explored = sum(count for task, count in counts.items() if task.startswith("explore/"))
     return render(
         request, "library.html", "Play",
@@ -335,15 +336,7 @@ def episodes(request: Request, task: str = "", actor: str = "", page: Annotated[
     """The catalogue, newest first."""
     kept_back, judged = hidden_tasks(request), judged_now(request)
     own, is_operator = known_participant(request), current_operator(request)
-    wanted = EpisodeQuery(
-        task=task or None,
-        actor=actor or None,
-        newest_first=True,
-        with_waiting=sees_waiting(request),
-        kept_back=kept_back,
-        own=own,
-        without_withheld=not is_operator,
-    )
+    wanted = replace(shown_to(request), task=task or None, actor=actor or None, newest_first=True, kept_back=kept_back)
     shown = episode_page(request.app.state.archive.database, wanted, page, ROWS_PER_PAGE)
     rebuilt = next((row for row in shown.rows if row.frames == "replay"), None)
     link = lambda number: "/episodes?" + urlencode({"task": task, "actor": actor, "page": number})  # noqa: E731

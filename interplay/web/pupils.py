@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -105,7 +104,7 @@ def _now(request: Request, pupil: Pupil, place: tuple[Game, Seat] | None) -> Now
 
 
 def _in_game(game: Game, seat: Seat) -> Now:
-    facts = json.loads(seat.hud) if seat.hud else {}
+    facts = seat.facts
     seconds = facts.get("step", 0) / game.task.frame_rate_hz
     if game.state in (State.EMPTY, State.WAITING):
         words = "waits for a partner" if any(one.is_open for one in game.seats) else "begins"

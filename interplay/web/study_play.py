@@ -16,7 +16,16 @@ from interplay.study.channels.base import UNPAID
 from interplay.study.enrolment import next_step
 from interplay.study.incentives import Progress
 from interplay.study.playing.games import PlayedVisit
-from interplay.web.enrolments import PARAMETER, end_address, facts_of, next_address, studies_of, token_of, visits_of
+from interplay.web.enrolments import (
+    PARAMETER,
+    end_address,
+    facts_of,
+    next_address,
+    remember_part,
+    studies_of,
+    token_of,
+    visits_of,
+)
 from interplay.web.forms import FormFields, see_other
 from interplay.web.pages import find_task, game_page
 from interplay.web.study_pages import NOBODY_ELSES, Enrolled, in_words, page
@@ -44,7 +53,7 @@ def play(request: Request, enrolment: Enrolled) -> Response:
     if enrolment.variant is None and next_step(facts_of(request, enrolment)) != "work":  # what was given has a quiz
         return see_other(next_address(request, enrolment))
     task = find_task(request, variant.task)
-    return game_page(
+    response = game_page(
         request,
         task,
         "",
@@ -59,6 +68,8 @@ def play(request: Request, enrolment: Enrolled) -> Response:
         waiting=version.play.waiting,
         is_blind=version.play.is_blind,
     )
+    remember_part(request, response, enrolment)
+    return response
 
 
 @router.post("/studies/{study}/choose")

@@ -126,6 +126,11 @@ async def game_of_turns(server, archive, *, watched: bool):
                     async with opens(server, game["number"], "player") as actor:
                         await actor.send(harm)
                         assert await refused(actor) == wire.CLOSE_GARBAGE
+                async with opens(server, game["number"], "player") as flood:
+                    with contextlib.suppress(ConnectionClosed):
+                        for _ in range(4 * wire.MAX_MESSAGES_PER_S):
+                            await flood.send('{"type":"key"}')
+                    assert await refused(flood) == wire.CLOSE_TOO_MANY
                 await watch(game["number"])
                 [now] = [one for one in await live(server) if one["number"] == game["number"]]
                 assert (now["num_watchers"], now["state"], len(now["seats"])) == (2, "playing", 1)

@@ -175,7 +175,7 @@ def test_who_came_by_a_platforms_link_finds_no_episode_of_the_pair_before_them(a
     assert worker.get(f"/api/episodes/{episode}").status_code == 403
     assert episode not in worker.get("/episodes").text
     assert "judging is blind" in worker.get("/agents/red").text
-    worker.cookies.set("interplay_judging", "forged")
+    worker.cookies.set("interplay_part", "forged")
     assert worker.get("/episodes").status_code == 200
 
 

@@ -18,6 +18,7 @@ from interplay.judge import Judging, NothingToJudgeError
 from interplay.judge.entrants.roster import MAX_WAITING
 from interplay.store import entrants as store
 from interplay.store.catalogue import agent_names, count_by_task
+from interplay.store.episodes import EpisodeQuery
 from interplay.store.tokens import revoke_token
 from interplay.tasks import find
 from interplay.web.app import MAX_VIDEO_BYTES, create_app
@@ -215,9 +216,9 @@ def test_the_name_of_an_agent_that_waits_is_on_no_page(archive, team, boss, visi
         assert "secret-red" not in visitor.get(address).text, address
     assert f'<option value="{TASK}"' not in visitor.get("/episodes").text  # nor is it said where something waits
     with archive.database.read() as session:
-        assert (agent_names(session), count_by_task(session)) == ([], {})
+        assert (agent_names(session), count_by_task(session, EpisodeQuery(with_waiting=False))) == ([], {})
         assert agent_names(session, with_waiting=True) == ["secret-red"]
-        assert count_by_task(session, with_waiting=True) == {TASK: 1}
+        assert count_by_task(session, EpisodeQuery()) == {TASK: 1}
     boss.post("/api/agents/secret-red/approve")
     assert '<option value="secret-red"' in visitor.get("/episodes").text
 

@@ -127,6 +127,7 @@ def test_the_desk_is_the_operators_alone(visitor, operator):
         answer = operator.get(page)
         assert (answer.status_code, answer.headers["cache-control"]) == (200, "no-store"), page
         assert 'aria-label="Operator"' in answer.text
+    assert visitor.get("/desk/studies/caf%C3%A9%3F%E2%82%AC").headers["location"].isascii()
     for page in ("/desk/pause", "/desk/studies/incentives-all", "/desk/search"):
         assert visitor.post(page, data={"verb": "pause"}).status_code == 303
     assert visitor.get("/api/live").status_code == 401
@@ -202,6 +203,8 @@ def test_search_lists_saves_and_downloads(operator, archive):
     page = text_of(operator.get("/desk/search", params={"where": ["score >= 200", ""]}))
     assert "episodes 3 " in page
     assert "2 of them may not be released" in page
+    page = text_of(operator.get("/desk/search", params={"where": "actor != $(id)"}))
+    assert "interplay episodes export --where 'actor != $(id)' --format lerobot --out DIR" in page  # to be pasted into a shell
     answer = operator.get("/desk/search", params={"where": "scor >= 200"})
     assert answer.status_code == 422
     assert "did you mean" in unescape(answer.text)

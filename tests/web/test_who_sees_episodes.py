@@ -12,12 +12,15 @@ from itsdangerous import URLSafeSerializer
 from interplay import starter
 from interplay.play.connections.tokens import operator_token
 from interplay.record.exchange.queries import Queries
-from interplay.store import EpisodeRow
+from interplay.store import Enrolment, EpisodeRow, studies
 from interplay.store.entrants import admit
 from interplay.store.participants import add_participant
+from interplay.study import tokens
+from interplay.study.definition import find_study
 from interplay.tasks import builtin_suites
 from interplay.web.app import create_app
-from interplay.web.identity import COOKIE
+from interplay.web.enrolments import PART_COOKIE
+from interplay.web.identity import COOKIE, PUPIL_COOKIE
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # Starlette would like another HTTP library
@@ -27,6 +30,7 @@ NUM_SHIPPED = 4
 """Starter episodes of `TASK`."""
 PARTS = ("", "/frames?count=1", "/land", "/scenes?count=1", "/video.mp4", "/drawing")
 TASK, BLOCKS = "atari/breakout", "basalt/find_cave"
+STUDY = find_study("incentives-all")
 
 
 @pytest.fixture(scope="module")
@@ -45,6 +49,19 @@ def games(new_archive, tmp_path_factory):
             row.actor, row.actor_kind, row.participant_id = "participant-1", "human", number
             for seat in row.seats:
                 seat.actor, seat.actor_kind, seat.participant_id = "participant-1", "human", number
+        add_participant(session, "key of another", datetime.now(UTC))
+        studies.open_study(
+            session, study=STUDY.id, content_hash=STUDY.content_hash, definition=STUDY.to_json(), now=datetime.now(UTC)
+        )
+        session.flush()
+        for number in (1, 2):
+            session.add(
+                Enrolment(
+                    id=f"{number:024x}", study=STUDY.id, study_hash=STUDY.content_hash, participant_id=number,
+                    channel="prolific", worker=f"w{number}", assignment=f"a{number}", arrival={},
+                    arrived_at=datetime.now(UTC), ended_at=None, outcome=None, variant=None, accepted_s=None,
+                )
+            )  # fmt: skip
         admit(session, name="participant-1", task=TASK, kind="person", now=datetime.now(UTC))
     yield archive
     archive.close()
@@ -76,13 +93,22 @@ def visitor(app):
 @pytest.fixture
 def player(app):
     """The browser in which the game was played."""
-    cookie = URLSafeSerializer(app.state.secret, salt="interplay.participant").dumps("key of the player")
-    return TestClient(app, cookies={COOKIE: cookie})
+    return TestClient(app, cookies={COOKIE: signed(app, "key of the player")})
 
 
 @pytest.fixture
 def operator(app, games):
     return TestClient(app, headers={"Authorization": f"Bearer {operator_token(games.root)}"})
+
+
+def signed(app, key: str) -> str:
+    """The cookie of somebody."""
+    return URLSafeSerializer(app.state.secret, salt="interplay.participant").dumps(key)
+
+
+def token(app, number: int) -> str:
+    """What stands for the part of a participant in a study."""
+    return tokens.make(app.state.secret, f"{number:024x}")
 
 
 def shown(client, episode: str) -> dict[str, int]:
@@ -100,6 +126,7 @@ def test_a_visitor_sees_no_part_of_the_game_of_somebody_who_has_not_agreed(visit
             answer = visitor.get(f"/api/episodes/{episode}{part}")
             assert (answer.status_code, answer.json()["error"]) == (403, "not_released"), part
     assert visitor.post(f"/api/episodes/{played}/film").status_code == 403
+    assert "· 4 recorded" not in visitor.get("/").text
     page = visitor.get(f"/episodes/{played}")
     assert page.status_code == 403
     assert "has not agreed that others may see it" in page.text
@@ -109,18 +136,43 @@ def test_a_visitor_sees_no_part_of_the_game_of_somebody_who_has_not_agreed(visit
     assert entry["videos"] == []
 
 
+def test_somebody_else_in_the_same_study_sees_no_part_of_it(app, played):
+    other = TestClient(app, cookies={PART_COOKIE: token(app, 2)}, headers={"Interplay-Enrolment": token(app, 2)})
+    assert set(shown(other, played).values()) == {403}
+    assert listed(other) == NUM_SHIPPED - 1
+
+
 def test_agents_games_are_everybodys(visitor, games):
     agents = games.episodes(task=TASK, actor="agent")[0].id
     assert set(shown(visitor, agents).values()) == {200}
     assert visitor.get(f"/episodes/{agents}").status_code == 200
 
 
-@pytest.mark.parametrize("who", ["player", "operator"])
+@pytest.fixture
+def participant(app):
+    """Whose browser says by its cookie that they work in a study; their games are those of participant 1."""
+    return TestClient(app, cookies={PART_COOKIE: token(app, 1)})
+
+
+@pytest.fixture
+def framed(app):
+    """The same in another site's frame, which no cookie reaches."""
+    return TestClient(app, headers={"Interplay-Enrolment": token(app, 1)})
+
+
+@pytest.fixture
+def pupil(app):
+    """A pupil of a class."""
+    return TestClient(app, cookies={PUPIL_COOKIE: signed(app, "key of the player")})
+
+
+@pytest.mark.parametrize("who", ["player", "operator", "participant", "framed", "pupil"])
 def test_the_player_and_the_operator_see_the_game(who, played, built, request):
     client = request.getfixturevalue(who)
     for episode in (played, built):
         assert set(shown(client, episode).values()) == {200}
     assert client.get(f"/episodes/{played}").status_code == 200
+    assert "· 4 recorded" in client.get("/").text
     assert client.get(f"/api/episodes/{built}").json()["has_scenes"] is (who == "operator")  # finding is that task
     assert listed(client) == NUM_SHIPPED
 

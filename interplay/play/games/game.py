@@ -287,7 +287,6 @@ class Game:
     def on_text(self, seat_index: int, message: str) -> None:
         """Pass a JSON message on."""
         seat = self.seats[seat_index]
-        seat.note(message)
         self.watchers.text(seat_index, message)
         if (self.state is State.PAUSED or seat.is_away) and json.loads(message)["type"] in ("started", "resumed"):
             return  # it crossed the player's pause on the way, and the worker has the pause by now

@@ -60,7 +60,6 @@ class Seat:
         self.client = client
         self.connection: Connection | None = None
         self.has_come = False
-        self._hud = ""
         self.is_welcomed = False
         self.is_ready = False
         self._unready_at = self.granted_at
@@ -149,15 +148,10 @@ class Seat:
         self.connection, self.is_welcomed = None, False
         return True
 
-    def note(self, message: str) -> None:
-        """Remember the newest facts that the worker has told of this seat."""
-        if message.startswith('{"type":"hud"'):
-            self._hud = message
-
     @property
     def facts(self) -> dict[str, Any]:
         """What its player was told last of score, time and rate, as `hud` of docs/protocol.md; empty before."""
-        return msgspec.json.decode(self._hud) if self._hud else {}
+        return msgspec.json.decode(self.hud) if self.hud else {}
 
     def text(self, kind: str, **fields: Any) -> None:
         """Say something, once the player has been welcomed."""

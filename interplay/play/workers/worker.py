@@ -69,7 +69,8 @@ _LAND_TAKES_US = 3_000
 _LAND_AFTER_US = 100_000
 """... or when a player has waited so long for it."""
 _WATCHED_TAKES_US = 8_000
-"""A picture for who only watches is made when no step is due for so long, and never else."""
+"""A picture for who only watches is made when no step is due for so long, and for twice as long as the last one took; never
+else."""
 _MAX_READY_WORLDS = 2
 """Worlds made before anybody asks for them, one per task: 20 MB each."""
 _MAX_BACKLOG_BYTES = 1 << 20
@@ -109,6 +110,7 @@ class Worker:
         self._built: deque[Callable[[], None]] = deque()
         self._owing: set[int] = set()  # games of which a browser may wait for something beside the steps
         self._watched: set[int] = set()  # games that somebody watches
+        self._watched_takes_us = _WATCHED_TAKES_US
         self._write_at_us = 0
         self._wake = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
         self._helper = threading.Thread(target=self._do_jobs, name="jobs", daemon=True)
@@ -223,7 +225,12 @@ class Worker:
         """Use the time until the next step is due for a picture that only those want who watch a game; returns whether one was
         made."""
         now = _now_us()
-        if not self._watched or self._backlog or next_us - now < _WATCHED_TAKES_US:
+        if not self._watched or self._backlog:
+            return False
+        if next_us - now < self._watched_takes_us:
+            self._watched_takes_us -= (
+                self._watched_takes_us - _WATCHED_TAKES_US
+            ) // 64  # the last one may have been the slow first
             return False
         watched = [one for number in self._watched if (one := self._episodes.get(number)) is not None and not one.closing]
         self._watched = {one.number for one in watched if one.is_watched}
@@ -231,6 +238,7 @@ class Worker:
         if episode is None or waited_us < 0:
             return False
         self._guard(episode.number, partial(episode.send_watched, now))
+        self._watched_takes_us = max(_WATCHED_TAKES_US, 2 * (_now_us() - now))
         return True
 
     def _read(self) -> None:

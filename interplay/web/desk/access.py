@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import quote
 
 from fastapi import HTTPException, Request
 from fastapi.responses import Response
@@ -30,8 +31,10 @@ def signed_in(request: Request) -> None:
         HTTPException: 303 to `/operator`.
     """
     if not current_operator(request):
-        back = request.url.path if request.method == "GET" else "/desk"
-        raise HTTPException(303, "sign in as the operator", {"Location": f"/operator?next={back}", "Cache-Control": "no-store"})
+        back = quote(request.scope["path"]) if request.method == "GET" else "/desk"  # not `url.path`, which is not escaped
+        raise HTTPException(
+            303, "sign in as the operator", {"Location": f"/operator?next={quote(back)}", "Cache-Control": "no-store"}
+        )
 
 
 def may_watch(connection: HTTPConnection) -> bool:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-WIDTH, HEIGHT, LEFT, TOP = 640, 190, 44, 10
+from interplay.record.collected import Spread
+
+WIDTH, HEIGHT, LEFT, TOP = 640, 190, 60, 10
 NUM_COLOURS = 8
 """Classes `part-0` to `part-7`; the smallest parts beyond share the last, as "others"."""
 OTHERS = "others"
@@ -33,6 +35,7 @@ class Stack:
     y_ticks: Sequence[tuple[float, str]]
     width: int = WIDTH
     height: int = HEIGHT
+    left: int = LEFT
 
 
 @dataclass(frozen=True)
@@ -46,18 +49,6 @@ class Histogram:
     most: int
     width: int = 300
     height: int = 90
-
-
-@dataclass(frozen=True)
-class Part:
-    """How values of one row are spread: their number, and what 5, 25, 50, 75 and 95 of 100 do not exceed."""
-
-    count: int
-    p5: float
-    p25: float
-    p50: float
-    p75: float
-    p95: float
 
 
 @dataclass(frozen=True)
@@ -145,10 +136,10 @@ def histogram(counts: Sequence[int], low: float, high: float, say: Callable[[flo
     return Histogram(bars, say(low), say((low + high) / 2), say(high), most)
 
 
-def ranges(parts: Mapping[str, Part], say: Callable[[float], str]) -> Range:
+def ranges(parts: Mapping[str, Spread], say: Callable[[float], str]) -> Range:
     """Rows on one axis from the smallest to the largest of what they show.
 
-    >>> ranges({"a": Part(4, 0, 1, 2, 3, 4)}, "{:g}".format).rows[0].x50
+    >>> ranges({"a": Spread(4, 0, 1, 2, 3, 4)}, "{:g}".format).rows[0].x50
     50.0
     """
     low = min(one.p5 for one in parts.values())
@@ -159,7 +150,7 @@ def ranges(parts: Mapping[str, Part], say: Callable[[float], str]) -> Range:
         return round(100 * (value - low) / span, 2)
 
     rows = [
-        Row(name, one.count, x(one.p5), x(one.p25), x(one.p50), x(one.p75), x(one.p95), say(one.p50),
+        Row(name, one.num, x(one.p5), x(one.p25), x(one.p50), x(one.p75), x(one.p95), say(one.p50),
             f"median {say(one.p50)}, half from {say(one.p25)} to {say(one.p75)}, 90 % from {say(one.p5)} to {say(one.p95)}")
         for name, one in parts.items()
     ]  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterable, Mapping
 from typing import Annotated
 from urllib.parse import urlencode
@@ -14,10 +15,12 @@ from interplay.record import Archive
 from interplay.record.collected import AGENTS, NO_STUDY, Bins, Collected, Hours, Spread
 from interplay.record.exchange.queries import Queries
 from interplay.store.study_numbers import WORKING
+from interplay.study import channels
+from interplay.study.channels.base import UNPAID
 from interplay.study.overview import Overview, checked_outcome
 from interplay.study.payroll import Payroll
 from interplay.web.desk.access import desk, signed_in
-from interplay.web.desk.bars import Histogram, Part, Range, Stack, histogram, ranges, stacks
+from interplay.web.desk.bars import Histogram, Range, Stack, histogram, ranges, stacks
 from interplay.web.forms import FormFields, see_other
 from interplay.web.pages import clock, game_lengths, plain_number, titles
 from interplay.web.plots import Axis, Chart, chart
@@ -25,7 +28,7 @@ from interplay.web.plots import Axis, Chart, chart
 router = APIRouter(include_in_schema=False, dependencies=[Depends(signed_in)])
 
 ROWS_PER_PAGE = 50
-OUTCOMES = ("working", "done", "withdrawn", "screened_out", "failed_check", "no_consent", "nothing_left")
+OUTCOMES = (WORKING, *channels.OUTCOMES)
 MEASURES: Mapping[str, tuple[str, str, Callable[[float], str]]] = {
     "latency_ms": (
         "Input latency",
@@ -68,7 +71,7 @@ def study(request: Request, study: str, outcome: str = "", page: Page = 1) -> Re
     return desk(
         request, "desk_study.html", "/desk/studies",
         numbers=numbers, study=numbers.opened.study, people=people, outcome=wanted, outcomes=OUTCOMES, link=link,
-        working=WORKING, titles=titles(request), reached=overview.reached(study),
+        working=WORKING, unpaid=UNPAID, titles=titles(request), reached=overview.reached(study),
     )  # fmt: skip
 
 
@@ -148,6 +151,7 @@ def search(
         problem = str(error)
     names = titles(request)
     parameters = [("task", task), *(("where", text) for text in wanted)]
+    options = [word for name, text in parameters if text for word in (f"--{name}", text)]
     link = lambda number: "/desk/search?" + urlencode([*parameters, ("page", number)])  # noqa: E731
     return desk(
         request, "desk_search.html", "/desk/search", status=422 if problem else 200,
@@ -156,6 +160,7 @@ def search(
         scores=_histogram(found and found.scores, _rounded), lengths=_histogram(found and found.lengths, clock),
         shown_lengths={} if found is None else game_lengths(found.rows, request.app.state.tasks),
         queries=Queries(_archive(request)).all(), download="/api/released.zip?" + urlencode(parameters),
+        export=shlex.join(["interplay", "episodes", "export", *options, "--format", "lerobot", "--out", "DIR"]),
     )  # fmt: skip
 
 
@@ -214,10 +219,7 @@ def _sums(hours: Iterable[Hours], names: Mapping[str, str]) -> list[tuple[str, s
 
 
 def _drawn(spreads: Mapping[str, Spread], names: Mapping[str, str], say: Callable[[float], str]) -> Range:
-    return ranges(
-        {names.get(task, task): Part(one.num, one.p5, one.p25, one.p50, one.p75, one.p95) for task, one in spreads.items()},
-        say,
-    )
+    return ranges({names.get(task, task): one for task, one in spreads.items()}, say)
 
 
 def _rounded(value: float) -> str:

@@ -1,6 +1,6 @@
 // The form for problems and ideas, in a dialog over the page. Without this script the link opens it as a page.
 
-import { need } from "./page.js";
+import { need, partHeaders } from "./page.js";
 
 /** What the page of the answer says is wrong; empty if it was sent. @param {Document} answer */
 export function problemIn(answer) {
@@ -35,10 +35,8 @@ export function openInDialog(link, dialog) {
     const fields = new URLSearchParams(/** @type {any} */ (new FormData(form)));
     fields.set("page", link.dataset.page ?? "");
     fields.set("episode", episode);
-    /** @type {Record<string, string>} */
-    const headers = link.dataset.enrolment ? { "Interplay-Enrolment": link.dataset.enrolment } : {};
     try {
-      const response = await fetch("/feedback", { method: "POST", headers, body: fields });
+      const response = await fetch("/feedback", { method: "POST", headers: partHeaders(), body: fields });
       const problem = problemIn(new DOMParser().parseFromString(await response.text(), "text/html"));
       said.textContent = problem || (response.ok ? "Thank you. It was sent." : "The server could not keep it. Please try again.");
       if (response.ok && !problem) form.reset();

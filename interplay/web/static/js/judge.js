@@ -2,7 +2,7 @@
 
 import { asDraft, forget, keep, kept, newerDraft, recall } from "./drafts.js";
 import { seatWords, stillToWatch, waitingWords } from "./form.js";
-import { ApiError, api, isTyping, need } from "./page.js";
+import { ApiError, api, isTyping, need, partHeaders } from "./page.js";
 import { VideoPair, Viewing } from "./pair.js";
 import { QuestionForm } from "./questions.js";
 import { clock } from "./timeline.js";
@@ -55,8 +55,6 @@ class JudgePage {
     this.task = root.dataset.task ?? "";
     this.study = root.dataset.study ?? "";
     this.isPreview = root.dataset.preview !== undefined;
-    /** @type {Record<string, string>} */
-    this.headers = root.dataset.enrolment ? { "Interplay-Enrolment": root.dataset.enrolment } : {};
     /** @type {Match | null} */
     this.match = null;
     this.answered = 0;
@@ -84,15 +82,6 @@ class JudgePage {
     this.#begin();
   }
 
-  /**
-   * @param {string} address
-   * @param {unknown} [body]
-   * @param {RequestInit} [more]
-   */
-  #api(address, body, more = {}) {
-    return api(address, body, { ...more, headers: this.headers });
-  }
-
   // --- matches ------------------------------------------------------------------------------------------------------
 
   /** Go on with the match a draft was written for, as late as it may be; else ask for one. */
@@ -111,7 +100,7 @@ class JudgePage {
   async #drafted() {
     for (const id of kept()) {
       try {
-        const match = await this.#api(`/api/judge/matches/${encodeURIComponent(id)}`);
+        const match = await api(`/api/judge/matches/${encodeURIComponent(id)}`);
         if (match.state === "answered") forget(id);
         else if ((!this.task || match.task === this.task) && (match.study ?? "") === this.study) return match;
       } catch (error) {
@@ -127,8 +116,8 @@ class JudgePage {
     try {
       if (this.isPreview) {
         const query = new URLSearchParams({ ...(this.task && { task: this.task }), ...(this.study && { study: this.study }) });
-        this.#open(await this.#api(`/api/judge/preview?${query}`));
-      } else this.#open(await this.#api("/api/judge/matches", this.task ? { task: this.task } : {}));
+        this.#open(await api(`/api/judge/preview?${query}`));
+      } else this.#open(await api("/api/judge/matches", this.task ? { task: this.task } : {}));
     } catch (error) {
       if (error instanceof ApiError && error.body.next) return location.assign(error.body.next);
       this.#nothing(error instanceof ApiError ? error : null);
@@ -206,9 +195,9 @@ class JudgePage {
     this.unsaved = false;
     this.savedPlayed = this.viewing.played;
     try {
-      const { state } = await this.#api(`/api/judge/matches/${match}/heartbeat`, body);
+      const { state } = await api(`/api/judge/matches/${match}/heartbeat`, body);
       // It still takes its answer, unless a player has taken their yes back.
-      if (state === "released") await this.#api(`/api/judge/matches/${match}`);
+      if (state === "released") await api(`/api/judge/matches/${match}`);
     } catch (error) {
       if (error instanceof ApiError && error.body.error === "withdrawn") return this.#withdrawn(match);
       // An answer is accepted without it; the next one may get through, with the draft.
@@ -238,7 +227,7 @@ class JudgePage {
     if (!this.match?.match || !this.#hasNews || this.sending) return;
     let body = JSON.stringify({ draft: this.#draft() });
     if (body.length > LAST_WORDS_BYTES) body = JSON.stringify({ draft: { ...this.#draft(), viewing: undefined } });
-    const headers = { ...this.headers, "Content-Type": "application/json" };
+    const headers = { ...partHeaders(), "Content-Type": "application/json" };
     fetch(`/api/judge/matches/${this.match.match}/heartbeat`, { method: "POST", keepalive: true, headers, body }).then(
       () => {},
       () => {},
@@ -303,7 +292,7 @@ class JudgePage {
     if (!problem.kind) return say("Please choose what is wrong.");
     if (problem.kind === "other" && !problem.words) return say("Please say in a few words what is wrong.");
     try {
-      await this.#api(`/api/judge/matches/${match.match}/release`, { problem });
+      await api(`/api/judge/matches/${match.match}/release`, { problem });
     } catch (error) {
       if (!(error instanceof ApiError) || error.status >= 500) return say("The server cannot be reached; try again in a moment.");
       if (error.body.errors?.length) return say(error.body.errors[0].message);
@@ -342,7 +331,7 @@ class JudgePage {
     this.videos.pause();
     try {
       const viewing = this.viewing.report(this.videos.lengths);
-      const accepted = await this.#api(`/api/judge/matches/${match.match}/answer`, { ...this.form.answer, viewing });
+      const accepted = await api(`/api/judge/matches/${match.match}/answer`, { ...this.form.answer, viewing });
       this.unsaved = false;
       forget(match.match);
       this.answered = accepted.answered;

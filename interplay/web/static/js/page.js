@@ -26,15 +26,22 @@ export class ApiError extends Error {
   }
 }
 
+/** The header that says whose part in a study this page is of; none on other pages. @returns {Record<string, string>} */
+export function partHeaders() {
+  const token = /** @type {HTMLElement | null} */ (document.querySelector("[data-enrolment]"))?.dataset.enrolment;
+  return token ? { "Interplay-Enrolment": token } : {};
+}
+
 /**
- * Call the server's JSON API.
+ * Call the server's JSON API, in the name of who works in a study on this page.
  * @param {string} address
  * @param {unknown} [body] sent as JSON by POST; without it, GET
  * @param {RequestInit} [more] other headers and options
  * @returns {Promise<any>}
  */
 export async function api(address, body, more = {}) {
-  const options = body === undefined ? more : { ...more, method: "POST", headers: { ...more.headers, "Content-Type": "application/json" }, body: JSON.stringify(body) };
+  const headers = { ...partHeaders(), ...more.headers };
+  const options = body === undefined ? { ...more, headers } : { ...more, method: "POST", headers: { ...headers, "Content-Type": "application/json" }, body: JSON.stringify(body) };
   const response = await fetch(address, options);
   const text = await response.text();
   let document = {};

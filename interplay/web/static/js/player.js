@@ -185,9 +185,8 @@ class Player {
     this.#note("Getting the game ready ...");
     try {
       const drawn = this.#canDraw ? "here" : "server";
-      const headers = this.root.dataset.enrolment ? { "Interplay-Enrolment": this.root.dataset.enrolment } : undefined;
-      const wanted = { task: this.task.id, drawn, ...(headers ? {} : agentsWanted()) };
-      const seat = this.#savedSeat() ?? (await api("/api/sessions", wanted, { headers }));
+      const wanted = { task: this.task.id, drawn, ...(this.root.dataset.enrolment ? {} : agentsWanted()) };
+      const seat = this.#savedSeat() ?? (await api("/api/sessions", wanted));
       sessionStorage.setItem(this.#seatKey, JSON.stringify(seat));
       this.seat = new Seat(seat.socket, seat.token, {
         onMessage: (message) => this.#onMessage(message),

@@ -2,7 +2,7 @@
 // near the position are fetched and kept. Worlds that this browser can draw come from /scenes instead.
 
 import { FrameDecoder, Screen, fitSize } from "./codec.js";
-import { api, isTyping, need } from "./page.js";
+import { api, isTyping, need, partHeaders } from "./page.js";
 import { paletteFromBase64, splitFrames } from "./protocol.js";
 import { saveDrawing, savedDrawing, whyNotHere } from "./scene/able.js";
 import { NOT_LOADED } from "./scene/stage.js";
@@ -178,7 +178,7 @@ export class FrameStore {
 export function httpLoader(episode, width, height) {
   return async (start, count, every, signal) => {
     const asked = `start=${start}&count=${count}${every > 1 ? `&every=${every}` : ""}`;
-    const response = await fetch(`/api/episodes/${encodeURIComponent(episode)}/frames?${asked}`, { signal });
+    const response = await fetch(`/api/episodes/${encodeURIComponent(episode)}/frames?${asked}`, { headers: partHeaders(), signal });
     if (!response.ok) throw new Error(`the frames from ${start} on could not be fetched (${response.status})`);
     const coded = response.headers.get("X-Palette"), palette = coded ? paletteFromBase64(coded) : null;
     const decoder = new FrameDecoder(width, height);

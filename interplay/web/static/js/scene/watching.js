@@ -1,7 +1,7 @@
 // A recorded game drawn in this browser: its land as generated comes once, then what each step needs; the camera is the player's,
 // or goes where whoever watches wants.
 
-import { isTyping } from "../page.js";
+import { isTyping, partHeaders } from "../page.js";
 import { KIND, splitFrames } from "../protocol.js";
 import { FreeCamera, Ride, TICK_MS } from "./motion.js";
 import { OverheadMap } from "./overhead.js";
@@ -94,7 +94,7 @@ export class Watching {
   }
 
   async #open() {
-    const response = await fetch(`${this.address}/land`, { signal: this.ended.signal });
+    const response = await fetch(`${this.address}/land`, { headers: partHeaders(), signal: this.ended.signal });
     if (!response.ok) throw new Error((await response.json().catch(() => ({}))).message ?? `the land did not arrive (${response.status})`);
     const frames = splitFrames(await response.arrayBuffer());
     const scene = await this.stage.open(response.headers.get("X-Tables") ?? "");
@@ -120,7 +120,7 @@ export class Watching {
    */
   async load(start, count, every, signal) {
     const asked = `start=${start}&count=${count}&every=${every}&seat=${encodeURIComponent(this.seats[this.seat])}`;
-    const response = await fetch(`${this.address}/scenes?${asked}`, { signal });
+    const response = await fetch(`${this.address}/scenes?${asked}`, { headers: partHeaders(), signal });
     if (!response.ok) throw new Error(`the steps from ${start} on could not be fetched (${response.status})`);
     const body = await response.arrayBuffer();
     try {
