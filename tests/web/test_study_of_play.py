@@ -159,12 +159,10 @@ def test_questions_about_the_partner_come_before_the_next_game_and_name_no_agent
     assert some.status_code == 422
     assert "Please answer every question (5 are not): My partner and I worked well together." in some.text
     assert 'name="trust" value="2" checked' in some.text, "what was chosen stays"
-    assert client.post("/studies/points/finish", params=token).url.path == "/studies/points/questions"
-    after = client.post("/studies/points/questions", params=token, data=form | statements)
-    assert after.url.path == "/studies/points/play"
-    assert client.get("/studies/points/questions", params=token).url.path == "/studies/points/play"
-    end = client.post("/studies/points/finish", params=token).text
-    assert "DONE1" in end
+    asked = client.post("/studies/points/finish", params=token)
+    assert asked.url.path == "/studies/points/questions"
+    end = client.post(re.search(r'<form method="post" action="([^"]+)"', asked.text)[1].replace("&amp;", "&"), data=form | statements).text
+    assert "DONE1" in end, "who wanted to finish has"
     assert "Game 1: an agent" in end
     assert "secret-policy" not in end
 
