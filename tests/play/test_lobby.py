@@ -110,9 +110,8 @@ def test_a_study_says_with_which_agents_its_people_play_and_names_none_of_them(t
             cid = await come(play, PONG, "cid", study=ForStudy("orders", fallback="noop", wait_s=0.0, is_blind=True))
             assert cid.game is not ann.game
             await until(lambda: cid.said("lobby"))
-            assert (told(cid)["has_partner"], told(cid)["is_blind"]) == (True, True)
-            cid.say("partner")
-            await see(cid, 3)
+            assert (told(cid)["has_partner"], told(cid)["choose_after_s"], told(cid)["waits"]) == (False, None, [])
+            await see(cid, 3)  # it comes by itself
             assert cid.states[cid.game.seats[1].name] == "playing", "as a person is told of"
             assert "agent" not in str(cid.said("seats"))
 

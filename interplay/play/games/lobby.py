@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from typing import Protocol
 
@@ -63,21 +64,25 @@ class Lobby:
         return self._server.partner_after_s if self._game.study is None else self._game.study.wait_s
 
     def tell(self, seat: Seat) -> None:
-        """Tell a player who waits for others how long that may take, and when there is a choice."""
-        if self._is_waiting:
-            seat.text(
-                "lobby",
-                waited_s=round(seat.held_s, 1),
-                choose_after_s=self._wait_s,
-                has_partner=self._partner is not None,
-                is_blind=self._game.study is not None and self._game.study.is_blind,
-                waits=self.waits,
-            )
+        """Tell a player who waits for others how long that may take, and when there is a choice. Where players are not told of
+        agents there is none: the agent comes by itself."""
+        if not self._is_waiting or seat.session is None:
+            return
+        by_itself = self._game.is_blind and self._partner is not None
+        seat.text(
+            "lobby",
+            waited_s=round(seat.held_s, 1),
+            choose_after_s=None if by_itself else self._wait_s,
+            has_partner=self._partner is not None and not by_itself,
+            waits=self.waits,
+        )
+        if by_itself:
+            asyncio.get_running_loop().call_later(self._wait_s - seat.held_s, self.choose_agent, seat)
 
     def choose_agent(self, seat: Seat) -> None:
         """A player who has waited long enough plays with agents; a choice that comes too early changes nothing."""
         agent = self._partner
-        if agent is None or not self._has_choice(seat):
+        if agent is None or not self._has_choice(seat) or seat.connection is None:
             return
         with self._server.granting:  # nobody is given one of them meanwhile
             for other in self._game.seats:

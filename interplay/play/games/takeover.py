@@ -33,11 +33,13 @@ class PlayedGame(Protocol):
         episode_id: Of its episode.
         task: What is played.
         study: What a study says about it; None for a game that is for itself.
+        is_blind: Whether its players are not told of agents.
     """
 
     episode_id: str
     task: Task
     study: ForStudy | None
+    is_blind: bool
     state: State
     seats: list[Seat]
     is_opened: bool
@@ -195,10 +197,6 @@ class Takeover:
         study = self._game.study
         return (study and study.fallback) or self._server.partner(self._game.task)
 
-    def name_told(self, agent: str) -> str:
-        """The name of an agent as players read it: in a study none, so that it is not judged by its name."""
-        return agent if self._game.study is None else ""
-
     # The wheel
 
     def turn_over(self, seat: Seat, who: str) -> None:
@@ -229,8 +227,9 @@ class Takeover:
         if event.agent != seat.agent:
             return
         log.warning("agent %r lost seat %s: %s", event.agent, seat.name, event.message)
-        for other in self._game.seats:
-            other.text("agent_failed", seat=seat.name, agent=self.name_told(event.agent), message=event.message)
+        for other in [] if self._game.is_blind else self._game.seats:
+            told = {"agent": event.agent, "message": event.message} if self._game.study is None else {"agent": "", "message": ""}
+            other.text("agent_failed", seat=seat.name, **told)
         if self._game.state not in BEGUN:
             self._lost_before_the_start(seat)
         elif seat.leaving is not None:
