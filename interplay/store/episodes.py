@@ -11,11 +11,13 @@ from sqlalchemy import ColumnElement, Integer, Select, and_, cast, column, delet
 from sqlalchemy.orm import Session
 
 from interplay.store.models import (
+    Enrolment,
     Entrant,
     EpisodeRow,
     EpisodeSeat,
     EpisodeStatistic,
     Participant,
+    PlaySession,
     SavedQueryEpisode,
     SeatStatistic,
     TaskRow,
@@ -82,7 +84,7 @@ class EpisodeQuery:
     `withheld_seats`, and everything that gives episodes to others asks with it. `saved` names a saved query and its version.
     `actor` is a kind (`ACTOR_KINDS`) or a name, `agent` a name, of somebody in any seat; `with_uploads` keeps those that are a
     video only; `with_waiting` those of agents that a moderator has not let in. Of tasks in `kept_back`, only the episodes that
-    participant `own` played are listed.
+    participant `own` played are listed; of studies in `not_of`, none that was played in them.
     """
 
     ids: Collection[str] | None = None
@@ -98,6 +100,7 @@ class EpisodeQuery:
     with_waiting: bool = True
     kept_back: Collection[str] = ()
     own: int | None = None
+    not_of: Collection[str] = ()
     released: bool = False
     newest_first: bool = False
     limit: int | None = None
@@ -197,6 +200,10 @@ def _matching(statement: _Select, query: EpisodeQuery) -> _Select:
     if query.kept_back:
         is_own = _held(EpisodeSeat.participant_id == query.own) if query.own is not None else false()
         statement = statement.where(or_(EpisodeRow.task.not_in(query.kept_back), is_own))
+    if query.not_of:
+        played = select(PlaySession.episode_id).join(Enrolment, PlaySession.enrolment_id == Enrolment.id)
+        played = played.where(Enrolment.study.in_(list(query.not_of)), PlaySession.episode_id.is_not(None))
+        statement = statement.where(EpisodeRow.id.not_in(played))
     return statement.where(*(_holds(condition) for condition in query.where))
 
 

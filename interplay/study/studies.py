@@ -164,6 +164,10 @@ class Studies:
         with self._database.read() as session:
             return [self._opened(session, row) for row in store.study_rows(session)]
 
+    def blind(self) -> list[str]:
+        """Ids of open studies whose people are not told who is an agent; what was played is shown once they are closed."""
+        return [one.study.id for one in self.all() if one.is_open and one.study.play is not None and one.study.play.is_blind]
+
     def version(self, content_hash: str) -> Study:
         """A version of a study; read once, because a hash means the same for ever.
 

@@ -10,9 +10,11 @@ from fastapi import Depends, Request
 from interplay.errors import InterplayError
 from interplay.judge.entrants.roster import OPERATOR, Roster, Viewer
 from interplay.record import Episode
+from interplay.record.listing import is_there
 from interplay.store import Entrant
+from interplay.store.episodes import EpisodeQuery
 from interplay.tasks import Task, lookup
-from interplay.web.enrolments import judging_here
+from interplay.web.enrolments import judging_here, studies_of
 from interplay.web.identity import api_token, current_operator, current_participant, is_operator, known_participant
 from interplay.web.refusals import refusal
 
@@ -73,9 +75,10 @@ def check_shown(request: Request, episode: Episode) -> None:
     Raises:
         HTTPException: 404, as if there were no such episode, for a video that waits for a moderator, unless they brought it
             or decide about it. 403 for the episodes of others while they have a pair of its task before them, and of tasks
-            of `explore` that they may still play.
+            of `explore` that they may still play; and for what is played in a blind study, until it is closed.
     """
     check_not_judged(request, episode)
+    _check_not_blind(request, episode)
     if not _is_own(request, episode):
         check_may_know(request, episode.task_id)
 
@@ -93,6 +96,19 @@ def check_not_judged(request: Request, episode: Episode) -> None:
             "answer, or an hour after you leave the pair",
             code="judging_is_blind",
         )
+
+
+def _check_not_blind(request: Request, episode: Episode) -> None:
+    """Refuse an episode whose players are not told who is an agent."""
+    blind = blind_studies(request)
+    if blind and not is_there(request.app.state.archive.database, EpisodeQuery(ids=[episode.id], not_of=blind)):
+        message = "this game belongs to a study whose people are not told who is an agent; you see it when the study is closed"
+        raise refusal(403, message, code="study_is_blind")
+
+
+def blind_studies(request: Request) -> list[str]:
+    """Studies of which this visitor must not see episodes now: see `Studies.blind`."""
+    return [] if viewer_of(request).sees_all else studies_of(request).blind()
 
 
 def _is_own(request: Request, episode: Episode) -> bool:

@@ -26,7 +26,7 @@ from interplay.store import EpisodeRow
 from interplay.store.episodes import ACTOR_KINDS, EpisodeQuery
 from interplay.store.participants import judge_name
 from interplay.tasks import Suite, Task, lookup
-from interplay.web.agent_access import check_shown, hidden_tasks, judged_now, may_know, sees_waiting
+from interplay.web.agent_access import blind_studies, check_shown, hidden_tasks, judged_now, may_know, sees_waiting
 from interplay.web.identity import current_operator, known_participant
 from interplay.web.pictures import placeholder, shipped_picture
 from interplay.web.videos import video_response
@@ -339,6 +339,7 @@ def episodes(request: Request, task: str = "", actor: str = "", page: Annotated[
         with_waiting=sees_waiting(request),
         kept_back=kept_back,
         own=own,
+        not_of=blind_studies(request),
     )
     shown = episode_page(request.app.state.archive.database, wanted, page, ROWS_PER_PAGE)
     rebuilt = next((row for row in shown.rows if row.frames == "replay"), None)

@@ -154,6 +154,8 @@ def test_questions_about_the_partner_come_before_the_next_game_and_name_no_agent
     assert "secret-policy" not in page.text
     statements = dict(re.findall(r'type="radio" name="(\w+)" value="(4)"', page.text))
     assert len(statements) == 6
+    episode = re.search(r'name="form" value="partner:([^"]+)"', page.text)[1]
+    assert f"/episodes/{episode}" not in client.get("/episodes").text
     form = {"form": re.search(r'name="form" value="([^"]+)"', page.text)[1]}
     some = client.post("/studies/points/questions", params=token, data=form | {"trust": "2"})
     assert some.status_code == 422
@@ -161,10 +163,14 @@ def test_questions_about_the_partner_come_before_the_next_game_and_name_no_agent
     assert 'name="trust" value="2" checked' in some.text, "what was chosen stays"
     asked = client.post("/studies/points/finish", params=token)
     assert asked.url.path == "/studies/points/questions"
-    end = client.post(re.search(r'<form method="post" action="([^"]+)"', asked.text)[1].replace("&amp;", "&"), data=form | statements).text
+    end = client.post(
+        re.search(r'<form method="post" action="([^"]+)"', asked.text)[1].replace("&amp;", "&"), data=form | statements
+    ).text
     assert "DONE1" in end, "who wanted to finish has"
     assert "Game 1: an agent" in end
     assert "secret-policy" not in end
+    close_study(archive, "points")
+    assert f"/episodes/{episode}" in client.get("/episodes").text
 
 
 def test_a_study_by_its_open_link_says_what_it_pays_and_that_this_link_pays_nothing(client, archive):

@@ -308,7 +308,9 @@ class Game:
         is_before = self.state in (State.EMPTY, State.WAITING, State.COUNTDOWN)
         if self.is_blind:  # a person and an agent go through the same states
             is_there = is_agents or seat.is_playing or self.state is State.PLAYING
-            return {"state": "ready" if is_before and seat.is_ready else "here" if is_before else "playing" if is_there else "away"}
+            return {
+                "state": "ready" if is_before and seat.is_ready else "here" if is_before else "playing" if is_there else "away"
+            }
         if is_agents:
             name = seat.agent if self.study is None else ""  # in a study it is not judged by its name
             return {"state": "here" if seat.acting is None else "agent", "agent": name or ""}

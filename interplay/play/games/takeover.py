@@ -228,7 +228,9 @@ class Takeover:
             return
         log.warning("agent %r lost seat %s: %s", event.agent, seat.name, event.message)
         for other in [] if self._game.is_blind else self._game.seats:
-            told = {"agent": event.agent, "message": event.message} if self._game.study is None else {"agent": "", "message": ""}
+            told = (
+                {"agent": event.agent, "message": event.message} if self._game.study is None else {"agent": "", "message": ""}
+            )
             other.text("agent_failed", seat=seat.name, **told)
         if self._game.state not in BEGUN:
             self._lost_before_the_start(seat)
