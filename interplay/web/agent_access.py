@@ -75,10 +75,9 @@ def check_shown(request: Request, episode: Episode) -> None:
     Raises:
         HTTPException: 404, as if there were no such episode, for a video that waits for a moderator, unless they brought it
             or decide about it. 403 for the episodes of others while they have a pair of its task before them, and of tasks
-            of `explore` that they may still play; and for what is played in a blind study, until it is closed.
+            of `explore` that they may still play.
     """
     check_not_judged(request, episode)
-    _check_not_blind(request, episode)
     if not _is_own(request, episode):
         check_may_know(request, episode.task_id)
 
@@ -98,16 +97,14 @@ def check_not_judged(request: Request, episode: Episode) -> None:
         )
 
 
-def _check_not_blind(request: Request, episode: Episode) -> None:
-    """Refuse an episode whose players are not told who is an agent."""
+def may_know_players(request: Request, episode: Episode) -> bool:
+    """Whether who asks may know who played an episode: not while a blind study is open in which it was played."""
     blind = blind_studies(request)
-    if blind and not is_there(request.app.state.archive.database, EpisodeQuery(ids=[episode.id], not_of=blind)):
-        message = "this game belongs to a study whose people are not told who is an agent; you see it when the study is closed"
-        raise refusal(403, message, code="study_is_blind")
+    return not blind or is_there(request.app.state.archive.database, EpisodeQuery(ids=[episode.id], not_of=blind))
 
 
 def blind_studies(request: Request) -> list[str]:
-    """Studies of which this visitor must not see episodes now: see `Studies.blind`."""
+    """Studies of whose episodes this visitor must not know now who played: see `Studies.blind`."""
     return [] if viewer_of(request).sees_all else studies_of(request).blind()
 
 
