@@ -68,7 +68,7 @@ class Lobby:
         agents there is none: the agent comes by itself."""
         if not self._is_waiting or seat.session is None:
             return
-        by_itself = self._game.is_blind and self._partner is not None
+        by_itself = self._comes_by_itself
         seat.text(
             "lobby",
             waited_s=round(seat.held_s, 1),
@@ -76,13 +76,27 @@ class Lobby:
             has_partner=self._partner is not None and not by_itself,
             waits=self.waits,
         )
-        if by_itself:
-            asyncio.get_running_loop().call_later(self._wait_s - seat.held_s, self.choose_agent, seat)
+        asyncio.get_running_loop().call_later(self._wait_s - seat.held_s, self._time_has_come, seat)
+
+    @property
+    def _comes_by_itself(self) -> bool:
+        """Whether an agent comes without being chosen."""
+        return self._game.is_blind and self._partner is not None
+
+    def _time_has_come(self, seat: Seat) -> None:
+        """A player has waited long enough. That nobody has come is written down now: a study may pay for it, also if the server
+        is killed meanwhile."""
+        if seat not in self._game.seats or seat.connection is None or not self._has_choice(seat):
+            return
+        if self._comes_by_itself:
+            self.choose_agent(seat)
+        else:
+            self._note(seat, "nobody")
 
     def choose_agent(self, seat: Seat) -> None:
         """A player who has waited long enough plays with agents; a choice that comes too early changes nothing."""
         agent = self._partner
-        if agent is None or not self._has_choice(seat) or seat.connection is None:
+        if agent is None or not self._has_choice(seat):
             return
         with self._server.granting:  # nobody is given one of them meanwhile
             for other in self._game.seats:
