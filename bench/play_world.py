@@ -34,7 +34,8 @@ import xxhash
 from picows import WSMsgType
 
 import interplay.record
-from bench.play import MIN_SHARE_OF_RATE, NUM_WALKING_MASKS, _Player, _run, _statistics
+from bench.play import MIN_SHARE_OF_RATE
+from bench.players import NUM_WALKING_MASKS, Player, run, statistics
 from bench.served import served
 from interplay.envs import make
 from interplay.envs.voxel.env import VoxelEnv
@@ -73,7 +74,7 @@ def main() -> None:
     options = parser.parse_args()
     if options.role == "players":
         gc.disable()
-        _run(_both(options))
+        run(_both(options))
     else:
         _bench(options)
 
@@ -147,7 +148,7 @@ def _digest(blocks: np.ndarray, light: np.ndarray, known: np.ndarray) -> str:
     return hasher.hexdigest()
 
 
-class _ScenePlayer(_Player):
+class _ScenePlayer(Player):
     """A player whose browser would draw: asks for the land, looks around by absolute angles, and keeps what it is sent.
 
     Only what it answers to is read while people play. Each browser decodes on a machine of its own; one process that decodes
@@ -227,7 +228,7 @@ async def _play(
     """Let so many people play so long."""
     token = operator_token(options.data)
     rng = np.random.default_rng(options.seed)
-    players: list[_Player] = []
+    players: list[Player] = []
     ended_s: dict[int, float] = {}
     for index in range(sessions):  # one after another: the lands are made meanwhile
         grant = await asyncio.to_thread(
@@ -241,18 +242,18 @@ async def _play(
             countdown_s=0,
             drawn="here" if scenes else "server",
         )
-        one = _ScenePlayer(grant, rng) if scenes else _Player(grant, False, rng, NUM_WALKING_MASKS, exact=False)
+        one = _ScenePlayer(grant, rng) if scenes else Player(grant, False, rng, NUM_WALKING_MASKS, exact=False)
         await one.connect("ws" + options.address.removeprefix("http") + grant["socket"])
         one.ended.add_done_callback(lambda _, index=index: ended_s.__setitem__(index, time.perf_counter()))
         players.append(one)
     for one in players:
         one.send("start")
     await asyncio.sleep(SETTLE_S)
-    before = await asyncio.to_thread(_statistics, options.address, token)
+    before = await asyncio.to_thread(statistics, options.address, token)
     begin, counted = time.perf_counter(), sum(one.num_bytes for one in players)
     await asyncio.sleep(seconds)
     end, num_bytes = time.perf_counter(), sum(one.num_bytes for one in players) - counted
-    after = await asyncio.to_thread(_statistics, options.address, token)
+    after = await asyncio.to_thread(statistics, options.address, token)
     over = dict(ended_s)
     for index, one in enumerate(players):
         if index not in over:

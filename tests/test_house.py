@@ -34,7 +34,7 @@ MAY_USE = {
     "judge": {"errors", "files", "tables", "tasks", "store", "record", "rank"},
     "model_judges": {"errors", "files", "tables", "tasks", "store", "record", "rank", "judge"},
     "study": {"errors", "tables", "tasks", "store"},
-    "report": {"errors", "tasks", "envs", "store", "record", "agents", "learn", "judge", "rank", "study"},
+    "report": {"errors", "statistics", "tasks", "envs", "store", "record", "agents", "learn", "judge", "rank", "study"},
     "web": {
         "errors",
         "files",
@@ -92,6 +92,7 @@ HIDDEN_IMPORTS = {
             "create_village_animal_pen",
             "build_village_house",
             "obtain_diamond_shovel",
+            "together",
         )
     },
     (

@@ -90,6 +90,8 @@ MOMENTS = {
     "together/cooperative_pong": Moment(7001, "random", 4),
     "together/knights_archers_zombies": Moment(7001, "scripted", 12),
     "together/build_shelter": Moment(7001, "noop", 0),
+    "blocks-two/build_house": Moment(7002, "scripted", 16.5),
+    "blocks-two/keep_pen": Moment(7004, "scripted", 20),
     "overcooked/cramped_room": Moment(7101, "scripted", 12),
     "overcooked/asymmetric_advantages": Moment(7101, "scripted", 12),
     "overcooked/coordination_ring": Moment(7101, "scripted", 12),

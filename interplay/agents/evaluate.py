@@ -107,7 +107,7 @@ def evaluate(
     if is_entrant:
         with archive.database.read() as session:
             store.check_name(session, name, "agent")
-    found, jobs = _plan(
+    found, jobs = plan(
         archive,
         task,
         agents,
@@ -122,7 +122,7 @@ def evaluate(
     total = len(found) + len(jobs)
     report(len(found), total)
     episodes = list(found)
-    for episode_id in _run(archive, jobs, processes):
+    for episode_id in run_jobs(archive, jobs, processes):
         episodes.append(archive.get(episode_id))
         report(len(episodes), total)
     if is_entrant:
@@ -132,7 +132,7 @@ def evaluate(
     return sorted(episodes, key=lambda episode: (order[episode.seed], episode.created_at))
 
 
-def _plan(
+def plan(
     archive: Archive,
     task: Task,
     agents: Mapping[str, str],
@@ -152,7 +152,7 @@ def _plan(
     for known in [] if again else archive.episodes(task=task, task_hash=task.content_hash, agent=first, seeds=seeds):
         if [(held.seat, held.actor) for held in known.seats] != [*names.items()]:
             continue  # others played too
-        if known.terminated or known.num_steps >= limit:
+        if known.num_steps <= limit and (known.terminated or known.num_steps == limit):  # a longer one earned more
             kept.setdefault(known.seed, []).append(known)
     found, jobs = [], []
     for env_seed in seeds:
@@ -187,7 +187,7 @@ def worthwhile_processes(task: Task, num_rollouts: int, max_steps: int | None = 
     return 1 if played_s < (_SHORT_S / 6 if of(task).is_slow else _SHORT_S) else len(os.sched_getaffinity(0))
 
 
-def _run(archive: Archive, jobs: Sequence[Job], processes: int) -> Iterator[str]:
+def run_jobs(archive: Archive, jobs: Sequence[Job], processes: int) -> Iterator[str]:
     """Ids of the episodes the jobs make, as they are made."""
     processes = min(processes, len(jobs))
     if processes <= 1:

@@ -66,7 +66,7 @@ def rollout(
             outcome = _play(RecordedEpisode(world, recorder, max_steps=max_steps), seated, seed, watch)
         except BaseException:
             with suppress(RecordingError):  # the first error is the one to tell; what is on disk stays either way
-                archive.seal(recorder.finish("interrupted"))
+                archive.keep(recorder.finish("interrupted"))
             raise
         return archive.seal(recorder.finish(outcome))
     finally:

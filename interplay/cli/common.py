@@ -35,7 +35,7 @@ from interplay.errors import InterplayError, unknown_name
 
 if TYPE_CHECKING:
     from interplay.record import Archive
-    from interplay.tasks import Suite
+    from interplay.tasks import Suite, Task
 
 DEFAULT_DATA = Path("interplay-data")
 MOST = 2**63 - 1
@@ -153,6 +153,19 @@ def suites_with(files: Iterable[Path] | None) -> list[Suite]:
     suites = [*builtin_suites(), published.suite(), *(load_suite(path) for path in files or ())]
     index(suites)
     return suites
+
+
+def seeds_of(text: str, task: Task) -> list[int]:
+    """The seeds that `--seeds` names: those that a task holds out, or numbers."""
+    if text == "heldout":
+        return list(task.held_out_seeds)
+    try:
+        chosen = [int(part) for part in text.split(",")]
+    except ValueError:
+        raise typer.BadParameter(f"--seeds takes 'heldout' or numbers with commas such as 1,2,3; got {text!r}") from None
+    if any(not 0 <= one < 2**31 for one in chosen):
+        raise typer.BadParameter(f"a seed lies between 0 and 2**31 - 1; got {text!r}")
+    return list(dict.fromkeys(chosen))
 
 
 def choose_seed(seed: int | None) -> int:

@@ -26,6 +26,7 @@ from interplay.cli.common import (
     working,
 )
 from interplay.cli.episodes_data import export, import_episodes, pull
+from interplay.cli.episodes_numbers import collected, quality
 from interplay.cli.episodes_release import query, release
 from interplay.cli.measure import app as measure_app
 from interplay.parallel import process_pool
@@ -42,6 +43,8 @@ app.command()(export)
 app.command("import")(import_episodes)
 app.command()(pull)
 app.command()(release)
+app.command()(collected)
+app.command()(quality)
 app.add_typer(query, name="query")
 
 EpisodeArgument = Annotated[str, typer.Argument(metavar="ID", help="An episode, as `list` names it.")]
@@ -166,11 +169,14 @@ def verify(
     as_json: JsonOption = False,
 ) -> None:
     """Prove that files and replays equal the recording; exit 1 when any differs.  Try:  interplay episodes verify --all"""
+    from interplay.record.collected import Collected
+
     if bool(episode_ids) == every:
         raise typer.BadParameter("give episode ids, or --all for every episode")
     archive = open_archive(data, database, must_exist=True)
     episodes = archive.episodes(with_uploads=True) if every else [archive.get(name) for name in episode_ids or []]
     verdicts = _verify_many(episodes)
+    Collected(archive).note(verdicts)
     different = [verdict for verdict in verdicts if not verdict.equal]
     document = {
         "episodes": [asdict(verdict) for verdict in verdicts],
@@ -269,13 +275,14 @@ def _write_video(episode: Episode, path: Path) -> None:
 def repair(data: DataOption = DEFAULT_DATA, database: DatabaseOption = None, as_json: JsonOption = False) -> None:
     """After a crash, a full disk or a lost database: seal what was being recorded, and enter forgotten files again.
 
-    Deletes nothing, and goes on after a file that cannot be repaired. Exit 1 when there was one.
+    Deletes nothing that was played, and goes on after a file that cannot be repaired. Exit 1 when there was one.
     """
     archive: Archive = open_archive(data, database, must_exist=True)
     with working("sealing journals and looking through the episodes folder"):
         result = archive.repair()
     document = {
         "sealed": [_document(episode) for episode in result.sealed],
+        "empty": result.empty,
         "catalogued": [episode.id for episode in result.catalogued],
         "set_aside": result.set_aside,
         "failed": result.failed,
@@ -284,6 +291,7 @@ def repair(data: DataOption = DEFAULT_DATA, database: DatabaseOption = None, as_
     lines = [
         f"sealed {item.id}: {item.num_steps} steps of {item.task_id} by {item.actor}, {item.outcome}" for item in result.sealed
     ]
+    lines += [f"removed {name}: it ended before its first step" for name in result.empty]
     lines += [f"entered {item.id} into the catalogue" for item in result.catalogued]
     lines += [f"set aside {name}: {reason.splitlines()[0]}" for name, reason in result.set_aside.items()]
     lines += ["FAILED " + f"{name}: {reason}".replace("\n", "\n  ") for name, reason in result.failed.items()]

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from interplay.record.exchange.pseudonyms import Pseudonyms
     from interplay.record.exchange.writing import Exported
 
-_MP4, _MINARI = "mp4", "minari"
+_MP4, _MINARI, _CROWDPLAY = "mp4", "minari", "crowdplay"
 
 
 class PictureName(StrEnum):
@@ -249,6 +249,8 @@ def _reader(format_name: str, place: str) -> tuple[int, Callable[..., Imported]]
         return num_steps_in(place), import_data_sets
     if format_name == "lerobot":
         from interplay.record.lerobot.importing import FORMAT
+    elif format_name == _CROWDPLAY:
+        from interplay.record.crowdplay.importing import FORMAT
     else:
         from interplay.record.hugging_face.importing import FORMAT
     return FORMAT.num_steps_in(place), FORMAT.import_data_sets
@@ -257,7 +259,7 @@ def _reader(format_name: str, place: str) -> tuple[int, Callable[..., Imported]]
 PlaceArgument = Annotated[
     str, typer.Argument(metavar="FOLDER_OR_ID", help="A data set's folder, a folder of several, or an id of Minari.")
 ]
-FormatOption = Annotated[str, typer.Option("--format", help="minari, lerobot or hugging-face.")]
+FormatOption = Annotated[str, typer.Option("--format", help="minari, lerobot, hugging-face or crowdplay.")]
 
 
 def import_episodes(
@@ -267,12 +269,14 @@ def import_episodes(
     """Make episodes of data sets that are on this computer. Each is played again: if that gives the same, the episode is proved
     and stored as its actions; if not, it is kept with the observations of the data set. Importing again adds nothing.
 
+    CrowdPlay's files are pickles: nothing that they name is run, and one that names anything but arrays is refused.
+
     Exit 1 when something was refused.  Try:  interplay episodes import ./minari
     """
     from interplay.errors import unknown_name
 
-    if format_name not in _DATA_SETS:
-        raise typer.BadParameter(str(unknown_name("import format", format_name, list(_DATA_SETS))))
+    if format_name not in (formats := [*_DATA_SETS, _CROWDPLAY]):
+        raise typer.BadParameter(str(unknown_name("import format", format_name, formats)))
     num_steps, read = _reader(format_name, place)
     archive = open_archive(data, database)
     with progress() as bar:

@@ -19,6 +19,7 @@ from interplay.cli.common import (
     open_archive,
     place_options,
     progress_bar,
+    seeds_of,
     suite_options,
     table,
 )
@@ -61,7 +62,7 @@ def play(
     task = _task(task_id)
     archive = open_archive(data, database)
     drawn = choose_seed(seed)
-    chosen = _seeds(seeds, task)
+    chosen = seeds_of(seeds, task)
     max_steps = None if max_seconds is None else max(1, round(max_seconds * task.frame_rate_hz))
     begun = datetime.now(UTC)
     playing = _seats(agent, seats)
@@ -172,16 +173,3 @@ def _seats(agent: str | None, seats: list[str] | None) -> str | dict[str, str]:
             raise typer.BadParameter(f"--seat {seat} is given twice: {chosen[seat]} and {name}")
         chosen[seat] = name
     return chosen
-
-
-def _seeds(text: str, task: Task) -> list[int]:
-    """The seeds that `--seeds` names."""
-    if text == "heldout":
-        return list(task.held_out_seeds)
-    try:
-        chosen = [int(part) for part in text.split(",")]
-    except ValueError:
-        raise typer.BadParameter(f"--seeds takes 'heldout' or numbers with commas such as 1,2,3; got {text!r}") from None
-    if any(not 0 <= one < 2**31 for one in chosen):
-        raise typer.BadParameter(f"a seed lies between 0 and 2**31 - 1; got {text!r}")
-    return list(dict.fromkeys(chosen))

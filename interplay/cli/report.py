@@ -18,6 +18,7 @@ from interplay.cli.common import (
     open_archive,
     progress,
     progress_bar,
+    seeds_of,
     table,
     working,
 )
@@ -79,10 +80,118 @@ def bedd(
         emit(tested.to_json(), as_json=as_json, text=_counts_text(tested))
         return
     made = _bedd_report(data, database, _names(agents), recordings, seed)
-    folder = out or data / "reports" / "bedd"
+    _finish(made, out or data / "reports" / "bedd", as_json)
+
+
+@app.command()
+def crowdplay(
+    quality: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--quality",
+            metavar="CONDITION",
+            help="What makes a play good, as 'inside_out >= 0.8'; repeat for more. Default: what the studies ask for.",
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Folder for the report; default: reports/crowdplay in the data folder.")
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the maps of plays.")] = 0,
+    data: DataOption = DEFAULT_DATA,
+    database: DatabaseOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """CrowdPlay's analyses (Gerstgrasser et al. 2022) on your recordings: hours, maps, incentives, latency, teams.
+
+    Try:  interplay report crowdplay --out report
+    """
+    _require_data(data, database, "no recordings", "begin with:  interplay serve")
+    from interplay.report.crowdplay.report import crowdplay_report
+
+    with closing(open_archive(data, database)) as archive, progress_bar("reading recordings") as report:
+        made = crowdplay_report(archive, quality=quality or (), seed=seed, on_file=report)
+    _finish(made, out or data / "reports" / "crowdplay", as_json)
+
+
+@app.command()
+def crossplay(
+    task_id: Annotated[str, typer.Argument(metavar="TASK", help="Id of a task of several seats, or my.toml:name.")],
+    agents: Annotated[
+        str | None,
+        typer.Option(
+            "--agents", help="Agents, separated by commas; default: the scripted one, the task's policies, and random."
+        ),
+    ] = None,
+    seeds: Annotated[str, typer.Option(help="'heldout', or numbers with commas; every line-up plays all of them.")] = "heldout",
+    num_episodes: Annotated[int, typer.Option("--episodes", min=1, help="Games per line-up and seed.")] = 1,
+    max_seconds: Annotated[float | None, typer.Option(min=0.1, help="Cut games after so many seconds of play.")] = None,
+    score: Annotated[
+        str | None,
+        typer.Option(
+            "--score", help="A statistic of the games; default: the return, or the outcome check where nobody earns any."
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Folder for the report; default: reports/crossplay/TASK in the data folder.")
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the agents' own draws.")] = 0,
+    data: DataOption = DEFAULT_DATA,
+    database: DatabaseOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Every agent with every other in a task of several seats: games, a matrix for each seat, means with intervals.
+
+    Plays what is missing, in all orders of the seats, and records it. Run again after an interruption, it goes on.
+
+    Try:  interplay report crossplay overcooked/cramped_room --agents scripted,random --seeds 1,2
+    """
+    from interplay.agents.cross_play import cross_play, entrants, lineups
+    from interplay.agents.evaluate import worthwhile_processes
+    from interplay.report.crossplay import crossplay_report, default_score, games_of, peoples_games
+    from interplay.tasks import find
+
+    task = find(task_id)
+    chosen = seeds_of(seeds, task)
+    max_steps = None if max_seconds is None else max(1, round(max_seconds * task.frame_rate_hz))
+    with closing(open_archive(data, database)) as archive:
+        who = _names(agents) or entrants(task, archive)
+        num_games = len(lineups(task.seats, who)) * len(chosen) * num_episodes
+        with progress_bar(f"{' and '.join(who)} play {task.id}") as report:
+            played = cross_play(
+                archive,
+                task,
+                who,
+                chosen,
+                num_episodes=num_episodes,
+                seed=seed,
+                max_steps=max_steps,
+                processes=worthwhile_processes(task, num_games, max_steps),
+                report=report,
+            )
+        names = list(dict.fromkeys(name for lineup in played for name in lineup.split(" + ")))
+        episodes = [*(one for part in played.values() for one in part), *peoples_games(archive, task, names)]
+        measure = score or default_score(episodes)
+        made = crossplay_report(
+            task,
+            games_of(archive, episodes, measure),
+            names,
+            score=measure,
+            seeds=chosen,
+            facts={"games a seed": str(num_episodes), "seed of draws": str(seed)},
+        )
+    _finish(made, out or data / "reports" / "crossplay" / task.id.replace("/", "-"), as_json)
+
+
+def _finish(made: Report, folder: Path, as_json: bool) -> None:
+    """Write a report and say where it is."""
     written = _write(made, folder)
-    document = made.to_json() | {"files": [str(path) for path in written]}
-    emit(document, as_json=as_json, text=_report_text(made, written))
+    emit(made.to_json() | {"files": [str(path) for path in written]}, as_json=as_json, text=_report_text(made, written))
+
+
+def _require_data(data: Path, database: str | None, nothing: str, begin: str) -> None:
+    """Refuse a folder without a database: it would be made, and be empty."""
+    if database is None and not (data / "interplay.db").exists():
+        raise InterplayError(f"{nothing} in {data}: it holds no interplay.db\nName the folder with --data, or {begin}")
 
 
 def _names(agents: str | None) -> list[str] | None:
@@ -97,11 +206,7 @@ def _names(agents: str | None) -> list[str] | None:
 
 def _bedd_report(data: Path, database: str | None, agents: list[str] | None, recordings: Path | None, seed: int) -> Report:
     """The report of an archive's answers and demonstrations."""
-    if database is None and not (data / "interplay.db").exists():
-        raise InterplayError(
-            f"no answers in {data}: it holds no interplay.db\n"
-            "Name the folder with --data, test counts with --counts, or begin with:  interplay judge import --help"
-        )
+    _require_data(data, database, "no answers", "test counts with --counts, or begin with:  interplay judge import --help")
     from interplay.report.bedd import database_report
 
     with closing(open_archive(data, database)) as archive, ExitStack() as stack:

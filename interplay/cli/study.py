@@ -24,6 +24,7 @@ from interplay.cli.common import (
 )
 from interplay.cli.study_feedback import feedback
 from interplay.cli.study_hit import hit, hit_lines
+from interplay.cli.study_numbers import funnel, money, pause, resume
 from interplay.cli.study_opened import NO_SERVER, AddressOption, local_address, opened_place, print_csv
 from interplay.cli.study_pay import pay
 from interplay.cli.study_play import answers, raffle, simulate
@@ -48,6 +49,8 @@ app.command("answers")(answers)
 app.command("raffle")(raffle)
 app.command("feedback")(feedback)
 app.add_typer(study_class.app, name="class")
+for numbers in (pause, resume, funnel, money):
+    app.command()(numbers)
 
 NameArgument = Annotated[
     str, typer.Argument(metavar="STUDY", help="A study file (my_study.toml), or the id of a built-in study.")
@@ -120,12 +123,15 @@ def close(
 
     Try:  interplay study close atari
     """
+    from interplay.study.raffle_entries import has_addresses
     from interplay.study.studies import Studies
 
     archive, hint = opened_place(data, database)
     closed, inside = Studies(archive.database).close(study, hint=hint)
     text = f"{study} is closed; {inside} {'person was' if inside == 1 else 'people were'} taking part."
-    if closed.study.pay is not None:
+    if has_addresses(closed):
+        text += f"\nDraw the winners:  interplay study raffle {study}{place_options(data, database)}"
+    elif closed.study.pay is not None:
         text += f"\nPay them:  interplay study pay {study}{place_options(data, database)}"
     emit({"study": study, "closed_at": closed.closed_at, "inside": inside}, as_json=as_json, text=text)
 

@@ -131,12 +131,17 @@ def show(
     found = classes.get(code)
     pupils = classes.pupils(found)
     tasks = index(suites_with(suite))
+    scoreless = [one for one in tasks if not has_score(tasks[one])]
     if as_csv and not as_json:
-        scoreless = [one for one in tasks if not has_score(tasks[one])]
         print(table_csv(pupils, {one: task.title for one, task in tasks.items()}, scoreless), end="")
         return
     rows = [
-        (pupil.nickname, *(_best(pupil, task) for task in found.tasks), len(pupil.games), f"{pupil.played_s / 60:.1f}")
+        (
+            pupil.nickname,
+            *(_best(pupil, task, scoreless) for task in found.tasks),
+            len(pupil.games),
+            f"{pupil.played_s / 60:.1f}",
+        )
         for pupil in pupils
     ]
     heads = ["pupil", *(f"#{task.rpartition('/')[2]}" for task in found.tasks), "#games", "#minutes"]
@@ -178,9 +183,9 @@ def _classes(data: Path, database: str | None, *, must_exist: bool = False) -> C
     return classes
 
 
-def _best(pupil: Pupil, task: str) -> str:
+def _best(pupil: Pupil, task: str, scoreless: list[str]) -> str:
     game = pupil.best(task)
-    return "" if game is None else f"{game.score:g}"
+    return "" if game is None else "played" if task in scoreless else f"{game.score:g}"
 
 
 def _document(one: SchoolClass) -> dict[str, Any]:

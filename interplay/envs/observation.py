@@ -270,7 +270,9 @@ def grey(frame: Frame) -> np.ndarray:
         EnvError: If a palette other than the Atari's comes without a luma table.
     """
     if frame.palette is PALETTE:
-        return LUMA[frame.pixels]
+        import cv2  # as above; an eighth of the time of LUMA[frame.pixels]
+
+        return cv2.LUT(frame.pixels, LUMA)
     if frame.palette is not None and frame.palette.shape != (256, 3):
         raise EnvError(f"a palette must have shape (256, 3), got {frame.palette.shape}")
     weights = np.array((0.299, 0.587, 0.114))

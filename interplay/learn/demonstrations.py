@@ -178,7 +178,7 @@ def _pictures_by_offset(
     offsets = [offset for offset in offsets if offset < num_steps]
     views = {offset: pipeline(observation) for offset in offsets}
     seen: dict[int, list[np.ndarray]] = {offset: [] for offset in offsets}
-    for step, frame in enumerate(episode.observed.range(0, num_steps + 1)):
+    for step, frame in enumerate(episode.observed.passing(0, num_steps + 1)):
         for offset, view in views.items():
             if step < offset:
                 continue

@@ -339,7 +339,27 @@ def request_session(address: str, task: str, *, operator: str | None = None, **w
     if operator is not None:
         headers["Authorization"] = f"Bearer {operator}"
     body = json.dumps({"task": task, **wanted}).encode()
-    request = urllib.request.Request(f"{address.rstrip('/')}/api/sessions", body, headers)
+    return _answer(address, urllib.request.Request(f"{address.rstrip('/')}/api/sessions", body, headers))
+
+
+def live_now(address: str, operator: str) -> dict[str, Any]:
+    """`GET /api/live`: the games that are played now.
+
+    Args:
+        operator: The operator's token.
+    Raises:
+        PlayClientError: As `request_session`.
+    """
+    headers = {"Authorization": f"Bearer {operator}"}
+    return _answer(address, urllib.request.Request(f"{address.rstrip('/')}/api/live", headers=headers))
+
+
+def _answer(address: str, request: urllib.request.Request) -> dict[str, Any]:
+    """What the server answers.
+
+    Raises:
+        PlayClientError: With the server's own words, if it refuses or cannot be reached.
+    """
     try:
         with urllib.request.urlopen(request, timeout=30) as answer:
             return json.load(answer)

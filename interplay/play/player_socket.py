@@ -40,14 +40,19 @@ class GameOver(Exception):
         self.words = words
 
 
+def is_from_elsewhere(websocket: WebSocket) -> bool:
+    """Whether the page of another site has opened it."""
+    origin = websocket.headers.get("origin")
+    return origin is not None and host_of_origin(origin) != websocket.headers.get("host")
+
+
 async def serve(websocket: WebSocket, find_place: Callable[[str], Awaitable[Place]]) -> None:
     """Serve one player's socket until it closes.
 
     Args:
         find_place: The seat a token is for; raises `Refusal` or `GameOver`.
     """
-    origin = websocket.headers.get("origin")
-    if origin is not None and host_of_origin(origin) != websocket.headers.get("host"):
+    if is_from_elsewhere(websocket):
         await websocket.close()  # before accepting: the browser of another site's visitor gets 403
         return
     offered = wire.SUBPROTOCOL in websocket.scope.get("subprotocols", [])

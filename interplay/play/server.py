@@ -29,10 +29,12 @@ from interplay.play.connections import wire
 from interplay.play.connections.tokens import ExpiredTokenError, SeatTokens, TokenError
 from interplay.play.games import leftovers
 from interplay.play.games.for_study import PARTNER_AFTER_S, ForStudy
-from interplay.play.games.game import OVER, Game, State
+from interplay.play.games.game import Game
 from interplay.play.games.leftovers import Leftovers
+from interplay.play.games.parts import PlayedGame
 from interplay.play.games.seat import UNKNOWN_CLIENT, Seat
 from interplay.play.games.seeds import draw_seed, held_out_share
+from interplay.play.games.state import OVER, State
 from interplay.play.limits import (
     MAX_SEATS_OF_ADDRESS,
     HeldSeat,
@@ -220,6 +222,7 @@ class PlayServer:
                 self.tasks,
                 taken_within_s=self._seat_ttl_s,
                 is_agent=self.roster.has,
+                partner=self.roster.partner,
             )
             self._keep(found)
         except Exception:
@@ -233,8 +236,7 @@ class PlayServer:
         num_sealed = 0
         for path in found.ended:
             try:
-                await self.seal(path)
-                num_sealed += 1
+                num_sealed += await self.seal(path) is not None
             except Exception as error:
                 log.error("%s was not sealed: %s\nTry:  interplay episodes repair", path.name, error)
             self.num_recovering -= 1
@@ -243,15 +245,16 @@ class PlayServer:
 
     def _keep(self, found: Leftovers) -> None:
         """Seats for everybody who may come back; a world is built when they do."""
-        for header, rows, agents in found.games:
+        for header, rows, acting in found.games:
             # Of a study it is not known any more which: nobody joins, and nobody is told of agents who may not be told.
             study = ForStudy("", is_blind=True) if any(row.enrolment_id is not None for row in rows) else None
             game = self._new_game(header.task, rows[0].seed, episode_id=header.episode, state=State.HELD, study=study)
             seats = {seat.name: seat for seat in game.seats}
             for row in rows:
                 self._seat_again(game, seats[row.seat or header.seats[0]], row)
-            for name, agent in agents.items():
-                seats[name].agent, seats[name].owner = agent, header.owners[name]
+            for name, one in acting.items():
+                seats[name].agent, seats[name].acting = one.agent, one
+                seats[name].owner = seats[name].owner or header.owners[name]
             game.hold_for(self.resume_s)
         for row, task in found.untaken:
             game = self._new_game(task, row.seed)
@@ -324,7 +327,7 @@ class PlayServer:
         with self.granting:  # of two that ask at once, the second finds the seat of the first
             place = None if partner is not None else self._open_place(task, seed, participant_id, study)
             # Whoever wants pictures in a game that pages draw makes it one that needs a process.
-            joins = place is not None and (drawn_here or not place.game.is_drawn_here)
+            joins = place is not None and (drawn_here or not place.game.hosting.is_drawn_here)
             self.limits.check(task, client, self._held_seats, self.pool.num_alone, joins=joins, drawn_here=drawn_here)
             if place is None:
                 seed = self._seed(task, participant_id) if seed is None else seed
@@ -410,7 +413,7 @@ class PlayServer:
     @property
     def _held_seats(self) -> list[HeldSeat]:
         return [
-            HeldSeat(game.number, seat.client, game.holds_world, game.is_drawn_here)
+            HeldSeat(game.number, seat.client, game.holds_world, game.hosting.is_drawn_here)
             for game, seat in list(self._places.values())
             if game.state is not State.ENDED and seat.last_words is None
         ]
@@ -434,7 +437,7 @@ class PlayServer:
             return
         game, seat = place
         if not seat.has_come and seat.last_words is None and game.state not in OVER:
-            game.free(seat)
+            game.lobby.free(seat)
             del self._places[session]
             self._set_states([session], "ended")
 
@@ -447,7 +450,7 @@ class PlayServer:
         session = self._tokens.verify(token)
         place = self._places.get(session)
         if place is not None and place.seat.owner is not None:
-            return place.game.sealed_id, place.seat.owner.participant_id
+            return place.game.closing.sealed_id, place.seat.owner.participant_id
         return self._played(session)
 
     # Sockets
@@ -455,6 +458,12 @@ class PlayServer:
     async def handle_socket(self, websocket: WebSocket) -> None:
         """Serve one player's socket until it closes."""
         await player_socket.serve(websocket, self._place_of)
+
+    def place(self, number: int, seat: str) -> Place | None:
+        """A seat of a game that is not over, by its number in `live_games`."""
+        game = next((game for game in self.games if game.number == number and game.state not in OVER), None)
+        found = None if game is None else next((one for one in game.seats if one.name == seat), None)
+        return None if game is None or found is None else Place(game, found)
 
     async def _place_of(self, token: str) -> Place:
         """The seat a token is for."""
@@ -496,14 +505,15 @@ class PlayServer:
         states = (State.WAITING, State.COUNTDOWN, State.PLAYING, State.RECOVERING)
         return self.limits.cores_needed(game.holds_world for game in self.games if game.state in states)
 
-    async def seal(self, path: Path) -> str:
-        """Seal a finished journal; returns the episode's id.
+    async def seal(self, path: Path) -> str | None:
+        """Seal a finished journal; returns the episode's id, or None if it had no step: then it is removed.
 
         Raises:
             RecordingError: If it cannot be sealed; the journal then stays.
         """
         episode_id = await self._sealer.seal(path)
-        self.films.wanted(episode_id, LATER)
+        if episode_id is not None:
+            self.films.wanted(episode_id, LATER)
         return episode_id
 
     async def seal_what_is_left(self, episode_id: str) -> bool:
@@ -512,16 +522,26 @@ class PlayServer:
         if not segments:
             return False
         try:
-            await self.seal(segments[0])
+            return await self.seal(segments[0]) is not None
         except Exception:
             log.exception("episode %s stays in the journal", episode_id)
-        return True
+            return True
+
+    def has_journal(self, episode_id: str) -> bool:
+        """Whether an episode whose worker died can go on from its recording. A file that was killed before it held anything
+        is removed: the episode begins again."""
+        paths = journal.segments(self.archive.journal_folder, episode_id)
+        if journal.holds_observations(paths):
+            return True
+        for path in paths:
+            path.unlink(missing_ok=True)
+        return False
 
     def note_waited(self, session: str, seconds: float, came: str) -> None:
         """Write down how long a player waited for others, and who came."""
         self._note([session], lambda database: sessions.note_waited(database, session, seconds, came))
 
-    def note_started(self, game: Game) -> None:
+    def note_started(self, game: PlayedGame) -> None:
         """Write down that a game is played."""
         # The episode tells a server that is started again who belongs together, and whose game was sealed a moment before.
         seated = [seat.session for seat in game.seats if seat.session is not None]
@@ -566,7 +586,7 @@ class PlayServer:
     @property
     def troubles(self) -> list[str]:
         """What is wrong just now, in words: nothing, most of the time."""
-        recovering = sum(game.state is State.RECOVERING for game in self.games)
+        recovering = sum(game.state is State.RECOVERING and not game.hosting.is_moving for game in self.games)
         return self.pool.troubles + ([f"{recovering} games are being restored"] if recovering else [])
 
     def statistics(self) -> dict[str, Any]:

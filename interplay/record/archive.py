@@ -64,6 +64,7 @@ class Repair:
 
     Attributes:
         sealed: Episodes made from abandoned journals.
+        empty: Ids of episodes that ended before their first step: their journals are removed.
         catalogued: Sealed files entered into the catalogue.
         set_aside: Episode id -> why its journal was renamed: nothing in it can be read.
         failed: Episode id -> why it could not be sealed or entered; its file stays as it is.
@@ -71,6 +72,7 @@ class Repair:
     """
 
     sealed: list[Episode] = field(default_factory=list)
+    empty: list[str] = field(default_factory=list)
     catalogued: list[Episode] = field(default_factory=list)
     set_aside: dict[str, str] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
@@ -148,7 +150,7 @@ class Archive:
                 agent=agent,
                 seeds=None if seeds is None else list(seeds),
                 outcome=outcome,
-                where=_conditions(session, where),
+                where=conditions(session, where),
                 with_uploads=with_uploads,
                 newest_first=newest_first,
                 limit=limit,
@@ -180,7 +182,7 @@ class Archive:
             self.get(name)  # or a mistyped id would look like one that is withheld
         with self.database.read() as session:
             query = queries.EpisodeQuery(
-                ids=ids, saved=saved, task=task, where=_conditions(session, where), with_uploads=with_uploads
+                ids=ids, saved=saved, task=task, where=conditions(session, where), with_uploads=with_uploads
             )
             released = replace(query, released=True, limit=limit, offset=offset)
             num_released = queries.count_episodes(session, released)
@@ -331,6 +333,21 @@ class Archive:
                 segment.unlink(missing_ok=True)
         return episode
 
+    def keep(self, path: Path) -> Episode | None:
+        """As `seal`, for what may have ended before its first step: that is no episode, and its journal is removed.
+
+        Returns:
+            The episode; None where no step was made.
+        """
+        paths = journal.segments(path.parent, journal.episode_of(path))
+        if paths and journal.holds_observations(paths) and not journal.holds_steps(paths):
+            with journal.claim(paths):
+                if not journal.holds_steps(paths):  # nor was another one made meanwhile
+                    for segment in reversed(paths):
+                        segment.unlink(missing_ok=True)
+                    return None
+        return self.seal(path)
+
     def catalogue(self, episode: Episode) -> None:
         """Enter a sealed episode into the database, or bring its entry up to date."""
         with self.database.write() as session:
@@ -388,7 +405,7 @@ class Archive:
     def repair(self, *, catalogue_files: bool = True) -> Repair:
         """Bring the folder in order after a crash: seal abandoned journals, enter files the catalogue does not know.
 
-        Nothing is deleted: a journal in which no observation can be read is renamed to `<name>.unreadable`.
+        Nothing that was played is deleted: a journal in which no observation can be read is renamed to `<name>.unreadable`.
 
         Args:
             catalogue_files: Also look through `episodes/` for files without an entry, which is how a lost database is rebuilt.
@@ -399,7 +416,11 @@ class Archive:
             if not paths:  # sealed by someone else a moment ago
                 continue
             try:
-                result.sealed.append(self.seal(paths[0]))
+                episode = self.keep(paths[0])
+                if episode is None:
+                    result.empty.append(name)
+                else:
+                    result.sealed.append(episode)
             except Exception as error:  # whatever a damaged journal makes a reader stumble over: the others go on
                 reason = _said(paths[0], error)
                 try:
@@ -466,7 +487,8 @@ class Archive:
         self.database.close()
 
 
-def _conditions(session: Session, where: Sequence[str]) -> list[queries.Condition]:
+def conditions(session: Session, where: Sequence[str]) -> list[queries.Condition]:
+    """Conditions as people write them, checked against the names that the catalogue knows."""
     names = [*queries.statistic_names(session), *queries.seat_names(session)] if where else []
     return [catalogue.parse_condition(text, names) for text in where]
 

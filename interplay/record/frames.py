@@ -64,6 +64,16 @@ class Frames(Sequence[Frame]):
             with self._lock:
                 self._source = None
 
+    def passing(self, start: int, stop: int) -> Iterator[Frame]:
+        """As `range`, for who looks at each frame once: its pixels may be read until the next one is asked for."""
+        with self._lock:
+            source = self._source = self._source or self._make()
+        if not isinstance(source, IndexedSource):
+            yield from self.range(start, stop)
+            return
+        for pixels in source.read(start, min(stop, self._length)):
+            yield Frame(pixels, self._palette)
+
     def stack(self, index: int, n: int = 4) -> np.ndarray:
         """The n frames up to and including `index`, oldest first; before the start the first frame is repeated.
 
@@ -83,18 +93,21 @@ class IndexedSource:
         self._shape = shape
         counts = [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]
         self._starts = np.concatenate([[0], np.cumsum(counts)])
-        self._group = -1
-        self._pixels = np.zeros((0, *shape), np.uint8)
+        self._held = -1, np.zeros((0, *shape), np.uint8)
 
     def read(self, start: int, stop: int) -> Iterator[np.ndarray]:
         """Frames from memory or from their row group."""
-        for index in range(start, stop):
-            group = int(np.searchsorted(self._starts, index, side="right")) - 1
-            if group != self._group:
-                column = self._file.read_row_group(group, columns=["frame"], use_threads=False).column(0).combine_chunks()
-                self._pixels = binary_to_numpy(column).reshape(-1, *self._shape)
-                self._group = group
-            yield self._pixels[index - self._starts[group]]
+        while start < stop:
+            group = int(np.searchsorted(self._starts, start, side="right")) - 1
+            held, pixels = self._held
+            if group != held:
+                column = self._file.read_row_group(group, columns=["frame"], use_threads=False).column(0)
+                array = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()  # which copies even one chunk
+                pixels = binary_to_numpy(array).reshape(-1, *self._shape)
+                self._held = group, pixels
+            first, end = int(self._starts[group]), min(stop, int(self._starts[group + 1]))
+            yield from pixels[start - first : end - first]
+            start = end
 
 
 STEPS_AT_ONCE = 50

@@ -231,6 +231,16 @@ def unreadable(path: Path, error: Exception) -> RecordingError:
     )
 
 
+def holds_steps(paths: Sequence[Path]) -> bool:
+    """Whether more than the first observation was recorded.
+
+    Raises:
+        RecordingError: If the first segment cannot be read.
+    """
+    batches = Journal(paths).batches(["step"])
+    return sum(batch.num_rows for batch, _ in zip(batches, range(2), strict=False)) > 1
+
+
 def holds_observations(paths: Sequence[Path]) -> bool:
     """Whether anything was recorded in any of these segments."""
     for path in paths:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from interplay.store import Database, EpisodeRow
+from interplay.store import Database, EpisodeRow, releases
 from interplay.store.catalogue import agent_names, count_by_task
 from interplay.store.episodes import EpisodeQuery, count_episodes, find_episodes
 
@@ -45,6 +45,13 @@ def listed(database: Database, wanted: EpisodeQuery) -> Sequence[EpisodeRow]:
     """The rows that a query asks for."""
     with database.read() as session:
         return find_episodes(session, wanted)
+
+
+def withheld(database: Database, ids: Sequence[str], *, own: Collection[int] = ()) -> set[str]:
+    """Those of these episodes that only their players and the operator may see: somebody in them has not agreed to a release,
+    and none of the participants `own` played them."""
+    with database.look() as session:
+        return releases.withheld_of(session, ids, own=own)
 
 
 def episode_page(database: Database, wanted: EpisodeQuery, page: int, rows_per_page: int) -> EpisodePage:

@@ -185,6 +185,14 @@ class Episode:
         """All columns but frames and snapshots: T + 1 rows, the last one holding the final observation only."""
         return self._steps
 
+    def _column(self, name: str) -> pa.ChunkedArray:
+        """One column of `steps`, read alone unless all are at hand: there are some twenty, and a learner needs two."""
+        if "_steps" in self.__dict__:
+            return self._steps.column(name)
+        names = self._file.schema_arrow.names
+        stored = names[names_now(names, self.header).index(name)]
+        return read(self._file, self.path, [stored]).column(0)
+
     @property
     def outcome_check(self) -> dict[str, bool | int | float | str]:
         """What the outcome check said at the end, see `PlayableEnv.outcome_check`; `statistics` has it as `automatic_*`, the
@@ -210,12 +218,12 @@ class Episode:
     def actions(self, seat: str | None = None) -> np.ndarray:
         """Actions of a seat (the first by default), shape (T, ...) in the dtype of its space."""
         seat = self._seat(seat)
-        column = self._steps.column(f"action.{seat}").combine_chunks().slice(0, self.num_steps)
+        column = self._column(f"action.{seat}").combine_chunks().slice(0, self.num_steps)
         return spaces.from_arrow(self.header.action_spaces[seat], column)
 
     def rewards(self, seat: str | None = None) -> np.ndarray:
         """Rewards of a seat (the first by default), float64, shape (T,)."""
-        return self._steps.column(f"reward.{self._seat(seat)}").slice(0, self.num_steps).to_numpy()
+        return self._column(f"reward.{self._seat(seat)}").slice(0, self.num_steps).to_numpy()
 
     def raw_observations(self) -> np.ndarray:
         """What the environment itself returned, shape (T + 1, ...); for worlds whose observation is not the view.

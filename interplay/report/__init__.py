@@ -9,7 +9,7 @@
 
 from interplay.report.bedd import bedd_report
 from interplay.report.counts import counts_report
-from interplay.report.statistics import anova, chi_square, describe, pairwise_chi_square
+from interplay.report.statistics import anova, chi_square, describe, holm, mann_whitney, pairwise_chi_square
 from interplay.report.table import Column, Figure, Measured, Report, Section, Table
 from interplay.report.write import write_report
 
@@ -25,6 +25,8 @@ __all__ = [
     "chi_square",
     "counts_report",
     "describe",
+    "holm",
+    "mann_whitney",
     "pairwise_chi_square",
     "write_report",
 ]

@@ -9,16 +9,12 @@ import numpy as np
 
 from interplay.report.bedd_paper import published
 from interplay.report.counts import points_per_answer
-from interplay.report.plots import plot_spreads
+from interplay.report.plots import SPREAD_CAPTION, plot_spreads
 from interplay.report.reading import Groups, Reading
 from interplay.report.sentiment import SENTIMENTS, sentiment_counts
-from interplay.report.statistics import describe
+from interplay.report.statistics import describe, spread
 from interplay.report.table import Cell, Column, Figure, Measured, Section, Table
 from interplay.tasks import Question
-
-SPREAD_CAPTION = (
-    "Thin line: from the 5th to the 95th percentile; thick line: the middle half; white stroke: median; diamond: mean."
-)
 
 Forms = Mapping[str, Sequence[Question]]
 """Task id -> the questions of its form."""
@@ -101,13 +97,6 @@ def timing_section(groups: Groups) -> Section:
 def _seconds(readings: Sequence[Reading]) -> list[float]:
     """How long answers took, seconds, where that is known."""
     return [reading.answer.duration_s for reading in readings if reading.answer.duration_s is not None]
-
-
-def spread(values: Sequence[float]) -> dict[str, float | int]:
-    """A distribution as `plot_spreads` draws it."""
-    sample = np.asarray(values, dtype=float)
-    levels = dict(zip(("p5", "p25", "median", "p75", "p95"), np.percentile(sample, (5, 25, 50, 75, 95)).tolist(), strict=True))
-    return {"num": len(sample), **levels, "mean": float(sample.mean())}
 
 
 def _data_table(groups: Groups, readings: Sequence[Reading]) -> Table:

@@ -11,6 +11,10 @@ if TYPE_CHECKING:
 INK = "#5e6a66"
 """Lines and text; pages replace it by their own text colour."""
 
+SPREAD_CAPTION = (
+    "Thin line: from the 5th to the 95th percentile; thick line: the middle half; white stroke: median; diamond: mean."
+)
+
 # Luminance between 0.14 and 0.30: each stands out by 3:1 from white and from the dark page alike (a test checks it).
 _COLOURS = ("#3f7fd1", "#c8642b", "#2c9270", "#ab58a5", "#8f7d1f", "#7a808c", "#cf5270", "#3b8fa3", "#6c8f2e", "#8b6fd0")
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*")
@@ -164,6 +168,112 @@ def plot_factor_scores(table: list[dict[str, Any]], ax: Axes | None = None, *, r
     ax.grid(axis="x", alpha=0.25, color=INK)
     ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3, frameon=False, handletextpad=0.3, columnspacing=1.2)
     _quiet(ax)
+    return ax
+
+
+def plot_map(table: list[dict[str, Any]], ax: Axes | None = None) -> Axes:
+    """Points in a plane by group, those that were placed in the map later hollow.
+
+    Args:
+        table: Records of `group`, `placed`, `x`, `y`.
+        ax: Where to draw; a new figure if None.
+    """
+    ax = ax or _new_axes(height_in=4.2)
+    groups = list(dict.fromkeys((row["group"], row["placed"]) for row in table))
+    styles = agent_styles([f"{name}/{is_placed}" for name, is_placed in groups])
+    for name, is_placed in groups:
+        rows = [row for row in table if (row["group"], row["placed"]) == (name, is_placed)]
+        colour, marker = styles[f"{name}/{is_placed}"]
+        ax.plot(
+            [row["x"] for row in rows],
+            [row["y"] for row in rows],
+            linestyle="",
+            marker=marker,
+            markersize=6.5 if is_placed else 4.5,
+            color=colour,
+            markerfacecolor="none" if is_placed else colour,
+            alpha=1.0 if is_placed else 0.75,
+            label=f"{name} (n = {len(rows):,})",
+        )
+    ax.set_xticks([])
+    ax.set_yticks([])
+    for side in ax.spines.values():
+        side.set_alpha(0.4)
+    ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, frameon=False, handletextpad=0.2, columnspacing=1.2)
+    return ax
+
+
+def plot_shares_below(table: list[dict[str, Any]], ax: Axes | None = None, *, label: str) -> Axes:
+    """Distributions as rising lines: which share of the values is at most so large; one line a name.
+
+    Args:
+        table: Records of `name`, `num`, `value` and `share` in percent, by name and rising.
+        label: What the axis shows, with its unit.
+    """
+    ax = ax or _new_axes()
+    lines: dict[str, list[dict[str, Any]]] = {}
+    for row in table:
+        lines.setdefault(row["name"], []).append(row)
+    styles = agent_styles(list(lines))
+    for place, (name, rows) in enumerate(lines.items()):
+        ax.step(
+            [row["value"] for row in rows],
+            [row["share"] for row in rows],
+            where="post",
+            color=styles[name][0],
+            linestyle=("-", "--", "-.", ":")[place % 4],
+            linewidth=1.8,
+            label=f"{name} (n = {rows[0]['num']:,})",
+        )
+    ax.set_ylim(0, 100)
+    ax.set_xlim(left=0)
+    ax.set_xlabel(label)
+    ax.set_ylabel("share of inputs (%)")
+    ax.grid(alpha=0.25, color=INK)
+    ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, frameon=False, columnspacing=1.2)
+    for side in ("top", "right"):
+        ax.spines[side].set_visible(False)
+    return ax
+
+
+def plot_matrix(table: list[dict[str, Any]], ax: Axes | None = None, *, rows: str, columns: str, digits: int = 1) -> Axes:
+    """A matrix of numbers as shades, each number in its cell; cells of one and the same name have a frame.
+
+    Args:
+        table: Records of `row`, `column`, `value` (None where there is nothing) and `num`.
+        rows, columns: What they are.
+        digits: Decimals of the numbers.
+    """
+    import numpy as np
+    from matplotlib.colors import LinearSegmentedColormap
+    from matplotlib.patches import Rectangle
+
+    ax = ax or _new_axes(height_in=4.2)
+    names = [list(dict.fromkeys(row[key] for row in table)) for key in ("row", "column")]
+    values = np.full((len(names[0]), len(names[1])), np.nan)
+    for row in table:
+        if row["value"] is not None:
+            values[names[0].index(row["row"]), names[1].index(row["column"])] = row["value"]
+    shades = LinearSegmentedColormap.from_list("shades", ["#e8eef7", "#3f7fd1", "#173d6e"])
+    lit = values[np.isfinite(values)]
+    low, high = (float(lit.min()), float(lit.max())) if len(lit) else (0.0, 1.0)
+    ax.imshow(values, cmap=shades, vmin=low, vmax=high if high > low else low + 1, aspect="auto")
+    for (down, right), value in np.ndenumerate(values):
+        is_dark = np.isfinite(value) and high > low and (value - low) / (high - low) > 0.35
+        colour = INK if not np.isfinite(value) else "#ffffff" if is_dark else "#1d2422"
+        text = "–" if not np.isfinite(value) else f"{value:,.{digits}f}".replace("-", "−")
+        ax.text(right, down, text, ha="center", va="center", color=colour)
+        if names[0][down] == names[1][right]:
+            ax.add_patch(Rectangle((right - 0.47, down - 0.47), 0.94, 0.94, fill=False, edgecolor="#c8642b", linewidth=1.8))
+    ax.set_xticks(
+        range(len(names[1])), names[1], rotation=30 if len(names[1]) > 3 else 0, ha="right" if len(names[1]) > 3 else "center"
+    )
+    ax.set_yticks(range(len(names[0])), names[0])
+    ax.set_xlabel(columns)
+    ax.set_ylabel(rows)
+    ax.tick_params(length=0)
+    for side in ax.spines.values():
+        side.set_visible(False)
     return ax
 
 

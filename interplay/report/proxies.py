@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from interplay.report.bedd_paper import paper, published, task_ids
-from interplay.report.bedd_tasks import SPREAD_CAPTION, spread
 from interplay.report.efforts import FRAMES_PER_S, Effort
-from interplay.report.plots import plot_spreads
+from interplay.report.plots import SPREAD_CAPTION, plot_spreads
+from interplay.report.statistics import spread
 from interplay.report.table import Cell, Column, Figure, Measured, Section, Table
 
 

@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import select
-from sqlalchemy.orm import Session
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session, aliased
 
 from interplay.store.models import ClassRow, EpisodeRow, EpisodeSeat, Participant
-from interplay.store.participants import participant_by_worker
 
 CHANNEL = "class"
 """Of pupils, in `Participant.channel`."""
@@ -22,6 +21,10 @@ class PlayedSeat(NamedTuple):
     """What a pupil did in a game that is in the catalogue.
 
     Attributes:
+        episode: Id of the recording.
+        duration_s: Of the whole game, seconds.
+        score: Sum of this pupil's rewards.
+        outcome: Why it ended.
         seats: How many seats the game had.
     """
 
@@ -63,11 +66,6 @@ def pupils(session: Session, code: str) -> list[Participant]:
     return list(session.scalars(query.order_by(Participant.id)))
 
 
-def pupil_called(session: Session, code: str, nickname: str) -> Participant | None:
-    """The pupil of a class with exactly this nickname."""
-    return participant_by_worker(session, CHANNEL, f"{code}/{nickname}")
-
-
 def nickname_of(pupil: Participant) -> tuple[str, str] | None:
     """Code of the class and nickname of a pupil; None for everybody else."""
     if pupil.channel != CHANNEL or pupil.worker is None:
@@ -96,23 +94,16 @@ def played(session: Session, code: str) -> list[PlayedSeat]:
     ids = select(Participant.id).where(
         Participant.channel == CHANNEL, Participant.worker.startswith(f"{code}/", autoescape=True)
     )
+    other = aliased(EpisodeSeat)
+    num_seats = select(func.count(other.seat.distinct())).where(other.episode_id == EpisodeRow.id).scalar_subquery()
     query = (
-        select(EpisodeRow, EpisodeSeat)
+        select(
+            EpisodeSeat.participant_id, EpisodeRow.id, EpisodeRow.task, EpisodeSeat.seat, EpisodeRow.created_at,
+            EpisodeRow.duration_s, EpisodeSeat.total_reward, EpisodeRow.outcome, num_seats,
+        )
         .join(EpisodeSeat, EpisodeSeat.episode_id == EpisodeRow.id)
         .where(EpisodeSeat.participant_id.in_(ids))
         .order_by(EpisodeRow.created_at, EpisodeRow.id)
-    )
-    return [
-        PlayedSeat(
-            held.participant_id or 0,
-            episode.id,
-            episode.task,
-            held.seat,
-            episode.created_at,
-            episode.duration_s,
-            held.total_reward,
-            episode.outcome,
-            len({one.seat for one in episode.seats}),
-        )
-        for episode, held in session.execute(query).all()
-    ]
+    )  # fmt: skip
+    rows: Any = session.execute(query)
+    return [PlayedSeat(*row) for row in rows]

@@ -213,6 +213,21 @@ class ReleaseChoice(Base):
     created_at: Mapped[datetime]
 
 
+class Pause(Base):
+    """A pause or its end: of a study, which takes nobody new meanwhile, or (of none) of all new games on the server.
+
+    Append-only by habit; the newest row of each counts.
+    """
+
+    __tablename__ = "pauses"
+    id: Mapped[int] = mapped_column(primary_key=True, init=False)
+    study: Mapped[str | None] = mapped_column(ForeignKey("studies.id"), index=True)
+    is_paused: Mapped[bool]
+    note: Mapped[str]
+    """What people read who come meanwhile."""
+    created_at: Mapped[datetime]
+
+
 class QuizAttempt(Base):
     """One attempt at a qualification quiz."""
 
@@ -412,6 +427,18 @@ class SeatStatistic(Base):
     """None where it says nothing, as the share of no shots."""
     counts: Mapped[dict[str, Any]]
     """The numbers it is made of, which add up over the games of a visit."""
+
+
+class EpisodeVerdict(Base):
+    """What verifying an episode has shown; the newest row of an episode counts."""
+
+    __tablename__ = "verdicts"
+    id: Mapped[int] = mapped_column(primary_key=True, init=False)
+    episode_id: Mapped[str] = mapped_column(ForeignKey("episodes.id"), index=True)
+    is_equal: Mapped[bool]
+    reason: Mapped[str]
+    """What differs, and from which step on; empty where nothing does."""
+    created_at: Mapped[datetime]
 
 
 class SavedQuery(Base):

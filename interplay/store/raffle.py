@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from interplay.store.models import Enrolment, RaffleEntry
 
 
-def add_entry(session: Session, *, id: str, study: str, address: str, enrolment_id: str) -> bool:
+def add_entry(session: Session, id: str, study: str, address: str, enrolment_id: str) -> bool:
     """Enter an address, once; and note that this visit has entered, not with which address.
 
     Returns:
@@ -30,6 +30,12 @@ def add_entry(session: Session, *, id: str, study: str, address: str, enrolment_
 def entries(session: Session, study: str) -> list[RaffleEntry]:
     """Everybody who takes part, in the order of their random ids, which is nobody's order of coming."""
     return list(session.scalars(select(RaffleEntry).where(RaffleEntry.study == study).order_by(RaffleEntry.id)))
+
+
+def is_drawn(session: Session, study: str) -> bool:
+    """Whether the winners of a study were drawn."""
+    drawn = select(RaffleEntry.id).where(RaffleEntry.study == study, RaffleEntry.seed.is_not(None))
+    return session.scalar(select(drawn.exists())) or False
 
 
 def note_draw(session: Session, known: Collection[RaffleEntry], winners: Collection[str], seed: int) -> None:

@@ -8,6 +8,7 @@ operator wrote down for open play. Where nothing is said the game stays.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
@@ -16,6 +17,7 @@ from sqlalchemy.orm import Session
 
 from interplay.store.episodes import UPLOADED, WITHHELD
 from interplay.store.models import EpisodeRow, EpisodeSeat, Participant, ReleaseChoice
+from interplay.store.uploads import IDS_AT_ONCE
 
 
 class ReleaseCounts(NamedTuple):
@@ -44,6 +46,18 @@ def add_choice(session: Session, *, participant_id: int | None, may_release: boo
 def choices(session: Session) -> list[ReleaseChoice]:
     """Everything that was written down, in order."""
     return list(session.scalars(select(ReleaseChoice).order_by(ReleaseChoice.id)))
+
+
+def withheld_of(session: Session, ids: Sequence[str], *, own: Collection[int] = ()) -> set[str]:
+    """Those of these episodes that may not be released and that none of the participants `own` played."""
+    found: set[str] = set()
+    for start in range(0, len(ids), IDS_AT_ONCE):
+        some = list(ids[start : start + IDS_AT_ONCE])
+        found.update(session.scalars(select(WITHHELD.c.episode_id).where(WITHHELD.c.episode_id.in_(some))))
+    if found and own:
+        played = select(EpisodeSeat.episode_id).where(EpisodeSeat.participant_id.in_(list(own)))
+        found -= set(session.scalars(played))
+    return found
 
 
 def counts(session: Session) -> ReleaseCounts:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import ColumnElement, String, and_, cast, func, literal, or_, select
 from sqlalchemy.orm import Session, aliased
 
+from interplay.store.classes import CHANNEL
 from interplay.store.models import Ban, Enrolment, EpisodeRow, EpisodeSeat, Participant, PlaySession, SeatStatistic
 from interplay.store.participants import PERSON
 
@@ -73,7 +74,7 @@ def scores_of_people(
     judge = literal(PERSON) + cast(EpisodeSeat.participant_id, String)
     is_banned = select(Ban.id).where(Ban.judge == judge, Ban.lifted_at.is_(None)).exists()
     is_pupil = (
-        select(Participant.id).where(Participant.id == EpisodeSeat.participant_id, Participant.channel == "class").exists()
+        select(Participant.id).where(Participant.id == EpisodeSeat.participant_id, Participant.channel == CHANNEL).exists()
     )
     query = query.where(*_complete(task, task_hash, "human"), given, ~is_banned, ~is_pupil)
     if since is not None:

@@ -107,6 +107,11 @@ def study_versions(session: Session, study: str) -> list[StudyVersion]:
     return list(session.scalars(query.order_by(StudyVersion.created_at, StudyVersion.content_hash)))
 
 
+def all_versions(session: Session) -> list[StudyVersion]:
+    """Every version of every study that was opened here, oldest first."""
+    return list(session.scalars(select(StudyVersion).order_by(StudyVersion.created_at, StudyVersion.content_hash)))
+
+
 def add_enrolment(
     session: Session,
     *,

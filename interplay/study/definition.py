@@ -319,8 +319,9 @@ def _study(document: Mapping[str, Any], source: str) -> Study:
     if "email" in study.channels and (play is None or play.raffle is None or wage is None):
         problem = "needs a raffle: people leave an address for it"
         raise root.error("channels.email", problem, "add [raffle] with winners and prize, and [pay] with the currency")
-    if "email" in study.channels and paying:
-        problem = f"stands beside {paying[0]}, and the raffle is drawn among e-mail addresses, which {paying[0]} does not give"
+    beside = [name for name in study.channels if name != "email"]
+    if "email" in study.channels and beside:
+        problem = f"stands beside {beside[0]}, and the raffle is drawn among e-mail addresses, which {beside[0]} does not give"
         raise root.error("channels.email", problem, "make two studies of it")
     if "mturk" in study.channels and play is not None and play.waiting.pay_cents:
         problem = "stands beside mturk, which pays the whole reward for a HIT that is handed in, also where nobody came"

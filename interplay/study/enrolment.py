@@ -16,7 +16,7 @@ from interplay.study.channels import Arrival, Outcome
 from interplay.study.channels.base import UNPAID
 
 Step = Literal["quiz", "work", "questions", "end"]
-Refusal = Literal["closed", "banned", "wrong_worker", "enough_visits"]
+Refusal = Literal["closed", "paused", "banned", "wrong_worker", "enough_visits"]
 
 HOLD = timedelta(minutes=30)
 """An assignment stays with whoever works on it until nothing was heard of them for so long. Mechanical Turk tells nobody when a
@@ -64,6 +64,7 @@ def admit(
     of_assignment: Sequence[Visit] = (),
     of_worker: Sequence[Visit] = (),
     max_visits: int | None = None,
+    is_paused: bool = False,
 ) -> Admission:
     """Let somebody in, back in, or not.
 
@@ -75,6 +76,7 @@ def admit(
         of_assignment: Everyone known with this assignment; of an open link, which has none: nobody.
         of_worker: Everything this person did in the study so far, first visit first; of an open link: by their cookie.
         max_visits: How often one person may take part; None: as often as the platform sends them.
+        is_paused: Whether nobody new may come just now; who is inside goes on.
 
     >>> from datetime import UTC
     >>> handed_in = Visit("e", "A2", "3B", "done")
@@ -95,6 +97,8 @@ def admit(
         return Admission("refuse", refusal="wrong_worker")
     if not is_open:
         return Admission("refuse", refusal="closed")
+    if is_paused:
+        return Admission("refuse", refusal="paused")
     if is_banned:
         return Admission("refuse", refusal="banned")
     if max_visits is not None and len(of_worker) >= max_visits:

@@ -26,7 +26,7 @@ MAX_OF_ALL = 2000
 """In a day: a list that somebody's program fills helps nobody."""
 _DAY = timedelta(days=1)
 _LENGTHS = {"page": 200, "episode": 100, "study": 100, "browser": 300}
-_HIDDEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+_HIDDEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 class FeedbackError(StudyError):
@@ -125,7 +125,7 @@ def plain_cell(value: object) -> str:
     ("'=HYPERLINK(1)", 'fine', '')
     """
     text = "" if value is None else str(value)
-    return f"'{text}" if text[:1] in tuple("=+-@\t") else text
+    return f"'{text}" if text[:1] in tuple("=+-@\t\n") else text
 
 
 def _feedback(row: FeedbackRow) -> Feedback:

@@ -61,10 +61,10 @@ class RaffleEntries:
 
     def may_enter(self, enrolment: Enrolment) -> bool:
         """Whether somebody may leave an address: they came by e-mail, are done, have left none, and nothing was drawn yet."""
-        if enrolment.channel != "email" or enrolment.outcome != "done" or enrolment.has_entered_raffle:
-            return False
         with self._database.look() as session:
-            return not any(one.seed is not None for one in store.entries(session, enrolment.study))
+            return (
+                _has_finished(enrolment) and not enrolment.has_entered_raffle and not store.is_drawn(session, enrolment.study)
+            )
 
     def enter(self, enrolment: Enrolment, typed: str) -> None:
         """Enter an address. Writes it, and apart from it that this visit has entered.
@@ -75,21 +75,20 @@ class RaffleEntries:
             AddressError: If it is no address, or this person may not enter.
         """
         address = read_address(typed)
-        if not self.may_enter(enrolment):
-            raise AddressError("this visit has entered the raffle already, or its draw is over")
         with self._database.write() as session:
-            lock(session)
-            entry = secrets.token_hex(12)
-            store.add_entry(session, id=entry, study=enrolment.study, address=address, enrolment_id=enrolment.id)
+            lock(session)  # nobody enters while it is drawn
+            may_enter = _has_finished(enrolment) and not store.is_drawn(session, enrolment.study)
+            if not (may_enter and store.add_entry(session, secrets.token_hex(12), enrolment.study, address, enrolment.id)):
+                raise AddressError("this visit has entered the raffle already, or its draw is over")
 
-    def draw(self, study: str, *, seed: int | None = None, hint: str = "") -> DrawnAddresses:
+    def draw(self, study: str, *, seed: int | None = None) -> DrawnAddresses:
         """Draw the winners among the addresses of a study, once. Writes seed and winners.
 
         Raises:
             NotFoundError: If no such study was opened here.
             StudyError: If it is open, nobody has entered, or it was drawn before with another seed.
         """
-        opened = self._studies.get(study, hint=hint)
+        opened = self._studies.get(study)
         raffle = None if opened.study.play is None else opened.study.play.raffle
         if raffle is None:
             raise StudyError(f"{study} has no raffle\nRemedy: add [raffle] with winners and prize; open it again.")
@@ -104,14 +103,16 @@ class RaffleEntries:
             if not known:
                 raise StudyError(f"nobody has left an address in {study}, so there is nobody to win")
             chosen = before if before is not None else secrets.randbelow(2**31) if seed is None else seed
-            tickets = draw([one.id for one in known], raffle.winners, chosen)[0]
+            # As many as were drawn before, whatever the study's file says by now.
+            number = raffle.winners if before is None else sum(one.has_won for one in known)
+            tickets = draw([one.id for one in known], number, chosen)[0]
             if before is None:
                 store.note_draw(session, known, {one.entry for one in tickets}, chosen)
             addresses = {one.id: one.address for one in known}
             winners = tuple((one.entry, addresses[one.entry]) for one in tickets)
             return DrawnAddresses(chosen, tuple(addresses), winners, before is None)
 
-    def forget(self, study: str, *, hint: str = "") -> int:
+    def forget(self, study: str) -> int:
         """Erase the addresses of a study, after its draw. Ids, seed and winners stay.
 
         Returns:
@@ -120,15 +121,19 @@ class RaffleEntries:
             NotFoundError: As `draw`.
             StudyError: If it was not drawn yet.
         """
-        self._studies.get(study, hint=hint)
+        self._studies.get(study)
         with self._database.write() as session:
-            known = store.entries(session, study)
-            if known and all(one.seed is None for one in known):
+            lock(session)
+            if store.entries(session, study) and not store.is_drawn(session, study):
                 raise StudyError(
                     f"{study} was not drawn yet; without the addresses nobody could be told\n"
                     f"Draw first:  interplay study raffle {study}"
                 )
             return store.erase_addresses(session, study)
+
+
+def _has_finished(enrolment: Enrolment) -> bool:
+    return enrolment.channel == "email" and enrolment.outcome == "done"
 
 
 def has_addresses(opened: OpenedStudy) -> bool:
@@ -146,6 +151,6 @@ def read_address(typed: str) -> str:
     'ada@lab.example'
     """
     address = typed.strip()
-    if len(address) > MAX_ADDRESS_CHARS or not _ADDRESS.fullmatch(address):
+    if len(address) > MAX_ADDRESS_CHARS or not address.isprintable() or not _ADDRESS.fullmatch(address):
         raise AddressError("this is not an e-mail address; one looks like ada@lab.example")
-    return address.casefold()
+    return address.lower()  # not casefold, which makes another address of one with an ß

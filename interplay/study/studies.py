@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from sqlalchemy.orm import Session
 
 from interplay.errors import unknown_name
-from interplay.store import Database, Enrolment, QuizAttempt, StudyRow, bans
+from interplay.store import Database, Enrolment, QuizAttempt, StudyRow, bans, pauses
 from interplay.store import studies as store
 from interplay.store import visits as visit_store
 from interplay.store.judging import lock
@@ -416,6 +416,7 @@ class Studies:
             of_assignment=[_visit(session, one) for one in of_assignment],
             of_worker=[_visit(session, one) for one in of_worker if one.channel == arrival.channel],
             max_visits=study.max_visits,
+            is_paused=study.id in pauses.current(session),
         )
 
     def _facts(self, session: Session, enrolment: Enrolment) -> Facts:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Annotated
 
@@ -10,7 +11,7 @@ from fastapi import Depends, Request
 from interplay.errors import InterplayError
 from interplay.judge.entrants.roster import OPERATOR, Roster, Viewer
 from interplay.record import Episode
-from interplay.record.listing import is_there
+from interplay.record.listing import is_there, withheld
 from interplay.store import Entrant
 from interplay.store.episodes import EpisodeQuery
 from interplay.tasks import Task, lookup
@@ -74,12 +75,26 @@ def check_shown(request: Request, episode: Episode) -> None:
 
     Raises:
         HTTPException: 404, as if there were no such episode, for a video that waits for a moderator, unless they brought it
-            or decide about it. 403 for the episodes of others while they have a pair of its task before them, and of tasks
-            of `explore` that they may still play.
+            or decide about it. 403 for the episodes of others while they have a pair of its task before them, of tasks of
+            `explore` that they may still play, and of people who did not agree to a release.
     """
     check_not_judged(request, episode)
     if not _is_own(request, episode):
         check_may_know(request, episode.task_id)
+        if withheld_here(request, [episode.id]):
+            raise refusal(
+                403,
+                "this is the game of somebody who has not agreed that others may see it: only its players, in the browser in "
+                "which they played, and the operator of this server may. Operators sign in at /operator",
+                code="not_released",
+            )
+
+
+def withheld_here(request: Request, ids: Sequence[str]) -> set[str]:
+    """Those of these episodes that whoever asks must not see, because people in them have not agreed to a release."""
+    if current_operator(request):
+        return set()
+    return withheld(request.app.state.archive.database, ids, own=_here(request))
 
 
 def check_not_judged(request: Request, episode: Episode) -> None:

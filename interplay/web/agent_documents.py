@@ -16,7 +16,7 @@ from interplay.store import Entrant
 from interplay.store.catalogue import Shown
 from interplay.store.entrants import EntrantState, state
 from interplay.tasks import Task
-from interplay.web.agent_access import roster_of, viewer_of
+from interplay.web.agent_access import roster_of, viewer_of, withheld_here
 
 _NAME = r"^[A-Za-z0-9][A-Za-z0-9._+-]{0,59}$"
 _LINE = r"^[^\x00-\x1f\x7f]+$"
@@ -134,8 +134,11 @@ def documents(request: Request, rows: Sequence[Entrant], hidden: set[str]) -> li
         by_name.setdefault(row.name, []).append(row)
     brought = roster_of(request).brought(by_name)
     viewer, tasks = viewer_of(request), request.app.state.tasks
+    withheld = withheld_here(request, [one.episode for shown in brought.values() for one in shown])
     return [
-        _one_document(tasks, same, brought, hidden, sees_proposer=viewer.sees_all or viewer.token == same[0].proposed_by)
+        _one_document(
+            tasks, same, brought, hidden, withheld, sees_proposer=viewer.sees_all or viewer.token == same[0].proposed_by
+        )
         for same in by_name.values()
     ]
 
@@ -150,6 +153,7 @@ def _one_document(
     rows: list[Entrant],
     brought: Mapping[tuple[str, str], list[Shown]],
     hidden: set[str],
+    withheld: set[str],
     *,
     sees_proposer: bool,
 ) -> AgentDocument:
@@ -173,7 +177,7 @@ def _one_document(
                         seats=list(one.seats) if task is not None and len(task.seats) > 1 else [],
                     )
                     for one in episodes
-                    if row.task not in hidden and one.path and (not seeds or one.seed in seeds)
+                    if row.task not in hidden and one.episode not in withheld and one.path and (not seeds or one.seed in seeds)
                 ],
                 missing_seeds=[seed for seed in seeds if seed not in there],
                 hidden=row.task in hidden,

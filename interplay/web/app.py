@@ -29,6 +29,7 @@ from interplay.play.beside.films import SOON, Films
 from interplay.play.connections.tokens import server_secret
 from interplay.study.classes import Classes
 from interplay.study.feedback import FeedbackBox
+from interplay.study.pausing import Pauses
 from interplay.study.people import People
 from interplay.study.playing.visits import Visits
 from interplay.study.raffle_entries import RaffleEntries
@@ -62,6 +63,8 @@ from interplay.web import (
 from interplay.web import judge as judge_routes
 from interplay.web import play as play_routes
 from interplay.web.agent_uploads import MAX_VIDEO_BYTES
+from interplay.web.desk import live
+from interplay.web.desk import pages as desk_pages
 from interplay.web.identity import IdentityMiddleware, participant_numbers
 from interplay.web.milestones import Milestones
 from interplay.web.pictures import Pictures
@@ -177,6 +180,7 @@ def create_app(
     app.state.studies = Studies(archive.database)
     app.state.visits = Visits(archive.database, app.state.studies)
     app.state.raffle_entries = RaffleEntries(archive.database, app.state.studies)
+    app.state.pauses = Pauses(archive.database)
     app.state.people = People(archive.database)
     app.state.classes = Classes(archive.database)
     app.state.pupils_seen = {}  # participant -> when and where their page last asked
@@ -211,6 +215,8 @@ def create_app(
         study_steps,
         study_play,
         study_questions,
+        live,
+        desk_pages,
     ):
         app.include_router(room.router)
     app.mount("/static", _Static(directory=STATIC), name="static")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import math
 from typing import Any
 
 import segno
@@ -43,7 +45,7 @@ def _list(request: Request, *, status: int = 200, problem: str = "", given: dict
     known = [(one, number, teacher_address(request, one)) for one, number in classes_of(request).all()]
     offered = [task for suite in request.app.state.suites if suite.id != "explore" for task in suite.tasks]
     offered = [task for task in offered if task.env.is_playable]
-    given = given or {"tasks": ["atari/breakout"]}
+    given = given or {"tasks": ["atari/breakout"], "scores": "yes"}
     return render(
         request, "classes.html", "Moderation", status=status, headers=_NO_STORE,
         known=known, offered=offered, problem=problem, given=given, now=classes_of(request).now(),
@@ -78,10 +80,10 @@ def check_playable(tasks: dict[str, Task], task: str) -> None:
 
 
 def _number(said: dict[str, str], name: str) -> float:
-    try:
-        return float(said.get(name, ""))
-    except ValueError:
-        raise ClassError(f"{name.replace('_', ' ')} is a number; got {said.get(name, '')[:40]!r}") from None
+    with contextlib.suppress(ValueError):
+        if math.isfinite(number := float(said.get(name, ""))):
+            return number
+    raise ClassError(f"{name.replace('_', ' ')} is a number; got {said.get(name, '')[:40]!r}")
 
 
 def teacher_address(request: Request, school_class: SchoolClass) -> str:
@@ -173,13 +175,17 @@ def close(request: Request, code: str) -> Response:
 @router.post("/classes/{code}/rename")
 def rename(request: Request, code: str, form: FormPairs) -> Response:
     """Give a pupil another nickname."""
-    number = dict(form).get("participant", "")
-    classes_of(request).rename(_own_class(request, code).code, int(number) if number.isascii() and number.isdigit() else 0)
+    school_class, number = _own_class(request, code), dict(form).get("participant", "")
+    with contextlib.suppress(ValueError):
+        classes_of(request).rename(school_class.code, int(number))
     return see_other(f"/classes/{code}#who-played")
 
 
 @router.post("/classes/{code}/forget")
 def forget(request: Request, code: str) -> Response:
     """Erase the nicknames now."""
-    classes_of(request).forget(_own_class(request, code).code)
+    school_class = _own_class(request, code)
+    if school_class.is_open(classes_of(request).now()):
+        raise HTTPException(409, "this class is open\nClose it first, then erase its nicknames.")
+    classes_of(request).forget(school_class.code)
     return see_other(f"/classes/{code}")

@@ -8,12 +8,11 @@ from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import Response
 
 from interplay import __version__
-from interplay.play.connections.sockets import client_of
 from interplay.study.feedback import KINDS, FeedbackBox, FeedbackError, TooMuchFeedbackError, feedback_csv
 from interplay.web.agent_access import require_operator
 from interplay.web.enrolments import part_of
-from interplay.web.forms import FormFields, see_other
-from interplay.web.identity import current_operator, known_participant
+from interplay.web.forms import FormFields, is_own_address, see_other, sentence
+from interplay.web.identity import current_operator, known_participant, network_of
 from interplay.web.pages import render, templates
 from interplay.web.pupils import pupil_of
 from interplay.web.rates import Rate
@@ -45,9 +44,8 @@ def send(request: Request, form: FormFields) -> Response:
     box: FeedbackBox = request.app.state.feedback
     part, pupil = part_of(request), pupil_of(request)
     study = part.study if part is not None else pupil[0].code if pupil is not None else ""
-    client = "" if request.client is None else client_of(request.client.host)
     try:
-        if not SENT.allows(client):
+        if not SENT.allows(network_of(request)):
             raise TooMuchFeedbackError("thank you; much was written from here in the last hour. Please write again later")
         box.add(
             kind=kind, words=words, page=page, episode=episode, study=study, version=__version__,
@@ -56,17 +54,8 @@ def send(request: Request, form: FormFields) -> Response:
         )  # fmt: skip
     except FeedbackError as error:
         status = 429 if isinstance(error, TooMuchFeedbackError) else 422
-        problem = str(error)
-        return _form(
-            request,
-            status=status,
-            problem=f"{problem[:1].upper()}{problem[1:]}.",
-            kind=kind,
-            words=words,
-            page=page,
-            episode=episode,
-        )
-    return _form(request, is_sent=True, page=page)
+        return _form(request, status=status, problem=sentence(str(error)), kind=kind, words=words, page=page, episode=episode)
+    return _form(request, is_sent=True, page=page if is_own_address(page) else "")
 
 
 @router.get("/moderation/feedback")

@@ -33,6 +33,24 @@ FormPairs = Annotated[list[tuple[str, str]], Depends(pairs_of)]
 FormFields = Annotated[dict[str, str], Depends(fields_of)]
 
 
+def is_own_address(address: str) -> bool:
+    """Whether an address that somebody sent leads to a page of ours, and nowhere else.
+
+    >>> [is_own_address(one) for one in ("/scores", "//lab.example", "/\\\\lab.example", "/\\t/lab.example")]
+    [True, False, False, False]
+    """
+    return address.startswith("/") and not address.startswith(("//", "/\\")) and address.isprintable()
+
+
+def sentence(text: str) -> str:
+    """What an error says, as a sentence on a page.
+
+    >>> sentence("please write a few words")
+    'Please write a few words.'
+    """
+    return f"{text[:1].upper()}{text[1:]}."
+
+
 def see_other(address: str) -> RedirectResponse:
     """On to another page; no cache keeps where."""
     return RedirectResponse(address, 303, {"Cache-Control": "no-store"})

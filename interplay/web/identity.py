@@ -7,6 +7,7 @@ puts the cookie on the answer. The cookie holds a random key, never the particip
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import secrets
 from collections.abc import Callable
@@ -20,6 +21,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from interplay.play.connections import tokens
+from interplay.play.connections.sockets import client_of
 from interplay.store import ApiToken
 from interplay.store.participants import GIVEN_NAME as GIVEN_NAME  # the rule of names, for whoever asks who is asking
 from interplay.store.participants import is_given_name as is_given_name
@@ -87,12 +89,17 @@ def participant_numbers(people: People, secret: bytes) -> Callable[[str], int]:
     return number
 
 
+def network_of(request: HTTPConnection) -> str:
+    """Where a request came from: what counts as one visitor's network."""
+    return "" if request.client is None else client_of(request.client.host)
+
+
 def known_participant(request: HTTPConnection) -> int | None:
-    """Number of the participant of this request's cookie, or None; makes nothing."""
-    try:
-        return request.app.state.participant_number(_cookie(request))
-    except LookupError:
-        return None
+    """Number of the participant of this request's cookie, of a pupil's before the browser's own, or None; makes nothing."""
+    for name in (PUPIL_COOKIE, COOKIE):
+        with contextlib.suppress(LookupError):
+            return request.app.state.participant_number(request.cookies.get(name, ""))
+    return None
 
 
 def current_participant(request: HTTPConnection) -> int:
@@ -102,7 +109,7 @@ def current_participant(request: HTTPConnection) -> int:
         return found
     # A key this server signed stays the person's own even when the database is a new one.
     secret = request.app.state.secret
-    key = _key(secret, _cookie(request)) or secrets.token_urlsafe(16)
+    key = _key(secret, request.cookies.get(COOKIE, "")) or secrets.token_urlsafe(16)
     number: int = request.app.state.people.find_or_add(key)
     request.scope[_SCOPE_KEY].cookie = _signer(secret).dumps(key)
     return number
@@ -183,10 +190,6 @@ def _operator_signer(request: HTTPConnection) -> URLSafeTimedSerializer:
     """Signs with the operator's token in the key: a new token signs everybody out."""
     key = request.app.state.secret + tokens.operator_token(request.app.state.archive.root).encode()
     return URLSafeTimedSerializer(key, salt="interplay.operator")
-
-
-def _cookie(request: HTTPConnection) -> str:
-    return request.cookies.get(PUPIL_COOKIE) or request.cookies.get(COOKIE, "")
 
 
 def _signer(secret: bytes) -> URLSafeSerializer:

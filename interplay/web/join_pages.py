@@ -6,14 +6,13 @@ from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import Response
 
 from interplay.envs.people import has_score
-from interplay.play.connections.sockets import client_of
 from interplay.study.classes import ClassError, Pupil
 from interplay.study.classes.pupils import best_games, scores
 from interplay.web.class_pages import BEST_SHOWN, score_plot
-from interplay.web.forms import FormFields, see_other
-from interplay.web.identity import sign_in_pupil, sign_out_pupil
+from interplay.web.forms import FormFields, see_other, sentence
+from interplay.web.identity import network_of, sign_in_pupil, sign_out_pupil
 from interplay.web.pages import find_task, game_page, render
-from interplay.web.pupils import classes_of, pupil_of, require_pupil
+from interplay.web.pupils import classes_of, pupil_of
 from interplay.web.rates import Rate
 
 router = APIRouter(include_in_schema=False)
@@ -37,7 +36,7 @@ def _join(request: Request, code: str, *, nickname: str = "", problem: str = "",
         school_class = classes_of(request).find(code)
         if school_class is None:
             problem = problem or "No class has this code. Look at it again, letter by letter."
-            _count_wrong(request)
+            WRONG_CODES.allows(network_of(request))
     is_open = school_class is not None and school_class.is_open(classes_of(request).now())
     if school_class is not None and not is_open:
         problem, status = "This class has ended. Ask your teacher for a new code.", 410
@@ -51,17 +50,9 @@ def _join(request: Request, code: str, *, nickname: str = "", problem: str = "",
     )  # fmt: skip
 
 
-def _client(request: Request) -> str:
-    return "" if request.client is None else client_of(request.client.host)
-
-
 def _check_rate(request: Request) -> None:
-    if not WRONG_CODES.has_room(_client(request)):
+    if not WRONG_CODES.has_room(network_of(request)):
         raise HTTPException(429, "too many wrong codes came from here; please wait ten minutes", {"Retry-After": "600"})
-
-
-def _count_wrong(request: Request) -> None:
-    WRONG_CODES.allows(_client(request))
 
 
 @router.post("/join")
@@ -74,14 +65,10 @@ def join(request: Request, form: FormFields) -> Response:
     try:
         joined = classes_of(request).join(code, nickname, release_ticked=form.get("release") == "yes")
     except ClassError as error:
-        return _join(request, code, nickname=nickname, problem=_sentence(str(error)), status=409)
+        return _join(request, code, nickname=nickname, problem=sentence(str(error)), status=409)
     response = see_other("/class")
     sign_in_pupil(request, response, joined.key)
     return response
-
-
-def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}."
 
 
 @router.get("/class")
@@ -116,7 +103,10 @@ def _rank(best: list, me: Pupil) -> int | None:  # type: ignore[type-arg]
 def play(request: Request, suite: str, name: str) -> Response:
     """A game of the class."""
     task = find_task(request, f"{suite}/{name}")
-    school_class, me = require_pupil(request, where=task.id)
+    found = pupil_of(request, where=task.id)
+    if found is None:
+        return see_other("/join")
+    school_class, me = found
     if not school_class.is_open(classes_of(request).now()) or task.id not in school_class.tasks:
         return see_other("/class")
     return game_page(request, task, "", headers=_NO_STORE, alone=True, school_class=school_class, me=me)

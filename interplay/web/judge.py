@@ -52,10 +52,10 @@ from interplay.judge import (
     WithdrawnError,
 )
 from interplay.judge.serving.problems import KINDS as PROBLEMS
-from interplay.play.connections.sockets import client_of
 from interplay.tables import is_name
 from interplay.web import enrolments
 from interplay.web.agent_access import check_may_know, unplayed_tasks
+from interplay.web.identity import network_of
 from interplay.web.judges import Judge, judge_of
 from interplay.web.pages import find_task, render
 from interplay.web.refusals import invalid, judging_refusals, refusal
@@ -143,11 +143,6 @@ async def _match_id(match: str) -> str:
     if not re.fullmatch(r"[0-9a-f]{24}", match):
         raise refusal(404, "there is no such match; ask for a new one", code=UnknownMatchError.code)
     return match
-
-
-def _address(request: Request) -> str:
-    """Where a request came from: what counts as one visitor's network."""
-    return "" if request.client is None else client_of(request.client.host)
 
 
 def _study(study: str | None) -> str | None:
@@ -251,7 +246,7 @@ def serve(request: Request, body: Body) -> JSONResponse:
         raise refusal(409, "people play in this study, and compare nothing", code="no_comparisons")
     with _refusals():
         served = _judging(request).serve(
-            judge.name, body.get("task"), study=study, judge_kind=judge.kind, address=_address(request)
+            judge.name, body.get("task"), study=study, judge_kind=judge.kind, address=network_of(request)
         )
     response = JSONResponse(_document(request, served, judge), 201, {"Cache-Control": "no-store"})
     if judge.enrolment is not None:
@@ -348,7 +343,7 @@ def answer(request: Request, match: MatchId, body: Body) -> dict[str, Any]:
     fields = {name: body.get(name) for name in ("outcome", "responses", "reason", "viewing")}
     judge = judge_of(request, body.get("judge"), must_work=True, has_begun=True)
     with _refusals():
-        accepted = judging.answer(match, judge.name, study=judge.study, address=_address(request), **fields)
+        accepted = judging.answer(match, judge.name, study=judge.study, address=network_of(request), **fields)
     document: dict[str, Any] = {"answer": accepted.sequence, "answered": accepted.num_by_judge}
     if judge.enrolment is not None:
         facts = enrolments.facts_of(request, judge.enrolment)

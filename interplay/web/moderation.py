@@ -21,7 +21,8 @@ from interplay.judge.serving.problems import KINDS
 from interplay.web.agent_access import roster_of
 from interplay.web.agent_documents import AgentDocument, documents
 from interplay.web.agents import change_state
-from interplay.web.forms import FormFields, see_other
+from interplay.web.desk.access import desk
+from interplay.web.forms import FormFields, is_own_address, see_other
 from interplay.web.identity import current_operator, sign_in, sign_out
 from interplay.web.pages import render, titles
 
@@ -34,13 +35,8 @@ PROBLEMS_SHOWN = 50
 
 
 def _own_address(address: str) -> str:
-    """Where to go after signing in: a page of ours, whatever a link says.
-
-    >>> _own_address("/moderation"), _own_address("//elsewhere.example"), _own_address("/\\\\elsewhere.example")
-    ('/moderation', '/moderation', '/moderation')
-    """
-    is_own = address.startswith("/") and not address.startswith(("//", "/\\")) and address.isprintable()
-    return address if is_own else "/moderation"
+    """Where to go after signing in: a page of ours, whatever a link says."""
+    return address if is_own_address(address) else "/moderation"
 
 
 @router.get("/operator")
@@ -83,16 +79,14 @@ def moderation(request: Request, judges: Annotated[int, Query(ge=1, le=100_000)]
     num_pages = max(1, math.ceil(len(summaries) / JUDGES_PER_PAGE))
     page = min(judges, num_pages)
     first = (page - 1) * JUDGES_PER_PAGE
-    response = render(
-        request, "moderation.html", "Moderation",
+    return desk(
+        request, "moderation.html", "/moderation",
         waiting=[agent for agent in known if _has(agent, "waiting")],
         others=[agent for agent in known if not _has(agent, "waiting")],
         judges=summaries[first : first + JUDGES_PER_PAGE], first=first + 1, num_judges=len(summaries),
         page=page, num_pages=num_pages, bans={one.ban.judge: one.ban for one in bans.all()}, workers=bans.workers(),
         problems=problems, problem_words=KINDS, titles=titles(request),
     )  # fmt: skip
-    response.headers["Cache-Control"] = "no-store"
-    return response
 
 
 @router.post("/moderation/agents")

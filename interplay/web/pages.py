@@ -223,8 +223,11 @@ def library(request: Request) -> Response:
     _expect(request, next((task for task in request.app.state.tasks.values() if backends.of(task).must_load), None))
     counts = episodes_by_task(request.app.state.archive.database, with_waiting=sees_waiting(request))
     num_explored = sum(count for task, count in counts.items() if task.startswith("explore/"))
-    suites, total = request.app.state.suites, sum(counts.values())
-    return render(request, "library.html", "Play", suites=suites, counts=counts, num_explored=num_explored, total=total)
+    return render(
+        request, "library.html", "Play",
+        suites=request.app.state.suites, counts=counts, num_explored=num_explored, total=sum(counts.values()),
+        pause=request.app.state.pauses.of(None),
+    )  # fmt: skip
 
 
 @router.get("/tasks/{suite}/{name}/picture.png")
@@ -340,7 +343,7 @@ def key_rows(task: Task) -> list[tuple[str, str, list[str]]]:
 def episodes(request: Request, task: str = "", actor: str = "", page: Annotated[int, Query(ge=1, le=100_000)] = 1) -> Response:
     """The catalogue, newest first."""
     kept_back, judged = hidden_tasks(request), judged_now(request)
-    own = known_participant(request)
+    own, is_operator = known_participant(request), current_operator(request)
     wanted = EpisodeQuery(
         task=task or None,
         actor=actor or None,
@@ -349,6 +352,7 @@ def episodes(request: Request, task: str = "", actor: str = "", page: Annotated[
         kept_back=kept_back,
         own=own,
         not_of=blind_studies(request),
+        without_withheld=not is_operator,
     )
     shown = episode_page(request.app.state.archive.database, wanted, page, ROWS_PER_PAGE)
     rebuilt = next((row for row in shown.rows if row.frames == "replay"), None)
@@ -359,7 +363,7 @@ def episodes(request: Request, task: str = "", actor: str = "", page: Annotated[
         scoreless={task_id for task_id, one in request.app.state.tasks.items() if not has_score(one)},
         page=shown.page, num_pages=shown.num_pages, link=link, judged_now=sorted(judged), has_secrets=kept_back - judged,
         own_name=None if own is None else judge_name(own),
-        download=_download(wanted) if current_operator(request) else None,
+        is_operator=is_operator, download=_download(wanted) if is_operator else None,
         lengths=game_lengths(shown.rows, request.app.state.tasks),
         background=None if rebuilt is None else prepare(request, request.app.state.archive.root / rebuilt.path),
     )  # fmt: skip

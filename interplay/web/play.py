@@ -11,7 +11,6 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 
 from interplay.play import tables
 from interplay.play.beside.films import SOON
-from interplay.play.connections.sockets import client_of
 from interplay.play.connections.tokens import TokenError
 from interplay.play.games import agreement
 from interplay.play.games.for_study import ForStudy
@@ -24,6 +23,7 @@ from interplay.web.identity import (
     is_given_name,
     is_operator,
     known_participant,
+    network_of,
     one_spelling,
     require_operator_token,
 )
@@ -83,6 +83,8 @@ def open_session(request: Request, wanted: SessionRequest) -> SessionGrant:
                 f"{name} may only be set by an operator: send the token in operator.token of the data folder as "
                 "'Authorization: Bearer <token>'",
             )
+    if not operator:
+        _check_not_paused(request)
     task = play.task(wanted.task)
     _check_agents(play, task, wanted, is_operator=operator)
     if group is not None and (wanted.partner or wanted.wheel):
@@ -96,7 +98,7 @@ def open_session(request: Request, wanted: SessionRequest) -> SessionGrant:
         actor_kind=wanted.actor_kind or "human",
         seed=wanted.seed,
         countdown_s=COUNTDOWN_S if wanted.countdown_s is None else wanted.countdown_s,
-        client=None if operator or request.client is None else client_of(request.client.host),
+        client=None if operator else network_of(request) or None,
         drawn_here=wanted.drawn == "here",
         partner=wanted.partner,
         wheel=wanted.wheel,
@@ -105,6 +107,13 @@ def open_session(request: Request, wanted: SessionRequest) -> SessionGrant:
     if enrolment is not None:
         give_seat(request, enrolment, grant.session)  # before the player knows of the seat
     return SessionGrant(**grant.to_json())
+
+
+def _check_not_paused(request: Request) -> None:
+    """The operator may stop new games; those that are played go on."""
+    pause = request.app.state.pauses.of(None)
+    if pause is not None:
+        raise HTTPException(503, pause.note or "new games are paused; please come back later", {"Retry-After": "60"})
 
 
 def _check_agents(play: PlayServer, task: Task, wanted: SessionRequest, *, is_operator: bool) -> None:

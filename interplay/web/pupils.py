@@ -7,11 +7,11 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from fastapi import HTTPException, Request
+from fastapi import Request
 
-from interplay.play.games.game import Game, State
+from interplay.play.games.game import Game
 from interplay.play.games.seat import Seat
-from interplay.play.games.state import OVER
+from interplay.play.games.state import OVER, State
 from interplay.play.server import PlayServer
 from interplay.study.classes import Classes, Pupil, SchoolClass
 from interplay.web.identity import PUPIL_COOKIE, known_participant
@@ -113,15 +113,3 @@ def _in_game(game: Game, seat: Seat) -> Now:
     words = {State.PAUSED: "paused", State.COUNTDOWN: "begins"}.get(game.state, "")
     share = min(1.0, facts.get("step", 0) / game.task.max_steps)
     return Now("playing", words, game.task.id, facts.get("score"), seconds, share)
-
-
-def require_pupil(request: Request, *, where: str = "") -> tuple[SchoolClass, Pupil]:
-    """The pupil who asks.
-
-    Raises:
-        HTTPException: 401 for everybody else.
-    """
-    found = pupil_of(request, where=where)
-    if found is None:
-        raise HTTPException(401, "this page is for the pupils of a class\nOpen /join and type the code of your class.")
-    return found

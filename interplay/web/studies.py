@@ -31,6 +31,12 @@ _REFUSALS: dict[Refusal, tuple[int, str, str]] = {
         "This study is closed",
         "Nobody new can join now. If a platform sent you here, please return the task there.",
     ),
+    "paused": (
+        503,
+        "This study is paused",
+        "Nobody new can begin just now. Please come back later. If a platform sent you here and you cannot wait, return the "
+        "task there.",
+    ),
     "banned": (403, "You cannot take part", "We could not use your earlier answers. Please return the task."),
     "wrong_worker": (
         403,
@@ -144,4 +150,6 @@ def _may_wait(request: Request, study: Study) -> bool:
 
 def _refused(request: Request, study: Study, refusal: Refusal) -> Response:
     status, headline, message = _REFUSALS[refusal]
+    pause = request.app.state.pauses.of(study.id) if refusal == "paused" else None
+    message = message if pause is None or not pause.note else pause.note
     return page(request, "study_stop.html", status, study=study, headline=headline, message=message)

@@ -10,10 +10,9 @@ from interplay.store import Enrolment
 from interplay.store.scores import SCORE
 from interplay.study.channels.base import UNPAID
 from interplay.study.definition import Debrief, Study
-from interplay.study.playing.games import PlayedVisit
+from interplay.study.playing.variants import Variant
 from interplay.study.scores import Scores, Standing, bins, standing
 from interplay.tasks import Task
-from interplay.web.enrolments import visits_of
 from interplay.web.plots import Histogram, histogram
 from interplay.web.scores import compared_tasks, statistics_of
 
@@ -59,31 +58,27 @@ def debrief_of(request: Request, study: Study, enrolment: Enrolment) -> Shown | 
     if enrolment.channel not in UNPAID or enrolment.outcome not in ("done", "nothing_left"):
         return None
     share = study.page(str(request.base_url))
-    visit = None if study.play is None else visits_of(request).get(enrolment, as_earned=False)
-    task = None if visit is None or visit.variant is None else request.app.state.tasks.get(visit.variant.task)
+    variant = None if study.play is None or enrolment.variant is None else study.play.variant(enrolment.variant)
+    task = None if variant is None else request.app.state.tasks.get(variant.task)
     compared: tuple[Compared, ...] = ()
     scores = ""
-    if visit is not None and task is not None and task in compared_tasks(request):
-        compared = _compared(request, study.id, visit, task, enrolment.participant_id)
+    if variant is not None and task is not None and task in compared_tasks(request):
+        compared = _compared(request, study.id, variant, task, enrolment.participant_id)
         scores = f"/scores/{task.id}"
     return Shown(study.debrief or Debrief((study.summary,)), compared, share, scores)
 
 
-def _compared(request: Request, study: str, visit: PlayedVisit, task: Task, person: int) -> tuple[Compared, ...]:
-    assert visit.variant is not None
+def _compared(request: Request, study: str, variant: Variant, task: Task, person: int) -> tuple[Compared, ...]:
     service: Scores = request.app.state.scores
-    asked = [SCORE, *(name.partition(".")[0] for name in visit.variant.treatment.statistics)]
+    asked = [SCORE, *(name.partition(".")[0] for name in variant.treatment.statistics)]
     known = statistics_of(request, task)
     found = []
     for name in [one for one in dict.fromkeys(asked) if one in known][:MOST_SHOWN]:
         title, is_lower_better, readable = known[name]
-        mine = [game.statistics[name] for game in visit.games if name in game.statistics]
-        if not mine:
+        best = service.of_visits(task, (study, variant.name), statistic=name, is_lower_better=is_lower_better)
+        if (own := best.pop(person, None)) is None:  # no game to its end: a part of one compares with nothing
             continue
-        own = min(mine) if is_lower_better else max(mine)
-        others = service.of_visits(
-            task, (study, visit.variant.name), statistic=name, is_lower_better=is_lower_better, person=person
-        )
+        others = list(best.values())
         plot = None
         if len(others) >= FEWEST_OTHERS:
             is_whole = all(float(value).is_integer() for value in (*others, own))

@@ -30,7 +30,7 @@ from interplay.web.enrolments import (
     token_of,
     visits_of,
 )
-from interplay.web.forms import FormPairs, see_other
+from interplay.web.forms import FormPairs, see_other, sentence
 from interplay.web.study_debrief import debrief_of
 from interplay.web.study_pages import Enrolled, Opened, end_page, page
 from interplay.web.study_play import has_game, progress_of
@@ -197,8 +197,7 @@ def enter_raffle(request: Request, enrolment: Enrolled, form: FormPairs) -> Resp
     try:
         request.app.state.raffle_entries.enter(enrolment, address)
     except AddressError as error:
-        problem = str(error)
-        return _end(request, enrolment, problem=f"{problem[:1].upper()}{problem[1:]}.", address=address[:300], status=422)
+        return _end(request, enrolment, problem=sentence(str(error)), address=address[:300], status=422)
     return see_other(end_address(request, enrolment))
 
 

@@ -11,7 +11,7 @@ from interplay.agents import find as find_agent
 from interplay.agents import rollout
 from interplay.envs import EnvError, Observer, make
 from interplay.envs.voxel import CAMERA, KEYS, VoxelEnv
-from interplay.record import verify
+from interplay.record import RecordedEpisode, verify
 from interplay.tasks import Task, find
 from interplay.world import run
 
@@ -158,4 +158,21 @@ def test_a_rollout_of_two_agents_verifies(new_archive, tmp_path):
     episode = rollout(archive, small(), agents, seed=7001, rng=np.random.default_rng(4), max_steps=60)
     assert [(held.seat, held.actor) for held in episode.seats] == [("first", "random"), ("second", "noop")]
     assert verify(episode).equal
+    archive.close()
+
+
+def test_a_game_with_a_takeover_and_a_handover_verifies(new_archive, tmp_path):
+    archive = new_archive(tmp_path / "data")
+    task = small(kind="flat")
+    world = make(task)
+    recorder = archive.recorder(task, world, seed=3, actor="ann", actor_kind="human")
+    episode = RecordedEpisode(world, recorder)
+    episode.start(3)
+    for step in range(24):
+        owner = "scripted" if 8 <= step < 16 else "ann"
+        episode.step(both(idle(forward=1), idle(left=step % 2)), owners={"first": owner, "second": "ann"})
+    sealed = archive.seal(recorder.finish("quit"))
+    world.close()
+    assert verify(sealed).equal
+    assert sealed.steps().column("owner.first").to_pylist()[:-1] == ["ann"] * 8 + ["scripted"] * 8 + ["ann"] * 8
     archive.close()

@@ -10,8 +10,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import interplay.record
+from interplay.cli.episodes import app as cli
 from interplay.envs import EnvError, make
 from interplay.errors import NotFoundError
 from interplay.record import RecordedEpisode, verify
@@ -82,21 +84,29 @@ def test_rewards_and_the_step_limit_of_a_parallel_environment_are_those_of_the_t
 
 
 @pytest.mark.parametrize("name", TASKS)
-def test_a_recorded_game_replays_exactly_from_seed_and_actions(name, tmp_path):
+def test_a_recorded_game_with_a_takeover_and_a_handover_replays_exactly_from_seed_and_actions(name, tmp_path):
     task = TASKS[name]
     with closing(interplay.record.open(tmp_path)) as archive:
         env = make(task)
-        recorder = archive.recorder(task, env, seed=7, actor="random", actor_kind="agent")
+        recorder = archive.recorder(task, env, seed=7, actor="ann", actor_kind="human")
         episode = RecordedEpisode(env, recorder, max_steps=30)
         episode.start(7)
+        acted = []
         for action in moves(task, 3, 30):
-            episode.step(action)
+            # An agent takes over for one and hands over again; for the other it stays.
+            names = "random" if 10 <= episode.num_steps < 20 else "ann", "random" if episode.num_steps >= 15 else "ann"
+            acted.append(dict(zip(task.seats, names, strict=True)))
+            episode.step(action, owners=acted[-1])
             if episode.outcome:
                 break
         sealed = archive.seal(recorder.finish(episode.outcome))
         env.close()
         verdict = verify(sealed)
         assert (verdict.equal, verdict.replayed) == (True, True), verdict.reason
+        columns = {seat: sealed.steps().column(f"owner.{seat}").to_pylist()[: len(acted)] for seat in task.seats}
+        assert columns == {seat: [owners[seat] for owners in acted] for seat in task.seats}
+    result = CliRunner().invoke(cli, ["verify", "--all", "--data", str(tmp_path)])
+    assert result.exit_code == 0, result.output
 
 
 @pytest.mark.parametrize("name", WITH_SNAPSHOTS)

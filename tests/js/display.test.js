@@ -27,11 +27,12 @@ test("a sprite at its own scale stays as it is, and at a larger one each pixel i
   assert.deepEqual([...large.pixels.subarray(-4)], [7, 8, 9, 255]);
 });
 
-/** A context that notes what is painted. */
-function notes(width = 640, height = 360) {
-  const painted = [];
+/** A context that notes what is painted, on a screen with so many device pixels in a CSS pixel. */
+function notes(width = 640, height = 360, devicePixelRatio = 1) {
+  const painted = [], style = {};
+  const ownerDocument = { createElement: () => ({ style: {}, getContext: () => null }), defaultView: { devicePixelRatio } };
   const context = {
-    canvas: { width, height, ownerDocument: { createElement: () => ({ style: {}, getContext: () => null }) } },
+    canvas: { width, height, style, ownerDocument },
     clearRect: (...at) => painted.push(["clear", ...at]),
     fillRect: (...at) => painted.push([context.fillStyle, ...at]),
     drawImage: (_, ...at) => painted.push(["image", ...at]),
@@ -39,7 +40,7 @@ function notes(width = 640, height = 360) {
     rect: (...at) => painted.push([context.fillStyle, ...at]),
     fill: () => painted.push(["filled"]),
   };
-  return { painted, display: new Display(context) };
+  return { painted, style, display: new Display(context) };
 }
 
 test("rectangles count from the middle of the lower edge, in pixels of the window", () => {
@@ -47,6 +48,19 @@ test("rectangles count from the middle of the lower edge, in pixels of the windo
   display.show([["bars"], ["fill", -91, -29, 182, 5, 24, 20, 20]], 320, 180);
   display.draw(640, 360);
   assert.deepEqual(painted, [["clear", 0, 0, 640, 360], ["rgb(24,20,20)", 138, 302, 364, 10]]);
+});
+
+test("only the part that is painted is shown, in CSS pixels", () => {
+  const { style, display } = notes(640, 360, 1.5);
+  for (const [operations, shown] of [
+    [[["bars"], ["fill", -91, -29, 182, 5, 24, 20, 20], ["fill", -91, -9, 20, 8, 24, 20, 20]], "rect(200px, 336px, 240px, 91px)"],
+    [[["crosshair"]], "rect(0px, 0px, 0px, 0px)"],
+    [[["veil", 140, 8, 8, 128]], "auto"],
+  ]) {
+    display.show(operations, 320, 180);
+    display.draw(640, 360);
+    assert.equal(style.clip, shown);
+  }
 });
 
 test("nothing is painted anew while nothing has changed", () => {

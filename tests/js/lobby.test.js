@@ -7,7 +7,8 @@ import { Lobby, usually, waitingWords } from "../../interplay/web/static/js/lobb
 
 const came = (/** @type {number[]} */ ...seconds) => seconds.map((one) => /** @type {[number, boolean]} */ ([one, true]));
 const nobody = (/** @type {number} */ number, seconds = 600) => Array.from({ length: number }, () => /** @type {[number, boolean]} */ ([seconds, false]));
-const FACTS = { waited_s: 0, choose_after_s: 60, has_partner: true, waits: [] };
+/** @type {import("../../interplay/web/static/js/lobby.js").LobbyFacts} */
+const FACTS = { waited_s: 0, choose_after_s: 60, has_partner: true, missing: "person", waits: [] };
 
 test("nothing is told of fewer than twenty waits", () => {
   assert.equal(usually(came(...Array(19).fill(50)), 0), "");
@@ -58,12 +59,20 @@ test("the title calls who looks away, and is itself again for who is back", (con
   const lobby = new Lobby(/** @type {any} */ (parts), () => {});
   lobby.onMessage(FACTS);
   for (let times = 0; times < 2; times++) {
-    lobby.wait();
-    lobby.stop(true);
+    lobby.waitFor([{ seat: "right", state: "open" }], false);
+    lobby.waitFor([{ seat: "right", state: "here" }], true);
     assert.notEqual(page.title, "Pong");
   }
   page.hidden = false;
   onVisible();
   context.mock.timers.tick(5000);
   assert.equal(page.title, "Pong");
+});
+
+test("who waits for somebody who is there and not ready has the same choice, and is not told of those who came", () => {
+  /** @type {import("../../interplay/web/static/js/lobby.js").LobbyFacts} */
+  const facts = { ...FACTS, choose_after_s: 92.4, missing: "start", waits: came(...Array(30).fill(500)) };
+  assert.deepEqual(waitingWords(facts, 70).lines, ["At 1:33 you may choose to play with an agent."]);
+  assert.deepEqual(waitingWords(facts, 93).lines, ["The other player is not ready. You may play with an agent, or go on waiting."]);
+  assert.deepEqual(waitingWords({ ...facts, has_partner: false }, 93).lines, ["The other player is not ready. You may leave, or go on waiting."]);
 });

@@ -10,6 +10,7 @@ const PLAYING = {
   hasBegun: true,
   isReady: true,
   isRecovering: false,
+  isMoving: false,
   restoredAt: null,
   others: [],
   isTouch: false,
@@ -28,7 +29,7 @@ test("whatever a page waits for, it says so, and who can do something is told wh
           for (const restoredAt of [null, 7])
             for (const others of [[], ...states])
               for (const isTouch of [false, true]) {
-                const standing = { lost, hasBegun, isReady, isRecovering, restoredAt, others, isTouch };
+                const standing = { lost, hasBegun, isReady, isRecovering, isMoving: false, restoredAt, others, isTouch };
                 const words = wordsOf(standing);
                 assert.ok(words.headline && words.text, JSON.stringify(standing));
                 if (lost || isReady) continue;
@@ -81,4 +82,9 @@ test("a lost connection is said before everything else", () => {
 test("a countdown goes on only while nobody is awaited", () => {
   assert.equal(isAwaited([other("ready"), other("playing")]), false);
   for (const state of ["open", "here", "away"]) assert.equal(isAwaited([other("ready"), other(state)]), true);
+});
+
+test("a game that moves is not said to be restored", () => {
+  assert.match(textOf({ ...PLAYING, isRecovering: true }), /being restored from its recording\. It will continue/);
+  assert.equal(textOf({ ...PLAYING, isRecovering: true, isMoving: true }), "This game needs more processor time, so it moves to a place of its own. It will continue where it stopped.");
 });

@@ -13,8 +13,9 @@ from test_play_seats import Listener
 
 import interplay.record
 from interplay.play.connections import wire
-from interplay.play.games.game import Game, State
+from interplay.play.games.game import Game
 from interplay.play.games.seat import Seat
+from interplay.play.games.state import State
 from interplay.play.limits import PlayError
 from interplay.play.server import PlayServer
 from interplay.play.workers import channel
@@ -58,7 +59,7 @@ def two_drawn(play: PlayServer) -> tuple[Worker, tuple[Game, Seat], tuple[Game, 
     """Two games that are played in one worker, and that their pages draw."""
     shared, places = Worker(alone=False), [ask(play, drawn_here=True) for _ in range(2)]
     for game, _ in places:
-        game.link, game.state, game.is_opened = shared, State.PLAYING, True  # type: ignore[assignment]
+        game.hosting.link, game.state, game.hosting.is_opened = shared, State.PLAYING, True  # type: ignore[assignment]
         shared.games[game.number] = game
     return shared, *places
 

@@ -165,6 +165,31 @@ def test_who_is_left_alone_before_the_start_waits_again(tmp_path: Path) -> None:
     asyncio.run(scenario())
 
 
+def test_who_is_ready_need_not_wait_for_somebody_who_is_there_and_does_not_start(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with server_here(tmp_path, partner_after_s=30.0) as play:
+            ann = await come(play, PONG, "ann")
+            bob = await come(play, PONG, "bob", resumes=False)
+            await until(lambda: bob.said("welcome") and ann.said("lobby") and told(ann)["missing"] == "start")
+            assert not bob.said("lobby"), "he is the one who is waited for"
+            ann.seat.granted_at -= 100  # she has waited long enough for another, and he has only just come
+            ann.game.lobby.tell()
+            assert told(ann)["choose_after_s"] >= 130
+            ann.say("partner")
+            await asyncio.sleep(0.05)
+            assert ann.states == {"left": "ready", "right": "here"}
+            bob.seat.granted_at -= 100
+            bob.seat._unready_at -= 100
+            ann.say("partner")
+            assert (await ended(bob))["episode"] is None
+            await see(ann, 5)
+            assert ann.states == {"left": "playing", "right": "agent"}
+            ann.say("quit")
+            verified(play, (await ended(ann))["episode"])
+
+    asyncio.run(scenario())
+
+
 def test_waits_are_those_of_this_hour_on_the_last_seven_days(tmp_path: Path) -> None:
     now = datetime(2026, 3, 8, 0, 20, tzinfo=UTC)
     hours_ago = {0.5: 1.0, 1.5: 2.0, 24.0: 3.0, 23.2: 4.0, 12.0: 5.0, 6 * 24.0: 6.0, 8 * 24.0: 7.0}

@@ -8,13 +8,15 @@ import json
 import os
 import re
 import signal
+import subprocess
+import sys
 from collections.abc import AsyncIterator, Callable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
-from play_server import RunningServer, running_server
+from play_server import RunningServer, environment, running_server
 from trial_suite import suite_text
 from typer.testing import CliRunner
 
@@ -23,8 +25,9 @@ from interplay.cli.serve import app as cli
 from interplay.errors import NotFoundError
 from interplay.play.client import PlayClient, PlayClientError, request_session
 from interplay.play.connections import wire
-from interplay.play.games.game import Game, State
+from interplay.play.games.game import Game
 from interplay.play.games.seat import Seat
+from interplay.play.games.state import State
 from interplay.play.server import PlayServer
 from interplay.record import Episode
 from interplay.store import PlaySession
@@ -289,9 +292,9 @@ def test_who_comes_back_while_the_world_is_restored_is_recorded_from_then_on(tmp
             await see(bob, 5)
             ann.game.detach(ann.seat, ann)  # type: ignore[arg-type]
             await until(lambda: "agent" in bob.states.values())
-            await see(bob, 5)
-            assert ann.game.link is not None
-            os.kill(ann.game.link.process.pid, signal.SIGKILL)
+            await see(bob, round(ann.game.task.frame_rate_hz))  # the journal may lack the last second
+            assert ann.game.hosting.link is not None
+            os.kill(ann.game.hosting.link.process.pid, signal.SIGKILL)
             await until(lambda: ann.game.state is State.RECOVERING)
             again = Page(ann.game, ann.seat)
             ann.game.attach(ann.seat, again)  # type: ignore[arg-type]
@@ -324,8 +327,8 @@ def test_a_worker_that_is_killed_takes_no_agent_with_it(tmp_path: Path) -> None:
         async with server_here(tmp_path) as play:
             ann = await come(play, PONG, "ann", partner="scripted")
             await see(ann, 20)
-            assert ann.game.link is not None
-            os.kill(ann.game.link.process.pid, signal.SIGKILL)
+            assert ann.game.hosting.link is not None
+            os.kill(ann.game.hosting.link.process.pid, signal.SIGKILL)
             await until(lambda: ann.said("resumed"))
             await see(ann, 20)
             ann.say("quit")
@@ -387,22 +390,37 @@ def test_agents_and_tasks_that_are_not_there_are_refused_by_name(tmp_path: Path)
     archive.close()
 
 
-def test_a_socket_that_breaks_off_is_an_agents_seat_and_people_may_name_the_agents_on_offer(tmp_path: Path) -> None:
-    """Over real sockets, with the command line's option."""
+def test_a_players_process_that_is_killed_is_an_agents_seat_in_three_frames_and_the_other_player_misses_none(
+    tmp_path: Path,
+) -> None:
+    """Over real sockets, with the command line's option; people may name the agents on offer."""
 
-    async def scenario(server: RunningServer) -> str:
-        ann, bob = await server.open(PONG, actor="ann"), await server.open(PONG, actor="bob")
-        for client in (ann, bob):
-            await client.start()
+    async def scenario(server: RunningServer) -> tuple[str, int]:
+        steps: list[int] = []
+
+        async def see(is_so: Callable[[], Any]) -> None:
+            while not is_so():
+                await bob.receive()
+                if bob.step >= 0:
+                    steps.append(bob.step)
+
+        ann, bob = await server.open(PONG, actor="ann", connect=False), await server.open(PONG, actor="bob")
+        command = [sys.executable, str(Path(__file__).with_name("player_process.py")), server.address]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, env=environment(), text=True) as process:
+            assert process.stdin is not None
+            process.stdin.write(json.dumps(ann.grant) + "\n")
+            process.stdin.close()
+            await bob.start()
+            async with asyncio.timeout(120):
+                await see(lambda: bob.step >= 5)
+                process.kill()
+                await see(lambda: {"seat": "left", "state": "away"} in seats_told(bob))
+                known_at = bob.step
         async with asyncio.timeout(60):
-            while bob.step < 5:
-                await bob.receive()
-            ann.socket.transport.abort()  # as of a browser that was killed
-            while {"seat": "left", "state": "agent", "agent": "random"} not in seats_told(bob):
-                await bob.receive()
+            await see(lambda: {"seat": "left", "state": "agent", "agent": "random"} in seats_told(bob))
             goal = bob.step + 5
-            while bob.step < goal:
-                await bob.receive()
+            await see(lambda: bob.step >= goal)
+            assert max(after - before for before, after in pairwise(steps)) <= 2
             with pytest.raises(PlayClientError, match="choose one of: random, scripted, noop"):
                 request_session(server.address, PONG, partner="trial_agents:Good")
             with pytest.raises(PlayClientError, match="'policy-of-mine' cannot be the wheel"):
@@ -419,17 +437,19 @@ def test_a_socket_that_breaks_off_is_an_agents_seat_and_people_may_name_the_agen
                 await bob.receive()
         for client in (ann, bob):
             await client.close()
-        return bob.ended["episode"]
+        return bob.ended["episode"], known_at
 
     def seats_told(client: PlayClient) -> list[dict[str, str]]:
         return [seat for message in client.messages if message["type"] == "seats" for seat in message["seats"]]
 
     with running_server(tmp_path, "--workers", "1", partners=("trial/pong=random",)) as server:
-        episode_id = asyncio.run(scenario(server))
+        episode_id, known_at = asyncio.run(scenario(server))
         archive = interplay.record.open(server.data)
         episode = archive.get(episode_id)
         assert interplay.record.verify(episode).equal
-        assert [name for name, _ in runs(episode, "left")] == ["ann", "random"]
+        (before, _), (after, taken_at) = runs(episode, "left")
+        assert (before, after) == ("ann", "random")
+        assert known_at <= taken_at <= known_at + 3
         assert [name for name, _ in runs(episode, "right")] == ["bob"]
         archive.close()
 
@@ -440,9 +460,15 @@ def test_a_socket_that_breaks_off_is_an_agents_seat_and_people_may_name_the_agen
         ("atari/pong", "TASK=AGENT"),
         ("atari/nothing=scripted", "unknown task"),
         ("atari/breakout=scriptedd", "did you mean .scripted."),
+        ("gymnasium/cliff_walking=scripted", "cannot be the partner of gymnasium/cliff_walking: there is no scripted player"),
+        ("together/cooperative_pong=trial_agents:Gud", "did you mean .Good."),
+        ("together/cooperative_pong=trial_agents:Refuses", "I only play chess"),
     ],
 )
-def test_a_partner_that_cannot_be_is_refused_when_the_server_starts(tmp_path: Path, given: str, reason: str) -> None:
+def test_a_partner_that_cannot_be_is_refused_when_the_server_starts(
+    tmp_path: Path, given: str, reason: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(Path(__file__).parent))
     result = CliRunner().invoke(cli, ["--port", "0", "--data", str(tmp_path), "--empty", "--partner", given])
     assert result.exit_code != 0
     assert re.search(reason, result.output + str(result.exception))
@@ -484,6 +510,21 @@ def test_a_game_with_an_agent_goes_on_after_the_server_was_killed(tmp_path: Path
         assert runs(episode, "left") == [("ann", 0)]
         assert runs(episode, "right") == [("scripted", 0)]
         archive.close()
+
+
+def test_a_game_of_turns_that_ends_before_its_first_step_leaves_no_episode(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with server_here(tmp_path) as play:
+            ann = await come(play, TURNS, "ann")
+            await until(lambda: ann.said("started"))
+            ann.say("quit")
+            words = await ended(ann)
+            assert (words["episode"], words["outcome"], words["num_steps"]) == (None, "quit", 0)
+            assert not play.archive.episodes()
+            assert not list(play.archive.journal_folder.iterdir())
+            await until(lambda: episodes_of(play) == {"ann": None})
+
+    asyncio.run(scenario())
 
 
 @pytest.mark.parametrize("agent", ["random", "trial_agents:Good"])

@@ -181,8 +181,8 @@ def test_an_agent_beside_takes_over_for_a_person_and_survives_its_worker(tmp_pat
             ann.game.detach(ann.seat, ann)  # type: ignore[arg-type]
             await until(lambda: bob.states == {"left": "agent", "right": "playing"})
             await see(bob, 8)
-            assert bob.game.link is not None
-            os.kill(bob.game.link.process.pid, signal.SIGKILL)
+            assert bob.game.hosting.link is not None
+            os.kill(bob.game.hosting.link.process.pid, signal.SIGKILL)
             await until(lambda: bob.said("resumed"))
             await until(lambda: ann.seat.is_gone)
             await see(bob, 20)

@@ -287,6 +287,7 @@ def test_a_slow_world_moves_to_a_worker_of_its_own(quiet_server: RunningServer) 
         await slow.play(90)
         kinds = [message["type"] for message in slow.client.messages if message["type"] != "palette"]
         assert kinds == ["welcome", "started", "paused", "resumed"]
+        assert [one["reason"] for one in slow.client.messages if one["type"] == "paused"] == ["moving"], "nothing failed"
         assert [worker["seats"] for worker in (await server.statistics())["workers"] if worker["alone"]] == [1]
         for watcher in neighbours:
             watcher.times.clear()

@@ -27,7 +27,7 @@ from interplay.envs import Frame, make
 from interplay.play.client import PlayClient
 from interplay.play.connections import wire
 from interplay.play.connections.codec import FrameDecoder, palette_from_text
-from interplay.play.games.game import State
+from interplay.play.games.state import State
 from interplay.play.limits import PlayError
 from interplay.play.server import PlayServer
 from interplay.play.workers import channel, pool
@@ -116,6 +116,8 @@ def test_latency_is_measured_from_pictures_of_a_running_game_only() -> None:
             self.collection = Collection([], env.task.setting, {"player": "me"})
 
         def start(self, observation: Any, info: Any) -> None: ...
+
+        def flush(self) -> None: ...
 
         def step(self, action: Any, result: Any, *, timing: Any, **_: Any) -> None:
             self.timings.append(timing)
@@ -283,7 +285,7 @@ def test_games_found_to_be_slow_make_no_more_processes_than_there_are_places_for
                 async with asyncio.timeout(60):
                     while not game.is_opened:
                         await asyncio.sleep(0.02)
-            assert [game.link.alone for game, _ in places if game.link is not None] == [True, False, False]
+            assert [game.hosting.link.alone for game, _ in places if game.hosting.link is not None] == [True, False, False]
 
     asyncio.run(scenario())
 

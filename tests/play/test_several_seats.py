@@ -18,7 +18,7 @@ from trial_suite import suite_text
 import interplay.record
 from interplay.play.client import PlayClient, PlayClientError
 from interplay.play.connections import wire
-from interplay.play.games.game import State
+from interplay.play.games.state import State
 from interplay.play.server import PlayServer
 from interplay.tasks import parse_suite
 
@@ -215,11 +215,13 @@ class Listener:
 
     def __init__(self) -> None:
         self.words: list[dict[str, Any]] = []
+        self.num_frames = 0
 
     def send_text(self, message: str) -> None:
         self.words.append(json.loads(message))
 
-    def send_frame(self, message: bytes, *, last: bool = False) -> None: ...
+    def send_frame(self, message: bytes, *, last: bool = False) -> None:
+        self.num_frames += 1
 
     def close(self, code: int, reason: str = "") -> None: ...
 
@@ -243,7 +245,7 @@ def test_a_player_who_does_not_come_back_ends_the_game_for_both(tmp_path: Path) 
                     await asyncio.sleep(0.02)
                 for seat in game.seats:
                     game.on_command(seat, wire.ClientCommand("start"))
-                while game.state is not State.PLAYING:
+                while game.state is not State.PLAYING or listeners[1].num_frames < 3:
                     await asyncio.sleep(0.02)
                 game.detach(game.seats[0], listeners[0])  # type: ignore[arg-type]
                 assert game.state is State.PLAYING

@@ -18,10 +18,12 @@ from trial_suite import suite_text
 
 import interplay.record
 from interplay.play.connections import wire
-from interplay.play.games.game import Game, State
+from interplay.play.games.game import Game
+from interplay.play.games.state import State
 from interplay.play.limits import PlayError
 from interplay.play.server import PlayServer
 from interplay.play.workers import channel
+from interplay.record import journal
 from interplay.store import Participant, PlaySession, sessions
 from interplay.tasks import parse_suite
 
@@ -181,8 +183,10 @@ async def being_brought_back(play: PlayServer) -> tuple[Game, list[Listener]]:
     for seat in game.seats:
         game.on_command(seat, wire.ClientCommand("start"))
     await until(lambda: all("started" in kinds(one) for one in listeners))
-    assert game.link is not None
-    os.kill(game.link.process.pid, signal.SIGKILL)
+    folder = play.archive.journal_folder
+    await until(lambda: (paths := journal.segments(folder, game.episode_id)) and journal.holds_steps(paths))
+    assert game.hosting.link is not None
+    os.kill(game.hosting.link.process.pid, signal.SIGKILL)
     async with asyncio.timeout(30):
         while game.state is not State.RECOVERING:
             await asyncio.sleep(0)  # at every turn of the loop: the moment must not be missed
@@ -230,7 +234,7 @@ def test_who_pauses_and_comes_back_while_the_game_is_brought_back_plays_on(tmp_p
         async with server_here(tmp_path, idle_s=3600.0) as play:
             game, listeners = await being_brought_back(play)
             left, right = game.seats
-            while game.link is None:
+            while game.hosting.link is None:
                 await asyncio.sleep(0)
             game.on_command(left, wire.ClientCommand("pause"))
             game._give_up(left)  # as the timer does that the pause has started

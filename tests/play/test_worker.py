@@ -69,20 +69,24 @@ def test_steps_are_spread_evenly_over_the_frame_whoever_leaves(worker: Worker) -
     assert episode(worker, 99).slot == gone.slot
 
 
-def test_a_journal_is_written_in_a_quiet_moment(worker: Worker) -> None:
-    new, old, older = (episode(worker, number, oldest_us=0) for number in range(3))
-    for live, waited_us in ((new, 100_000), (old, 600_000), (older, 700_000)):
-        live._time_zero_us = time.monotonic_ns() // 1000 - waited_us
-    lives = (new, old, older)
+def test_journals_are_written_in_a_quiet_moment_those_that_have_waited_long_together(worker: Worker) -> None:
+    lives = [episode(worker, number, oldest_us=0) for number in range(4)]
+
+    def waited(*times_us: int) -> None:
+        for live, waited_us in zip(lives, times_us, strict=True):
+            live._time_zero_us = time.monotonic_ns() // 1000 - waited_us
 
     def writes(next_in_us: int) -> list[int]:
-        worker._write_a_journal(time.monotonic_ns() // 1000 + next_in_us)
+        worker._write_journals(time.monotonic_ns() // 1000 + next_in_us)
         return [live.recorder.num_writes for live in lives]  # type: ignore[union-attr]
 
-    assert writes(500) == [0, 0, 0], "a step is due"
-    assert writes(1_000_000) == [0, 0, 1], "the one that has waited longest"
-    assert writes(1_000_000) == [0, 1, 1]
-    assert writes(1_000_000) == [0, 1, 1], "the others have time"
+    waited(100_000, 300_000, 650_000, 750_000)
+    assert writes(500) == [0, 0, 0, 0], "a step is due"
+    assert writes(60_000_000) == [0, 0, 1, 1], "the one that has waited longest, and the next"
+    assert writes(60_000_000) == [0, 0, 1, 1], "the others have time"
+    waited(0, 0, 0, 0)
+    worker._write_at_us = 0
+    assert writes(60_000_000) == [0, 0, 1, 1]
 
 
 def test_a_worker_for_each_core_runs_on_its_core(tmp_path: Path) -> None:

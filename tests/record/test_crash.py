@@ -71,6 +71,8 @@ def test_a_running_recording_is_left_alone(archive):
         assert writer.stdout is not None
         writer.stdout.readline()
         (path,) = archive.journal_folder.glob("*.arrows")
+        while not journal.holds_steps([path]):
+            time.sleep(0.01)
         assert archive.recover() == []
         with pytest.raises(RecordingError, match="in use by a running process"):
             archive.seal(path)
@@ -119,6 +121,24 @@ def test_an_episode_goes_on_after_its_process_died(archive, invaders, num_steps)
         np.testing.assert_array_equal(frame.pixels, view)
     assert verify(episode).equal
     assert list(archive.journal_folder.iterdir()) == []
+
+
+def test_what_ended_before_its_first_step_is_no_episode(archive, invaders):
+    _, ended, _ = begun(archive, invaders, 0)
+    assert archive.keep(ended.finish("quit")) is None
+    _, torn, _ = begun(archive, invaders, 0)
+    torn.flush()
+    torn.abandon()
+    env, again, _ = interplay.record.resume(archive, torn.episode_id)  # a second segment
+    again.abandon()
+    env.close()
+    _, played, _ = begun(archive, invaders, 1)
+    played.flush()
+    played.abandon()
+    result = archive.repair()
+    assert (result.empty, [one.num_steps for one in result.sealed]) == ([torn.episode_id], [1])
+    assert list(archive.journal_folder.iterdir()) == []
+    assert archive.keep(begun(archive, invaders, 2)[1].finish("quit")).num_steps == 2
 
 
 def test_an_episode_survives_two_deaths_and_a_torn_tail(archive, invaders):

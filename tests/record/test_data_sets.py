@@ -298,8 +298,8 @@ def test_what_is_asked_wrongly_is_said_in_words(archive, invaders, record, tmp_p
         (("export", "--all", "--pictures", "none"), 2, "--pictures and --license are of other data sets; add --format"),
         (("export", "--all", "--query", "good"), 2, "or choose some by --task and --where, or by --query"),
         (("export", "--query", "good"), 2, "unknown saved query 'good'"),
-        (("import", tmp_path, "--format", "lerobot"), 1, "that Interplay wrote for LeRobot: no file meta/interplay.json"),
-        (("import", tmp_path, "--format", "hugging-face"), 1, "that Interplay wrote for Hugging Face: no file interplay.json"),
+        (("import", tmp_path, "--format", "lerobot"), 1, "no file meta/interplay.json"),
+        (("import", tmp_path, "--format", "hugging-face"), 1, "no data set that Interplay wrote for Hugging Face in"),
     ]:
         found, error = said(*words)
         assert (found, expected in error) == (status, True), error

@@ -66,15 +66,22 @@ def test_what_cannot_be_a_code_is_none(typed):
 
 @pytest.mark.parametrize(
     ("typed", "said"),
-    [("", "choose"), ("x" * 21, "at most 20"), *((one, "letters") for one in ("<b>x</b>", "a\u202eb", "#3", "a/b"))],
+    [
+        ("", "choose"),
+        ("x" * 21, "at most 20"),
+        *((one, "letters") for one in ("<b>x</b>", "a\u202eb", "#3", "a/b", "=1+1", "\u0300a", "a" + "\u0301" * 9)),
+    ],
 )
 def test_a_nickname_that_cannot_be_is_refused_in_words(typed, said):
     with pytest.raises(ClassError, match=said):
         read_nickname(typed)
 
 
+NAMES = ["Ünal 7", "小猫", "O'Hara", "हिन्दी", "น้ำ"]
+
+
 def test_nicknames_in_any_script_are_taken_and_offered_ones_are_free():
-    assert [read_nickname(one) for one in ("Ünal 7", "小猫", "O'Hara")] == ["Ünal 7", "小猫", "O'Hara"]
+    assert [read_nickname(one) for one in NAMES] == NAMES
     rng, taken = np.random.default_rng(0), []
     for _ in range(200):
         taken.append(new_nickname(taken, rng))

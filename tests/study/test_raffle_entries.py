@@ -49,17 +49,19 @@ def done(world) -> Enrolment:
     return world.finish(enrolment)
 
 
-def test_a_study_by_email_needs_a_raffle_and_no_platform_beside_it():
+def test_a_study_by_email_needs_a_raffle_and_no_other_channel_beside_it():
     assert parse_study(RAFFLE).channels["email"].name == "email"
     with pytest.raises(StudyError, match="needs a raffle"):
         parse_study(RAFFLE.replace("[raffle]\nwinners = 2\nprize = 25", ""))
     with pytest.raises(StudyError, match="stands beside prolific"):
         parse_study(RAFFLE + '[channels.prolific]\ncodes = { done = "DONE1" }')
+    with pytest.raises(StudyError, match="stands beside open"):  # one link cannot say which of the two it is
+        parse_study(RAFFLE + "[channels.open]")
 
 
-@pytest.mark.parametrize("typed", ["ada@lab.example", " Ada.B+x@Lab.Example ", "a@b.co", "ü@lab.example"])
+@pytest.mark.parametrize("typed", ["ada@lab.example", " Ada.B+x@Lab.Example ", "a@b.co", "ü@lab.example", "straße@lab.example"])
 def test_addresses_are_read(typed):
-    assert read_address(typed) == typed.strip().casefold()
+    assert read_address(typed) == typed.strip().lower()
 
 
 @pytest.mark.parametrize(
@@ -74,6 +76,7 @@ def test_addresses_are_read(typed):
         "a@-x.org",
         f"{'a' * 260}@lab.example",
         "a@lab.example\nbcc: b@c.de",
+        "a\x1b@lab.example",
     ],
 )
 def test_what_is_no_address_is_refused_in_words(typed):
@@ -100,7 +103,7 @@ def test_only_who_is_done_enters_and_once_and_nothing_says_with_which_address(wo
         assert "WITHOUT ROWID" in table  # a number in order of coming would say whose it is
 
 
-def test_a_raffle_is_drawn_once_after_the_study_and_then_the_addresses_are_erased(world, entries, archive):
+def test_a_raffle_is_drawn_once_after_the_study_and_then_the_addresses_are_erased(world, entries):
     addresses = [f"p{number}@lab.example" for number in range(5)]
     for address in addresses:
         entries.enter(done(world), address)
@@ -116,6 +119,10 @@ def test_a_raffle_is_drawn_once_after_the_study_and_then_the_addresses_are_erase
     assert {address for _, address in drawn.winners} <= set(addresses)
     assert [one.entry for one in draw(drawn.entries, 2, 7)[0]] == [entry for entry, _ in drawn.winners]
     assert not entries.may_enter(late)
+    with pytest.raises(AddressError, match="draw is over"):
+        entries.enter(late, "late@lab.example")
+    world.studies.open(parse_study(RAFFLE.replace("winners = 2", "winners = 3")))
+    world.studies.close("orders")
     world.now += timedelta(days=1)
     again = entries.draw("orders")
     assert (again.seed, again.winners, again.is_new) == (7, drawn.winners, False)
@@ -129,7 +136,8 @@ def test_a_raffle_is_drawn_once_after_the_study_and_then_the_addresses_are_erase
 def test_the_command_draws_among_addresses_and_erases_them(world, entries, archive, capsys):
     place = ["--data", str(archive.root)]
     entries.enter(done(world), "ada@lab.example")
-    world.studies.close("orders")
+    assert _run(["study", "close", "orders", *place]) == 0
+    assert "Draw the winners:  interplay study raffle orders" in capsys.readouterr().out
     assert _run(["study", "raffle", "orders", "--forget", *place]) == 1
     assert "Draw first" in capsys.readouterr().err
     assert _run(["study", "raffle", "orders", "--seed", "3", *place]) == 0

@@ -170,5 +170,5 @@ def test_others_of_a_variant_are_those_of_its_visits(archive, people):
         testing.add_game(session, space, {people[0]: 1}, statistics={"inside_out": 0.1})
     scores = Scores(archive.database)
     visit = ("orders", "inside_out")
-    assert scores.of_visits(space, visit, statistic="inside_out", person=one.participant_id) == [0.9]
+    assert scores.of_visits(space, visit, statistic="inside_out") == {one.participant_id: 0.4, other.participant_id: 0.9}
     assert scores.board(space).values == (1,)  # of open play; the two are paid

@@ -48,7 +48,7 @@ def with_small_pictures(task: Task) -> Task:
 
 
 class Shadow:
-    """The world of an episode that is being played, as far as its journal is written: half a second behind.
+    """The world of an episode that is being played, as far as its journal is written: up to 0.8 seconds behind.
 
     Args:
         root: The server's data folder.

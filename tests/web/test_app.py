@@ -30,6 +30,7 @@ from interplay.judge import Judging
 from interplay.judge.ratings.boards import COLUMNS
 from interplay.play.connections import wire
 from interplay.play.connections.codec import FrameDecoder, palette_from_text
+from interplay.play.connections.tokens import operator_token
 from interplay.play.server import PlayServer
 from interplay.rank.normal import Z95
 from interplay.store import EpisodeRow, EpisodeSeat, Participant
@@ -438,6 +439,11 @@ def test_a_film_that_failed_is_tried_again_for_who_asks_once_its_time_has_come(a
         assert state_once_tried() == "made"
 
 
+def as_operator(archive) -> dict[str, str]:
+    """Headers of who sees every episode."""
+    return {"Authorization": f"Bearer {operator_token(archive.root)}"}
+
+
 def test_the_catalogue_is_paged_and_filtered(tmp_path):
     archive = interplay.record.open(tmp_path)
     with archive.database.write() as session:
@@ -446,7 +452,7 @@ def test_the_catalogue_is_paged_and_filtered(tmp_path):
             hours_ago = datetime.now(UTC) - timedelta(hours=number)
             new = {"id": f"e{number:03}", "actor_kind": kind, "total_reward": float(number), "created_at": hours_ago}
             testing.add_episode(session, find("atari/qbert"), actor, number, **new)
-    with TestClient(create_app(archive)) as client:
+    with TestClient(create_app(archive), headers=as_operator(archive)) as client:
         first, last = client.get("/episodes").text, client.get("/episodes?page=3").text
         people = client.get("/episodes?actor=human").text
         beyond = client.get("/episodes?page=99").text
@@ -478,7 +484,7 @@ def test_everybody_who_played_is_named_with_their_seats(tmp_path):
         for name in ("participant-7", "random"):
             origin = "person" if name != "random" else "agent"
             admit(session, name=name, task=task.id, kind="agent", now=datetime.now(UTC), origin=origin)
-    with TestClient(create_app(archive)) as client:
+    with TestClient(create_app(archive), headers=as_operator(archive)) as client:
         rows, two, one = (client.get(path).text for path in ("/episodes", "/episodes/two", "/episodes/one"))
         videos = client.get("/api/agents/random").json()["tasks"][0]["videos"]
         page = client.get("/agents/random").text

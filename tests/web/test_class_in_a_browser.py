@@ -78,6 +78,17 @@ def test_a_class_plays_and_its_teacher_sees_it(recorded, chromium, windows, serv
         "/class/play/together/cooperative_pong",
     )
 
+    # Another pupil at the same window plays a game of their own.
+    ada.goto("/class")
+    ada.click("text=Leave the class")
+    ada.goto(f"/join/{made.shown_code}")
+    ada.click("button.go")
+    ada.wait_for_url("**/class")
+    ada.goto("/class/play/together/cooperative_pong")
+    ada.wait_for_selector("[data-start]:not([disabled])")
+    ada.keyboard.press("Enter")
+    ada.wait_for_selector("[data-lobby]:not([hidden])")
+
     teacher.once("dialog", lambda dialog: dialog.accept())
     teacher.click("text=Close the class")
     teacher.wait_for_selector("text=This class has ended")

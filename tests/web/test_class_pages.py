@@ -7,6 +7,7 @@ from html import unescape
 
 import numpy as np
 import pytest
+from itsdangerous import URLSafeSerializer
 from study_world import open_study
 
 from interplay import testing
@@ -20,6 +21,7 @@ from interplay.study.people import People
 from interplay.tasks import find
 from interplay.web import feedback, join_pages
 from interplay.web.app import create_app
+from interplay.web.identity import COOKIE, PUPIL_COOKIE
 from interplay.web.rates import Rate
 
 with warnings.catch_warnings():
@@ -117,6 +119,21 @@ def test_a_pupil_joins_by_code_and_nickname_and_sees_the_games_and_the_best(app,
     assert client.get("/class/play/atari/breakout").url.path == "/class"
     assert client.post("/class/leave").url.path == "/join"
     assert client.get("/class").url.path == "/join"
+    assert client.get("/class/play/atari/breakout").url.path == "/join"
+
+
+def test_a_pupils_cookie_of_nobody_leaves_the_browser_its_own_person(app, client):
+    own = app.state.people.find_or_add("own key")
+    for name, value in ((COOKIE, sign(app, "own key")), (PUPIL_COOKIE, "not signed"), (PUPIL_COOKIE, sign(app, "gone"))):
+        client.cookies.set(name, value)
+        assert client.post("/api/judge/matches", json={"task": TASK.id}).status_code in (201, 409)  # needs a person
+        assert client.cookies[COOKIE] == sign(app, "own key")
+        assert app.state.participant_number(client.cookies[COOKIE]) == own
+    assert client.get("/class").url.path == "/join"
+
+
+def sign(app, key: str) -> str:
+    return URLSafeSerializer(app.state.secret, salt="interplay.participant").dumps(key)
 
 
 def test_what_is_wrong_with_a_code_or_nickname_is_said_and_guessing_stops(app, client, made):
@@ -163,7 +180,9 @@ def test_a_teacher_sees_the_class_live_takes_the_table_and_closes_it(app, archiv
     page = teacher.post(f"/classes/{made.code}/rename", data={"participant": str(joined[1].participant)})
     assert page.status_code == 200
     assert "Bo" not in [one.nickname for one in app.state.classes.pupils(made)]
-    assert teacher.post(f"/classes/{made.code}/rename", data={"participant": "x"}).status_code == 200
+    for nobody in ("x", "-1", "9" * 5000):
+        assert teacher.post(f"/classes/{made.code}/rename", data={"participant": nobody}).status_code == 200
+    assert teacher.post(f"/classes/{made.code}/forget").status_code == 409
     teacher.post(f"/classes/{made.code}/close")
     assert "This class has ended" in teacher.get(f"/classes/{made.code}").text
     teacher.post(f"/classes/{made.code}/forget")
@@ -206,6 +225,9 @@ def test_nobody_but_the_teacher_and_operators_sees_a_class(app, archive, client,
     page = client.post("/classes", data={"title": "x", "task": "atari/breakot", "hours": "1", "keep_days": "1"})
     assert page.status_code == 422
     assert "choose another task" in page.text
+    page = client.post("/classes", data={"title": "x", "task": "atari/qbert", "hours": "1", "keep_days": "inf"})
+    assert page.status_code == 422
+    assert "keep days is a number" in page.text
     page = client.post("/classes", data={"title": "By form", "task": "atari/qbert", "hours": "2", "keep_days": "1"})
     assert page.url.path.startswith("/classes/")
     assert "By form" in page.text
@@ -244,7 +266,8 @@ def test_words_of_strangers_are_shown_escaped_to_operators_alone(app, archive, c
     sent = client.post("/feedback", data=form, headers={"User-Agent": hostile})
     assert "Thank you" in sent.text
     assert client.post("/feedback", data={"kind": "idea", "words": " ", "page": hostile}).status_code == 422
-    assert client.post("/feedback", data={"kind": "idea", "words": "x"}).status_code == 200
+    away = {"kind": "idea", "words": "x", "page": "/\t/elsewhere.example"}
+    assert "Back to the page" not in client.post("/feedback", data=away).text  # browsers leave a tab out
     assert client.post("/feedback", data={"kind": "idea", "words": "x"}).status_code == 429
     newest = FeedbackBox(archive.database).all()
     assert (newest[-1].words, newest[-1].page) == (hostile, "/play/x")

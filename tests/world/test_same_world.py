@@ -18,6 +18,7 @@ TASKS = [find("basalt/find_cave"), find("together/build_shelter")]
 """One whose land is hidden, one with two seats."""
 
 
+@pytest.mark.slow
 def test_pages_of_both_tasks_know_the_world_after_kills_and_reconnections():
     found = same_world.compare(600, 3, TASKS, longest=300, trouble=0.02)
     assert found["wrong"] == 0, found["first_wrong"]

@@ -57,12 +57,15 @@ class Body:
         kept: Items that stay in the hotbar when something else is fetched there.
         haste: How much of a turn is made in one tick.
         spared: Blocks that are not mined to get somewhere.
+        field: Blocks from where one is, along each axis, within which ways are looked for; a whole land takes a tenth of a
+            second.
     """
 
     def __init__(self, world: World, rng: np.random.Generator) -> None:
         self.world, self.rng = world, rng
         self.kept: set[str] = set()
         self.spared: frozenset[str] = frozenset()
+        self.field = 256
         self.haste = float(rng.uniform(0.38, 0.55))
         self.sprints = bool(rng.random() < 0.8)
 
@@ -177,20 +180,21 @@ class Body:
         pace: Callable[[], bool] | None = None,
         tries: int = 6,
         most: float = 4000.0,
-        around: int = 256,
+        around: int | None = None,
         until: Callable[[], bool] | None = None,
     ) -> Acts:
         """Go to the nearest of some cells, digging where `costs` allow.
 
         Args:
             pace: Asked before each tick: whether to wait for somebody.
+            around: As `field`, for this way.
             until: Asked at each tick: whether to stop early, which counts as success.
         """
         wanted = {cast(Position, goals)} if isinstance(goals, tuple) else set(cast(Iterable[Position], goals))
         for _ in range(tries):
             if self.footing in wanted and self._near(self.footing, 0.45):
                 return True
-            routes = Routes(self.world.grid, self.footing, wanted, costs=costs, most=most, around=around)
+            routes = Routes(self.world.grid, self.footing, wanted, costs=costs, most=most, around=around or self.field)
             if routes.goal is None:
                 return False
             if (yield from self.follow([self.footing, *routes.way()], pace=pace, until=until)):

@@ -37,11 +37,11 @@ class Sealer(AnsweringProcess[Request]):
         self._cpu_s = 0.0
         self._cpu_s_of_the_dead = 0.0
 
-    async def seal(self, path: Path) -> str:
+    async def seal(self, path: Path) -> str | None:
         """Seal the journal that a segment belongs to; one that was sealed meanwhile is as good.
 
         Returns:
-            The episode's id.
+            The episode's id; None where no step was made, and the journal is removed.
         Raises:
             RecordingError: If it cannot be sealed; the journal then stays.
         """
@@ -63,7 +63,7 @@ class Sealer(AnsweringProcess[Request]):
         request = self._requests.get(number)
         if request is None or request.answer.done():
             return
-        if answer.episode is None:
+        if answer.error is not None:
             request.answer.set_exception(RecordingError(answer.error))
         else:
             request.answer.set_result(answer.episode)

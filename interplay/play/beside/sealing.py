@@ -48,14 +48,17 @@ def main(descriptor: int) -> None:
                 return
 
 
-def _seal(archive: interplay.record.Archive, path: Path) -> str:
-    """The id of the episode, sealed now or before: by `interplay episodes repair`, or by a sealer that died too soon."""
+def _seal(archive: interplay.record.Archive, path: Path) -> str | None:
+    """The id of the episode, sealed now or before: by `interplay episodes repair`, or by a sealer that died too soon.
+    None where nothing was played."""
     if not path.exists():
         try:
             return archive.get(episode_of(path)).id
         except NotFoundError:
             pass
-    episode = archive.seal(path)
+    episode = archive.keep(path)
+    if episode is None:
+        return None
     _measure(archive, episode)
     return episode.id
 

@@ -47,6 +47,8 @@ class FrameEncoder:
         self._last = np.zeros((self.height, self.width), np.uint8)
         self._delta = np.zeros_like(self._last)
         self._last_step = -1
+        self._last_ms = 0
+        self._last_jpeg: bytes | None = None
         self._needs_key = True
         self._notices: list[str] = []
         if first.palette is not None:
@@ -109,17 +111,22 @@ class FrameEncoder:
             head = wire.pack_header(wire.DELTA_FRAME, flags, 0, step, self._last_step, time_ms, reward)
             payload = isal_zlib.compress(self._delta, 1, _RAW_DEFLATE)
         np.copyto(self._last, pixels)
-        self._last_step = step
+        self._last_step, self._last_ms = step, time_ms
         return head + payload
 
-    def _encode_jpeg(self, pixels: np.ndarray, step: int, time_ms: int, reward: float, flags: int) -> bytes:
-        import simplejpeg
+    def standing(self) -> bytes | None:
+        """The last frame once more as one that stands alone, for somebody who begins to watch; what is encoded next is as if it
+        had not been asked for. None before the first."""
+        if self.codec == "jpeg":
+            return self._last_jpeg
+        if self._last_step < 0:
+            return None
+        head = wire.pack_header(wire.KEY_FRAME, 0, 0, self._last_step, 0, self._last_ms, 0.0)
+        return head + isal_zlib.compress(self._last, 1, _RAW_DEFLATE)
 
-        head = wire.pack_header(wire.JPEG_FRAME, flags, 0, step, 0, time_ms, reward)
-        picture = np.ascontiguousarray(pixels)
-        return head + simplejpeg.encode_jpeg(
-            picture, quality=JPEG_QUALITY, colorspace="RGB", colorsubsampling="420", fastdct=True
-        )
+    def _encode_jpeg(self, pixels: np.ndarray, step: int, time_ms: int, reward: float, flags: int) -> bytes:
+        self._last_jpeg = wire.pack_header(wire.JPEG_FRAME, flags, 0, step, 0, time_ms, reward) + _jpeg(pixels)
+        return self._last_jpeg
 
     def _change_palette(self, palette: np.ndarray) -> None:
         """Announce a new table; indices keep their meaning only if it differs by value, so a key frame follows."""
@@ -150,6 +157,19 @@ class FrameEncoder:
             self.palette = self._colours.palette
             self._notices.append(wire.text("palette", palette=palette_text(self.palette)))
         return indices
+
+
+def picture_alone(frame: Frame, *, step: int, time_ms: int) -> bytes:
+    """A frame message that belongs to no stream: a JPEG, whatever the picture is."""
+    pixels = frame.pixels if frame.palette is None else frame.palette[frame.pixels]
+    return wire.pack_header(wire.JPEG_FRAME, 0, 0, step, 0, time_ms, 0.0) + _jpeg(pixels)
+
+
+def _jpeg(pixels: np.ndarray) -> bytes:
+    import simplejpeg
+
+    picture = np.ascontiguousarray(pixels)
+    return simplejpeg.encode_jpeg(picture, quality=JPEG_QUALITY, colorspace="RGB", colorsubsampling="420", fastdct=True)
 
 
 def finite_reward(reward: float) -> float:

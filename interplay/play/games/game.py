@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import json
-import logging
 import time
 from collections.abc import Coroutine
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
-from interplay.envs import backends
 from interplay.play.connections import wire
-from interplay.play.games import agreement
+from interplay.play.games.closing import Closing
 from interplay.play.games.for_study import ForStudy
-from interplay.play.games.lobby import Lobby, LobbyServer
+from interplay.play.games.hosting import Hosting
+from interplay.play.games.lobby import Lobby
+from interplay.play.games.parts import GameServer
 from interplay.play.games.seat import Seat
-from interplay.play.games.state import OVER, State
-from interplay.play.games.takeover import PlayingServer, Takeover
-from interplay.play.limits import Limits
+from interplay.play.games.state import OVER, UNBEGUN, State
+from interplay.play.games.takeover import Takeover
+from interplay.play.games.watching import Watchers
 from interplay.play.tables import address as tables_address
 from interplay.play.workers import channel
 from interplay.play.workers.channel import ToWorker, pack_input
@@ -27,42 +26,9 @@ from interplay.tasks import Task
 
 if TYPE_CHECKING:
     from interplay.play.connections.connection import Connection
-    from interplay.play.workers.pool import WorkerLink, WorkerPool
-
-log = logging.getLogger("interplay.play")
 
 _HUD = '{"type":"hud"'
 """How a message of the worker begins that says score and time."""
-MAX_RECOVERIES = 3
-"""A game whose worker died more often is ended: its world is probably why."""
-
-
-class GameServer(LobbyServer, PlayingServer, Protocol):
-    """What a game asks of the server it is played on.
-
-    Attributes:
-        pool: Where its worker is from.
-        limits: How many processes there may be.
-        seat_kept_s: How long a seat waits for a socket that was lost.
-        idle_s: How long it waits for a connected player who does not start or resume.
-    """
-
-    pool: WorkerPool
-    limits: Limits
-    seat_kept_s: float
-    idle_s: float
-
-    async def seal(self, path: Path) -> str:
-        """Seal a finished journal; returns the episode's id."""
-        ...
-
-    async def seal_what_is_left(self, episode_id: str) -> bool:
-        """Seal the journal of an episode that failed; returns whether anything of it is kept."""
-        ...
-
-    def note_started(self, game: Game) -> None:
-        """Write down that a game is played."""
-        ...
 
 
 class Game:
@@ -80,11 +46,11 @@ class Game:
     Attributes:
         is_blind: Whether its players are not told of agents.
         seats: In the task's order.
-        link: Its worker.
-        is_opened: Whether the worker has the world.
-        sealed_id: Of the episode, once it is sealed.
+        hosting: Where its world is.
         takeover: The agents in its seats.
-        lobby: How its players wait for one another.
+        lobby: How its players wait for one another, until the first step.
+        closing: How it ends.
+        watchers: Who watches and does not play.
     """
 
     def __init__(
@@ -108,38 +74,31 @@ class Game:
         self.is_blind = study is not None and study.is_blind
         self.state = state
         self.seats = [Seat(name, index) for index, name in enumerate(task.seats)]
-        self.link: WorkerLink | None = None
-        self.is_opened = False
-        self.sealed_id: str | None = None
+        self.hosting = Hosting(self, server, is_counted=state is not State.HELD)
         self.takeover = Takeover(self, server)
-        self.lobby = Lobby(self, server, self.takeover)
-        self._countdown_s = countdown_s
-        self._start_when_opened = False
+        self.lobby = Lobby(self, server, self.takeover, countdown_s=countdown_s)
+        self.closing = Closing(self, server)
+        self.watchers = Watchers(self)
         self._end_when_opened: tuple[str, Seat] | None = None
         """A player left while the world was being rebuilt: the episode ends when it is there."""
-        self._ended_by: Seat | None = None
         self._said_of_seats: list[dict[str, str]] = []
-        self._num_recoveries = 0
-        self._is_counted = state is not State.HELD
-        """Whether a place for a process was counted when it was granted."""
-        self._timer: asyncio.TimerHandle | None = None
+        self._restoring: asyncio.TimerHandle | None = None
         self._tasks: set[asyncio.Task[None]] = set()
 
     @property
+    def is_opened(self) -> bool:
+        """Whether the worker has the world."""
+        return self.hosting.is_opened
+
+    @property
     def holds_world(self) -> bool:
-        """Whether it has, or will have, a process to itself because it is slow; a game that is held for its players has a place
-        too. One that browsers draw needs none, though it may have got one that was ready."""
-        return (self.link is not None and self.link.alone and not self.is_drawn_here) or self._needs_process
+        """As `Hosting.holds_world`."""
+        return self.hosting.holds_world
 
     @property
-    def is_drawn_here(self) -> bool:
-        """Whether every player's page draws the world, so that it needs little time."""
-        taken = [seat for seat in self.seats if seat.session is not None]
-        return bool(taken) and all(seat.is_drawn_here for seat in taken)
-
-    @property
-    def _needs_process(self) -> bool:
-        return self.server.limits.is_slow(self.task) and not self.is_drawn_here
+    def owners(self) -> dict[str, Owner]:
+        """Seat -> who sits there."""
+        return {seat.name: seat.owner for seat in self.seats if seat.owner is not None}
 
     @property
     def open_seat(self) -> Seat | None:
@@ -178,16 +137,13 @@ class Game:
         if self.state in OVER or seat.last_words is not None:
             seat.say_last_words()
             return
-        if self._end_when_opened is not None and self._end_when_opened[1] is seat:
-            self._end_when_opened = None
+        self._has_not_left(seat)
         self.look_away(seat)  # whoever comes is asked before the game goes on for them
         if self.state is State.EMPTY:
             self.state = State.WAITING
-            self._open()
+            self.hosting.open()
         elif self.state is State.HELD:
-            for one in self.seats:
-                one.is_restored = one.is_away = one.has_person
-            self._go_on(alone=self._needs_process)
+            self._restore()
         elif self.is_opened:
             self.command(channel.Welcome(is_shown=not seat.is_drawn_here), seat)
         self.go(seat, True)  # a new socket starts unhindered
@@ -198,7 +154,6 @@ class Game:
         if not seat.lose(connection) or seat.last_words is not None:
             return
         self.look_away(seat)
-        seat.is_ready = False
         if self.state not in OVER:
             seat.wait(self.server.seat_kept_s, self._give_up)
             self.takeover.lost_socket(seat)
@@ -210,10 +165,10 @@ class Game:
             return
         kind, first, second, pressed = seat.read(message)
         if self.task.takes_turns and pressed and self.state is State.PLAYING:
-            self._wait_for_player(seat)
+            self.wait_for_player(seat)
         received_us = time.time_ns() // 1000
         head = message.buttons, message.painted_step, message.client_ms, received_us
-        self._send(seat, ToWorker.INPUT, pack_input(*head, kind, first, second, pressed))
+        self.hosting.send(seat, ToWorker.INPUT, pack_input(*head, kind, first, second, pressed))
 
     def on_command(self, seat: Seat, command: wire.ClientCommand) -> None:
         """A player's page says something."""
@@ -224,33 +179,26 @@ class Game:
                 seat.drawn_by = channel.DrawnBy(command.drawn == "here", command.gui_width, command.gui_height)
                 if self.is_opened:
                     self.command(seat.drawn_by, seat)
-                self._note_who_draws(seat)
+                self.hosting.note_who_draws(seat)
             case "land", _ if self.is_opened:
                 self.command(channel.Land(command.parts), seat)
             case "painted", _ if self.is_opened:
                 painted = (command.yaw, command.pitch, command.width, command.height, command.fps, command.input_ms)
                 self.command(channel.Painted(PaintedPicture(*painted)), seat)
             case "start" | "resume", State.WAITING:
-                seat.is_ready = True
-                self.count_down_when_all_are_ready()
-            case "start" | "resume", State.PAUSED:
+                self.lobby.ready(seat)
+            case "start" | "resume", State.PAUSED | State.RECOVERING:
                 self._look_again(seat)
             case "start" | "resume", State.PLAYING if seat.is_away:
                 self._look_again(seat)
             case "pause", State.COUNTDOWN | State.PLAYING | State.PAUSED | State.RECOVERING if not seat.is_away:
                 said = self.state in (State.COUNTDOWN, State.PLAYING)
                 self.look_away(seat)
-                self._wait_for_player(seat)
+                self.wait_for_player(seat)
                 if said:
                     seat.text("paused", reason="blur")
-            case "resume", State.RECOVERING:
-                seat.stop_waiting()
-                seat.is_away = seat.is_restored = False
-                if self._end_when_opened == ("left", seat):
-                    self._end_when_opened = None
-                self.takeover.came_back(seat)
             case "key", _ if self.is_opened:
-                self._send(seat, ToWorker.KEY)
+                self.hosting.send(seat, ToWorker.KEY)
             case "partner", State.WAITING:
                 self.lobby.choose_agent(seat)
             case "wheel", _:
@@ -258,54 +206,33 @@ class Game:
             case "quit", State.PLAYING | State.PAUSED | State.RECOVERING:
                 self.takeover.gone(seat, "quit")
             case "quit", State.WAITING | State.COUNTDOWN:
-                self._leave_unplayed(seat, "quit")
+                self.lobby.leave(seat, "quit")
         self.tell_seats()
 
     def hold(self, seat: Seat) -> None:
         """A client reads too slowly."""
-        self._send(seat, ToWorker.HOLD)
+        self.hosting.send(seat, ToWorker.HOLD)
 
     def go(self, seat: Seat, dropped: bool) -> None:
         """A client has read everything."""
-        self._send(seat, ToWorker.GO, b"\x01" if dropped else b"")
-
-    def free(self, seat: Seat) -> None:
-        """A player leaves before the first step: somebody else may have the seat, or the world goes with the last of them."""
-        self._stop_timer()
-        self._start_when_opened = False
-        with self.server.granting:  # nobody may join meanwhile
-            self.seats[seat.index] = Seat(seat.name, seat.index)
-            is_empty = not any(one.has_person for one in self.seats)
-            was_counting = self.state is State.COUNTDOWN
-            self.state = State.ENDED if is_empty else State.EMPTY if self.state is State.EMPTY else State.WAITING
-        if was_counting:
-            self._wait_for_connected()
-        if is_empty:
-            self.command(channel.Close())
-            self._leave_worker()
-        self.tell_seats()
-        self._tell_lobby()
-
-    def _tell_lobby(self) -> None:
-        """A seat is open again."""
-        for seat in self.seats:
-            self.lobby.tell(seat)
+        self.hosting.send(seat, ToWorker.GO, b"\x01" if dropped else b"")
 
     def tell_seats(self) -> None:
         """Where there are several seats: tell every player who is there, when that has changed."""
         if len(self.seats) == 1 or self.state in OVER:
             return
-        said = [{"seat": seat.name} | self._state_of(seat) for seat in self.seats]
+        said = [{"seat": seat.name} | self.state_of(seat) for seat in self.seats]
         if said != self._said_of_seats:
             self._said_of_seats = said
             for seat in self.seats:
                 seat.text("seats", you=seat.name, seats=said)
 
-    def _state_of(self, seat: Seat) -> dict[str, str]:
+    def state_of(self, seat: Seat) -> dict[str, str]:
+        """How a seat stands, as its players are told."""
         if seat.is_open:
             return {"state": "open"}
         is_agents = seat.agent is not None and not seat.is_playing and (seat.acting is not None or seat.session is None)
-        is_before = self.state in (State.EMPTY, State.WAITING, State.COUNTDOWN)
+        is_before = self.state in UNBEGUN
         if self.is_blind:  # a person and an agent go through the same states
             is_there = is_agents or seat.is_playing or self.state is State.PLAYING
             return {
@@ -318,32 +245,39 @@ class Game:
             return {"state": "away" if seat.connection is None else "ready" if seat.is_ready else "here"}
         return {"state": "playing" if seat.is_playing else "away"}
 
+    # Ends
+
     def end(self, outcome: str, seat: Seat) -> None:
-        """End the episode, because of one of its players."""
-        self._stop_timers()
-        if self.state in (State.PLAYING, State.PAUSED):
+        """End the episode, because of one of its players; where its world is being rebuilt, when it is back."""
+        self.stop_timers()
+        if self.state is State.RECOVERING:
+            self._end_when_opened = outcome, seat
+        elif self.state in (State.PLAYING, State.PAUSED):
             self.state = State.ENDING
-            self._ended_by = seat
+            self.closing.ended_by = seat
             self.command(channel.Finish(outcome))
-
-    def end_when_opened(self, outcome: str, seat: Seat) -> None:
-        """End the episode, because of one of its players, when its world is back."""
-        self._end_when_opened = outcome, seat
-
-    def hold_for(self, seconds: float) -> None:
-        """Wait for the players of a game that a killed server has left."""
-        for seat in self.seats:
-            if seat.has_person:
-                seat.wait(seconds, self._give_up)
 
     def give_up(self) -> None:
         """Wait no longer for anybody."""
-        self._stop_timers()
+        self.stop_timers()
         self._give_up(self.seats[0])
 
     def leave(self, words: str) -> None:
         """Send everybody a last message and close their sockets: the server ends."""
-        self._part(dict.fromkeys(self.seats, words))
+        self.closing.part(dict.fromkeys(self.seats, words))
+
+    def _give_up(self, seat: Seat) -> None:
+        """This player is not coming."""
+        if self.takeover.can_go_on_without(seat) or (self.state is State.RECOVERING and self.hosting.link is not None):
+            self.takeover.gone(seat, "left")
+        elif self.state is State.HELD:
+            self.closing.failed("interrupted", "the server was restarted while you were away")
+        elif self.state is State.RECOVERING:
+            self.closing.failed("interrupted", "the game could not be restored")
+        elif self.state in (State.PLAYING, State.PAUSED):
+            self.end("left", seat)
+        elif self.state in (State.WAITING, State.COUNTDOWN):
+            self.lobby.leave(seat, "left")
 
     # The worker's side
 
@@ -352,10 +286,17 @@ class Game:
         seat = self.seats[seat_index]
         if seat.connection is not None and seat.is_welcomed:
             seat.connection.send_frame(message, last=last)
+        self.watchers.frame(seat_index, message, last=last)
+
+    def on_watched(self, seat_index: int, message: bytes) -> None:
+        """Pass a frame on to those who watch a seat."""
+        self.watchers.picture(seat_index, message)
 
     def on_text(self, seat_index: int, message: str) -> None:
         """Pass a JSON message on."""
         seat = self.seats[seat_index]
+        seat.note(message)
+        self.watchers.text(seat_index, message)
         if (self.state is State.PAUSED or seat.is_away) and json.loads(message)["type"] in ("started", "resumed"):
             return  # it crossed the player's pause on the way, and the worker has the pause by now
         if message.startswith(_HUD):
@@ -372,101 +313,55 @@ class Game:
                     seat.pass_on(wire.text("preparing", text=text, share=share))
             case channel.Opened():
                 self._on_opened()
+            case channel.Watched():
+                self.watchers.welcome(seat_index, event)
             case channel.Welcomed():
                 self._welcome(self.seats[seat_index], event)
             case channel.Acting():
                 self.takeover.on_acting(self.seats[seat_index], event)
+                self.lobby.begin_when_all_are_ready()
             case channel.AgentLost():
                 self.takeover.on_lost(self.seats[seat_index], event)
-                self._tell_lobby()
+                self.lobby.tell()
             case channel.Slow():
-                self._on_slow(event)
+                self.hosting.note_slow(event)
             case channel.Released():
-                self._leave_worker()
-                self._go_on(alone=True)
+                self.hosting.released()
             case channel.Ended():
-                self._end_with(self._seal(event))
+                self.closing.ended(event)
             case channel.Failed(code, message):
-                self._end_with(self._seal_failed(code, message))
+                self.closing.failed(code, message)
 
     def on_orphaned(self) -> None:
         """Its worker died."""
-        self.link = None
-        self.is_opened = False
+        message = self.hosting.lost()
         if self.state is State.ENDING:
             # The journal may have its end marker or not: sealing finds out.
-            self._run(self._seal_failed("interrupted", "the episode ended while its worker died"))
-            return
-        self._num_recoveries += 1
-        if self._num_recoveries > MAX_RECOVERIES:
-            message = f"no worker could hold the world of {self.task.title}; {self._num_recoveries} have tried"
-            self._end_with(self._seal_failed("world_failed", message))
-        elif self.state in (State.WAITING, State.COUNTDOWN):
-            self._open()
-        elif self.state in (State.PLAYING, State.PAUSED, State.RECOVERING):
-            # From the second time on each game gets a worker of its own, so that one bad world stops bothering the others.
-            self._go_on(alone=self._num_recoveries > 1)
-
-    # Steps of the state machine
-
-    def _open(self) -> None:
-        for_people = any(seat.owner is None or seat.owner.kind == "human" for seat in self.seats)
-        command = channel.Open(self.task.to_json(), self.seed, for_people)
-        self._is_counted = self._is_counted and not self.is_drawn_here
-        # Drawn or not, a game begins soonest in the worker that was made ready for it.
-        has_spare = backends.of(self.task).must_load and self.server.pool.has_spare
-        self._run(self._place(command, alone=self._needs_process or has_spare))
-
-    def _go_on(self, *, alone: bool) -> None:
-        """Rebuild the episode from its journal on another worker."""
-        self.state = State.RECOVERING
-        self.is_opened = False
-        for seat in self.seats:
-            seat.text("paused", reason="recovering")
-        owners = {seat.name: name for seat in self.seats if (name := self.takeover.owner_now(seat)) is not None}
-        self._run(self._place(channel.GoOn(self.task.to_json(), self.episode_id, owners), alone=alone))
-
-    async def _place(self, command: channel.Command, *, alone: bool) -> None:
-        try:
-            alone = alone and self._may_be_alone
-            link = await self.server.pool.choose(alone=alone, loaded=backends.of(self.task).must_load)
-        except OSError as error:
-            log.error("game %d: no worker could be started: %s", self.number, error)
-            if self.state not in OVER and not self.server.pool.stopping:
-                self.on_orphaned()
-            return
-        if self.state in OVER:
-            self.server.pool.leave(link, self.number)
-            return
-        self.link = link
-        link.games[self.number] = self
-        link.command(self.number, command)
+            self.closing.failed("interrupted", "the episode ended while its worker died")
+        elif message is not None:
+            self.closing.failed("world_failed", message)
 
     def _on_opened(self) -> None:
-        self.is_opened = True
+        self.hosting.opened()
         self.takeover.on_opened()
+        self.watchers.on_opened()
         for seat in self.seats:
             if seat.connection is not None and not seat.is_welcomed:
                 self.command(channel.Welcome(is_shown=not seat.is_drawn_here), seat)
             elif seat.connection is not None and seat.drawn_by is not None:
                 self.command(seat.drawn_by, seat)
             elif seat.connection is not None:
-                self._send(seat, ToWorker.KEY)
+                self.hosting.send(seat, ToWorker.KEY)
         if self.state is State.RECOVERING:
+            self.state = State.PAUSED
             if self._end_when_opened is not None:
-                self.state = State.PAUSED
                 self.end(*self._end_when_opened)
-            elif self._goes_on:
-                self.state = State.PLAYING
-                self.command(self._start)
             else:
-                self.state = State.PAUSED
-            for seat in self.seats:
-                if self.state is State.PAUSED or (self.state is State.PLAYING and not seat.is_playing):
-                    seat.text("paused", reason="others" if seat.is_playing else "blur")
-        if self._start_when_opened:
-            self._start_when_opened = False
-            self._begin()
+                self.go_on()
+                for seat in self.seats:
+                    if self.state is State.PAUSED or not seat.is_playing:
+                        seat.text("paused", reason="others" if seat.is_playing else "blur")
+        self.lobby.opened()
         self.tell_seats()
 
     def _welcome(self, seat: Seat, event: channel.Welcomed) -> None:
@@ -476,7 +371,7 @@ class Game:
         seat.is_welcomed = True
         started = self.state not in (State.WAITING, State.COUNTDOWN)
         if self.state is not State.COUNTDOWN and not (started and seat.is_playing):
-            self._wait_for_player(seat)
+            self.wait_for_player(seat)
         seat.text(
             "welcome",
             version=wire.VERSION,
@@ -495,52 +390,29 @@ class Game:
         )
         self._said_of_seats = []  # they have not heard it yet
         self.tell_seats()
-        self.lobby.tell(seat)
+        self.lobby.tell()
         self.takeover.tell_wheel(seat)
 
-    def count_down_when_all_are_ready(self) -> None:
-        """Begin, if nobody is missing."""
-        if self.state is State.WAITING and all(seat.is_ready for seat in self.seats):
-            for seat in self.seats:
-                seat.stop_waiting()
-            self._count_down(self._countdown_s)
+    # Who looks at the game
 
-    def _count_down(self, seconds: int) -> None:
-        self._stop_timer()
-        self.state = State.COUNTDOWN
-        if seconds > 0:
-            for seat in self.seats:
-                seat.text("countdown", seconds=seconds)
-            self._timer = asyncio.get_running_loop().call_later(1.0, self._count_down, seconds - 1)
-        elif self.is_opened:
-            self._begin()
-        else:
-            self._start_when_opened = True
-
-    def _stop_countdown(self, seat: Seat) -> None:
-        """The countdown begins anew when this player is back."""
-        self._stop_timer()
-        self._start_when_opened = False
-        self.state = State.WAITING
-        seat.is_ready = False
-        self._wait_for_connected(but=seat)
-
-    def _begin(self) -> None:
-        if self.state is State.COUNTDOWN:
-            self._stop_timer()
-            self.state = State.PLAYING
+    def start_clock(self) -> None:
+        """Play from now on: the first step, or the next."""
+        is_first = self.state is State.COUNTDOWN
+        self.state = State.PLAYING
+        if is_first:
             self.server.note_started(self)
-            self.command(self._start)
-            if self.task.takes_turns:  # nothing else ends a game whose player does nothing
-                for seat in self.seats:
-                    self._wait_for_player(seat)
-            self.tell_seats()
+        session = next((seat.session for seat in self.seats if seat.session is not None), "")
+        self.command(channel.Start(self.episode_id, session, self.seed, self.owners))
+        if is_first and self.task.takes_turns:  # nothing else ends a game whose player does nothing
+            for seat in self.seats:
+                self.wait_for_player(seat)
+        self.tell_seats()
 
     def look_away(self, seat: Seat) -> None:
         """A player does not look at the game from now on; the clock stops with the last of them."""
         match self.state:
-            case State.COUNTDOWN:
-                self._stop_countdown(seat)
+            case State.EMPTY | State.WAITING | State.COUNTDOWN:
+                self.lobby.unready(seat)
             case State.PLAYING:
                 seat.is_away = True
                 if any(one.is_playing for one in self.seats):
@@ -555,185 +427,83 @@ class Game:
 
     def _look_again(self, seat: Seat) -> None:
         """A player is back."""
+        self._has_not_left(seat)
         seat.stop_waiting()
         seat.is_away = seat.is_restored = False
         if self.task.takes_turns:
-            self._wait_for_player(seat)
+            self.wait_for_player(seat)
         self.takeover.came_back(seat)
         if self.state is State.PLAYING:
             self.command(channel.Back(), seat)
-        elif not self.go_on():
+        elif self.state is State.PAUSED and not self.go_on():
             seat.text("paused", reason="others")
-        self._note_who_draws(seat)  # a socket that came back is sent pictures until it asks for scenes
+        self.hosting.note_who_draws(seat)  # a socket that came back is sent pictures until it asks for scenes
 
-    def _note_who_draws(self, seat: Seat) -> None:
-        """A game that is to be sent pictures from now on is moved, where there is room."""
-        if backends.of(self.task).sends_scenes:
-            seat.is_drawn_here = seat.drawn_by is not None and seat.drawn_by.here
-            self._move_if_slow()
+    def _has_not_left(self, seat: Seat) -> None:
+        """A player who was given up while the world was being rebuilt is back before it is."""
+        if self._end_when_opened == ("left", seat):
+            self._end_when_opened = None
 
     def go_on(self) -> bool:
-        """End a pause if nobody is missing; returns whether the game goes on."""
-        if self.state is not State.PAUSED or not self._goes_on:
+        """End a pause if somebody looks at the game, and nobody is missing of those who were there before the server was
+        killed; returns whether the game goes on."""
+        is_missing = any(seat.is_restored for seat in self.seats)
+        if self.state is not State.PAUSED or is_missing or not any(seat.is_playing for seat in self.seats):
             return False
-        self.state = State.PLAYING
-        self.command(self._start)
+        self.start_clock()
         return True
 
-    @property
-    def _goes_on(self) -> bool:
-        """Whether somebody looks at the game, and everybody has said so who was there before the server was killed."""
-        return any(seat.is_playing for seat in self.seats) and not any(seat.is_restored for seat in self.seats)
-
-    def _wait_for_player(self, seat: Seat) -> None:
+    def wait_for_player(self, seat: Seat) -> None:
         """A player who is connected but does nothing keeps the seat only so long."""
         seat.wait(self.server.idle_s, self._give_up)
 
-    def _wait_for_connected(self, *, but: Seat | None = None) -> None:
-        """A countdown was broken: the others keep their seats only so long again."""
+    # After the server was killed
+
+    def hold_for(self, seconds: float) -> None:
+        """Wait for the players of a game that a killed server has left."""
         for seat in self.seats:
-            if seat is not but and seat.connection is not None:
-                self._wait_for_player(seat)
+            if seat.has_person:
+                seat.wait(seconds, self._give_up)
 
-    def _give_up(self, seat: Seat) -> None:
-        """This player is not coming."""
-        if self.takeover.can_go_on_without(seat) or (self.state is State.RECOVERING and self.link is not None):
-            self.takeover.gone(seat, "left")
-        elif self.state is State.HELD:
-            self._end_with(self._seal_failed("interrupted", "the server was restarted while you were away"))
-        elif self.state is State.RECOVERING:
-            self._end_with(self._seal_failed("interrupted", "the game could not be restored"))
-        elif self.state in (State.PLAYING, State.PAUSED):
-            self.end("left", seat)
-        elif self.state in (State.WAITING, State.COUNTDOWN):
-            self._leave_unplayed(seat, "left")
-
-    def _leave_unplayed(self, seat: Seat, outcome: str) -> None:
-        """Leave before the first step: there is nothing to keep."""
-        seat.part(_unplayed(self.lobby.leave(seat, outcome)))
-        self.free(seat)
-        self.server.note_over(seat, state="ended")
-
-    def _on_slow(self, event: channel.Slow) -> None:
-        self.server.limits.mark_slow(self.task, event.step_ms)
+    def _restore(self) -> None:
+        """The first of them is back. Whoever an agent acted for at the end was away, and is not waited for; the others are, for
+        a while. They may still come back, as long as their seats are held."""
         for seat in self.seats:
-            seat.is_drawn_here = seat.is_drawn_here and seat.drawn_by is not None and seat.drawn_by.here
-        if event.movable:
-            self._move_if_slow()
+            seat.is_away = seat.has_person
+            seat.is_restored = seat.has_person and seat.agent is None
+        self.hosting.restore()
+        self._restoring = asyncio.get_running_loop().call_later(self.server.seat_kept_s, self._wait_no_longer)
 
-    def _move_if_slow(self) -> None:
-        """Go on in a worker alone, where that is needed and there is room; what is recorded goes along."""
-        if self.link is None or self.link.alone or self.state is not State.PLAYING or not self._needs_process:
-            return
-        self._is_counted = False  # it was granted as one that shares a worker
-        if len(self.link.games) > 1 and self._may_be_alone:
-            self.state = State.RECOVERING
-            self.command(channel.Release())
-
-    @property
-    def _may_be_alone(self) -> bool:
-        return self.server.limits.may_be_alone(self.task, self.server.pool.num_alone, is_counted=self._is_counted)
-
-    def _end_with(self, sealing: Coroutine[Any, Any, None]) -> None:
-        """Nothing is played any more; what is left to do takes a while."""
-        with self.server.granting:  # nobody joins a game that is ending
-            self.state = State.ENDING
-        self._stop_timers()
-        self._leave_worker()
-        self._run(sealing)
-
-    async def _seal(self, event: channel.Ended) -> None:
-        if event.path is None:
-            self._is_over(dict.fromkeys(self.seats, _unplayed(event.outcome)), state="ended")
-            return
-        try:
-            episode_id = await self.server.seal(Path(event.path))
-        except Exception:
-            log.exception("game %d: sealing %s failed", self.number, event.path)
-            message = "your game is saved, but it is not in the catalogue yet"
-            words = wire.text("error", code="not_sealed", message=message, episode=self.episode_id)
-            self._is_over(dict.fromkeys(self.seats, words), state="interrupted", episode_id=self.episode_id)
-            return
-        self.sealed_id = episode_id
-        more: dict[str, Any] = {} if self._ended_by is None or len(self.seats) == 1 else {"by": self._ended_by.name}
-        can_be = event.num_steps > 0 and agreement.can_be_compared(self.task, self.seed, event.outcome, self._owners.values())
-        said = {
-            seat: wire.text(
-                "ended",
-                episode=episode_id,
-                outcome=event.outcome,
-                total_reward=event.total_rewards[seat.index],
-                num_steps=event.num_steps,
-                may_ask=can_be and seat.owner is not None and seat.owner.participant_id is not None,
-                **more,
-            )
-            for seat in self.seats
-        }
-        self._is_over(said, state="ended", episode_id=episode_id)
-
-    async def _seal_failed(self, code: str, message: str) -> None:
-        """The episode ended with an error: keep what was recorded, then say so."""
-        episode_id = self.episode_id if await self.server.seal_what_is_left(self.episode_id) else None
-        message += "\nWhat you played until then is kept." if episode_id is not None else ""
-        words = wire.text("error", code=code, message=message, episode=episode_id)
-        self._is_over(dict.fromkeys(self.seats, words), state="interrupted", episode_id=episode_id)
-
-    def _is_over(self, words: dict[Seat, str], *, state: str, episode_id: str | None = None) -> None:
-        """Tell everybody, and write it down."""
-        self._part(words)
+    def _wait_no_longer(self) -> None:
+        """Who is there and does not go on has paused. For who is not there an agent acts; where none can, the game waits on."""
         for seat in self.seats:
-            if seat.session is not None and not seat.is_gone:
-                self.server.note_over(seat, state=state, episode_id=episode_id)
-
-    def _part(self, words: dict[Seat, str]) -> None:
-        self.state = State.ENDED
-        self._stop_timers()
-        for seat in self.seats:
-            seat.part(words[seat])
+            if seat.connection is None:
+                self.takeover.lost_socket(seat)
+            else:
+                seat.is_restored = False
+        self.go_on()
+        self.tell_seats()
 
     # Small things
 
-    @property
-    def _owners(self) -> dict[str, Owner]:
-        return {seat.name: seat.owner for seat in self.seats if seat.owner is not None}
-
-    @property
-    def _start(self) -> channel.Start:
-        session = next((seat.session for seat in self.seats if seat.session is not None), "")
-        return channel.Start(self.episode_id, session, self.seed, self._owners)
-
-    def _leave_worker(self) -> None:
-        self.is_opened = False
-        if self.link is not None:
-            self.server.pool.leave(self.link, self.number)
-            self.link = None
-
-    def _send(self, seat: Seat, kind: ToWorker, payload: bytes = b"") -> None:
-        if self.link is not None and seat.last_words is None:
-            self.link.send(self.number, kind, payload, seat=seat.index)
-
     def command(self, command: channel.Command, seat: Seat | None = None) -> None:
         """Tell the worker something about the game, or about a seat."""
-        if self.link is not None:
-            self.link.command(self.number, command, seat=0 if seat is None else seat.index)
+        self.hosting.command(command, seat)
 
-    def _stop_timer(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
+    def leave_worker(self) -> None:
+        """The world is not needed any more."""
+        self.hosting.leave()
 
-    def _stop_timers(self) -> None:
-        self._stop_timer()
+    def stop_timers(self) -> None:
+        """Wait for nothing any more."""
+        self.lobby.stop()
+        if self._restoring is not None:
+            self._restoring.cancel()
         for seat in self.seats:
             seat.stop_waiting()
 
-    def _run(self, coroutine: Coroutine[Any, Any, None]) -> None:
+    def run(self, work: Coroutine[Any, Any, None]) -> None:
         """Run to the end in the background; the set keeps it from being collected."""
-        task = asyncio.get_running_loop().create_task(coroutine)
+        task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-
-
-def _unplayed(outcome: str) -> str:
-    """The last message where nothing was recorded."""
-    return wire.text("ended", episode=None, outcome=outcome, total_reward=0.0, num_steps=0)

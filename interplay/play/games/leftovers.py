@@ -9,7 +9,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
+from interplay.play.workers.channel import Acting
 from interplay.record import Archive, RecordingError, journal
+from interplay.record.rewards import counted
 from interplay.record.schema import Header
 from interplay.store import PlaySession, sessions
 from interplay.tasks import Task
@@ -26,12 +28,12 @@ class LeftGame(NamedTuple):
     Attributes:
         header: Of its journal.
         people: The sessions of those who sat there, in the order of the seats.
-        agents: Seat -> the agent that acted there last, of the others.
+        acting: Seat -> the agent that acted there last, and since when: of seats that nobody has, and of people who were away.
     """
 
     header: Header
     people: list[PlaySession]
-    agents: dict[str, str]
+    acting: dict[str, Acting]
 
 
 class Leftovers(NamedTuple):
@@ -63,6 +65,7 @@ def find(
     *,
     taken_within_s: float,
     is_agent: Callable[[str], bool],
+    partner: Callable[[Task], str | None],
 ) -> Leftovers:
     """Look through the journals that no running process writes, and through the sessions.
 
@@ -71,6 +74,7 @@ def find(
         tasks: On offer now, by id.
         taken_within_s: The player of an older game or seat does not come back.
         is_agent: Whether an agent of this name can act in a game.
+        partner: Who acts for a person who is gone.
     """
     found = Leftovers([], [], [], dict.fromkeys(left_open))
     if left_open:
@@ -86,11 +90,11 @@ def find(
             continue
         seated = [row for row in left_open.values() if header.episode == row.episode_id or header.session_id == row.id]
         seated.sort(key=lambda row: header.seats.index(row.seat or header.seats[0]))
-        free = [seat for seat in header.seats if seat not in {row.seat or header.seats[0] for row in seated}]
+        people = {row.seat or header.seats[0]: row.actor for row in seated}
         goes_on = bool(seated) and header.deterministic and _goes_on(paths, taken_within_s)
-        agents = _last_owners(paths, free) if goes_on else {}
-        if goes_on and all(map(is_agent, agents.values())):
-            found.games.append(LeftGame(header, seated, agents))
+        acting = _acting(paths, header, people, is_agent, partner) if goes_on else None
+        if acting is not None:
+            found.games.append(LeftGame(header, seated, acting))
         else:
             found.ended.append(paths[0])
         for row in seated:
@@ -122,12 +126,44 @@ def _goes_on(paths: list[Path], written_within_s: float) -> bool:
         return False
 
 
-def _last_owners(paths: list[Path], seats: list[str]) -> dict[str, str]:
-    """Seat -> name of who acted there last."""
-    if not seats:
-        return {}
-    table = journal.Journal(paths).table([f"owner.{seat}" for seat in seats])
-    return {seat: table.column(f"owner.{seat}")[-1].as_py() or "" for seat in seats}
+def _acting(
+    paths: list[Path],
+    header: Header,
+    people: Mapping[str, str],
+    is_agent: Callable[[str], bool],
+    partner: Callable[[Task], str | None],
+) -> dict[str, Acting] | None:
+    """Seat -> the agent that acts there when the game goes on, where one does; None if it cannot go on.
+
+    Args:
+        people: Seat -> name of the person who has it.
+    """
+    found = {}
+    for seat, last in last_acting(paths, header).items():
+        if last.owner == people.get(seat):
+            continue
+        agent = last.owner if is_agent(last.owner) else None
+        if agent is None and header.owner_called(last.owner).kind == "human":  # who left a moment before the kill
+            agent = partner(header.task)
+        if agent is not None:
+            found[seat] = Acting(agent, agent, last.step, last.total_reward)
+        elif seat not in people:
+            return None
+    return found
+
+
+def last_acting(paths: list[Path], header: Header) -> dict[str, Acting]:
+    """Seat -> who acted there last, since which step, and what the seat had earned until then."""
+    columns = [f"{what}.{seat}" for seat in header.seats for what in ("owner", "reward")]
+    steps = journal.Journal(paths).table(columns).slice(1)  # the first row is the first observation
+    found = {}
+    for seat in header.seats:
+        owners = steps.column(f"owner.{seat}").to_pylist()
+        last = owners[-1] if owners else header.owners[seat].name
+        since = max((step for step, owner in enumerate(owners, 1) if owner != last), default=0)
+        earned = steps.column(f"reward.{seat}").slice(0, since).to_pylist()
+        found[seat] = Acting(last, last, since, sum(map(counted, earned)))
+    return found
 
 
 def _wait_for_writers(folder: Path) -> None:

@@ -1,56 +1,56 @@
-"""The lobby of one game: players wait for others to join, and after a while each may play with an agent, or leave."""
+"""A game before its first step: players wait for others, after a while each may play with an agent, and they count down."""
 
 from __future__ import annotations
 
 import asyncio
-import threading
-from typing import Protocol
 
+from interplay.play.games.closing import unplayed
+from interplay.play.games.parts import GameServer, PlayedGame
 from interplay.play.games.seat import Seat
 from interplay.play.games.state import State
-from interplay.play.games.takeover import PlayedGame, Takeover
-from interplay.tasks import Task
+from interplay.play.games.takeover import Takeover
+from interplay.play.workers import channel
 
 _CLOCKS_APART_S = 1.0
 """So much earlier a page may think that the time has come."""
 
 
-class LobbyServer(Protocol):
-    """What it needs of the server.
-
-    Attributes:
-        partner_after_s: How long a player waits for people before they may choose an agent, where no study says otherwise.
-        granting: Held while somebody is given a seat.
-    """
-
-    partner_after_s: float
-    granting: threading.Lock
-
-    def partner(self, task: Task) -> str | None:
-        """The agent that plays where no second person comes; None where nobody can."""
-        ...
-
-    def note_waited(self, session: str, seconds: float, came: str) -> None:
-        """Write down how long a player waited, and who came: see `PlaySession.came`."""
-        ...
-
-
 class Lobby:
     """Who waits in a game, how long, and what for. It asks nothing of games with one seat.
+
+    Args:
+        countdown_s: Before the first step, once every player has said start.
 
     Attributes:
         waits: How long players of this task waited at this hour on the last days: seconds, and whether a person came.
     """
 
-    def __init__(self, game: PlayedGame, server: LobbyServer, takeover: Takeover) -> None:
+    def __init__(self, game: PlayedGame, server: GameServer, takeover: Takeover, *, countdown_s: int) -> None:
         self._game = game
         self._server = server
         self._takeover = takeover
+        self._countdown_s = countdown_s
+        self._timer: asyncio.TimerHandle | None = None
+        self._begins_when_opened = False
         self.waits: list[tuple[float, bool]] = []
 
-    @property
-    def _is_waiting(self) -> bool:
-        return self._game.state is State.WAITING and any(seat.is_open for seat in self._game.seats)
+    # Waiting
+
+    def _missing(self, seat: Seat) -> list[Seat]:
+        """Whom a player waits for: open seats, and, who is ready, others who have not said start."""
+        if self._game.state is not State.WAITING:
+            return []
+        others = [one for one in self._game.seats if one is not seat]
+        return [one for one in others if one.is_open or (seat.is_ready and one.has_person and not one.is_ready)]
+
+    def _choice_after_s(self, seat: Seat) -> float:
+        """How long a player will have waited when they have a choice. Each one who is missing has that time: a seat since the
+        player came, and a person who is there since they were not ready."""
+        lateness_s = [0.0 if one.is_open else one.unready_since - seat.granted_at for one in self._missing(seat)]
+        return self._wait_s + max([0.0, *lateness_s])
+
+    def _has_choice(self, seat: Seat) -> bool:
+        return bool(self._missing(seat)) and seat.held_s + _CLOCKS_APART_S >= self._choice_after_s(seat)
 
     @property
     def _partner(self) -> str | None:
@@ -63,66 +63,152 @@ class Lobby:
         """How long a player waits before there is a choice."""
         return self._server.partner_after_s if self._game.study is None else self._game.study.wait_s
 
-    def tell(self, seat: Seat) -> None:
-        """Tell a player who waits for others how long that may take, and when there is a choice. Where players are not told of
+    def tell(self) -> None:
+        """Tell players who wait for others how long that may take, and when there is a choice. Where players are not told of
         agents there is none: the agent comes by itself."""
-        if not self._is_waiting or seat.session is None:
-            return
-        by_itself = self._comes_by_itself
-        seat.text(
-            "lobby",
-            waited_s=round(seat.held_s, 1),
-            choose_after_s=None if by_itself else self._wait_s,
-            has_partner=self._partner is not None and not by_itself,
-            waits=self.waits,
-        )
-        asyncio.get_running_loop().call_later(self._wait_s - seat.held_s, self._time_has_come, seat)
-
-    @property
-    def _comes_by_itself(self) -> bool:
-        """Whether an agent comes without being chosen."""
-        return self._game.is_blind and self._partner is not None
+        by_itself = self._game.is_blind and self._partner is not None
+        for seat in self._game.seats:
+            missing = self._missing(seat)
+            if missing and seat.session is not None:
+                after_s = self._choice_after_s(seat)
+                seat.text(
+                    "lobby",
+                    waited_s=round(seat.held_s, 1),
+                    choose_after_s=None if by_itself else round(after_s, 1),
+                    has_partner=self._partner is not None and not by_itself,
+                    missing="person" if any(one.is_open for one in missing) else "start",
+                    waits=self.waits,
+                )
+                asyncio.get_running_loop().call_later(after_s - seat.held_s, self._time_has_come, seat)
 
     def _time_has_come(self, seat: Seat) -> None:
         """A player has waited long enough. That nobody has come is written down now: a study may pay for it, also if the server
         is killed meanwhile."""
         if seat not in self._game.seats or seat.connection is None or not self._has_choice(seat):
             return
-        if self._comes_by_itself:
+        if self._game.is_blind and self._partner is not None:
             self.choose_agent(seat)
         else:
             self._note(seat, "nobody")
 
     def choose_agent(self, seat: Seat) -> None:
-        """A player who has waited long enough plays with agents; a choice that comes too early changes nothing."""
+        """A player who has waited long enough plays with agents, also in place of somebody who is there and not ready; a choice
+        that comes too early changes nothing."""
         agent = self._partner
         if agent is None or not self._has_choice(seat):
             return
-        with self._server.granting:  # nobody is given one of them meanwhile
-            for other in self._game.seats:
-                if other.is_open:
-                    self._takeover.let_agent(other, agent)
+        missing = self._missing(seat)
+        left = [one for one in missing if one.has_person]
+        for one in left:
+            one.part(unplayed("left"))
+        with self._server.granting:  # nobody is given one of the seats meanwhile
+            for one in missing:
+                self._game.seats[one.index] = Seat(one.name, one.index)
+                self._takeover.let_agent(self._game.seats[one.index], agent)
+        for one in left:
+            self._server.note_over(one, state="ended")
         self._note(seat, "agent")
 
-    def _has_choice(self, seat: Seat) -> bool:
-        return self._is_waiting and seat.held_s + _CLOCKS_APART_S >= self._wait_s
-
-    def leave(self, seat: Seat, outcome: str) -> str:
-        """A player leaves before the first step; returns how it ends for them: `no_partner` for who has waited long enough."""
-        if not self._is_waiting:
-            return outcome
-        has_choice = self._has_choice(seat)
-        self._note(seat, "nobody")
-        return "no_partner" if has_choice else outcome
-
     def joined(self, seat: Seat) -> None:
-        """A player came. Who has the last seat ends the others' wait."""
-        if any(one.is_open for one in self._game.seats):
-            return
-        for other in self._game.seats:
-            if other is not seat and other.session is not None:
-                self._note(other, "person")
+        """A player came, perhaps with an agent at their wheel. Who has the last seat ends the others' wait."""
+        if seat.agent is not None:
+            self._takeover.let_agent(seat, seat.agent)
+        if not any(one.is_open for one in self._game.seats):
+            for other in self._game.seats:
+                if other is not seat:
+                    self._note(other, "person")
+        self.tell()
 
     def _note(self, seat: Seat, came: str) -> None:
         if seat.session is not None:
             self._server.note_waited(seat.session, round(seat.held_s, 1), came)
+
+    # Leaving
+
+    def leave(self, seat: Seat, outcome: str) -> None:
+        """A player leaves before the first step: there is nothing to keep. It ends with `no_partner` for who has waited long
+        enough."""
+        if self._missing(seat):
+            outcome = "no_partner" if self._has_choice(seat) else outcome
+            self._note(seat, "nobody")
+        seat.part(unplayed(outcome))
+        self.free(seat)
+        self._server.note_over(seat, state="ended")
+
+    def free(self, seat: Seat) -> None:
+        """Somebody else may have a seat, or the world goes with the last player."""
+        game = self._game
+        was_counting = game.state is State.COUNTDOWN
+        self.stop()
+        with self._server.granting:  # nobody may join meanwhile
+            game.seats[seat.index] = Seat(seat.name, seat.index)
+            is_empty = not any(one.has_person for one in game.seats)
+            game.state = State.ENDED if is_empty else State.EMPTY if game.state is State.EMPTY else State.WAITING
+        if is_empty:
+            game.watchers.end()
+            game.command(channel.Close())
+            game.leave_worker()
+        elif was_counting:
+            self._wait_for_connected()
+        game.tell_seats()
+        self.tell()
+
+    # The beginning
+
+    def ready(self, seat: Seat) -> None:
+        """A player has said start."""
+        seat.is_ready = True
+        self.begin_when_all_are_ready()
+        self.tell()
+
+    def unready(self, seat: Seat) -> None:
+        """A player looks away, or their socket is gone: a countdown begins anew when they are back."""
+        if not seat.unready():
+            return
+        if self._game.state is State.COUNTDOWN:
+            self.stop()
+            self._game.state = State.WAITING
+            self._wait_for_connected(but=seat)
+        self.tell()
+
+    def begin_when_all_are_ready(self) -> None:
+        """Count down, if nobody is missing."""
+        if self._game.state is State.WAITING and all(seat.is_ready for seat in self._game.seats):
+            for seat in self._game.seats:
+                seat.stop_waiting()
+            self._count_down(self._countdown_s)
+
+    def _count_down(self, seconds: int) -> None:
+        self.stop()
+        self._game.state = State.COUNTDOWN
+        if seconds > 0:
+            for seat in self._game.seats:
+                seat.text("countdown", seconds=seconds)
+            self._timer = asyncio.get_running_loop().call_later(1.0, self._count_down, seconds - 1)
+        elif self._game.is_opened:
+            self._begin()
+        else:
+            self._begins_when_opened = True
+
+    def opened(self) -> None:
+        """The world is there."""
+        if self._begins_when_opened:
+            self._begin()
+
+    def _begin(self) -> None:
+        self.stop()
+        if self._game.state is State.COUNTDOWN:
+            self._game.start_clock()
+
+    def stop(self) -> None:
+        """No countdown runs any more."""
+        self._begins_when_opened = False
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _wait_for_connected(self, *, but: Seat | None = None) -> None:
+        """A countdown was broken: the others keep their seats only so long again."""
+        for seat in self._game.seats:
+            if seat is not but and seat.connection is not None:
+                self._game.wait_for_player(seat)

@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from interplay.play.connections import wire
 from interplay.play.workers import channel
 from interplay.record import Owner
@@ -34,7 +36,7 @@ class Seat:
         connection: The player's socket.
         has_come: Whether there ever was one.
         is_welcomed: Whether the player has been told what they will see.
-        is_ready: The player has said start.
+        is_ready: The player has said start, and is there.
         is_away: They paused since, or their socket is gone.
         is_restored: The server was killed meanwhile, and the player has not gone on yet.
         drawn_by: Who draws for this player, since they have said it.
@@ -60,8 +62,10 @@ class Seat:
         self.client = client
         self.connection: Connection | None = None
         self.has_come = False
+        self._hud = ""
         self.is_welcomed = False
         self.is_ready = False
+        self._unready_at = self.granted_at
         self.is_away = False
         self.is_restored = False
         self.drawn_by: channel.DrawnBy | None = None
@@ -92,6 +96,18 @@ class Seat:
         return (time.monotonic() if self.lost_at is None else self.lost_at) - self.granted_at
 
     @property
+    def unready_since(self) -> float:
+        """Since when its player could have said start and has not, or not again; seconds of the monotonic clock."""
+        return max(self.granted_at, self._unready_at)
+
+    @property
+    def acted_by(self) -> str | None:
+        """Who acts here, as the recording names them."""
+        if self.agent is not None and self.acting is not None and self.acting.agent is not None:
+            return self.acting.owner
+        return None if self.owner is None else self.owner.name
+
+    @property
     def is_playing(self) -> bool:
         """Whether its player looks at the game."""
         return self.connection is not None and not self.is_away
@@ -106,6 +122,12 @@ class Seat:
         self._held = self._num_presses = 0
         if before is not None:
             before.close(wire.CLOSE_TAKEN_OVER, "this seat was taken over by another socket")
+
+    def unready(self) -> bool:
+        """The player must say start again; returns whether they had."""
+        was_ready, self.is_ready = self.is_ready, False
+        self._unready_at = time.monotonic() if was_ready else self._unready_at
+        return was_ready
 
     def read(self, message: wire.PlayerInput) -> tuple[int, float, float, int]:
         """What an input message says beside the buttons that are held: its kind, its two numbers, and which buttons it presses.
@@ -130,6 +152,16 @@ class Seat:
             return False
         self.connection, self.is_welcomed, self.lost_at = None, False, time.monotonic()
         return True
+
+    def note(self, message: str) -> None:
+        """Remember the newest facts that the worker has told of this seat."""
+        if message.startswith('{"type":"hud"'):
+            self._hud = message
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What its player was told last of score, time and rate, as `hud` of docs/protocol.md; empty before."""
+        return msgspec.json.decode(self._hud) if self._hud else {}
 
     def text(self, kind: str, **fields: Any) -> None:
         """Say something, once the player has been welcomed."""

@@ -26,4 +26,5 @@ class State(StrEnum):
 
 
 OVER = (State.ENDING, State.ENDED)
+UNBEGUN = (State.EMPTY, State.WAITING, State.COUNTDOWN)
 BEGUN = (State.PLAYING, State.PAUSED, State.RECOVERING)

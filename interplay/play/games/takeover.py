@@ -8,97 +8,23 @@ from __future__ import annotations
 
 import logging
 import secrets
-import threading
-from typing import Any, Protocol
+from typing import Any
 
 from interplay.play.connections import wire
-from interplay.play.games.for_study import ForStudy
+from interplay.play.games.parts import GameServer, PlayedGame
 from interplay.play.games.seat import Seat
-from interplay.play.games.state import BEGUN, State
+from interplay.play.games.state import BEGUN, OVER
 from interplay.play.partners.driving import NOBODY
 from interplay.play.workers import channel
 from interplay.record import Owner
-from interplay.tasks import Task
 
 log = logging.getLogger("interplay.play")
-
-
-class PlayedGame(Protocol):
-    """What this module needs of a game.
-
-    Attributes:
-        state: Where it stands.
-        seats: Its seats.
-        is_opened: Whether the worker has its world.
-        episode_id: Of its episode.
-        task: What is played.
-        study: What a study says about it; None for a game that is for itself.
-        is_blind: Whether its players are not told of agents.
-    """
-
-    episode_id: str
-    task: Task
-    study: ForStudy | None
-    is_blind: bool
-    state: State
-    seats: list[Seat]
-    is_opened: bool
-
-    def command(self, command: channel.Command, seat: Seat | None = None) -> None:
-        """Tell the worker something about the game, or about a seat."""
-        ...
-
-    def end(self, outcome: str, seat: Seat) -> None:
-        """End the episode, because of one of its players."""
-        ...
-
-    def end_when_opened(self, outcome: str, seat: Seat) -> None:
-        """The same, once its world is back."""
-        ...
-
-    def look_away(self, seat: Seat) -> None:
-        """A player does not look at the game from now on."""
-        ...
-
-    def go_on(self) -> bool:
-        """End a pause if nobody is missing."""
-        ...
-
-    def count_down_when_all_are_ready(self) -> None:
-        """Begin, if nobody is missing."""
-        ...
-
-    def tell_seats(self) -> None:
-        """Tell every player who is there, when that has changed."""
-        ...
-
-
-class PlayingServer(Protocol):
-    """What it needs of the server.
-
-    Attributes:
-        granting: Held while somebody is given a seat.
-    """
-
-    granting: threading.Lock
-
-    def partner(self, task: Task) -> str | None:
-        """The agent that acts for a person who is gone; None where nobody can."""
-        ...
-
-    def expect(self, agent: str) -> None:
-        """An agent may be needed soon."""
-        ...
-
-    def note_over(self, seat: Seat, *, state: str, episode_id: str | None = None) -> None:
-        """Write down that it is over for a seat."""
-        ...
 
 
 class Takeover:
     """The agents of one game."""
 
-    def __init__(self, game: PlayedGame, server: PlayingServer) -> None:
+    def __init__(self, game: PlayedGame, server: GameServer) -> None:
         self._game = game
         self._server = server
 
@@ -130,12 +56,6 @@ class Takeover:
             elif seat.acting is not None:  # who came back while there was no world
                 self._seat_person(seat)
 
-    def owner_now(self, seat: Seat) -> str | None:
-        """Who acts for a seat, as the recording names them."""
-        if seat.agent is not None and seat.acting is not None and seat.acting.agent is not None:
-            return seat.acting.owner
-        return None if seat.owner is None else seat.owner.name
-
     # People who go and come back
 
     def can_go_on_without(self, seat: Seat) -> bool:
@@ -147,10 +67,14 @@ class Takeover:
         )
 
     def lost_socket(self, seat: Seat) -> None:
-        """A person is away, and may come back: meanwhile an agent acts."""
+        """A person is away, and may come back: meanwhile an agent acts, and the others wait for them no longer."""
         agent = self._stand_in(seat)
-        if seat.agent is None and agent is not None and self.can_go_on_without(seat):
+        if agent is None or not self.can_go_on_without(seat):
+            return
+        if seat.agent is None:
             self.let_agent(seat, agent)
+        seat.is_restored = False
+        self._game.go_on()
 
     def came_back(self, seat: Seat) -> None:
         """A person goes on: the seat is theirs again, but for one who has let an agent drive."""
@@ -165,10 +89,7 @@ class Takeover:
         """
         agent = self._stand_in(seat)
         if agent is None or not self.can_go_on_without(seat):
-            if self._game.state is State.RECOVERING:
-                self._game.end_when_opened(outcome, seat)
-            else:
-                self._game.end(outcome, seat)
+            self._game.end(outcome, seat)
             return
         seat.stop_waiting()
         seat.leaving = outcome
@@ -212,19 +133,22 @@ class Takeover:
 
     def on_acting(self, seat: Seat, event: channel.Acting) -> None:
         """Somebody acts for a seat from now on."""
-        seat.acting = event
+        if self._game.state in OVER:
+            return
+        before = seat.acting
+        if before is None or event.agent is None or before.agent != event.agent or event.step < before.step:
+            seat.acting = event  # else it has acted before, and its worker died meanwhile
         if seat.session is None and event.agent is not None:
             seat.owner = Owner(event.owner, "agent")
             seat.is_ready = True
-            self._game.count_down_when_all_are_ready()
         self.tell_wheel(seat)
-        if seat.leaving is not None and event.agent is not None:
-            self._part(seat, event)
+        if seat.leaving is not None and event.agent is not None and seat.acting is not None:
+            self._part(seat, seat.acting)
         self._game.tell_seats()
 
     def on_lost(self, seat: Seat, event: channel.AgentLost) -> None:
         """An agent cannot act for a seat, or no longer."""
-        if event.agent != seat.agent:
+        if event.agent != seat.agent or self._game.state in OVER:
             return
         log.warning("agent %r lost seat %s: %s", event.agent, seat.name, event.message)
         for other in [] if self._game.is_blind else self._game.seats:
@@ -247,9 +171,11 @@ class Takeover:
 
     def _lost_before_the_start(self, seat: Seat) -> None:
         """The seat is open for somebody else, or its person plays alone."""
+        if seat.session is None:
+            self._game.look_away(seat)  # a countdown stops
         with self._server.granting:  # or who is given the seat meanwhile would lose it
             if seat.session is None:
-                seat.owner, seat.is_ready = None, False
+                seat.owner = None
             seat.agent = seat.wheel = seat.acting = None
 
     def _seat(self, seat: Seat) -> None:

@@ -181,6 +181,8 @@ class Driving:
 
     def see(self, info: Mapping[str, Any], *, step: int, due_us: int) -> None:
         """Let the agents look at the world after a step."""
+        if not self._drivers:
+            return
         for seat, driver in list(self._drivers.items()):
             try:
                 driver.see(info, step, due_us)

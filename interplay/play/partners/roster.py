@@ -7,8 +7,9 @@ from importlib.util import find_spec
 
 from interplay.agents import AgentError, names
 from interplay.agents.find import BUILTIN
-from interplay.agents.scripted import PARTNERS, has_player
+from interplay.agents.scripted import has_player
 from interplay.errors import unknown_name
+from interplay.play.partners.trying import require_player
 from interplay.record import Archive
 from interplay.tasks import Task
 
@@ -26,7 +27,7 @@ class Roster:
         tasks: Every task on offer, by id.
     Raises:
         NotFoundError: For a task that is not on offer, or an agent that is not there; the nearest is offered.
-        AgentError: For a `module:factory` whose module is not there.
+        AgentError: For an agent that cannot begin a game of the task, with its reason.
     """
 
     def __init__(self, archive: Archive, given: Mapping[str, str], tasks: Mapping[str, Task]) -> None:
@@ -36,6 +37,7 @@ class Roster:
                 raise unknown_name("task", task_id, list(tasks))
             if agent != NO_PARTNER:
                 self.check(agent)
+                require_player(agent, tasks[task_id], archive, beside=not acts_inside(agent))
         self._given = dict(given)
 
     def partner(self, task: Task) -> str | None:
@@ -43,12 +45,12 @@ class Roster:
         given = self._given.get(task.id)
         if given is not None:
             return None if given == NO_PARTNER else given
-        return SCRIPTED if _has_script(task) else None
+        return SCRIPTED if has_player(task) else None
 
     def choices(self, task: Task) -> list[str]:
         """Every agent that people may have beside them in a task, its `partner` first."""
         policies = [one.name for one in names(self._archive) if one.kind == "policy" and one.task == task.id]
-        scripted = [SCRIPTED] if _has_script(task) else []
+        scripted = [SCRIPTED] if has_player(task) else []
         partner = self.partner(task)
         return list(dict.fromkeys([*([] if partner is None else [partner]), *scripted, *policies, "random", "noop"]))
 
@@ -84,7 +86,3 @@ def acts_inside(agent: str) -> bool:
     """Whether an agent acts in the worker that holds the world: the built-in ones do, which look into it and take little
     time. All others decide in a process beside."""
     return agent in BUILTIN
-
-
-def _has_script(task: Task) -> bool:
-    return task.env.id in PARTNERS if len(task.seats) > 1 else has_player(task)

@@ -52,6 +52,8 @@ class ToWeb(IntEnum):
     """An `Event`."""
     LAST_FRAME = 4
     """The frame an episode ended with: never skipped."""
+    WATCHED = 5
+    """A frame message for those who watch a seat, and not for its player."""
 
 
 class Command(msgspec.Struct, tag_field="do", tag=str.lower):
@@ -126,6 +128,12 @@ class Welcome(Command):
     """
 
     is_shown: bool = True
+
+
+class Watch(Command):
+    """Somebody watches a seat, or nobody any more; the answer to the first is `Watched`, and the picture that stands there."""
+
+    is_watched: bool
 
 
 class Start(Command):
@@ -222,6 +230,7 @@ WorkerCommand = (
     | Open
     | GoOn
     | Welcome
+    | Watch
     | Start
     | Pause
     | Away
@@ -244,6 +253,7 @@ class Statistics(Event):
     """How it is doing, twice a second.
 
     Attributes:
+        num_games: Whose world it has, or makes.
         num_stalls: How often a clock of a running game skipped frame times.
         late_0_1ms: Lateness of steps in tenths of a millisecond -> how many steps.
         cpu_s: Processor time it has used.
@@ -252,6 +262,7 @@ class Statistics(Event):
     """
 
     num_steps: int
+    num_games: int
     num_running: int
     num_stalls: int
     late_0_1ms: dict[str, int]
@@ -290,6 +301,16 @@ class Welcomed(Event):
     palette: str | None
     step: int
     tables: str | None = None
+
+
+class Watched(Event):
+    """What those who watch a seat will see; fields as in `Welcomed`."""
+
+    width: int
+    height: int
+    codec: str
+    palette: str | None
+    step: int
 
 
 class Acting(Event):
@@ -335,7 +356,7 @@ class Ended(Event):
     """The episode is over and its journal closed.
 
     Attributes:
-        path: The journal; None when nothing was played.
+        path: The journal; None when it never began.
         total_rewards: Of each seat.
     """
 
@@ -352,7 +373,9 @@ class Failed(Event):
     message: str
 
 
-WorkerEvent = Statistics | Ready | Preparing | Opened | Welcomed | Acting | AgentLost | Slow | Released | Ended | Failed
+WorkerEvent = (
+    Statistics | Ready | Preparing | Opened | Welcomed | Watched | Acting | AgentLost | Slow | Released | Ended | Failed
+)
 
 
 # The sealer
@@ -367,7 +390,7 @@ class Seal(Command):
 
 
 class Sealed(Event):
-    """What came of it: the id of the episode, or why it was not sealed."""
+    """What came of it: the id of the episode, or why it was not sealed; neither of a game in which no step was made."""
 
     cpu_s: float
     episode: str | None = None

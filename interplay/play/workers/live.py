@@ -119,13 +119,15 @@ class LiveEpisode:
             self.episode.outcome = "terminated" if state.terminated else "time_limit"
 
     def open_journal(self, recorder: Recorder) -> None:
-        """Begin the recording. It takes milliseconds, so it is done beside the ticks.
+        """Begin the recording, with the first observation on disk: whatever is killed from now on, the game can go on. It takes
+        milliseconds, so it is done beside the ticks.
 
         Raises:
             RecordingError: If the journal cannot be written.
         """
         assert self._start is not None
         recorder.start(*self._start)
+        recorder.flush()
         self.episode.recorder, self._start = recorder, None
 
     def start(self, now_us: int, *, phase: float = 0.0) -> None:
@@ -197,6 +199,26 @@ class LiveEpisode:
             self._send_frame(seat, now_us)
         else:
             seat.send_land(step=self.step, time_ms=self._time_ms(now_us), now_us=now_us)
+
+    @property
+    def is_watched(self) -> bool:
+        """Whether somebody watches one of the seats."""
+        return any(seat.is_watched for seat in self.seats)
+
+    def unwatched_us(self, now_us: int) -> int:
+        """How long those who watch a seat have waited for a picture that is made for nobody else; -1 if nobody does."""
+        return max(seat.unwatched_us(now_us, self.step) for seat in self.seats)
+
+    def send_watched(self, now_us: int) -> None:
+        """Make one such picture, in the smallest size there is, and leave the world as it was."""
+        env = self.env
+        seat = max(self.seats, key=lambda one: one.unwatched_us(now_us, self.step))
+        before = env.drawn_for, env.drawn_height
+        if env.heights:
+            env.draw_for(env.people_see, env.heights[-1])
+        seat.send_watched(env.view_of(seat.name), step=self.step, time_ms=self._time_ms(now_us), now_us=now_us)
+        if env.heights:
+            env.draw_for(*before)
 
     def let_agent(self, seat: LiveSeat, driver: Driver) -> None:
         """An agent acts for a seat from the next step on."""
@@ -283,7 +305,9 @@ class LiveEpisode:
             buttons = seat.take_press(now_us, self._keys) if self.takes_turns else seat.take_buttons(now_us)
             joint_action[seat.name] = self._action(seat, buttons) if self._table is None else self._table[buttons]
             timing[seat.name] = seat.timing
-        pace = self.pace if any(seat.gui_size is None for seat in seats) else None
+        pace = self.pace
+        if pace is not None and all(seat.gui_size is not None for seat in seats):
+            pace = None
         if pace is not None:
             self.env.draw_for(self.env.drawn_for, pace.height if pace.level else None)
         before_ns = perf_counter_ns()
@@ -291,7 +315,7 @@ class LiveEpisode:
             joint_action,
             owners=self.driving.owners,
             timing=timing,
-            painted={seat.name: seat.painted for seat in seats},
+            painted=None if self.tables is None else {seat.name: seat.painted for seat in seats},
             clock_us=now_us - self._time_zero_us,  # type: ignore[operator]
             is_seen=not (self._may_be_unseen and any(seat.gui_size is not None for seat in seats)),
         )
@@ -311,12 +335,12 @@ class LiveEpisode:
         elif not skip:
             step = episode.num_steps
             for seat in seats:
-                state = (
-                    info.get(f"{seat.name}.is_gui_open", info.get("is_gui_open", False)),
-                    seat.name in info.get("seats_done", ()),
-                )
                 if seat.takes_frames:
                     self._send_frame(seat, now_us)
+                    state = (
+                        info.get(seat.gui_key, info.get("is_gui_open", False)),
+                        seat.name in info.get("seats_done", ()),
+                    )
                     if step % self._hud_every == 0 or state != (seat.is_screen_open, seat.is_done):
                         seat.is_screen_open, seat.is_done = state
                         self.send_hud(seat)

@@ -10,8 +10,8 @@ from typing import Any
 from interplay.envs import Frame
 from interplay.envs.base import Scene
 from interplay.play.connections import wire
-from interplay.play.connections.codec import FrameEncoder, finite_reward
-from interplay.play.workers.channel import ToWeb, Welcomed, encode, pack
+from interplay.play.connections.codec import FrameEncoder, finite_reward, picture_alone
+from interplay.play.workers.channel import ToWeb, Watched, Welcomed, encode, pack, pack_event
 from interplay.record import InputTiming, PaintedPicture
 from interplay.tasks import KeyMap
 from interplay.tasks.keys import clip_turn
@@ -20,6 +20,8 @@ MAX_LAND_OWED = 64
 """Parts of the land that a seat may be owed: more are not asked for in earnest."""
 _SHOW_EVERY_US = 50_000
 """Scenes that a client asks for while the clock stands come this often at most."""
+WATCHED_EVERY_US = 200_000
+"""Pictures that are made for watchers alone come this often at most."""
 MAX_PRESSES = 64
 """Presses of a task of turns that may wait for their steps; nobody presses so far ahead."""
 _REMEMBERED_FRAMES = 1024
@@ -37,6 +39,7 @@ class LiveSeat:
         send: Takes finished channel messages.
 
     Attributes:
+        gui_key: In infos: whether a screen of the world is open for this seat.
         timing: Of the input that is in force.
         total_reward: Sum of its rewards.
         is_screen_open: Whether its player was told that a screen of the world is open.
@@ -48,6 +51,7 @@ class LiveSeat:
         pointed: The values that the pointer asks for, (x, y), until it asks for others.
         sent_step: Of the newest frame that they were sent; -1 if it may be lost.
         own: Steps and rewards of its person, as far as an agent has acted for them in between.
+        is_watched: Whether somebody watches who is no player.
     """
 
     def __init__(
@@ -55,6 +59,7 @@ class LiveSeat:
     ) -> None:
         self.index = index
         self.name = name
+        self.gui_key = f"{name}.is_gui_open"
         self.encoder = encoder
         self.timing: InputTiming | None = None
         self.total_reward = 0.0
@@ -80,6 +85,8 @@ class LiveSeat:
         self._presses: deque[tuple[int, int, tuple[int, float, int] | None]] = deque()
         self.pointed = 0.0, 0.0
         self.sent_step = -1
+        self.is_watched = False
+        self._watched_us, self._watched_step = 0, -1
         self._new_input: tuple[int, float, int] | None = None
         self._made_us: dict[int, int] = {}
         self._latencies_ms: deque[float] = deque(maxlen=32)
@@ -330,6 +337,30 @@ class LiveSeat:
         self._unacknowledged.append(step)
         kind = ToWeb.LAST_FRAME if flags & wire.LAST_FRAME else ToWeb.FRAME
         self._send(pack(self._game, kind, message, seat=self.index))
+
+    # What those who watch are sent, beside the player's frames
+
+    def watch(self, step: int, *, is_watched: bool) -> None:
+        """Somebody begins to watch, or nobody watches any more. The player's next frame is as it would have been."""
+        self.is_watched, self._watched_step = is_watched, -1
+        if not is_watched:
+            return
+        self._send(pack_event(self._game, Watched(**self.encoder.welcome(), step=step), seat=self.index))
+        standing = self.encoder.standing()
+        if standing is not None and self.gui_size is None:
+            self._send(pack(self._game, ToWeb.WATCHED, standing, seat=self.index))
+
+    def unwatched_us(self, now_us: int, step: int) -> int:
+        """How long those who watch have seen nothing new while the player is made no pictures; -1 if nothing is missing."""
+        if not self.is_watched or self._watched_step == step or (self.gui_size is None and self.takes_frames):
+            return -1
+        waited_us = now_us - self._watched_us
+        return waited_us if waited_us >= WATCHED_EVERY_US else -1
+
+    def send_watched(self, frame: Frame, *, step: int, time_ms: int, now_us: int) -> None:
+        """Send a picture to those who watch alone."""
+        self._watched_us, self._watched_step = now_us, step
+        self._send(pack(self._game, ToWeb.WATCHED, picture_alone(frame, step=step, time_ms=time_ms), seat=self.index))
 
     def send_hud(self, facts: dict[str, Any]) -> None:
         """Score, time and the rest, for the player's page."""

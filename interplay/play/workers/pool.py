@@ -54,6 +54,10 @@ class Played(Protocol):
         """A JSON message for the player of a seat."""
         ...
 
+    def on_watched(self, seat_index: int, message: bytes) -> None:
+        """A frame for those who watch a seat, and not for its player."""
+        ...
+
     def on_event(self, seat_index: int, event: channel.WorkerEvent) -> None:
         """Something happened to the episode, or to a seat of it."""
         ...
@@ -128,6 +132,8 @@ class WorkerLink(processes.ProcessLink):
             game.on_event(seat, decode_event(payload))
         elif kind == ToWeb.LAST_FRAME:
             game.on_frame(seat, payload, last=True)
+        elif kind == ToWeb.WATCHED:
+            game.on_watched(seat, payload)
 
     def _on_report(self, event: channel.WorkerEvent) -> None:
         if isinstance(event, channel.Ready):

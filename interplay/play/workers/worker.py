@@ -30,7 +30,7 @@ from pathlib import Path
 from typing import Any
 
 import interplay.record
-from interplay.envs import PlayableEnv, make, prepare
+from interplay.envs import PlayableEnv, backends, make, prepare
 from interplay.envs.backends import LOADING_NICENESS
 from interplay.errors import InterplayError
 from interplay.play import tables
@@ -50,19 +50,26 @@ SLOW_STEP_MS = 8.0
 STATISTICS_EVERY_S = 0.5
 LEAVE_TIMEOUT_S = 5.0
 """How long a worker that ends waits for its second thread."""
-_MAX_IDLE_WORLDS = 4
-"""Worlds of ended episodes kept for the next one, per task."""
+_MAX_IDLE_WORLDS = 64
+"""Worlds of ended episodes kept for the next one, per task: making an emulator holds up every game of the worker for 80 ms, and
+keeping one costs 2 MB. When a class of people stops at once and begins again, each of them gets one of these."""
+_MAX_IDLE_LARGE_WORLDS = 4
+"""Of worlds that take 20 MB each."""
 _TURN_US = 10_000
 """Ticking stops for what players send and for what they are sent after so long, even if more is due: a world that takes longer
 than its frame interval is always due."""
-_WRITE_AFTER_US = 500_000
+_WRITE_AFTER_US = 700_000
 """Steps that have waited so long are written in the next moment in which nothing is due ..."""
+_WRITE_TOO_US = 600_000
+"""... and those of other games that have waited so long, as far as the moment goes: the code is in the cache by then."""
 _WRITE_TAKES_US = 1_500
-"""... for so long. Later than `interplay.record.recorder.BATCH_US` they are written whatever is due."""
+"""So long may one write take. Later than `interplay.record.recorder.BATCH_US` they are written whatever is due."""
 _LAND_TAKES_US = 3_000
 """A part of the land is sent when no step is due for so long ..."""
 _LAND_AFTER_US = 100_000
 """... or when a player has waited so long for it."""
+_WATCHED_TAKES_US = 8_000
+"""A picture for who only watches is made when no step is due for so long, and never else."""
 _MAX_READY_WORLDS = 2
 """Worlds made before anybody asks for them, one per task: 20 MB each."""
 _MAX_BACKLOG_BYTES = 1 << 20
@@ -101,6 +108,7 @@ class Worker:
         self._jobs: queue.SimpleQueue[Callable[[], Callable[[], None]] | None] = queue.SimpleQueue()
         self._built: deque[Callable[[], None]] = deque()
         self._owing: set[int] = set()  # games of which a browser may wait for something beside the steps
+        self._watched: set[int] = set()  # games that somebody watches
         self._write_at_us = 0
         self._wake = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
         self._helper = threading.Thread(target=self._do_jobs, name="jobs", daemon=True)
@@ -126,8 +134,9 @@ class Worker:
             self._flush()
             self._agents.connect(now)
             next_us = min(self._due[0][0] if self._due else report_at, report_at)
-            self._write_a_journal(next_us)
-            wait_us = 0 if self._send_owed(next_us) else next_us - _now_us()
+            self._write_journals(next_us)
+            sent = self._send_owed(next_us) or self._send_watched(next_us)
+            wait_us = 0 if sent else next_us - _now_us()
             readable, writable, _ = select.select(
                 [self._channel, self._wake, *self._agents.readable],
                 [*([self._channel] if self._backlog else []), *self._agents.writable],
@@ -177,16 +186,20 @@ class Worker:
         if due_us is not None:
             heapq.heappush(self._due, (due_us, episode.number))
 
-    def _write_a_journal(self, next_us: int) -> None:
-        """Use the time until the next step is due to write the journal that has waited longest."""
+    def _write_journals(self, next_us: int) -> None:
+        """Use the time until the next step is due to write the journals that have waited longest."""
         now = _now_us()
         if now < self._write_at_us or next_us - now < _WRITE_TAKES_US:
             return
         running = (one for one in self._episodes.values() if one.running)
-        waited_us, episode = max(((one.unwritten_us(now), one) for one in running), key=itemgetter(0), default=(0, None))
-        if episode is None or waited_us <= _WRITE_AFTER_US:
-            self._write_at_us = now + _WRITE_AFTER_US - waited_us  # until then no step waits too long
-        else:
+        waiting = sorted(((one.unwritten_us(now), one) for one in running), key=itemgetter(0), reverse=True)
+        longest_us = waiting[0][0] if waiting else 0
+        if longest_us <= _WRITE_AFTER_US:
+            self._write_at_us = now + _WRITE_AFTER_US - longest_us  # until then no step waits too long
+            return
+        for waited_us, episode in waiting:
+            if waited_us < _WRITE_TOO_US or next_us - _now_us() < _WRITE_TAKES_US:
+                break
             self._guard(episode.number, episode.write)
 
     def _send_owed(self, next_us: int) -> bool:
@@ -204,6 +217,20 @@ class Worker:
         if episode is None or waited_us < 0 or (next_us - now < _LAND_TAKES_US and waited_us < _LAND_AFTER_US):
             return False
         self._guard(episode.number, partial(episode.send_owed, now))
+        return True
+
+    def _send_watched(self, next_us: int) -> bool:
+        """Use the time until the next step is due for a picture that only those want who watch a game; returns whether one was
+        made."""
+        now = _now_us()
+        if not self._watched or self._backlog or next_us - now < _WATCHED_TAKES_US:
+            return False
+        watched = [one for number in self._watched if (one := self._episodes.get(number)) is not None and not one.closing]
+        self._watched = {one.number for one in watched if one.is_watched}
+        waited_us, episode = max(((one.unwatched_us(now), one) for one in watched), key=itemgetter(0), default=(-1, None))
+        if episode is None or waited_us < 0:
+            return False
+        self._guard(episode.number, partial(episode.send_watched, now))
         return True
 
     def _read(self) -> None:
@@ -270,6 +297,9 @@ class Worker:
                 self._event(number, seat.welcome(episode.step, episode.tables), seat=index)
                 if is_shown:
                     self._guard(number, partial(episode.show, seat, _now_us()))
+            case channel.Watch(is_watched):
+                self._watched.add(number)
+                episode.seats[index].watch(episode.step, is_watched=is_watched)
             case channel.Start() if episode.recorder is None:
                 episode.wanted = True
                 self._jobs.put(partial(self._open_journal, episode, command))
@@ -436,7 +466,8 @@ class Worker:
             return
         episode.driving.close()
         idle = self._idle_worlds[episode.env.task.content_hash]
-        if reusable and episode.env.deterministic and len(idle) < _MAX_IDLE_WORLDS:
+        most = _MAX_IDLE_LARGE_WORLDS if backends.of(episode.env.task).is_slow else _MAX_IDLE_WORLDS
+        if reusable and episode.env.deterministic and len(idle) < most:
             idle.append(episode.env)
         else:
             try:
@@ -580,6 +611,7 @@ class Worker:
         episodes = self._episodes.values()
         report = channel.Statistics(
             num_steps=self._num_steps,
+            num_games=len(self._episodes) + len(self._opening),
             num_running=sum(episode.running for episode in episodes),
             num_stalls=sum(episode.clock.num_stalls for episode in episodes),
             late_0_1ms=counts,

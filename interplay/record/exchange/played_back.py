@@ -70,7 +70,9 @@ class PlayedBack(PlayableEnv):
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
         """What is held of the next step."""
         taken = self._steps[self._position]
-        reward = taken.rewards if len(taken.rewards) > 1 else next(iter(taken.rewards.values()))
+        reward: Any = taken.rewards if len(taken.rewards) > 1 else next(iter(taken.rewards.values()))
+        if self.task.reward == "shared" and len(taken.rewards) > 1:  # what is held is the sum already, which the task makes
+            reward = dict.fromkeys(taken.rewards, 0.0) | dict([next(iter(taken.rewards.items()))])
         return self._arrive(self._position + 1), reward, taken.terminated, taken.truncated, {}
 
     def _arrive(self, position: int) -> Any:

@@ -83,6 +83,7 @@ class Brought:
         spaces: Of actions and observations.
         palette: uint8, shape (256, 3), of pictures that are indices of colours.
         pictures: Reads the pictures of an episode whose observations are something else; None where there are none.
+        remark: What else is said of an episode that no replay proves.
     """
 
     id: str
@@ -98,6 +99,7 @@ class Brought:
     spaces: Spaces
     palette: np.ndarray | None = None
     pictures: Callable[[], Iterable[Frame]] | None = None
+    remark: str = ""
 
 
 def check_names(task: Task) -> None:
@@ -227,7 +229,7 @@ class Importing:
         )
         episode = self._record(brought, RecordedEpisode(world, self._recorder(brought, world)), None)
         assert isinstance(episode, Episode)
-        self.result.kept[episode.id] = reason
+        self.result.kept[episode.id] = f"{reason}; {brought.remark}" if brought.remark else reason
 
     def _proved(self, brought: Brought) -> Episode | str:
         """The episode as its replay recorded it; or why the replay is not the data set."""

@@ -18,7 +18,7 @@ from interplay.record.exchange.proving import Brought, Imported, Importing
 
 
 class Part(NamedTuple):
-    """One episode of a data set: what errors call it, its steps, and what reads it."""
+    """One episode of a data set: what errors call it, how many steps it has or may have, and what reads it."""
 
     label: str
     num_steps: int
@@ -27,10 +27,10 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True)
 class Format:
-    """A format that Interplay wrote, told by a document in each data set.
+    """A format, told by a document in each data set.
 
     Attributes:
-        name: As errors call it.
+        name: As errors call its data sets, `of CrowdPlay`.
         document: Its place in the folder of a data set.
         parts: Folder -> the episodes of a data set.
     """
@@ -82,7 +82,7 @@ def find(place: str, document: str, name: str) -> list[Path]:
     )
     if not found:
         raise RecordingError(
-            f"there is no data set in {root} that Interplay wrote for {name}: no file {document}\n"
+            f"there is no data set {name} in {root}: no file {document}\n"
             "Give the folder of one, or a folder of several. This command downloads nothing; fetch it first."
         )
     return found

@@ -85,4 +85,4 @@ def _parts(folder: Path) -> list[Part]:
     ]
 
 
-FORMAT = Format("Hugging Face", OURS, _parts)
+FORMAT = Format("that Interplay wrote for Hugging Face", OURS, _parts)

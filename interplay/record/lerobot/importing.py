@@ -91,4 +91,4 @@ def _parts(folder: Path) -> list[Part]:
     return parts
 
 
-FORMAT = Format("LeRobot", OURS, _parts)
+FORMAT = Format("that Interplay wrote for LeRobot", OURS, _parts)

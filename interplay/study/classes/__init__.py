@@ -6,6 +6,6 @@ service. A pupil is a participant of a class, called by a nickname that is erase
 
 from interplay.study.classes.classes import Classes, Joined, SchoolClass
 from interplay.study.classes.codes import ClassError
-from interplay.study.classes.pupils import Game, Pupil
+from interplay.study.classes.pupils import Pupil
 
-__all__ = ["ClassError", "Classes", "Game", "Joined", "Pupil", "SchoolClass"]
+__all__ = ["ClassError", "Classes", "Joined", "Pupil", "SchoolClass"]

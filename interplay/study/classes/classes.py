@@ -21,7 +21,7 @@ from interplay.store.judging import lock
 from interplay.store.participants import add_participant
 from interplay.store.releases import add_choice
 from interplay.study.classes.codes import ClassError, alike, new_code, new_nickname, read_code, read_nickname, shown_code
-from interplay.study.classes.pupils import Game, Pupil
+from interplay.study.classes.pupils import Pupil
 
 MAX_PUPILS = 200
 """In one class: more would be somebody's program."""
@@ -134,10 +134,10 @@ class Classes:
             raise ClassError(f"nicknames are kept for 0 to {MAX_KEEP_DAYS} days; got {keep_days}")
         definition = {"tasks": list(dict.fromkeys(tasks)), "keep_days": keep_days}
         definition |= {"asks_release": asks_release, "shows_scores": shows_scores}
-        now, codes = self._clock(), np.random.default_rng(secrets.randbits(128))
+        codes = np.random.default_rng(secrets.randbits(128))
         with self._database.write() as session:
             lock(session)
-            self._forget_due(session, now)
+            now = self._clock()
             code = next(one for one in iter(lambda: new_code(codes), None) if store.class_row(session, one) is None)
             ends_at = now + timedelta(hours=hours)
             row = store.add_class(session, code=code, title=title, definition=definition, now=now, ends_at=ends_at)
@@ -150,6 +150,7 @@ class Classes:
             NotFoundError: As `get`.
         """
         with self._database.write() as session:
+            lock(session)  # nobody joins while it ends
             row = self._row(session, code)
             row.closed_at = row.closed_at or self._clock()
             return _class(row)
@@ -181,9 +182,9 @@ class Classes:
             NotFoundError: As `get`.
             ClassError: If it is still open.
         """
-        now = self._clock()
         with self._database.write() as session:
-            row = self._row(session, code)
+            lock(session)
+            row, now = self._row(session, code), self._clock()
             if _class(row).is_open(now):
                 raise ClassError(
                     f"the class {shown_code(row.code)} is open\nClose it first:  interplay study class close {code}"
@@ -192,10 +193,13 @@ class Classes:
 
     def forget_due(self) -> None:
         """Erase the nicknames of classes that ended long enough ago; writes nothing if there is none."""
-        now = self._clock()
-        if any(one.forgotten_at is None and now >= one.forgets_at for one, _ in self.all()):
+        with self._database.read() as session:
+            is_due = bool(self._due(session))
+        if is_due:
             with self._database.write() as session:
-                self._forget_due(session, now)
+                lock(session)
+                for row in self._due(session):
+                    store.forget(session, row, self._clock())
 
     def all(self) -> list[tuple[SchoolClass, int]]:
         """Every class and how many pupils joined it, the newest first."""
@@ -223,9 +227,9 @@ class Classes:
     def pupils(self, school_class: SchoolClass) -> list[Pupil]:
         """Everybody who joined, in the order they came, with what they have played."""
         with self._database.read() as session:
-            games: dict[int, list[Game]] = {}
+            games: dict[int, list[store.PlayedSeat]] = {}
             for one in store.played(session, school_class.code):
-                games.setdefault(one.participant_id, []).append(Game(*one[1:]))
+                games.setdefault(one.participant_id, []).append(one)
             return [_pupil(one, games.get(one.id, [])) for one in store.pupils(session, school_class.code)]
 
     # Pupils
@@ -245,10 +249,9 @@ class Classes:
             NotFoundError: As `get`.
             ClassError: If the class has ended or is full, or the nickname cannot be or is taken.
         """
-        now = self._clock()
         with self._database.write() as session:
             lock(session)  # of two who want one nickname at once, the second is told
-            row = self._row(session, typed)
+            row, now = self._row(session, typed), self._clock()
             school_class = _class(row)
             if not school_class.is_open(now):
                 raise ClassError("this class has ended; ask your teacher for a new code")
@@ -284,10 +287,9 @@ class Classes:
             raise NotFoundError("no class has this code; look at it again, letter by letter")
         return row
 
-    def _forget_due(self, session: Session, now: datetime) -> None:
-        for row in store.class_rows(session):
-            if row.forgotten_at is None and now >= _class(row).forgets_at:
-                store.forget(session, row, now)
+    def _due(self, session: Session) -> list[ClassRow]:
+        now = self._clock()
+        return [row for row in store.class_rows(session) if row.forgotten_at is None and now >= _class(row).forgets_at]
 
 
 def _class(row: ClassRow) -> SchoolClass:
@@ -306,6 +308,6 @@ def _class(row: ClassRow) -> SchoolClass:
     )
 
 
-def _pupil(person: Participant, games: Sequence[Game] = ()) -> Pupil:
+def _pupil(person: Participant, games: Sequence[store.PlayedSeat] = ()) -> Pupil:
     named = store.nickname_of(person)
     return Pupil(person.id, named[1] if named else "", person.created_at, tuple(games))

@@ -19,7 +19,10 @@ CODE_CHARS = 6
 """18**6, or 34 million codes: with thirty classes open, a guess is right once in a million."""
 MAX_NICKNAME_CHARS = 20
 
-_NICKNAME = re.compile(r"[^\W_]+(?:[ '-][^\W_]+)*")
+_MARK = "\u0300"
+_WORD = rf"(?:[^\W_]{_MARK}{{0,3}})+"
+_NICKNAME = re.compile(rf"{_WORD}(?:[ '-]{_WORD})*")
+"""Letters and digits, each with up to three marks: vowels of Hindi and Thai are marks, and a heap of them hides a line."""
 
 
 class ClassError(StudyError):
@@ -69,7 +72,7 @@ def read_nickname(typed: str) -> str:
         raise ClassError("please choose a nickname")
     if len(nickname) > MAX_NICKNAME_CHARS:
         raise ClassError(f"a nickname has at most {MAX_NICKNAME_CHARS} characters; this one has {len(nickname)}")
-    if not _NICKNAME.fullmatch(nickname):
+    if not _NICKNAME.fullmatch("".join(_MARK if unicodedata.category(char)[0] == "M" else char for char in nickname)):
         raise ClassError("a nickname has letters and digits, with single spaces between them; please choose another one")
     return nickname
 

@@ -9,27 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from statistics import median
 
-
-@dataclass(frozen=True)
-class Game:
-    """What one pupil did in one game.
-
-    Attributes:
-        episode: Id of the recording.
-        duration_s: Of the whole game, seconds.
-        score: Sum of this pupil's rewards.
-        outcome: Why it ended, as in the catalogue.
-        seats: How many players the game was for.
-    """
-
-    episode: str
-    task: str
-    seat: str
-    at: datetime
-    duration_s: float
-    score: float
-    outcome: str
-    seats: int = 1
+from interplay.store.classes import PlayedSeat
 
 
 @dataclass(frozen=True)
@@ -46,7 +26,7 @@ class Pupil:
     participant: int
     nickname: str
     joined_at: datetime
-    games: tuple[Game, ...] = ()
+    games: tuple[PlayedSeat, ...] = ()
 
     @property
     def tasks(self) -> list[str]:
@@ -58,12 +38,12 @@ class Pupil:
         """How long they have played altogether, seconds."""
         return sum(game.duration_s for game in self.games)
 
-    def best(self, task: str) -> Game | None:
+    def best(self, task: str) -> PlayedSeat | None:
         """Their best game of a task, the first one of equals."""
         return max((game for game in self.games if game.task == task), key=lambda game: game.score, default=None)
 
 
-def best_games(pupils: Iterable[Pupil], task: str) -> list[tuple[Pupil, Game]]:
+def best_games(pupils: Iterable[Pupil], task: str) -> list[tuple[Pupil, PlayedSeat]]:
     """Pupils with their best game of a task, the best first; equals in the order in which they reached it."""
     found = [(pupil, game) for pupil in pupils if (game := pupil.best(task)) is not None]
     return sorted(found, key=lambda one: (-one[1].score, one[1].at))

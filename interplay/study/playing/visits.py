@@ -81,22 +81,13 @@ class Visits:
         self._clock = clock or (lambda: datetime.now(UTC))
         self._rng = rng or np.random.default_rng()
 
-    def get(self, enrolment: Enrolment, *, as_earned: bool = True) -> PlayedVisit:
-        """A visit as it stands now.
-
-        Args:
-            as_earned: Once it has earned something, with the games and statistics that it was earned by, which are those that
-                its rules look at; otherwise with all that is measured.
-        """
+    def get(self, enrolment: Enrolment) -> PlayedVisit:
+        """A visit as it stands now; once it has earned something, with the games and statistics that it was earned by."""
         play = _play_of(self._studies.version(enrolment.study_hash))
         with self._database.read() as session:
             visit = read_visit(session, play, session.get_one(Enrolment, enrolment.id), self._clock())
             earned = next((one for one in pay_events_of(session, [enrolment.id]) if one.kind == "earned"), None)
-            return (
-                visit
-                if earned is None or not as_earned
-                else replace(visit, games=tuple(read_evidence(json.loads(earned.detail))[1]))
-            )
+            return visit if earned is None else replace(visit, games=tuple(read_evidence(json.loads(earned.detail))[1]))
 
     def stands(self, study: Study) -> list[Stand]:
         """How far each variant of a study is."""

@@ -87,18 +87,16 @@ class Scores:
         return board(counted, agents, person, is_lower_better=is_lower_better)
 
     def of_visits(
-        self, task: Task, visit: tuple[str, str], *, statistic: str, is_lower_better: bool = False, person: int
-    ) -> list[float]:
-        """The best values of the other people who played one variant of a study.
+        self, task: Task, visit: tuple[str, str], *, statistic: str, is_lower_better: bool = False
+    ) -> dict[int, float]:
+        """Number of a participant -> their best value, of everybody who played one variant of a study.
 
         Args:
             visit: Study and variant.
-            person: Number of who compares.
         """
         with self._database.read() as session:
             found = scores_of_people(session, task=task.id, task_hash=task.content_hash, statistic=statistic, visit=visit)
-        best = best_of_each(found, is_lower_better=is_lower_better)
-        return [one.value for one in best if one.participant_id != person]
+        return {one.participant_id: one.value for one in best_of_each(found, is_lower_better=is_lower_better)}
 
 
 def today(now: datetime) -> datetime:

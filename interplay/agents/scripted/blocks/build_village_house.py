@@ -62,6 +62,7 @@ class Lot:
         x0, z0, x1, z1: Of its walls.
         y: Of the feet on the ground.
         door: Column of the doorway; `out` the way one leaves through it.
+        stand: Column one builds from; the middle if it is not given.
     """
 
     x0: int
@@ -71,11 +72,17 @@ class Lot:
     y: int
     door: tuple[int, int]
     out: tuple[int, int]
+    stand: tuple[int, int] | None = None
 
     @property
     def middle(self) -> tuple[int, int]:
-        """Column one builds from."""
+        """Column in the middle."""
         return (self.x0 + self.x1) // 2, (self.z0 + self.z1) // 2
+
+    @property
+    def base(self) -> tuple[int, int]:
+        """Column one builds from."""
+        return self.stand or self.middle
 
     @property
     def ring(self) -> list[tuple[int, int]]:
@@ -91,9 +98,9 @@ class Lot:
 
     @property
     def inner(self) -> list[tuple[int, int]]:
-        """Columns of the room without the middle, those by the walls first."""
+        """Columns of the room without the one one builds from, those by the walls first."""
         cx, cz = self.middle
-        cells = [(x, z) for x in range(self.x0 + 1, self.x1) for z in range(self.z0 + 1, self.z1) if (x, z) != (cx, cz)]
+        cells = [(x, z) for x in range(self.x0 + 1, self.x1) for z in range(self.z0 + 1, self.z1) if (x, z) != self.base]
         return sorted(
             cells, key=lambda cell: (-max(abs(cell[0] - cx), abs(cell[1] - cz)), math.atan2(cell[1] - cz, cell[0] - cx))
         )
@@ -128,10 +135,10 @@ def play(world: World, rng: np.random.Generator) -> Acts:
         yield from craft(body, stuff.planks, 24 if stuff.wall == stuff.planks else 14)
     cx, cz = lot.middle
     yield from body.walk((cx, lot.y, cz))
-    yield from _weed(body, lot)
+    yield from weed(body, lot)
     for _ in range(4):
         yield from _raise(body, lot, stuff)
-        if _complete(body, lot):
+        if not num_missing(body, lot):
             break
         yield from body.wait(20)
     yield from _light(body, lot)
@@ -171,16 +178,16 @@ def choose(body: Body) -> Lot | None:
     return chosen
 
 
-def _weed(body: Body, lot: Lot) -> Acts:
+def weed(body: Body, lot: Lot) -> Acts:
     """Take away grass and flowers where the house will be."""
-    for x, z in (lot.middle, *lot.inner, *lot.ring):
+    for x, z in (lot.base, *lot.inner, *lot.ring):
         for y in (lot.y + 1, lot.y):
             if body.name(x, y, z) not in ("air", "water"):
                 yield from body.mine((x, y, z))
     return True
 
 
-def _plan(lot: Lot, stuff: Stuff, row: int) -> dict[Position, str]:
+def course(lot: Lot, stuff: Stuff, row: int) -> dict[Position, str]:
     """What a course of the walls is made of."""
     found = {}
     for x, z in lot.ring:
@@ -194,36 +201,37 @@ def _plan(lot: Lot, stuff: Stuff, row: int) -> dict[Position, str]:
 
 def _raise(body: Body, lot: Lot, stuff: Stuff) -> Acts:
     """Walls and roof, from a heap of earth in the middle that grows with them."""
-    cx, cz = lot.middle
+    cx, cz = lot.base
     top = lot.y + WALL_HEIGHT
     spare = (stuff.wall, stuff.roof, stuff.tier, stuff.base)
     yield from body.walk([(cx, lot.y + up, cz) for up in range(4)])
-    yield from _centre(body, lot)
-    yield from _put_all(body, _plan(lot, stuff, 0) | _plan(lot, stuff, 1), spare)
+    yield from centre(body, lot)
+    yield from put_all(body, course(lot, stuff, 0) | course(lot, stuff, 1), spare)
     for height, cells in (
-        (1, _plan(lot, stuff, 2)),
+        (1, course(lot, stuff, 2)),
         (2, {(x, top, z): stuff.roof for x, z in (*lot.ring, *lot.inner)}),
         (4, {(x, top + 1, z): stuff.tier for x, z in lot.inner}),
     ):
         if all(not is_replaceable(body.state(*cell)) for cell in cells):
             continue
-        if not (yield from _up(body, lot, height)):
+        if not (yield from climb(body, lot, height)):
             return False
-        yield from _put_all(body, cells, spare)
+        yield from put_all(body, cells, spare)
     for height, y, item in ((2, top + 1, stuff.tier), (1, top, stuff.roof)):
-        yield from _down(body, lot, height)
-        yield from _put_all(body, {(cx, y, cz): item}, spare)
-    yield from _down(body, lot, 0)
+        yield from descend(body, lot, height)
+        yield from put_all(body, {(cx, y, cz): item}, spare)
+    yield from descend(body, lot, 0)
     return True
 
 
-def _complete(body: Body, lot: Lot) -> bool:
+def num_missing(body: Body, lot: Lot) -> int:
+    """Cells of walls and roof that are still free."""
     rows = [(x, lot.y + row, z) for x, z in lot.ring for row in range(WALL_HEIGHT) if (x, z) != lot.door or row == 2]
     roof = [(x, lot.y + WALL_HEIGHT, z) for x in range(lot.x0, lot.x1 + 1) for z in range(lot.z0, lot.z1 + 1)]
-    return not any(is_replaceable(body.state(*cell)) for cell in (*rows, *roof))
+    return sum(is_replaceable(body.state(*cell)) for cell in (*rows, *roof))
 
 
-def _put_all(body: Body, cells: dict[Position, str], spare: tuple[str, ...]) -> Acts:
+def put_all(body: Body, cells: dict[Position, str], spare: tuple[str, ...]) -> Acts:
     """Place many blocks; those that cannot be seen yet, or where somebody stands, come again later."""
     left = dict(cells)
     for _ in range(6):
@@ -237,9 +245,9 @@ def _put_all(body: Body, cells: dict[Position, str], spare: tuple[str, ...]) -> 
     return False
 
 
-def _centre(body: Body, lot: Lot) -> Acts:
+def centre(body: Body, lot: Lot) -> Acts:
     """Stand in the very middle of the column one builds from."""
-    cx, cz = lot.middle
+    cx, cz = lot.base
     me = body.world.player
     for _ in range(40):
         if math.hypot(me.x - cx - 0.5, me.z - cz - 0.5) < 0.16:
@@ -250,15 +258,15 @@ def _centre(body: Body, lot: Lot) -> Acts:
     return False
 
 
-def _up(body: Body, lot: Lot, height: int) -> Acts:
+def climb(body: Body, lot: Lot, height: int) -> Acts:
     """Jump and put earth under one's feet until one stands so high."""
-    cx, cz = lot.middle
+    cx, cz = lot.base
     me = body.world.player
-    yield from body.hold(LADDER)
+    yield from body.hold(LADDER if body.count(LADDER) else "oak_planks")
     for _ in range(30):
         feet = math.floor(me.y + 0.1)
         if math.hypot(me.x - cx - 0.5, me.z - cz - 0.5) > 0.25:
-            yield from _centre(body, lot)
+            yield from centre(body, lot)
             if (math.floor(me.x), math.floor(me.z)) != (cx, cz):
                 return False
         if feet - lot.y >= height and me.on_ground:
@@ -275,9 +283,9 @@ def _up(body: Body, lot: Lot, height: int) -> Acts:
     return False
 
 
-def _down(body: Body, lot: Lot, height: int) -> Acts:
+def descend(body: Body, lot: Lot, height: int) -> Acts:
     """Dig the earth under one's feet away until one stands so high."""
-    cx, cz = lot.middle
+    cx, cz = lot.base
     me = body.world.player
     for _ in range(12):
         feet = math.floor(me.y + 0.1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,6 +23,8 @@ from interplay.world.world import World
 FENCE, GATE = "oak_fence", "oak_fence_gate"
 SIZES = ((7, 6), (6, 7), (6, 6), (7, 5), (5, 7), (6, 5), (5, 6), (5, 5))
 """Of the ring, outside."""
+MOST_WAIT = 120
+"""Ticks for which one waits for an animal that has stopped."""
 _YARDS = tuple(one.name for one in (*FARMS, *PENS))
 
 
@@ -100,7 +103,7 @@ def play(world: World, rng: np.random.Generator) -> Acts:
         if any(is_replaceable(body.state(*cell)) for cell in site.ring):
             yield from body.wait(80)  # somebody stood where a piece is to be
             yield from _build(body, site)
-        yield from _bring(body, site, kind, food)
+        yield from bring(body, site, kind, food)
     yield from body.look_at((site.x0 + site.x1) / 2, site.y + 0.5, (site.z0 + site.z1) / 2)
     yield from body.wait(int(rng.integers(5, 20)))
     yield from body.end()
@@ -228,24 +231,37 @@ def _fence(body: Body, site: Site, cell: Position, item: str, *, walk: bool = Tr
     return False
 
 
-def _inside(world: World, site: Site, kind: str | None = None) -> int:
+def num_inside(world: World, site: Site, kind: str | None = None) -> int:
+    """How many animals, of a kind or of all, are in the ring."""
     return sum(site.holds(x, z) for _, _, x, _, z in animals(world, kind))
 
 
-def _bring(body: Body, site: Site, kind: str, food: str) -> Acts:
-    """Fetch animals until two are in the pen, and close it."""
+def bring(
+    body: Body,
+    site: Site,
+    kind: str,
+    food: str,
+    *,
+    wanted: int | None = None,
+    preference: Callable[[int], float] = lambda one: 0.0,
+) -> Acts:
+    """Fetch animals, so many or until two are in the pen, and close it.
+
+    Args:
+        preference: Of an animal's id: what it costs beyond the way to it; infinite of those one leaves alone.
+    """
     world, me = body.world, body.world.player
     if site.holds(me.x, me.z):
         yield from body.free_hand()
         yield from body.walk(site.outside(2))
-        yield from _shut(body, site)
+        yield from shut(body, site)
     yield from body.hold(food)
-    wanted = 2 - _inside(world, site, kind)
+    wanted = 2 - num_inside(world, site, kind) if wanted is None else wanted
     led: list[int] = []
     while len(led) < wanted:
-        routes = Routes(world.grid, body.footing, None, most=900.0)
+        routes = Routes(world.grid, body.footing, None, most=900.0, around=body.field)
         free = [
-            (_reach(routes, x, y, z), one, x, y, z)
+            (_reach(routes, x, y, z) + preference(one), one, x, y, z)
             for _, one, x, y, z in animals(world, kind)
             if one not in led and not site.holds(x, z)
         ]
@@ -259,19 +275,17 @@ def _bring(body: Body, site: Site, kind: str, food: str) -> Acts:
             for b in range(math.floor(y) - 1, math.floor(y) + 3)
             if body.stands(a, b, c) and not site.holds(a, c)
         ]
-        yield from body.walk(
-            around, pace=lambda: _left_behind(body, led), until=lambda one=one: _away(body, one) < 3.5, tries=3
-        )  # type: ignore[misc]
+        yield from body.walk(around, pace=_pace(body, led), until=lambda one=one: away(body, one) < 3.5, tries=3)  # type: ignore[misc]
         led.append(one)
-        if _away(body, one) > 6:
+        if away(body, one) > 6:
             led.remove(one)
             yield from body.wait(5)
             break
     if not led:
-        return (yield from _shut(body, site))
-    yield from body.walk(site.outside(2), pace=lambda: _left_behind(body, led))
+        return (yield from shut(body, site))
+    yield from body.walk(site.outside(2), pace=_pace(body, led))
     for _ in range(60):  # till they come near
-        if all(_away(body, one) < 4.5 for one in led):
+        if all(away(body, one) < 4.5 for one in led):
             break
         yield _watch(body, led)
     yield from _swing(body, site, shut=False)
@@ -283,7 +297,7 @@ def _bring(body: Body, site: Site, kind: str, food: str) -> Acts:
     yield from body.wait(int(body.rng.integers(2, 8)))
     yield from body.hold(FENCE)
     yield from body.walk(site.outside(1), tries=3)
-    yield from _shut(body, site)
+    yield from shut(body, site)
     return True
 
 
@@ -299,7 +313,8 @@ def _swing(body: Body, site: Site, *, shut: bool) -> Acts:
     return False
 
 
-def _shut(body: Body, site: Site) -> Acts:
+def shut(body: Body, site: Site) -> Acts:
+    """Close both gates."""
     return (yield from _swing(body, site, shut=True))
 
 
@@ -312,7 +327,7 @@ def _row(body: Body, one: int) -> np.void | None:
     return None if row is None else body.world.entities[row]
 
 
-def _away(body: Body, one: int) -> float:
+def away(body: Body, one: int) -> float:
     """How far an animal is; 0 if it is gone."""
     row = _row(body, one)
     me = body.world.player
@@ -324,8 +339,17 @@ def _is_in(body: Body, site: Site, one: int) -> bool:
     return row is not None and site.holds(float(row["x"]), float(row["z"]))
 
 
-def _left_behind(body: Body, led: list[int]) -> bool:
-    return any(5.5 < _away(body, one) < 10.0 for one in led)
+def _pace(body: Body, led: list[int]) -> Callable[[], bool]:
+    """Whether to wait for those one leads; not for ever: animals heed whoever is nearest, which may be another one."""
+    num_waited = 0
+
+    def waits() -> bool:
+        nonlocal num_waited
+        is_behind = any(5.5 < away(body, one) < 10.0 for one in led)
+        num_waited = num_waited + 1 if is_behind else 0
+        return is_behind and num_waited < MOST_WAIT
+
+    return waits
 
 
 def _watch(body: Body, led: list[int]) -> Action:

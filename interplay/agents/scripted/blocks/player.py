@@ -47,6 +47,20 @@ def _obtain_diamond_shovel(world: World, rng: np.random.Generator) -> Play:
     return play(world, rng)
 
 
+def _together(name: str) -> Callable[[World, int, np.random.Generator], Play]:
+    def play(world: World, seat: int, rng: np.random.Generator) -> Play:
+        from interplay.agents.scripted.blocks.together import BRAINS
+
+        return BRAINS[name](world, seat, rng)
+
+    return play
+
+
+TEAM_BRAINS: dict[str, Callable[[World, int, np.random.Generator], Play]] = {
+    name: _together(name) for name in ("build_house", "build_shelter", "keep_pen")
+}
+"""Name of a task of several seats -> its player, given the number of its seat."""
+
 BLOCK_BRAINS: dict[str, Callable[[World, np.random.Generator], Play]] = {
     "find_cave": _find_cave,
     "make_waterfall": _make_waterfall,
@@ -81,6 +95,7 @@ class BlockPlayer:
         self._task: Task | None = None
         self._rng = np.random.default_rng(0)
         self._env: PlayableEnv | None = None
+        self._seat = 0
         self._play: Play | None = None
 
     def reset(self, task: Task, *, rng: np.random.Generator) -> None:
@@ -89,16 +104,17 @@ class BlockPlayer:
         Raises:
             AgentError: If nobody wrote a player for this task.
         """
-        if task.env.backend != "voxel" or task.name not in BLOCK_BRAINS:
+        if not has_block_player(task):
+            known = BLOCK_BRAINS if len(task.seats) == 1 else TEAM_BRAINS
             raise AgentError(
-                f"there is no scripted player for {task.id}, only for the tasks {', '.join(BLOCK_BRAINS)} of the block world\n"
+                f"there is no scripted player for {task.id}, only for the tasks {', '.join(known)} of the block world\n"
                 "Write your own agent and name it module:factory; docs/agents.md has one to copy."
             )
         self._task, self._rng, self._play = task, rng, None
 
     def attach(self, env: PlayableEnv, seat: str) -> None:
-        """Take the environment whose world is played."""
-        self._env, self._play = env, None
+        """Take the environment whose world is played, and the seat in it."""
+        self._env, self._seat, self._play = env, env.task.seats.index(seat), None
 
     def act(self, observation: np.ndarray) -> dict[str, Any]:
         """The next tick; once the play is over, nothing."""
@@ -108,9 +124,21 @@ class BlockPlayer:
             raise AgentError("call reset(task, rng=...) before act()")
         if self._env is None:
             raise AgentError("the scripted player of the block world looks into the world: call attach(env, seat) before act()")
-        if self._play is None:
-            self._play = polite(self._env.world, BLOCK_BRAINS[self._task.name](self._env.world, self._rng))  # type: ignore[attr-defined]
-        return as_keys(next(self._play, Action()))
+        world: World = self._env.world  # type: ignore[attr-defined]
+        with world.acting(self._seat):
+            if self._play is None:
+                self._play = polite(world, self._begin(world, self._task))
+            return as_keys(next(self._play, Action()))
+
+    def _begin(self, world: World, task: Task) -> Play:
+        if len(task.seats) == 1:
+            return BLOCK_BRAINS[task.name](world, self._rng)
+        return TEAM_BRAINS[task.name](world, self._seat, self._rng)
+
+
+def has_block_player(task: Task) -> bool:
+    """Whether somebody wrote a player for a task of the block world."""
+    return task.env.backend == "voxel" and task.name in (BLOCK_BRAINS if len(task.seats) == 1 else TEAM_BRAINS)
 
 
 def as_keys(action: Action) -> dict[str, Any]:

@@ -18,7 +18,13 @@ ZOMBIE_SPEED, ARROW_SPEED = 5.0, 45.0
 AIM_DEGREES = 6.0
 """How exactly the archer aims; one turn is 10 degrees."""
 REACH = 75.0
-"""Pixels at which the knight swings."""
+"""Pixels at which the knight swings: a zombie comes 30 pixels nearer while the mace goes round."""
+ARC_DEGREES = 50.0
+"""How far to the side a swing reaches."""
+TOO_NEAR = 48.0
+"""Pixels at which a swing comes too late."""
+BELOW = 30.0
+"""Pixels below a zombie that the knight walks to."""
 
 
 def hunt(env: ParallelGame, seat: str, rng: np.random.Generator) -> Iterator[set[str]]:
@@ -42,16 +48,26 @@ def _archer(zombies: np.ndarray, looks: float) -> set[str]:
 
 
 def _knight(zombies: np.ndarray, looks: float) -> set[str]:
-    """Walk towards the lowest zombie, and swing when it is near."""
+    """Step back from a zombie that is too near, swing at one in reach, else walk towards the lowest one, from below."""
     if not len(zombies):
-        return set()
-    x, y = zombies[zombies[:, 1].argmax()]
-    if np.hypot(x, y) < REACH:
+        return _turn(-90.0, looks)
+    away = np.hypot(*zombies.T)
+    x, y = zombies[away.argmin()]
+    off = abs(_difference(float(np.degrees(np.arctan2(y, x))), looks))
+    if away.min() < TOO_NEAR:
+        return {"DOWN"} if off < 90 else {"UP"}
+    if away.min() < REACH and off <= ARC_DEGREES:
         return {"FIRE"}
-    return _turn(float(np.degrees(np.arctan2(y, x))), looks) or {"UP"}
+    x, y = zombies[zombies[:, 1].argmax()]
+    return _turn(float(np.degrees(np.arctan2(y + BELOW, x))), looks) or {"UP"}
 
 
 def _turn(wanted: float, looks: float) -> set[str]:
     """The button that turns from where one looks to an angle, degrees clockwise from the right; none where it is near."""
-    left = (wanted - looks + 180) % 360 - 180
+    left = _difference(wanted, looks)
     return set() if abs(left) <= AIM_DEGREES else {"RIGHT"} if left > 0 else {"LEFT"}
+
+
+def _difference(wanted: float, looks: float) -> float:
+    """Degrees from where one looks to an angle, -180 to 180."""
+    return (wanted - looks + 180) % 360 - 180

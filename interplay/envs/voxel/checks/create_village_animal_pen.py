@@ -45,7 +45,7 @@ def check(world: World) -> Answers:
         if (len(there), len(pen.cells)) > score:
             best, score, inside = pen, (len(there), len(pen.cells)), there
     kinds = set(inside)
-    closed = best is not None and _ground_around(world, min(best.cells), shut=False) is not None
+    closed = best is not None and ground_around(world, min(best.cells), shut=False) is not None
     has_gate = best is not None and any(_leads_out(world, best, gate) for gate in sorted(best.gates))
     houses = [house for house in houses_of(world) if house.kind not in (*FARM_KINDS, *PEN_KINDS)]
     near = best is not None and any(within(house, x, z, NEAR_HOUSE) for x, _, z in best.cells for house in houses)
@@ -89,7 +89,7 @@ def pens(world: World) -> list[Pen]:
                 if start in tried or not world.grid.inside(*start) or not _stands(world, *start):
                     continue
                 tried.add(start)
-                pen = _ground_around(world, start, shut=True)
+                pen = ground_around(world, start, shut=True)
                 if pen is None:
                     continue
                 tried |= pen.cells
@@ -98,7 +98,7 @@ def pens(world: World) -> list[Pen]:
     return sorted(found, key=lambda pen: (-len(pen.cells), sorted(pen.cells)[0]))
 
 
-def _ground_around(world: World, start: Position, *, shut: bool) -> Pen | None:
+def ground_around(world: World, start: Position, *, shut: bool) -> Pen | None:
     """Where an animal gets from a cell; None if that is farther than a pen reaches.
 
     Args:

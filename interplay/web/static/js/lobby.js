@@ -2,6 +2,9 @@
 
 import { need } from "./page.js";
 import { clock } from "./timeline.js";
+import { isAwaited, isOpen } from "./waiting.js";
+
+/** @typedef {import("./waiting.js").SeatFacts} SeatFacts */
 
 /**
  * What the server says of waiting.
@@ -9,6 +12,7 @@ import { clock } from "./timeline.js";
  * @property {number} waited_s by this player, when it was said
  * @property {number | null} choose_after_s when there is a choice; null: never
  * @property {boolean} has_partner whether an agent may be chosen then
+ * @property {"person" | "start"} missing whether a seat is open, or somebody who is there has not said start
  * @property {[number, boolean][]} waits of others at this hour: seconds, and whether a person came
  */
 
@@ -47,9 +51,11 @@ export function waitingWords(facts, waitedS, isPaid = false) {
   const after = facts.choose_after_s ?? Infinity;
   const mayLeave = waitedS >= after;
   const choices = [...(facts.has_partner ? ["play with an agent"] : []), ...(isPaid ? ["leave"] : [])];
-  const lines = [usually(facts.waits, waitedS)];
-  if (mayLeave) lines.push(`Nobody has come yet. You may ${choices.join(", ") || "leave"}, or go on waiting.`);
-  else if (after < Infinity && choices.length) lines.push(`At ${clock(after)} you may choose to ${choices.join(" or to ")}.`);
+  const isOpen = facts.missing === "person";
+  const lines = isOpen ? [usually(facts.waits, waitedS)] : [];
+  const found = isOpen ? "Nobody has come yet." : "The other player is not ready.";
+  if (mayLeave) lines.push(`${found} You may ${choices.join(", ") || "leave"}, or go on waiting.`);
+  else if (after < Infinity && choices.length) lines.push(`At ${clock(Math.ceil(after))} you may choose to ${choices.join(" or to ")}.`);
   return { time: clock(Math.floor(waitedS)), lines: lines.filter(Boolean), hasChoice: mayLeave && facts.has_partner, mayLeave };
 }
 
@@ -66,6 +72,7 @@ export class Lobby {
     this.saidAt = 0;
     /** @type {ReturnType<typeof setInterval> | null} */
     this.timer = null;
+    this.isOpen = false;
     /** @type {ReturnType<typeof setInterval> | null} */
     this.blinking = null;
     this.title = document.title;
@@ -91,21 +98,24 @@ export class Lobby {
     if (this.timer !== null) this.#show();
   }
 
-  /** This player waits for others to join. */
-  wait() {
-    if (this.timer !== null || !this.facts) return;
+  /**
+   * Whom this player waits for: others to join, or to be ready.
+   * @param {SeatFacts[]} others nobody where they wait no longer
+   * @param {boolean} somebodyCame call the player, who may look at something else, if the last seat is taken now
+   */
+  waitFor(others, somebodyCame) {
+    const wasOpen = this.isOpen;
+    this.isOpen = isOpen(others);
+    if (wasOpen && !this.isOpen && somebodyCame) this.#call();
+    if (!this.facts || !isAwaited(others)) {
+      if (this.timer !== null) clearInterval(this.timer);
+      this.timer = null;
+      this.box.hidden = true;
+      return;
+    }
     this.box.hidden = false;
-    this.timer = setInterval(() => this.#show(), 1000);
+    this.timer ??= setInterval(() => this.#show(), 1000);
     this.#show();
-  }
-
-  /** Nobody is waited for any longer. @param {boolean} somebodyCame call the player, who may look at something else */
-  stop(somebodyCame = false) {
-    if (this.timer === null) return;
-    clearInterval(this.timer);
-    this.timer = null;
-    this.box.hidden = true;
-    if (somebodyCame) this.#call();
   }
 
   #show() {

@@ -158,7 +158,7 @@ class Player {
     this.hasBegun = false;
     /** Whether this player has said start or resume, and has not paused since. */
     this.isReady = false;
-    this.isRecovering = false;
+    this.isRecovering = this.isMoving = false;
     /** @type {number | null} from which step a game goes on whose server was restarted */
     this.restoredAt = null;
     /** Whether the window was left and nothing has come from the player since; a frame may never be told of its focus. */
@@ -206,8 +206,9 @@ class Player {
     return this.task.sends_scenes && whyNotHere(this.drawnBy.value) === null;
   }
 
+  /** A seat belongs to one person: two pupils may use one window after each other. */
   get #seatKey() {
-    return `interplay.seat.${this.task.id}${this.root.dataset.enrolment ?? ""}`;
+    return `interplay.seat.${this.task.id}${this.root.dataset.enrolment ?? this.root.dataset.pupil ?? ""}`;
   }
 
   /** A seat this window had before it was reloaded. */
@@ -247,7 +248,7 @@ class Player {
     this.seat?.close();
     this.#stopDrawing();
     this.lost = this.restoredAt = null;
-    this.hasBegun = this.isReady = this.isRecovering = false;
+    this.hasBegun = this.isReady = this.isRecovering = this.isMoving = false;
     this.seats = [];
     this.#setState("failed");
     this.#letGo();
@@ -345,7 +346,7 @@ class Player {
     this.fit();
     this.#offerDrawing(welcome.scene?.tables ?? null);
     this.lost = null;
-    this.isReady = this.isRecovering = false;
+    this.isReady = this.isRecovering = this.isMoving = false;
     this.hasBegun = welcome.state !== "waiting";
     this.restoredAt = welcome.restored ? welcome.step : null;
     const hasPaused = this.state === "paused"; // in the countdown, before the connection was lost
@@ -386,8 +387,7 @@ class Player {
   #wait() {
     const others = this.seats.filter((one) => one.seat !== this.mySeat);
     const isBefore = !this.hasBegun && !this.lost && (this.state === "connecting" || this.state === "countdown");
-    if (isBefore && this.isReady && others.some((one) => one.state === "open")) this.lobby.wait();
-    else this.lobby.stop(isBefore && others.some((one) => one.state !== "open" && one.state !== "agent"));
+    this.lobby.waitFor(isBefore && this.isReady ? others : [], isBefore && others.some((one) => one.state !== "open" && one.state !== "agent"));
   }
 
   /** The clock is on. */
@@ -471,7 +471,8 @@ class Player {
   #onPaused(reason) {
     this.#setState("paused");
     this.#letGoOfKeys();
-    this.isRecovering = reason === "recovering";
+    this.isMoving = reason === "moving";
+    this.isRecovering = reason === "recovering" || this.isMoving;
     if (!this.isRecovering) this.isReady = reason === "others";
     this.#tell();
   }
@@ -999,6 +1000,7 @@ class Player {
       hasBegun: this.hasBegun,
       isReady: this.isReady,
       isRecovering: this.isRecovering,
+      isMoving: this.isMoving,
       restoredAt: this.restoredAt,
       others: this.seats.filter((one) => one.seat !== this.mySeat),
       isTouch: matchMedia("(pointer: coarse)").matches,

@@ -8,6 +8,7 @@
  * @property {boolean} hasBegun the first step has been played
  * @property {boolean} isReady this player has said start or resume, and has not paused since
  * @property {boolean} isRecovering the world is being rebuilt
+ * @property {boolean} isMoving it is, because the game goes to a process of its own, and nothing failed
  * @property {number | null} restoredAt the step from which a game goes on whose server was restarted
  * @property {SeatFacts[]} others who sits in the other seats; nobody in a game for one
  * @property {boolean} isTouch the player has no keyboard
@@ -19,7 +20,7 @@
  * @param {Standing} standing
  * @returns {Words}
  */
-export function wordsOf({ lost, hasBegun, isReady, isRecovering, restoredAt, others, isTouch }) {
+export function wordsOf({ lost, hasBegun, isReady, isRecovering, isMoving, restoredAt, others, isTouch }) {
   if (lost) return { headline: "One moment", text: lost, button: null };
   const how = isTouch ? "Tap here" : "Click here or press any key";
   if (!hasBegun) {
@@ -28,7 +29,8 @@ export function wordsOf({ lost, hasBegun, isReady, isRecovering, restoredAt, oth
   }
   if (isRecovering) {
     const next = isReady ? "It will continue where it stopped." : `${how} to continue when it is back.`;
-    return { headline: "One moment", text: `The game is being restored from its recording. ${next}`, button: null };
+    const why = isMoving ? "This game needs more processor time, so it moves to a place of its own." : "The game is being restored from its recording.";
+    return { headline: "One moment", text: `${why} ${next}`, button: null };
   }
   const people = others.filter((one) => one.state !== "agent");
   const away = people.filter((one) => one.state !== "playing");
@@ -41,6 +43,11 @@ export function wordsOf({ lost, hasBegun, isReady, isRecovering, restoredAt, oth
   }
   const meanwhile = people.length === 0 ? "" : away.length === people.length ? "Nobody is playing now. " : "The others keep playing without you. ";
   return { headline: "Paused", text: `${meanwhile}${how} to continue.`, button: null };
+}
+
+/** @param {SeatFacts[]} others */
+export function isOpen(others) {
+  return others.some(({ state }) => state === "open");
 }
 
 /** @param {SeatFacts[]} others */

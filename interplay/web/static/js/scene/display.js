@@ -63,6 +63,8 @@ export class Display {
     this.shift = [0, 0];
     this.isPainted = false;
     this.inverts = true;
+    /** Where something is painted: left, top, right, bottom in device pixels. */
+    this.painted = [0, 0, 0, 0];
     /** @type {Map<string, Sprite>} */
     this.sprites = new Map();
     /** @type {Map<string, HTMLCanvasElement>} key and scale -> ready to be drawn */
@@ -129,6 +131,7 @@ export class Display {
     if (canvas.height !== height) canvas.height = height;
     this.isPainted = true;
     context.clearRect(0, 0, width, height);
+    this.painted = [width, height, 0, 0];
     context.imageSmoothingEnabled = false;
     this.crosshair = [];
     let g = scaleOf(width, height, this.gui[0], this.gui[1]);
@@ -137,6 +140,7 @@ export class Display {
     const fill = (colour, [x, y, wide, tall]) => {
       context.fillStyle = colour;
       context.fillRect(left + x * g, top + y * g, wide * g, tall * g);
+      this.#mark(left + x * g, top + y * g, wide * g, tall * g);
     };
     for (const [name, ...values] of this.operations) {
       const key = String(values[0]);
@@ -155,8 +159,10 @@ export class Display {
         case "veil":
           context.fillStyle = `rgb(${x} ${y} ${wide} / ${tall / 256})`;
           context.fillRect(0, 0, width, height);
+          this.#mark(0, 0, width, height);
           break;
         case "flames":
+          this.#mark(0, 0, width, height);
           this.#flames(x, width, height);
           break;
         case "crosshair":
@@ -194,6 +200,27 @@ export class Display {
           this.#put("pointer", Math.max(1, g - 1), left, top);
       }
     }
+    this.#clip(width, height);
+  }
+
+  /** Something is painted here. @param {number} x device pixels @param {number} y @param {number} wide @param {number} tall */
+  #mark(x, y, wide, tall) {
+    const [left, top, right, bottom] = this.painted;
+    this.painted = [Math.min(left, x), Math.min(top, y), Math.max(right, x + wide), Math.max(bottom, y + tall)];
+  }
+
+  /**
+   * Show nothing but what is painted: without a graphics card each transparent pixel costs the browser as much as another, with every
+   * picture of the world. `clip` is a plain rectangle to it; `clip-path` would be a mask, which costs more than it saves.
+   * @param {number} width of the canvas
+   * @param {number} height
+   */
+  #clip(width, height) {
+    const { canvas } = this.context, { devicePixelRatio: ratio } = canvas.ownerDocument.defaultView ?? { devicePixelRatio: 1 };
+    const [left, top, right, bottom] = this.painted, isWhole = left <= 0 && top <= 0 && right >= width && bottom >= height;
+    // A pixel more on each side: the canvas has a whole number of pixels and may be stretched by a part of one.
+    const sides = [Math.floor(top / ratio) - 1, Math.ceil(right / ratio) + 1, Math.ceil(bottom / ratio) + 1, Math.floor(left / ratio) - 1];
+    canvas.style.clip = isWhole ? "auto" : right <= left ? "rect(0px, 0px, 0px, 0px)" : `rect(${sides.map((side) => `${side}px`).join(", ")})`;
   }
 
   /** @param {string} key @param {number} scale @param {number} x device pixels @param {number} y */
@@ -211,6 +238,7 @@ export class Display {
       this.ready.set(name, ready);
     }
     this.context.drawImage(ready, x, y, ready.width * times, ready.height * times);
+    this.#mark(x, y, ready.width * times, ready.height * times);
   }
 
   /** @param {number[]} pose @param {number} x device pixels @param {number} y @param {number} g */
@@ -234,6 +262,7 @@ export class Display {
     context.fillRect(left, top, width, height);
     context.strokeStyle = "rgb(150 112 58)";
     context.lineWidth = g;
+    this.#mark(left, top, width, height);
     context.strokeRect(left + g / 2, top + g / 2, width - g, height - g);
     this.#put(key, g, left + 3 * g, top + 2 * g);
   }
@@ -274,7 +303,10 @@ export class Display {
     for (const [colour, edge] of /** @type {[string, number][]} */ ([["rgb(0 0 0 / 45%)", 1], ["white", 0]])) {
       context.fillStyle = colour;
       context.beginPath(); // as one shape: where edges meet they are no darker
-      for (const [x, y, wide, tall] of bars) context.rect(x - edge, y - edge, wide + 2 * edge, tall + 2 * edge);
+      for (const [x, y, wide, tall] of bars) {
+        context.rect(x - edge, y - edge, wide + 2 * edge, tall + 2 * edge);
+        this.#mark(x - edge, y - edge, wide + 2 * edge, tall + 2 * edge);
+      }
       context.fill();
     }
   }

@@ -1,0 +1,100 @@
+"""Every agent with every other in a task of several seats, in every order of the seats, on the same seeds."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from interplay.agents.base import AgentError
+from interplay.agents.evaluate import plan, run_jobs
+from interplay.agents.find import find, names
+from interplay.agents.scripted import has_player
+from interplay.envs.backends import check_playable
+from interplay.tasks import Task
+
+if TYPE_CHECKING:
+    from interplay.record import Archive, Episode
+
+
+def entrants(task: Task, archive: Archive) -> list[str]:
+    """Names of the agents that play a task unless others are asked for: the scripted player if somebody wrote one, the policies
+    that were trained for it, and `random`."""
+    policies = [one.name for one in names(archive) if one.kind == "policy" and one.task == task.id]
+    return [*(["scripted"] if has_player(task) else []), *policies, "random"]
+
+
+def lineups(seats: Sequence[str], agents: Sequence[str]) -> list[dict[str, str]]:
+    """Who sits where: each agent in each seat, with each agent in all the other seats; with itself once.
+
+    >>> [tuple(one.values()) for one in lineups(("left", "right"), ("a", "b"))]
+    [('a', 'a'), ('a', 'b'), ('b', 'a'), ('b', 'b')]
+    """
+    found: dict[tuple[str, ...], dict[str, str]] = {}
+    for one in agents:
+        for other in agents:
+            for own in seats:
+                lineup = {seat: one if seat == own else other for seat in seats}
+                found.setdefault(tuple(lineup.values()), lineup)
+    return [found[key] for key in sorted(found, key=lambda who: [agents.index(name) for name in who])]
+
+
+def cross_play(
+    archive: Archive,
+    task: Task,
+    agents: Sequence[str],
+    seeds: Sequence[int],
+    *,
+    num_episodes: int = 1,
+    seed: int = 0,
+    max_steps: int | None = None,
+    processes: int = 1,
+    report: Callable[[int, int], None] = lambda done, total: None,
+) -> dict[str, list[Episode]]:
+    """Play every line-up of a task on each seed. Games that were recorded before count, so a run that was stopped goes on.
+
+    Args:
+        archive: Where the episodes go; nothing is filmed, and nobody is admitted to judging.
+        agents: Names that `agents.find` takes, each once.
+        seeds: Of the world; every line-up plays the same ones.
+        num_episodes: Per line-up and seed.
+        seed: Of the agents' draws.
+        max_steps: Cut games there.
+        processes: Games at once.
+        report: Called with the number of games done and wanted.
+    Returns:
+        Line-up, the agents' own names in the order of the seats joined by `" + "`, -> its episodes.
+    Raises:
+        AgentError: If the task has one seat, or two agents have one name, or one cannot play.
+        NotFoundError: If there is no such agent.
+    """
+    check_playable(task)
+    if len(task.seats) < 2:
+        raise AgentError(
+            f"task {task.id} has one seat, and cross-play is for tasks of several\n"
+            f"Let agents play it alone:  interplay play {task.id} --agent NAME"
+        )
+    known = {name: find(name, archive).name for name in dict.fromkeys(agents)}
+    if twice := [name for name, number in Counter(known.values()).items() if number > 1]:
+        raise AgentError(
+            f"two of these agents call themselves {twice[0]!r}, so that recordings do not tell them apart: {', '.join(known)}\n"
+            "Give each agent a `name` of its own."
+        )
+    found: dict[str, list[Episode]] = {}
+    jobs = []
+    for lineup in lineups(task.seats, list(known)):
+        called = {seat: known[name] for seat, name in lineup.items()}
+        there, missing = plan(
+            archive, task, lineup, called, seeds,
+            num_episodes=num_episodes, seed=seed, max_steps=max_steps, video=False, again=False,
+        )  # fmt: skip
+        found[" + ".join(called.values())] = there
+        jobs += missing
+    done, total = sum(map(len, found.values())), sum(map(len, found.values())) + len(jobs)
+    report(done, total)
+    for episode_id in run_jobs(archive, jobs, processes):
+        episode = archive.get(episode_id)
+        found[" + ".join(held.actor for held in episode.seats)].append(episode)
+        done += 1
+        report(done, total)
+    return found

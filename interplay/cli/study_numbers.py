@@ -1,0 +1,110 @@
+"""`interplay study pause | resume | funnel | money`: what the operator's pages of studies show and do."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated, Any
+
+import typer
+
+from interplay.cli.common import DEFAULT_DATA, DatabaseOption, DataOption, JsonOption, emit, open_archive, place_options, table
+from interplay.cli.study_opened import opened_hint
+
+IdArgument = Annotated[str, typer.Argument(metavar="ID", help="Id of a study that was opened in this data folder.")]
+
+
+def pause(
+    study: IdArgument,
+    note: Annotated[str, typer.Option(help="What people read who come meanwhile.")] = "",
+    data: DataOption = DEFAULT_DATA,
+    database: DatabaseOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Let nobody new into a study for now; people who are inside go on, and are paid.
+
+    Try:  interplay study pause atari --note "We go on tomorrow."
+    """
+    from interplay.study.pausing import Pauses
+
+    place = place_options(data, database)
+    Pauses(open_archive(data, database, must_exist=True).database).pause(study, note=note, hint=opened_hint(place))
+    text = f"{study} is paused. Pause it on your recruiting platform, too. Go on:  interplay study resume {study}{place}"
+    emit({"study": study, "paused": True, "note": note}, as_json=as_json, text=text)
+
+
+def resume(
+    study: IdArgument, data: DataOption = DEFAULT_DATA, database: DatabaseOption = None, as_json: JsonOption = False
+) -> None:
+    """Let people into a paused study again.
+
+    Try:  interplay study resume atari
+    """
+    from interplay.study.pausing import Pauses
+
+    hint = opened_hint(place_options(data, database))
+    Pauses(open_archive(data, database, must_exist=True).database).resume(study, hint=hint)
+    emit({"study": study, "paused": False}, as_json=as_json, text=f"{study} takes people again.")
+
+
+def funnel(
+    study: IdArgument, data: DataOption = DEFAULT_DATA, database: DatabaseOption = None, as_json: JsonOption = False
+) -> None:
+    """Show how far people get in a study, how visits ended, and what they reach of each requirement.
+
+    Try:  interplay study funnel crowdplay
+    """
+    from rich.console import Group
+
+    from interplay.study.overview import Overview
+
+    overview = Overview(open_archive(data, database, must_exist=True).database)
+    hint = opened_hint(place_options(data, database))
+    numbers, reached = overview.study(study, hint=hint), overview.reached(study, hint=hint)
+    document = {
+        "study": study,
+        "paused": None if numbers.pause is None else numbers.pause.note,
+        "funnel": numbers.funnel._asdict(),
+        "outcomes": numbers.outcomes,
+        "today": numbers.today,
+        "reached": [asdict(one) | {"spread": None if one.spread is None else one.spread._asdict()} for one in reached],
+    }
+    stages = [
+        (name, count, f"{100 * count / max(1, numbers.funnel.arrived):.0f} %")
+        for name, count in numbers.funnel._asdict().items()
+    ]
+    parts: list[Any] = [table(["visits", "#number", "#of all"], stages)]
+    parts += ["", table(["ended as", "#visits"], sorted(numbers.outcomes.items()))] if numbers.outcomes else []
+    rows = [
+        (one.variant, one.label, f"{one.required:g}", "-" if one.met is None else f"{one.met} of {one.visits}",
+         "-" if one.spread is None else f"{one.spread.p50:g}")
+        for one in reached
+    ]  # fmt: skip
+    parts += ["", table(["variant", "requirement", "#asked", "#reached by", "#median"], rows)] if rows else []
+    emit(document, as_json=as_json, text=Group(*parts))
+
+
+def money(
+    study: Annotated[str | None, typer.Argument(metavar="[ID]", help="One study; default: all.")] = None,
+    data: DataOption = DEFAULT_DATA,
+    database: DatabaseOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show what is planned, claimed and settled, by study and channel, and what raffles drew.
+
+    Try:  interplay study money
+    """
+    from interplay.study.overview import Overview
+
+    overview = Overview(open_archive(data, database, must_exist=True).database)
+    purses = overview.money(study, hint=opened_hint(place_options(data, database)))
+    raffles = overview.raffles(study)
+    rows = [
+        (one.study, one.channel, one.currency,
+         *(f"{cents / 100:.2f}" for cents in (one.planned_cents, one.claimed_cents, one.settled_cents, one.failed_cents)))
+        for one in purses
+    ]  # fmt: skip
+    text: Any = table(["study", "channel", "currency", "#planned", "#claimed", "#settled", "#refused"], rows)
+    if not rows:
+        text = "Nothing was earned or paid yet."
+    document = {"purses": [asdict(one) for one in purses], "raffles": [asdict(one) for one in raffles]}
+    emit(document, as_json=as_json, text=text)

@@ -1,0 +1,32 @@
+"""Build a house together: how much each player built, and whether it has a room with a roof, a way in and a window."""
+
+from __future__ import annotations
+
+import math
+
+from interplay.envs.voxel.checks.build_village_house import built_cells, find_room
+from interplay.envs.voxel.land import Answers, clusters
+from interplay.world.world import World
+
+LEAST = 10
+"""Blocks that each player has to have placed."""
+
+
+def check(world: World) -> Answers:
+    """Whether something that stands on the ground has a room and a window, and everybody placed `LEAST` blocks or more.
+
+    The ground that the task levels lies below the place where the first player began, and is nobody's work. Earth where there
+    was earth at first counts as ground, too, so that a roof of it, where a hill was taken away, is none.
+    """
+    ground = math.floor(world.spawn[1])
+    cells = {cell for cell in built_cells(world) if cell[1] >= ground}
+    rooms = [room for group in clusters(cells) if len(group) >= LEAST and (room := find_room(world, group)) is not None]
+    placed = [sum(me.counts.get("used", {}).values()) for me in world.players]
+    has_window = any(room.has_window for room in rooms)
+    return {
+        "closed": bool(rooms),
+        "has_window": has_window,
+        "num_placed": sum(placed),
+        "placed_least": min(placed),
+        "success": has_window and min(placed) >= LEAST,
+    }

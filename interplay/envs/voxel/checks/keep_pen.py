@@ -1,0 +1,32 @@
+"""Keep a pen together: how many sheep are in a pen whose gates are shut, and whether nobody hit one."""
+
+from __future__ import annotations
+
+import math
+
+from interplay.envs.voxel.checks.create_village_animal_pen import ground_around, pens
+from interplay.envs.voxel.land import Answers
+from interplay.envs.voxel.village import animals
+from interplay.world.world import World
+
+ENOUGH = 6
+"""Sheep in the pen."""
+
+
+def check(world: World) -> Answers:
+    """The pen with most sheep in it; open gates are taken for shut ones until it is asked whether it is closed."""
+    sheep = [(math.floor(x), y, math.floor(z)) for name, x, y, z in animals(world) if name == "sheep"]
+    best, inside = None, -1
+    for pen in pens(world):
+        columns = {(x, z): y for x, y, z in pen.cells}
+        num = sum(abs(columns.get((x, z), -99) - y) < 3 for x, y, z in sheep)
+        if num > inside:
+            best, inside = pen, num
+    closed = best is not None and ground_around(world, min(best.cells), shut=False) is not None
+    unharmed = not any(me.counts.get("hit", {}).get("sheep") for me in world.players)
+    return {
+        "closed": closed,
+        "num_sheep": max(0, inside),
+        "unharmed": unharmed,
+        "success": closed and unharmed and inside >= ENOUGH,
+    }

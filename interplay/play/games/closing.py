@@ -1,0 +1,106 @@
+"""How a game ends: what was played is sealed, and everybody in it is told."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Coroutine
+from pathlib import Path
+from typing import Any
+
+from interplay.play.connections import wire
+from interplay.play.games import agreement
+from interplay.play.games.parts import GameServer, PlayedGame
+from interplay.play.games.seat import Seat
+from interplay.play.games.state import State
+from interplay.play.workers import channel
+
+log = logging.getLogger("interplay.play")
+
+
+class Closing:
+    """The end of one game.
+
+    Attributes:
+        ended_by: The seat whose player ended it for all.
+        sealed_id: Of the episode, once it is sealed.
+    """
+
+    def __init__(self, game: PlayedGame, server: GameServer) -> None:
+        self._game = game
+        self._server = server
+        self.ended_by: Seat | None = None
+        self.sealed_id: str | None = None
+
+    def ended(self, event: channel.Ended) -> None:
+        """The worker has closed the journal."""
+        self._end_with(self._seal(event))
+
+    def failed(self, code: str, message: str) -> None:
+        """The game ends with an error: what was recorded is kept."""
+        self._end_with(self._seal_what_is_left(code, message))
+
+    def _end_with(self, sealing: Coroutine[Any, Any, None]) -> None:
+        """Nothing is played any more; what is left to do takes a while."""
+        with self._server.granting:  # nobody joins a game that is ending
+            self._game.state = State.ENDING
+        self._game.stop_timers()
+        self._game.leave_worker()
+        self._game.run(sealing)
+
+    async def _seal(self, event: channel.Ended) -> None:
+        game = self._game
+        try:
+            episode_id = None if event.path is None else await self._server.seal(Path(event.path))
+        except Exception:
+            log.exception("game %d: sealing %s failed", game.number, event.path)
+            message = "your game is saved, but it is not in the catalogue yet"
+            words = wire.text("error", code="not_sealed", message=message, episode=game.episode_id)
+            self._is_over(dict.fromkeys(game.seats, words), state="interrupted", episode_id=game.episode_id)
+            return
+        if episode_id is None:
+            self._is_over(dict.fromkeys(game.seats, unplayed(event.outcome)), state="ended")
+            return
+        self.sealed_id = episode_id
+        more: dict[str, Any] = {} if self.ended_by is None or len(game.seats) == 1 else {"by": self.ended_by.name}
+        can_be = agreement.can_be_compared(game.task, game.seed, event.outcome, game.owners.values())
+        said = {
+            seat: wire.text(
+                "ended",
+                episode=episode_id,
+                outcome=event.outcome,
+                total_reward=event.total_rewards[seat.index],
+                num_steps=event.num_steps,
+                may_ask=can_be and seat.owner is not None and seat.owner.participant_id is not None,
+                **more,
+            )
+            for seat in game.seats
+        }
+        self._is_over(said, state="ended", episode_id=episode_id)
+
+    async def _seal_what_is_left(self, code: str, message: str) -> None:
+        """Keep what was recorded, then say so."""
+        is_kept = await self._server.seal_what_is_left(self._game.episode_id)
+        episode_id = self._game.episode_id if is_kept else None
+        message += "\nWhat you played until then is kept." if is_kept else ""
+        words = wire.text("error", code=code, message=message, episode=episode_id)
+        self._is_over(dict.fromkeys(self._game.seats, words), state="interrupted", episode_id=episode_id)
+
+    def _is_over(self, words: dict[Seat, str], *, state: str, episode_id: str | None = None) -> None:
+        """Tell everybody, and write it down."""
+        self.part(words)
+        for seat in self._game.seats:
+            if seat.session is not None and not seat.is_gone:
+                self._server.note_over(seat, state=state, episode_id=episode_id)
+
+    def part(self, words: dict[Seat, str]) -> None:
+        """Send everybody a last message and close their sockets, those of watchers too."""
+        self._game.state = State.ENDED
+        self._game.stop_timers()
+        self._game.watchers.end()
+        for seat in self._game.seats:
+            seat.part(words[seat])
+
+
+def unplayed(outcome: str) -> str:
+    """The last message where nothing was recorded."""
+    return wire.text("ended", episode=None, outcome=outcome, total_reward=0.0, num_steps=0)

@@ -1,0 +1,185 @@
+"""Where a game's world is: in which worker, how it comes back after that one died, and how it moves to a worker of its own."""
+
+from __future__ import annotations
+
+import logging
+
+from interplay.envs import backends
+from interplay.play.games.parts import GameServer, PlayedGame
+from interplay.play.games.seat import Seat
+from interplay.play.games.state import OVER, State
+from interplay.play.workers import channel
+from interplay.play.workers.channel import ToWorker
+from interplay.play.workers.pool import WorkerLink
+
+log = logging.getLogger("interplay.play")
+
+MAX_RECOVERIES = 3
+"""A game whose worker died more often is ended: its world is probably why."""
+
+
+class Hosting:
+    """The world of one game, as the web process knows it.
+
+    Args:
+        is_counted: Whether a place for a process was counted when the game was granted.
+
+    Attributes:
+        link: The worker; None while there is none.
+        is_opened: Whether it has the world.
+        is_moving: Whether the world goes to another worker although nothing happened to the one it was in.
+    """
+
+    def __init__(self, game: PlayedGame, server: GameServer, *, is_counted: bool) -> None:
+        self._game = game
+        self._server = server
+        self._is_counted = is_counted
+        self._num_recoveries = 0
+        self.link: WorkerLink | None = None
+        self.is_opened = False
+        self.is_moving = False
+
+    @property
+    def holds_world(self) -> bool:
+        """Whether it has, or will have, a process to itself because it is slow; a game that is held for its players has a place
+        too. One that browsers draw needs none, though it may have got one that was ready."""
+        return (self.link is not None and self.link.alone and not self.is_drawn_here) or self._needs_process
+
+    @property
+    def is_drawn_here(self) -> bool:
+        """Whether every player's page draws the world, so that it needs little time."""
+        taken = [seat for seat in self._game.seats if seat.session is not None]
+        return bool(taken) and all(seat.is_drawn_here for seat in taken)
+
+    @property
+    def _needs_process(self) -> bool:
+        return self._server.limits.is_slow(self._game.task) and not self.is_drawn_here
+
+    @property
+    def _may_be_alone(self) -> bool:
+        return self._server.limits.may_be_alone(self._game.task, self._server.pool.num_alone, is_counted=self._is_counted)
+
+    # To a worker
+
+    def open(self) -> None:
+        """Make the world."""
+        task = self._game.task
+        self._is_counted = self._is_counted and not self.is_drawn_here
+        # Drawn or not, a game begins soonest in the worker that was made ready for it.
+        has_spare = backends.of(task).must_load and self._server.pool.has_spare
+        self._game.run(self._place(self._anew, alone=self._needs_process or has_spare))
+
+    @property
+    def _anew(self) -> channel.Command:
+        for_people = any(seat.owner is None or seat.owner.kind == "human" for seat in self._game.seats)
+        return channel.Open(self._game.task.to_json(), self._game.seed, for_people)
+
+    def restore(self) -> None:
+        """Rebuild the world from its journal, after the server was killed."""
+        self._go_on(alone=self._needs_process)
+
+    def _go_on(self, *, alone: bool) -> None:
+        """Rebuild the episode from its journal on another worker; begin again where there is none yet."""
+        self._game.state = State.RECOVERING
+        self.is_opened = False
+        owners = {seat.name: name for seat in self._game.seats if (name := seat.acted_by) is not None}
+        for seat in self._game.seats:
+            seat.text("paused", reason="moving" if self.is_moving else "recovering")
+        episode = self._game.episode_id
+        is_recorded = self._server.has_journal(episode)
+        command = channel.GoOn(self._game.task.to_json(), episode, owners) if is_recorded else self._anew
+        self._game.run(self._place(command, alone=alone))
+
+    async def _place(self, command: channel.Command, *, alone: bool) -> None:
+        game, pool = self._game, self._server.pool
+        try:
+            alone = alone and self._may_be_alone
+            link = await pool.choose(alone=alone, loaded=backends.of(game.task).must_load)
+        except OSError as error:
+            log.error("game %d: no worker could be started: %s", game.number, error)
+            if game.state not in OVER and not pool.stopping:
+                game.on_orphaned()
+            return
+        if game.state in OVER:
+            pool.leave(link, game.number)
+            return
+        self.link = link
+        link.games[game.number] = game
+        link.command(game.number, command)
+
+    def opened(self) -> None:
+        """The worker has the world."""
+        self.is_opened, self.is_moving = True, False
+
+    # From a worker
+
+    def lost(self) -> str | None:
+        """The worker died; the world comes back in another one.
+
+        Returns:
+            Why it does not, for its players.
+        """
+        game = self._game
+        self.link = None
+        self.is_opened = self.is_moving = False
+        if game.state is State.ENDING:
+            return None
+        self._num_recoveries += 1
+        if self._num_recoveries > MAX_RECOVERIES:
+            return f"no worker could hold the world of {game.task.title}; {self._num_recoveries} have tried"
+        if game.state in (State.WAITING, State.COUNTDOWN):
+            self.open()
+        elif game.state in (State.PLAYING, State.PAUSED, State.RECOVERING):
+            # From the second time on each game gets a worker of its own, so that one bad world stops bothering the others.
+            self._go_on(alone=self._num_recoveries > 1)
+        return None
+
+    def leave(self) -> None:
+        """The world is not needed any more."""
+        self.is_opened = False
+        if self.link is not None:
+            self._server.pool.leave(self.link, self._game.number)
+            self.link = None
+
+    # To a worker of its own
+
+    def note_who_draws(self, seat: Seat) -> None:
+        """A game that is to be sent pictures from now on is moved, where there is room."""
+        if backends.of(self._game.task).sends_scenes:
+            seat.is_drawn_here = seat.drawn_by is not None and seat.drawn_by.here
+            self._move_if_slow()
+
+    def note_slow(self, event: channel.Slow) -> None:
+        """The world turned out to be slow."""
+        self._server.limits.mark_slow(self._game.task, event.step_ms)
+        for seat in self._game.seats:
+            seat.is_drawn_here = seat.is_drawn_here and seat.drawn_by is not None and seat.drawn_by.here
+        if event.movable:
+            self._move_if_slow()
+
+    def _move_if_slow(self) -> None:
+        """Go on in a worker alone, where that is needed and there is room; what is recorded goes along."""
+        if self.link is None or self.link.alone or self._game.state is not State.PLAYING or not self._needs_process:
+            return
+        self._is_counted = False  # it was granted as one that shares a worker
+        if len(self.link.games) > 1 and self._may_be_alone:
+            self._game.state = State.RECOVERING
+            self.is_moving = True
+            self.command(channel.Release())
+
+    def released(self) -> None:
+        """The worker has let go of the world."""
+        self.leave()
+        self._go_on(alone=True)
+
+    # Messages
+
+    def send(self, seat: Seat, kind: ToWorker, payload: bytes = b"") -> None:
+        """Pass something of a player's on."""
+        if self.link is not None and seat.last_words is None:
+            self.link.send(self._game.number, kind, payload, seat=seat.index)
+
+    def command(self, command: channel.Command, seat: Seat | None = None) -> None:
+        """Tell the worker something about the game, or about a seat."""
+        if self.link is not None:
+            self.link.command(self._game.number, command, seat=0 if seat is None else seat.index)

@@ -1,0 +1,119 @@
+"""What is played just now, as the operator reads it: every game, who sits where, and how it runs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from interplay.play.games.game import Game
+from interplay.play.games.seat import Seat
+from interplay.play.games.state import OVER
+from interplay.play.workers.clock import Lateness
+
+
+@dataclass(frozen=True)
+class LiveSeat:
+    """A seat of a game that is played.
+
+    Attributes:
+        seat: Its name.
+        who: The person or agent that acts there, as recordings name them; empty of an open seat.
+        kind: `human`, `agent` or `model`; empty of an open seat.
+        state: `open`, `here`, `ready`, `playing`, `away` or `agent`, as players of the game are told (docs/protocol.md).
+        held_s: Since when somebody has it, seconds.
+        score: None before the first step, or where nobody is told.
+        rate_hz: Steps a second, of the last two seconds.
+        input_ms: Median input latency.
+        is_connected: Whether its player's socket is open.
+    """
+
+    seat: str
+    who: str
+    kind: str
+    state: str
+    held_s: float
+    score: float | None
+    rate_hz: float | None
+    input_ms: float | None
+    is_connected: bool
+
+
+@dataclass(frozen=True)
+class LiveGame:
+    """A game that is played, or waits for its players.
+
+    Attributes:
+        number: By which it can be watched, as long as the server runs.
+        state: As `State`.
+        study: Id of the study that it is for.
+        began_s: Since when somebody has a seat, seconds.
+        step: Steps played, as far as a player was told.
+        late_p99_ms: Lateness of steps of its worker since the worker started, 99th percentile; None without a worker.
+        num_watchers: How many watch it.
+    """
+
+    number: int
+    task: str
+    state: str
+    study: str | None
+    began_s: float
+    step: int
+    frame_rate_hz: float
+    late_p99_ms: float | None
+    num_watchers: int
+    seats: tuple[LiveSeat, ...]
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether it waits for more players."""
+        return any(seat.state == "open" for seat in self.seats)
+
+
+def live_games(games: Iterable[Game]) -> list[LiveGame]:
+    """Those that are not over, the oldest first."""
+    return [_game(game) for game in sorted(games, key=lambda one: one.number) if game.state not in OVER]
+
+
+def _game(game: Game) -> LiveGame:
+    held = [time.monotonic() - seat.granted_at for seat in game.seats if seat.session is not None]
+    return LiveGame(
+        number=game.number,
+        task=game.task.id,
+        state=game.state.value,
+        study=None if game.study is None else game.study.study,
+        began_s=round(max(held, default=0.0), 1),
+        step=max((seat.facts.get("step", 0) for seat in game.seats), default=0),
+        frame_rate_hz=game.task.frame_rate_hz,
+        late_p99_ms=_late_ms(game),
+        num_watchers=len(game.watchers),
+        seats=tuple(_seat(game, seat) for seat in game.seats),
+    )
+
+
+def _seat(game: Game, seat: Seat) -> LiveSeat:
+    facts, owner = seat.facts, seat.owner
+    acts = seat.acting.owner if seat.acting is not None and seat.acting.agent is not None else seat.agent
+    who = "" if seat.is_open else acts or (owner.name if owner is not None else "")
+    kind = "" if seat.is_open else "agent" if acts else owner.kind if owner is not None else ""
+    return LiveSeat(
+        seat=seat.name,
+        who=who,
+        kind=kind,
+        state=game.state_of(seat)["state"],
+        held_s=round(time.monotonic() - seat.granted_at, 1),
+        score=facts.get("score"),
+        rate_hz=facts.get("rate_hz"),
+        input_ms=facts.get("input_ms"),
+        is_connected=seat.connection is not None,
+    )
+
+
+def _late_ms(game: Game) -> float | None:
+    link = game.hosting.link
+    if link is None or link.statistics is None:
+        return None
+    counts = [0] * (Lateness.BINS + 1)
+    for index, count in link.statistics.late_0_1ms.items():
+        counts[int(index)] = count
+    return Lateness(counts).quantile_ms(0.99)

@@ -1,0 +1,73 @@
+"""The socket of somebody who watches a seat: frames go out, nothing of what comes in can act."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from interplay.play.connections import wire
+from interplay.play.connections.connection import Connection
+from interplay.play.games.state import OVER
+from interplay.play.games.watching import Watcher
+from interplay.play.player_socket import Place, is_from_elsewhere
+
+
+async def serve(websocket: WebSocket, place: Place | None) -> None:
+    """Serve a watcher's socket until it closes. Whether they may watch is for who calls it to know.
+
+    A watcher may say `hello`, and `key` to get a picture that stands alone; anything else closes the socket (4400).
+
+    Args:
+        place: What they watch; None where there is no such seat, or no longer.
+    """
+    if is_from_elsewhere(websocket):
+        await websocket.close()
+        return
+    await websocket.accept(subprotocol=wire.SUBPROTOCOL)
+    try:
+        if place is None or place.game.state in OVER:
+            await websocket.close(wire.CLOSE_EXPIRED, "this game is over, or there is no such seat")
+            return
+        await _watch(websocket, place)
+    except (WebSocketDisconnect, RuntimeError):
+        pass
+
+
+async def _watch(websocket: WebSocket, place: Place) -> None:
+    game, seat = place
+
+    def on_go(dropped: bool) -> None:
+        if dropped:
+            game.watchers.again(watcher, seat)
+
+    watcher = Watcher(Connection(websocket, on_hold=lambda: None, on_go=on_go))
+    sender = asyncio.get_running_loop().create_task(watcher.connection.run())
+    game.watchers.add(seat, watcher)
+    try:
+        while True:
+            message = await websocket.receive()
+            if message["type"] == "websocket.disconnect":
+                return
+            if (problem := _problem(message.get("text"))) is not None:
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(websocket.close(wire.CLOSE_GARBAGE, problem), 5.0)
+                return
+            if "key" in message["text"] and not watcher.waits:
+                game.watchers.again(watcher, seat)
+    finally:
+        game.watchers.remove(seat, watcher)
+        sender.cancel()
+
+
+def _problem(text: str | None) -> str | None:
+    """Why what a watcher says is refused; None of a `hello` or a `key`."""
+    words = "who watches may say only hello and key"
+    if text is None or len(text) > wire.MAX_MESSAGE_BYTES:
+        return words
+    try:
+        command = wire.parse_command(text)
+    except wire.ProtocolError:
+        return words
+    return None if command.type in ("hello", "key") else words

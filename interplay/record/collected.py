@@ -1,0 +1,142 @@
+"""`Collected`: what a data folder holds, in numbers: hours by day, the quality of people's games, and what a query gives."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from interplay.record.archive import Archive, conditions
+from interplay.record.verify import Verdict
+from interplay.store import EpisodeRow, EpisodeVerdict
+from interplay.store import collected as store
+from interplay.store.collected import AGENTS, NO_STUDY, Bins, Hours, Spread, Totals
+from interplay.store.episodes import EpisodeQuery, find_episodes
+
+__all__ = ["AGENTS", "NO_STUDY", "Bins", "Collected", "Found", "Hours", "Outlier", "Quality", "Spread", "Totals"]
+
+_FENCE = 1.5
+"""Beyond so many times the middle half outside of it a value is an outlier (Tukey 1977)."""
+
+
+@dataclass(frozen=True)
+class Outlier:
+    """An episode far outside of what is usual in its task."""
+
+    measure: str
+    task: str
+    episode: str
+    value: float
+
+
+@dataclass(frozen=True)
+class Quality:
+    """How good games of people are.
+
+    Attributes:
+        measures: `latency_ms`, `lost_share`, `active_share`, `score`, `length_s` -> task -> spread.
+        outcomes: Task -> how games ended -> how many.
+        equal, different, unverified: Episodes by their newest verification; agents' among them, where no study is named.
+        problems: (episode, what differs), the newest first.
+        outliers: At most three of each measure and task, beyond 1.5 times the middle half; the farthest first.
+    """
+
+    measures: dict[str, dict[str, Spread]]
+    outcomes: dict[str, dict[str, int]]
+    equal: int
+    different: int
+    unverified: int
+    problems: list[tuple[str, str]]
+    outliers: list[Outlier]
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a query gives.
+
+    Attributes:
+        rows: One page of it, newest first.
+        scores, lengths: Histograms over all of it (lengths in seconds); None where there is nothing to compare.
+        num_withheld: How many of them may not be released.
+    """
+
+    totals: Totals
+    rows: Sequence[EpisodeRow]
+    scores: Bins | None
+    lengths: Bins | None
+    num_withheld: int
+
+
+class Collected:
+    """The numbers of one data folder."""
+
+    def __init__(self, archive: Archive) -> None:
+        self._archive = archive
+
+    def hours(self, study: str | None = None) -> list[Hours]:
+        """Hours of game by day (UTC), task and channel; of one study alone, if named."""
+        with self._archive.database.read() as session:
+            return store.hours_by_day(session, study=study)
+
+    def quality(self, study: str | None = None) -> Quality:
+        """Of people's games, or of those that a study gave."""
+        with self._archive.database.read() as session:
+            measures = store.measures(session, study=study)
+            extremes = store.extremes(session, study=study)
+            outcomes = store.outcomes(session, study=study)
+            equal, different, unverified = store.verdicts(session, study=study)
+            problems = store.different(session) if different else []
+        far = [
+            (beyond, Outlier(measure, *one))
+            for measure in ("latency_ms", "lost_share", "active_share")
+            for one in extremes[measure]
+            if (beyond := how_far(one.value, measures[measure][one.task], low=measure == "active_share")) > _FENCE
+        ]
+        outliers = [outlier for _, outlier in sorted(far, key=lambda one: -one[0])]
+        return Quality(measures, outcomes, equal, different, unverified, problems, outliers)
+
+    def found(self, where: Sequence[str], *, task: str | None = None, limit: int, offset: int = 0) -> Found:
+        """What a query gives, with one page of it.
+
+        Args:
+            where: Conditions, as `Archive.episodes` takes them.
+        Raises:
+            RecordingError, NotFoundError: As `Archive.episodes`.
+        """
+        with self._archive.database.read() as session:
+            wanted = EpisodeQuery(task=task, where=conditions(session, where), newest_first=True)
+            page = EpisodeQuery(task=task, where=wanted.where, newest_first=True, limit=limit, offset=offset)
+            totals = store.totals(session, wanted)
+            released = store.totals(session, EpisodeQuery(task=task, where=wanted.where, released=True))
+            return Found(
+                totals,
+                find_episodes(session, page),
+                store.bins(session, wanted, EpisodeRow.total_reward),
+                store.bins(session, wanted, EpisodeRow.duration_s),
+                totals.num_episodes - released.num_episodes,
+            )
+
+    def note(self, verdicts: Sequence[Verdict]) -> None:
+        """Write down what verifying episodes has shown."""
+        now = datetime.now(UTC)
+        rows = [
+            EpisodeVerdict(
+                episode_id=one.episode,
+                is_equal=one.equal,
+                reason="" if one.equal else f"from step {one.step} on: {one.reason}",
+                created_at=now,
+            )
+            for one in verdicts
+        ]
+        with self._archive.database.write() as session:
+            store.add_verdicts(session, rows)
+
+
+def how_far(value: float, spread: Spread, *, low: bool = False) -> float:
+    """How far a value lies above the middle half of a spread (with `low` below it), in lengths of the middle half.
+
+    >>> how_far(80.0, Spread(9, 30, 40, 50, 60, 90)), how_far(0.0, Spread(9, 30, 40, 50, 60, 90), low=True)
+    (1.0, 2.0)
+    """
+    beyond = spread.p25 - value if low else value - spread.p75
+    return beyond / max(spread.p75 - spread.p25, 1e-12)

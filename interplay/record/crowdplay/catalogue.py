@@ -1,0 +1,96 @@
+"""The database beside published episodes: what was played, by whom, and when. It is opened read-only."""
+
+from __future__ import annotations
+
+import io
+import re
+import sqlite3
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from interplay.record.crowdplay.values import Limits, Refused, read_values
+from interplay.record.errors import RecordingError
+
+DOCUMENT = "dataset.sqlite"
+_SUFFIXES = (".pickle.bz2", ".pickle.gz", ".pickle")
+_SMALL = Limits(read_bytes=1 << 16, kept_bytes=1 << 16, values=1 << 12, one_bytes=1 << 16)
+_ID = re.compile(r"[0-9A-Za-z_-]{1,64}")
+
+
+@dataclass(frozen=True)
+class Published:
+    """One episode of the database.
+
+    Attributes:
+        id: Of the episode, which its file is called by.
+        path: The file; None where it is not there.
+        task: Id of its task.
+        game: What was played, `space_invaders`; empty where the database does not say.
+        kind: Of the task: `plain`, `left`, `cooperative`.
+        people: Agent's key -> pseudonym of the person.
+        created_at: When it began; None where that is not said.
+    """
+
+    id: str
+    path: Path | None
+    task: str
+    game: str
+    kind: str
+    people: Mapping[str, str]
+    created_at: datetime | None
+
+
+def episodes_in(folder: Path) -> list[Published]:
+    """The episodes of a data set, by id.
+
+    Raises:
+        RecordingError: If its database cannot be read.
+    """
+    try:
+        place = f"{(folder / DOCUMENT).resolve().as_uri()}?mode=ro&immutable=1"
+        with closing(sqlite3.connect(place, uri=True)) as database:
+            database.execute("pragma trusted_schema = off")
+            rows = database.execute(
+                "select episodes.episode_id, environments.environment_id, environments.task_id"
+                " from episodes join environments on episodes.environment_id = environments.environment_id order by 1"
+            ).fetchall()
+            users = database.execute("select environment_id, agent_id, permanent_user_id from users").fetchall()
+            of_environments = _said(database, "environment", ("game", "task"))
+            of_episodes = _said(database, "episode", ("created_on",))
+    except sqlite3.Error as error:
+        raise RecordingError(f"{folder / DOCUMENT} cannot be read: {error}\nFetch it again.") from error
+    people: dict[str, dict[str, str]] = {}
+    for environment, agent, person in users:
+        people.setdefault(environment, {})[str(agent)] = str(person)
+    found = []
+    for name, environment, task in rows:
+        said, created = of_environments.get(environment, {}), of_episodes.get(name, {}).get("created_on")
+        game, kind = (value if isinstance(value := said.get(key), str) else "" for key in ("game", "task"))
+        path = _file_of(folder, str(name))
+        when = created if isinstance(created, datetime) else None
+        found.append(Published(str(name), path, str(task), game, kind, people.get(environment, {}), when))
+    return found
+
+
+def _said(database: sqlite3.Connection, of: str, keys: tuple[str, ...]) -> dict[str, dict[str, Any]]:
+    """Id -> what a table of keywords says of it; a value that is refused is not said."""
+    marks = ",".join("?" * len(keys))
+    query = f"select {of}_id, key, value from {of}keyworddata where agent_id = 'all' and key in ({marks})"
+    found: dict[str, dict[str, Any]] = {}
+    for name, key, value in database.execute(query, keys):
+        try:
+            found.setdefault(name, {})[key] = read_values(io.BytesIO(value), _SMALL)
+        except (Refused, TypeError):
+            continue
+    return found
+
+
+def _file_of(folder: Path, name: str) -> Path | None:
+    """Where an episode lies; an id is no path."""
+    if not _ID.fullmatch(name):
+        return None
+    return next((path for suffix in _SUFFIXES if (path := folder / f"{name}{suffix}").is_file()), None)

@@ -1,0 +1,246 @@
+"""`interplay report crossplay`: how well every agent plays with every other, seat by seat."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from interplay.errors import InterplayError, unknown_name
+from interplay.record import OUTCOME_CHECK_SUCCESS, Episode
+from interplay.report.plots import plot_matrix
+from interplay.report.statistics import mean_interval
+from interplay.report.table import Cell, Column, Figure, Report, Section, Table
+from interplay.tasks import Task
+
+if TYPE_CHECKING:
+    from interplay.record import Archive
+    from interplay.statistics import Measure
+
+RETURN = "return"
+"""The score that a seat has unless another one is named: the sum of its rewards."""
+PEOPLE = "people"
+
+
+class Game(NamedTuple):
+    """One game.
+
+    Attributes:
+        names: Seat -> who sat there; all people are one.
+        scores: Seat -> score.
+        seed: Of the world.
+    """
+
+    names: dict[str, str]
+    scores: dict[str, float]
+    seed: int
+
+
+class Place(NamedTuple):
+    """A place of a matrix: an agent in a seat, and who had all the other seats."""
+
+    seat: str
+    agent: str
+    other: str
+
+
+def games_of(archive: Archive, episodes: Iterable[Episode], score: str) -> list[Game]:
+    """Games as the tables need them.
+
+    Args:
+        score: `return`, or a statistic: of the owner in the seat, or else of the episode, as `automatic_success`.
+    Raises:
+        NotFoundError: If no episode has that statistic.
+    """
+    episodes = list(episodes)
+    measures = {} if score == RETURN else archive.measures(episodes)
+    found, known = [], set[str]()
+    for episode in episodes:
+        mine = measures.get(episode.id, [])
+        known |= {one.name for one in mine} | {name for name, value in episode.statistics.items() if not isinstance(value, str)}
+        scores = {held.seat: _score(episode, held.seat, held.actor, held.total_reward, mine, score) for held in episode.seats}
+        if all(value is not None for value in scores.values()):
+            names = {held.seat: PEOPLE if held.actor_kind == "human" else held.actor for held in episode.seats}
+            found.append(Game(names, {seat: float(value or 0.0) for seat, value in scores.items()}, episode.seed))
+    if episodes and not found:
+        raise unknown_name("statistic", score, sorted(known | {RETURN}), hint="--score takes a statistic of these games.")
+    return found
+
+
+def _score(
+    episode: Episode, seat: str, actor: str, total_reward: float, measures: Sequence[Measure], score: str
+) -> float | None:
+    if score == RETURN:
+        return total_reward
+    own = next((one.value for one in measures if (one.seat, one.actor, one.name) == (seat, actor, score)), None)
+    value = episode.statistics.get(score) if own is None else own
+    return None if value is None or isinstance(value, str) else float(value)
+
+
+def peoples_games(archive: Archive, task: Task, agents: Iterable[str]) -> list[Episode]:
+    """Games of this version of a task in which people played with each other or with these agents and no seat changed hands."""
+    known = set(agents)
+    return [
+        episode
+        for episode in archive.episodes(task=task, task_hash=task.content_hash, actor="human")
+        if [held.seat for held in episode.seats] == list(task.seats)
+        and all(held.actor_kind == "human" or held.actor in known for held in episode.seats)
+    ]
+
+
+def default_score(episodes: Sequence[Episode]) -> str:
+    """`return`, or the outcome check where the world gives no rewards at all and every game has a check."""
+    has_rewards = any(held.total_reward for episode in episodes for held in episode.seats)
+    checked = bool(episodes) and all(OUTCOME_CHECK_SUCCESS in episode.statistics for episode in episodes)
+    return OUTCOME_CHECK_SUCCESS if checked and not has_rewards else RETURN
+
+
+def crossplay_report(
+    task: Task,
+    games: Sequence[Game],
+    agents: Sequence[str],
+    *,
+    score: str,
+    seeds: Sequence[int],
+    facts: Mapping[str, str] | None = None,
+) -> Report:
+    """The report on a task's games.
+
+    Args:
+        games: All of them, those of people too.
+        agents: In the order of rows and columns; people come last where there are games of theirs.
+        score: What the scores are, see `games_of`.
+        seeds: On which every line-up of agents played.
+        facts: More for the head of the report.
+    Raises:
+        InterplayError: If there is no game.
+    """
+    if not games:
+        raise InterplayError(f"there are no games of {task.id} to report on")
+    order = [*agents, *([PEOPLE] if any(PEOPLE in game.names.values() for game in games) else [])]
+    label = "return" if score == RETURN else score
+    is_one = all(len(set(game.scores.values())) == 1 for game in games)
+    seats = task.seats[:1] if is_one else task.seats
+    cells = _cells(task, games)
+    num_people = sum(PEOPLE in game.names.values() for game in games)
+    said = [
+        f"n = {len(games):,} games; {len(games) - num_people:,} of agents alone, all on the seeds "
+        f"{', '.join(map(str, seeds))}. Each agent sits in each seat, with each agent in the other "
+        + ("seat" if len(task.seats) == 2 else "seats")
+        + ", and with itself. "
+        + (
+            "Both seats always had the same score, so one matrix shows everything."
+            if is_one and len(task.seats) == 2
+            else "All seats always had the same score, so one matrix shows everything."
+            if is_one
+            else "The seats have scores of their own, and there is a matrix for each."
+        )
+    ]
+    if num_people:
+        said.append(f"Games of people ({num_people:,}) are counted as they were recorded, on seeds of their own.")
+    if len(task.seats) > 2:
+        said.append("With more than two seats, one agent sits in one seat and another one in all the others.")
+    figures = [_matrix(task, seat, order, cells, label, is_one) for seat in seats]
+    blocks = (*figures, _scores(task, games, order, label), _with_others(task, cells, order, label))
+    seats_word = " and ".join(task.seats)
+    return Report(
+        "crossplay",
+        f"Who plays how well with whom: {task.title}",
+        f"Every agent with every other in {task.id}, in the seats {seats_word}. Score: {label}"
+        + (", the sum of a seat's rewards." if score == RETURN else ", a statistic of each game."),
+        (Section("crossplay", "Every agent with every other", tuple(said), blocks),),
+        (("games", f"{len(games):,}"), ("agents", str(len(order))), ("seeds", str(len(seeds))), *(facts or {}).items()),
+    )
+
+
+def _cells(task: Task, games: Sequence[Game]) -> dict[Place, list[float]]:
+    """Place -> scores of that seat."""
+    found: dict[Place, list[float]] = {}
+    for game in games:
+        for seat in task.seats:
+            others = {name for other, name in game.names.items() if other != seat}
+            if len(others) == 1:
+                found.setdefault(Place(seat, game.names[seat], others.pop()), []).append(game.scores[seat])
+    return found
+
+
+def _matrix(
+    task: Task, seat: str, order: Sequence[str], cells: Mapping[Place, list[float]], label: str, is_one: bool
+) -> Figure:
+    """The picture of one seat."""
+    records: list[dict[str, Any]] = []
+    for agent in order:
+        for other in order:
+            scores = cells.get(Place(seat, agent, other), [])
+            low, high = mean_interval(scores) if len(scores) > 1 else (None, None)
+            mean = float(np.mean(scores)) if scores else None
+            records.append({"row": agent, "column": other, "value": mean, "low": low, "high": high, "num": len(scores)})
+    known = [abs(one["value"]) for one in records if one["value"] is not None]
+    digits = 2 if known and max(known) < 10 else 0 if known and max(known) >= 1000 else 1
+    others = " and ".join(other for other in task.seats if other != seat)
+    whose = "of the team" if is_one else f"of {seat}"
+    return Figure(
+        f"matrix-{seat}",
+        f"Mean score {whose}",
+        f"Rows: who sits in {seat}. Columns: who sits in {others}. Number: mean {label} {whose}. Framed: an agent with "
+        "itself. A dash: no game. Darker is more.",
+        records,
+        lambda table, ax: plot_matrix(table, ax, rows=f"in {seat}", columns=f"in {others}", digits=digits),
+        "; ".join(f"{one['row']} with {one['column']} {one['value']:.1f}" for one in records if one["value"] is not None),
+        height_in=1.4 + 0.5 * len(order),
+    )
+
+
+def _scores(task: Task, games: Sequence[Game], order: Sequence[str], label: str) -> Table:
+    groups: dict[tuple[str, ...], list[Game]] = {}
+    for game in games:
+        groups.setdefault(tuple(game.names[seat] for seat in task.seats), []).append(game)
+    rows: list[tuple[Cell, ...]] = []
+    for who in sorted(groups, key=lambda who: [order.index(name) for name in who]):
+        row: list[Cell] = [*who, len(groups[who])]
+        for seat in task.seats:
+            scores = [game.scores[seat] for game in groups[who]]
+            row += [float(np.mean(scores)), *mean_interval(scores)]
+        rows.append((*row, "itself" if len(set(who)) == 1 else ""))
+    return Table(
+        "scores",
+        "Every line-up, with intervals",
+        (
+            *(Column(f"in {seat}") for seat in task.seats),
+            Column("games", "count"),
+            *(Column(f"{seat}: {part}", "number") for seat in task.seats for part in ("mean", "from", "to")),
+            Column("with"),
+        ),
+        tuple(rows),
+        f"Mean {label} of each seat with Student's 95 % interval over games; one game has none. It is "
+        "about seeds that are drawn as these were.",
+    )
+
+
+def _with_others(task: Task, cells: Mapping[Place, list[float]], order: Sequence[str], label: str) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for agent in order:
+        own = [score for cell, scores in cells.items() if cell.agent == cell.other == agent for score in scores]
+        others = [score for cell, scores in cells.items() if cell.agent == agent != cell.other for score in scores]
+        partners = [score for cell, scores in cells.items() if cell.other == agent != cell.agent for score in scores]
+        means = [float(np.mean(scores)) if scores else None for scores in (own, others, partners)]
+        gap = None if means[0] is None or means[1] is None else means[0] - means[1]
+        rows.append((agent, *means[:2], *(mean_interval(others) if others else (None, None)), gap, means[2], len(others)))
+    return Table(
+        "with-others",
+        "With itself and with others",
+        (
+            Column("agent"),
+            Column("with itself", "number"),
+            Column("with others", "number"),
+            Column("from", "number"),
+            Column("to", "number"),
+            Column("difference", "number"),
+            Column("others with it", "number"),
+            Column("games with others", "count"),
+        ),
+        tuple(rows),
+        f"Mean {label} of the agent's own seat, over all orders of the seats. Others with it: what the others score beside "
+        "it. An agent that is much better with itself than with others relies on habits that others do not share.",
+    )

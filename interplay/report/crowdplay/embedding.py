@@ -1,0 +1,150 @@
+"""t-SNE maps with the parameters of CrowdPlay's table 7 (Gerstgrasser et al. 2022), and new points placed in such a map."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from interplay.errors import InterplayError
+
+LEAST = 10
+"""Plays that a map needs."""
+MOST = 5_000
+"""Plays in a map; of more some are drawn."""
+PAPER: dict[str, Any] = {
+    "n_components": 2,
+    "perplexity": 30.0,
+    "early_exaggeration": 12.0,
+    "learning_rate": 200.0,
+    "max_iter": 1000,
+    "n_iter_without_progress": 300,
+    "min_grad_norm": 1e-7,
+    "metric": "euclidean",
+    "init": "pca",
+    "method": "barnes_hut",
+    "angle": 0.5,
+}
+"""Of `sklearn.manifold.TSNE`; `max_iter` was called `n_iter` then. Features are taken as they are, not scaled.
+
+Differences: scikit-learn 1.0.1, which the paper used, began with the plain principal components; since 1.2 they are scaled to a
+standard deviation of 0.0001 first, which is what t-SNE's authors advise.
+"""
+PLACING: dict[str, Any] = {
+    "perplexity": 5,
+    "initialization": "median",
+    "k": 25,
+    "learning_rate": 0.1,
+    "early_exaggeration_iter": 0,
+    "exaggeration": 1.5,
+    "n_iter": 250,
+    "final_momentum": 0.8,
+    "max_grad_norm": 0.25,
+}
+"""Of openTSNE's `TSNEEmbedding.transform`, its own defaults: each new point is moved alone, and the map stays as it is. `k` and
+`perplexity` are less where the map has fewer points."""
+
+
+@dataclass(frozen=True)
+class Map:
+    """A map of some points.
+
+    Attributes:
+        points: float64, shape (n, 2).
+        parameters: All that it was made with.
+    """
+
+    points: np.ndarray
+    parameters: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Nearness:
+    """How near placed points are to those of the map, in the space of features.
+
+    Attributes:
+        placed: Mean distance of a placed point to the nearest point of the map.
+        among: Mean distance of a point of the map to its nearest other one.
+    """
+
+    placed: float
+    among: float
+
+    def to_json(self) -> dict[str, float]:
+        """JSON values."""
+        return asdict(self)
+
+
+def perplexity_for(num: int) -> float:
+    """The paper's perplexity, or a third of the points where there are too few for it.
+
+    >>> perplexity_for(500), perplexity_for(31)
+    (30.0, 10.0)
+    """
+    return float(min(PAPER["perplexity"], (num - 1) / 3))
+
+
+def embed(features: np.ndarray, *, seed: int) -> Map:
+    """A t-SNE map.
+
+    Args:
+        features: float64, shape (n, number of features), n at least `LEAST`.
+        seed: Of its random draws; one thread computes, so that the same features give the same map.
+    Raises:
+        InterplayError: If scikit-learn is not installed.
+    """
+    try:
+        import sklearn
+        from sklearn.manifold import TSNE
+        from threadpoolctl import threadpool_limits
+    except ModuleNotFoundError:
+        raise InterplayError(
+            'maps of plays need the package scikit-learn\nInstall what reports use:  pip install "interplay[report]"'
+        ) from None
+    parameters = PAPER | {"perplexity": perplexity_for(len(features)), "random_state": seed}
+    if np.ptp(features, axis=0).max() == 0:  # principal components of equal points are not defined
+        return Map(np.zeros((len(features), 2)), parameters)
+    if features.shape[1] < 2:
+        features = np.column_stack([features, np.zeros(len(features))])
+    with threadpool_limits(1):
+        points = TSNE(**parameters).fit_transform(features)
+    return Map(points.astype(np.float64), parameters | {"scikit-learn": sklearn.__version__})
+
+
+def place(features: np.ndarray, drawn: Map, new: np.ndarray, *, seed: int) -> np.ndarray | None:
+    """Where new points stand in a map, float64, shape (number of new points, 2); None if openTSNE is not installed.
+
+    Args:
+        features: Those that the map was made of.
+        new: Features of the new points, float64.
+    """
+    try:
+        from openTSNE import TSNEEmbedding
+        from openTSNE.affinity import PerplexityBasedNN
+        from threadpoolctl import threadpool_limits
+    except ModuleNotFoundError:
+        return None
+    if not drawn.points.any():
+        return np.zeros((len(new), 2))
+    with threadpool_limits(1):
+        affinities = PerplexityBasedNN(
+            features, drawn.parameters["perplexity"], metric="euclidean", method="exact", n_jobs=1, random_state=seed
+        )
+        embedding = TSNEEmbedding(
+            drawn.points, affinities, negative_gradient_method="bh", n_jobs=1, random_state=seed
+        )  # of scikit-learn's points, which stay
+        placing = PLACING | {"perplexity": min(5, (len(features) - 1) / 3), "k": min(25, len(features) - 1)}
+        return np.asarray(embedding.transform(new, **placing), np.float64)
+
+
+def nearness(features: np.ndarray, new: np.ndarray) -> Nearness:
+    """How near new points are to the points of a map, by their features.
+
+    >>> nearness(np.array([[0.0], [1.0], [3.0]]), np.array([[5.0]]))
+    Nearness(placed=2.0, among=1.3333333333333333)
+    """
+    away = np.linalg.norm(features[:, None] - features[None], axis=2)
+    np.fill_diagonal(away, np.inf)
+    placed = np.linalg.norm(new[:, None] - features[None], axis=2).min(axis=1)
+    return Nearness(float(placed.mean()), float(away.min(axis=1).mean()))

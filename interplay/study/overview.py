@@ -1,0 +1,230 @@
+"""`Overview`: studies as the operator reads them: people, how far they get, what they reach, the money. It writes nothing."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from interplay.errors import unknown_name
+from interplay.store import Database
+from interplay.store import study_numbers as store
+from interplay.store.collected import Spread
+from interplay.store.participants import judge_name
+from interplay.store.study_numbers import Funnel, PersonRow
+from interplay.study.assigning.balance import Stand
+from interplay.study.pausing import Paused, Pauses
+from interplay.study.playing.visits import Visits
+from interplay.study.studies import OpenedStudy, Studies
+
+PEOPLE_PER_PAGE = 50
+
+
+@dataclass(frozen=True)
+class StudyNumbers:
+    """A study at a glance.
+
+    Attributes:
+        pause: None where it is not paused.
+        outcomes: How visits ended -> how many; `working` for those that have not.
+        today: Likewise, of the visits of the last 24 hours.
+        stands: Of a study of play: how far each variant is.
+    """
+
+    opened: OpenedStudy
+    pause: Paused | None
+    funnel: Funnel
+    outcomes: dict[str, int]
+    today: dict[str, int]
+    stands: tuple[Stand, ...] = ()
+
+
+@dataclass(frozen=True)
+class PeoplePage:
+    """A page of the visits of a study; `page` counts from 1."""
+
+    rows: Sequence[PersonRow]
+    total: int
+    page: int
+    num_pages: int
+
+
+@dataclass(frozen=True)
+class Reached:
+    """What visits of a variant reach of one requirement.
+
+    Attributes:
+        label: Of the requirement.
+        met, visits: How many visits reach it, of those with a game.
+        spread: Of the visits, in the unit of the statistic; None where a share is asked for, or nobody has played.
+    """
+
+    variant: str
+    label: str
+    statistic: str
+    required: float
+    met: int | None
+    visits: int
+    spread: Spread | None
+
+
+@dataclass(frozen=True)
+class Purse:
+    """The money of one study and channel, in hundredths of its currency.
+
+    Attributes:
+        planned_cents: What finished visits are to be paid and was not sent: rewards, and what was earned or won. Top-ups to an
+            hourly target are worked out when you pay, and are not in it.
+        claimed_cents: Written down as about to be sent, without an answer of the platform.
+        settled_cents: Sent.
+        failed_cents: Refused by the platform, and not sent again.
+        num_settled: Payments sent.
+    """
+
+    study: str
+    channel: str
+    currency: str
+    planned_cents: int
+    claimed_cents: int
+    settled_cents: int
+    failed_cents: int
+    num_settled: int
+
+
+@dataclass(frozen=True)
+class Raffled:
+    """A raffle that was drawn: its seed, how many took part, and the winners as (name, enrolment)."""
+
+    study: str
+    seed: int
+    num_entries: int
+    winners: tuple[tuple[str, str], ...]
+
+
+class Overview:
+    """The studies of one database in numbers.
+
+    Args:
+        database: Where they are.
+        clock: The time now, UTC; the machine's if not given.
+    """
+
+    def __init__(self, database: Database, clock: Callable[[], datetime] | None = None) -> None:
+        self._database = database
+        self._clock = clock or (lambda: datetime.now(UTC))
+        self._studies = Studies(database, self._clock)
+        self._visits = Visits(database, self._studies, self._clock)
+        self._pauses = Pauses(database, self._clock)
+
+    def all(self) -> list[tuple[OpenedStudy, dict[str, int], Paused | None]]:
+        """Every study with how its visits ended and its pause, the newest first."""
+        counts, pauses = self._studies.counts(), self._pauses.all()
+        return [(one, counts.get(one.study.id, {}), pauses.get(one.study.id)) for one in reversed(self._studies.all())]
+
+    def study(self, study: str, *, hint: str = "") -> StudyNumbers:
+        """One study.
+
+        Raises:
+            NotFoundError: If no study of this id was opened here, with the nearest.
+        """
+        opened = self._studies.get(study, hint=hint)
+        with self._database.read() as session:
+            funnel = store.funnel(session, study)
+            today = store.arrivals(session, study, self._clock() - timedelta(hours=24))
+        stands = () if opened.study.play is None else tuple(self._visits.stands(opened.study))
+        return StudyNumbers(opened, self._pauses.of(study), funnel, self._studies.counts().get(study, {}), today, stands)
+
+    def people(self, study: str, *, outcome: str | None = None, page: int = 1, hint: str = "") -> PeoplePage:
+        """A page of the visits, newest first; the last one if there are not so many. Errors as `study`."""
+        self._studies.get(study, hint=hint)
+        with self._database.read() as session:
+            total = store.count_people(session, study, outcome)
+            num_pages = max(1, math.ceil(total / PEOPLE_PER_PAGE))
+            page = min(page, num_pages)
+            offset = (page - 1) * PEOPLE_PER_PAGE
+            rows = store.people(session, study, outcome=outcome, limit=PEOPLE_PER_PAGE, offset=offset)
+        return PeoplePage(rows, total, page, num_pages)
+
+    def reached(self, study: str, *, hint: str = "") -> list[Reached]:
+        """What visits reach of each requirement of each variant, as the study asks now. Errors as `study`."""
+        play = self._studies.get(study, hint=hint).study.play
+        if play is None:
+            return []
+        found: list[Reached] = []
+        known: dict[str, dict[str, Spread]] = {}
+        counts: dict[tuple[str, float], dict[str, tuple[int, int]]] = {}
+        with self._database.read() as session:
+            for variant in play.variants:
+                for one in variant.treatment.requirements:
+                    is_sum = not one.out_of and one.scope == "visit"
+                    if is_sum and one.statistic not in known:
+                        known[one.statistic] = store.reached(session, study, one.statistic)
+                    spread = known[one.statistic].get(variant.name) if is_sum else None
+                    asked = one.statistic, one.required
+                    if is_sum and asked not in counts:
+                        counts[asked] = store.num_met(session, study, *asked)
+                    met, visits = counts[asked].get(variant.name, (0, 0)) if is_sum else (None, 0)
+                    found.append(Reached(variant.name, one.label, one.statistic, one.required, met, visits, spread))
+        return found
+
+    def money(self, study: str | None = None, *, hint: str = "") -> list[Purse]:
+        """The money of every study that pays, or of one, by channel. Errors as `study`."""
+        if study is not None:
+            self._studies.get(study, hint=hint)
+        with self._database.read() as session:
+            lines = store.money(session, study)
+            rewards = store.unpaid_rewards(session, study)
+            planned = dict(store.unpaid_dues(session, study))
+        for one in rewards:
+            version = self._studies.version(one.version)
+            if version.pay is None:
+                continue
+            variant = None if version.play is None or one.variant is None else version.play.variant(one.variant)
+            cents = version.pay.reward_cents if variant is None else variant.treatment.reward_cents
+            key = (one.study, one.channel, version.pay.currency)
+            planned[key] = planned.get(key, 0) + one.num * cents
+        sums: dict[tuple[str, str, str], dict[str, int]] = {key: {} for key in planned}
+        for line in lines:
+            states = sums.setdefault((line.study, line.channel, line.currency), {})
+            states[line.state] = states.get(line.state, 0) + line.cents
+            if line.state == "sent":
+                states["number"] = states.get("number", 0) + line.num
+        return [
+            Purse(
+                *key,
+                planned_cents=planned.get(key, 0),
+                claimed_cents=states.get("planned", 0),
+                settled_cents=states.get("sent", 0),
+                failed_cents=states.get("failed", 0),
+                num_settled=states.get("number", 0),
+            )
+            for key, states in sorted(sums.items())
+        ]
+
+    def raffles(self, study: str | None = None) -> list[Raffled]:
+        """What raffles drew."""
+        with self._database.read() as session:
+            lines = store.raffle_lines(session, study)
+        found: dict[str, list[tuple[str, str]]] = {}
+        said: dict[str, dict[str, Any]] = {}
+        for name, participant, enrolment, detail in lines:
+            if name not in said:
+                said[name] = json.loads(detail)
+            found.setdefault(name, []).append((judge_name(participant), enrolment))
+        return [
+            Raffled(name, said[name]["seed"], len(said[name]["entries"]), tuple(winners)) for name, winners in found.items()
+        ]
+
+
+def checked_outcome(outcome: str, known: Sequence[str]) -> str:
+    """An outcome by which people are listed.
+
+    Raises:
+        NotFoundError: With the nearest.
+    """
+    if outcome not in known:
+        raise unknown_name("outcome", outcome[:100], known)
+    return outcome

@@ -1,0 +1,53 @@
+"""The door of the desk: the operator gets in; everybody else is sent to sign in, or refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import HTTPException, Request
+from fastapi.responses import Response
+from starlette.requests import HTTPConnection
+
+from interplay.web.identity import current_operator
+from interplay.web.pages import render
+
+TABS = (
+    ("/desk", "Live games"),
+    ("/desk/studies", "Studies"),
+    ("/desk/quality", "Quality"),
+    ("/desk/collected", "Collected"),
+    ("/desk/search", "Search"),
+    ("/desk/money", "Money"),
+    ("/moderation", "Moderation"),
+)
+"""The pages of the operator: address, and name."""
+
+
+def signed_in(request: Request) -> None:
+    """Let only the operator read a page; a browser is sent to the door and comes back.
+
+    Raises:
+        HTTPException: 303 to `/operator`.
+    """
+    if not current_operator(request):
+        back = request.url.path if request.method == "GET" else "/desk"
+        raise HTTPException(303, "sign in as the operator", {"Location": f"/operator?next={back}", "Cache-Control": "no-store"})
+
+
+def may_watch(connection: HTTPConnection) -> bool:
+    """Whether a socket is the operator's."""
+    try:
+        return current_operator(connection)
+    except HTTPException:  # a token that nobody made
+        return False
+
+
+def desk(request: Request, name: str, tab: str, /, *, status: int = 200, **context: Any) -> Response:
+    """A page of the desk; no cache keeps it.
+
+    Args:
+        name: Its template.
+        tab: Address of the entry of `TABS` that it stands under.
+    """
+    headers = {"Cache-Control": "no-store"}
+    return render(request, name, "Operator", status=status, headers=headers, tabs=TABS, tab=tab, **context)

@@ -1,0 +1,92 @@
+"""Games that are played now: who sits where, how they run, watching a seat, and the pause of new games."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from fastapi import APIRouter, Depends, HTTPException, Request, WebSocket
+from fastapi.responses import Response
+
+from interplay.play import watch_socket
+from interplay.play.live_games import LiveGame, live_games
+from interplay.play.server import PlayServer
+from interplay.store.participants import participant_number
+from interplay.study.pausing import Pauses
+from interplay.web.agent_access import require_operator
+from interplay.web.desk.access import desk, may_watch, signed_in
+from interplay.web.forms import FormFields, see_other
+from interplay.web.pages import titles
+
+router = APIRouter(tags=["play"])
+
+
+def who(name: str, kind: str) -> str:
+    """Somebody as pages name them: people have numbers.
+
+    >>> who("participant-7", "human"), who("scripted", "agent"), who("", "")
+    ('person 7', 'scripted', '')
+    """
+    number = participant_number(name) if kind == "human" else None
+    return name if number is None else f"person {number}"
+
+
+@router.get("/api/live", dependencies=[Depends(require_operator)])
+def live(request: Request) -> dict[str, Any]:
+    """List the games that are played now or wait for players: task, seats with who sits there and since when, score, rate and
+    lateness. For operators. `paused` is the operator's note while no new game may begin, else null."""
+    pause = _pauses(request).of(None)
+    return {"games": [asdict(game) for game in _games(request)], "paused": None if pause is None else pause.note}
+
+
+@router.get("/desk", include_in_schema=False, dependencies=[Depends(signed_in)])
+def live_page(request: Request) -> Response:
+    """Games and who waits; the page asks for itself every two seconds."""
+    games = _games(request)
+    play: PlayServer | None = request.app.state.play
+    return desk(
+        request, "desk_live.html", "/desk",
+        games=[game for game in games if not game.is_waiting], waiting=[game for game in games if game.is_waiting],
+        num_people=sum(seat.kind == "human" and seat.is_connected for game in games for seat in game.seats),
+        titles=titles(request), who=who, pause=_pauses(request).of(None), is_live=play is not None,
+        troubles=[] if play is None else play.troubles,
+    )  # fmt: skip
+
+
+@router.post("/desk/pause", include_in_schema=False, dependencies=[Depends(signed_in)])
+def pause_games(request: Request, form: FormFields) -> Response:
+    """Let no new game begin, or go on."""
+    if form.get("verb") == "resume":
+        _pauses(request).resume()
+    else:
+        _pauses(request).pause(note=form.get("note", ""))
+    return see_other("/desk")
+
+
+@router.get("/desk/watch/{number}/{seat}", include_in_schema=False, dependencies=[Depends(signed_in)])
+def watch_page(request: Request, number: int, seat: str) -> Response:
+    """Watch one seat of a game."""
+    game = next((one for one in _games(request) if one.number == number), None)
+    if game is None or all(one.seat != seat for one in game.seats):
+        raise HTTPException(404, "This game is over, or it has no such seat. The page of live games has those that are played.")
+    title = titles(request).get(game.task, game.task)
+    return desk(request, "desk_watch.html", "/desk", game=game, seat=seat, title=title, who=who)
+
+
+@router.websocket("/api/watch/{number}/{seat}")
+async def watch(websocket: WebSocket, number: int, seat: str) -> None:
+    """Frames of a seat for the operator, who is no player: docs/protocol.md."""
+    play: PlayServer | None = websocket.app.state.play
+    if play is None or not may_watch(websocket):
+        await websocket.close()
+        return
+    await watch_socket.serve(websocket, play.place(number, seat))
+
+
+def _games(request: Request) -> list[LiveGame]:
+    play: PlayServer | None = request.app.state.play
+    return [] if play is None else live_games(play.games)
+
+
+def _pauses(request: Request) -> Pauses:
+    return request.app.state.pauses

@@ -1,0 +1,245 @@
+"""Studies and their people, quality, money, what was collected, and search."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Annotated
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Depends, HTTPException, Query, Request
+from fastapi.responses import Response
+
+from interplay.errors import InterplayError
+from interplay.record import Archive
+from interplay.record.collected import AGENTS, NO_STUDY, Bins, Collected, Hours, Spread
+from interplay.record.exchange.queries import Queries
+from interplay.store.study_numbers import WORKING
+from interplay.study.overview import Overview, checked_outcome
+from interplay.study.payroll import Payroll
+from interplay.web.desk.access import desk, signed_in
+from interplay.web.desk.bars import Histogram, Part, Range, Stack, histogram, ranges, stacks
+from interplay.web.forms import FormFields, see_other
+from interplay.web.pages import clock, game_lengths, plain_number, titles
+from interplay.web.plots import Axis, Chart, chart
+
+router = APIRouter(include_in_schema=False, dependencies=[Depends(signed_in)])
+
+ROWS_PER_PAGE = 50
+OUTCOMES = ("working", "done", "withdrawn", "screened_out", "failed_check", "no_consent", "nothing_left")
+MEASURES: Mapping[str, tuple[str, str, Callable[[float], str]]] = {
+    "latency_ms": (
+        "Input latency",
+        "Median of a game: how old the picture was that the player acted on.",
+        lambda ms: f"{ms:.0f} ms",
+    ),
+    "lost_share": (
+        "Frames lost",
+        "Share of a game's frame times in which no step was made, because something was late.",
+        lambda share: f"{100 * share:.1f} %",
+    ),
+    "active_share": (
+        "Active time",
+        "Share of the game in which the player did something.",
+        lambda share: f"{100 * share:.0f} %",
+    ),
+    "score": ("Score", "Of the player, in points of the task.", plain_number),
+    "length_s": ("Length", "Of a game, by its recording.", clock),
+}
+"""Measure -> its title, what it is, and how its values are written."""
+
+Page = Annotated[int, Query(ge=1, le=100_000)]
+Study = Annotated[str, Query(max_length=100)]
+
+
+@router.get("/desk/studies")
+def studies(request: Request) -> Response:
+    """Every study, with how its visits ended."""
+    return desk(request, "desk_studies.html", "/desk/studies", studies=_overview(request).all())
+
+
+@router.get("/desk/studies/{study}")
+def study(request: Request, study: str, outcome: str = "", page: Page = 1) -> Response:
+    """One study: how far people get, targets, and a page of its people."""
+    overview = _overview(request)
+    numbers = overview.study(study)
+    wanted = checked_outcome(outcome, OUTCOMES) if outcome else None
+    people = overview.people(study, outcome=wanted, page=page)
+    link = lambda number: f"/desk/studies/{study}?" + urlencode({"outcome": outcome, "page": number})  # noqa: E731
+    return desk(
+        request, "desk_study.html", "/desk/studies",
+        numbers=numbers, study=numbers.opened.study, people=people, outcome=wanted, outcomes=OUTCOMES, link=link,
+        working=WORKING, titles=titles(request), reached=overview.reached(study),
+    )  # fmt: skip
+
+
+@router.post("/desk/studies/{study}")
+def change_study(request: Request, study: str, form: FormFields) -> Response:
+    """Pause, resume or close a study."""
+    verb = form.get("verb", "")
+    match verb:
+        case "pause":
+            request.app.state.pauses.pause(study, note=form.get("note", ""))
+        case "resume":
+            request.app.state.pauses.resume(study)
+        case "close":
+            request.app.state.studies.close(study)
+        case _:
+            raise HTTPException(422, f"unknown action {verb[:20]!r}; go back and press one of the buttons")
+    return see_other(f"/desk/studies/{study}")
+
+
+@router.get("/desk/quality")
+def quality(request: Request, study: Study = "") -> Response:
+    """How good people's games are, task by task."""
+    found = Collected(_archive(request)).quality(study or None)
+    names = titles(request)
+    drawn = {measure: _drawn(spreads, names, MEASURES[measure][2]) for measure, spreads in found.measures.items() if spreads}
+    return desk(
+        request, "desk_quality.html", "/desk/quality",
+        quality=found, drawn=drawn, measures=MEASURES, titles=names, study=study, studies=_study_ids(request),
+    )  # fmt: skip
+
+
+@router.get("/desk/money")
+def money(request: Request, study: Study = "") -> Response:
+    """Planned, claimed and settled, by study and channel; what raffles drew."""
+    overview = _overview(request)
+    return desk(
+        request, "desk_money.html", "/desk/money",
+        purses=overview.money(study or None), raffles=overview.raffles(study or None), study=study,
+        studies=_study_ids(request),
+    )  # fmt: skip
+
+
+@router.get("/desk/money/{study}/{enrolment}")
+def explained(request: Request, study: str, enrolment: str) -> Response:
+    """Where every cent of one visit comes from."""
+    document = Payroll(_archive(request).database).explain(study, enrolment).to_json()
+    return desk(request, "desk_explained.html", "/desk/money", one=document, study=study)
+
+
+@router.get("/desk/collected")
+def collected(request: Request, study: Study = "") -> Response:
+    """Hours by day, task and channel, and their sum over time."""
+    hours, names = Collected(_archive(request)).hours(study or None), titles(request)
+    return desk(
+        request, "desk_collected.html", "/desk/collected",
+        by_channel=by_day(hours, lambda one: CHANNELS.get(one.channel, one.channel)),
+        by_task=by_day(hours, lambda one: names.get(one.task, one.task)), total=cumulative(hours),
+        sums=_sums(hours, names), study=study, studies=_study_ids(request),
+    )  # fmt: skip
+
+
+@router.get("/desk/search")
+def search(
+    request: Request,
+    task: Annotated[str, Query(max_length=200)] = "",
+    where: Annotated[list[str] | None, Query(max_length=20)] = None,
+    page: Page = 1,
+    saved: Annotated[str, Query(max_length=200)] = "",
+) -> Response:
+    """Episodes by conditions, as `interplay episodes list --where` takes them; saved queries; download."""
+    wanted = [text.strip()[:300] for text in where or [] if text.strip()]
+    found, problem = None, ""
+    try:
+        offset = (page - 1) * ROWS_PER_PAGE
+        found = Collected(_archive(request)).found(wanted, task=task or None, limit=ROWS_PER_PAGE, offset=offset)
+    except InterplayError as error:
+        problem = str(error)
+    names = titles(request)
+    parameters = [("task", task), *(("where", text) for text in wanted)]
+    link = lambda number: "/desk/search?" + urlencode([*parameters, ("page", number)])  # noqa: E731
+    return desk(
+        request, "desk_search.html", "/desk/search", status=422 if problem else 200,
+        found=found, problem=problem, task=task, wanted=wanted, page=page, link=link, titles=names, saved=saved,
+        num_pages=1 if found is None else max(1, -(-found.totals.num_episodes // ROWS_PER_PAGE)),
+        scores=_histogram(found and found.scores, _rounded), lengths=_histogram(found and found.lengths, clock),
+        shown_lengths={} if found is None else game_lengths(found.rows, request.app.state.tasks),
+        queries=Queries(_archive(request)).all(), download="/api/released.zip?" + urlencode(parameters),
+    )  # fmt: skip
+
+
+@router.post("/desk/search")
+def save(request: Request, form: FormFields) -> Response:
+    """Save a query under a name, so that a paper can cite it."""
+    wanted = [text for text in form.get("where", "").split("\n") if text.strip()]
+    address = [("task", form.get("task", "")), *(("where", text) for text in wanted)]
+    try:
+        saved, _, _ = Queries(_archive(request)).save(form.get("name", ""), task=form.get("task") or None, where=wanted)
+    except InterplayError as error:
+        raise HTTPException(422, str(error).partition("\n")[0]) from None
+    return see_other("/desk/search?" + urlencode([*address, ("saved", saved.label)]))
+
+
+CHANNELS = {AGENTS: "agents", NO_STUDY: "people in no study", "open": "study, open link", "prolific": "study, Prolific",
+            "mturk": "study, Mechanical Turk"}  # fmt: skip
+
+
+def by_day(hours: Iterable[Hours], name: Callable[[Hours], str]) -> Stack | None:
+    """Hours of each day, stacked by what `name` says; None without any."""
+    sums: dict[str, dict[str, float]] = {}
+    for one in hours:
+        parts = sums.setdefault(one.day, {})
+        parts[name(one)] = parts.get(name(one), 0.0) + one.hours
+    return stacks(sums, "h") if sums else None
+
+
+def cumulative(hours: Iterable[Hours]) -> Chart | None:
+    """All hours up to each day, of people and of agents; None where there is nothing, or one day alone."""
+    days: dict[str, list[float]] = {}
+    for one in hours:
+        days.setdefault(one.day, [0.0, 0.0])[one.channel == AGENTS] += one.hours
+    if len(days) < 2:
+        return None
+    order = sorted(days)
+    sums, lines = [0.0, 0.0], {"people": [], "agents": []}
+    for place, day in enumerate(order):
+        for index, name in enumerate(lines):
+            sums[index] += days[day][index]
+            lines[name].append((place, sums[index]))
+    most = max(*sums, 1e-9)
+    across = Axis(0, len(order) - 1, [(0, order[0][5:]), (len(order) - 1, order[-1][5:])])
+    up = Axis(0, most, [(most * part, f"{most * part:.3g} h") for part in (0, 0.5, 1)])
+    return chart([], lines, across, up)
+
+
+def _sums(hours: Iterable[Hours], names: Mapping[str, str]) -> list[tuple[str, str, float, int]]:
+    """(task, channel, hours, episodes), the most hours first."""
+    found: dict[tuple[str, str], list[float]] = {}
+    for one in hours:
+        sums = found.setdefault((names.get(one.task, one.task), CHANNELS.get(one.channel, one.channel)), [0.0, 0])
+        sums[0] += one.hours
+        sums[1] += one.num_episodes
+    return sorted(((*key, total, int(count)) for key, (total, count) in found.items()), key=lambda row: -row[2])
+
+
+def _drawn(spreads: Mapping[str, Spread], names: Mapping[str, str], say: Callable[[float], str]) -> Range:
+    return ranges(
+        {names.get(task, task): Part(one.num, one.p5, one.p25, one.p50, one.p75, one.p95) for task, one in spreads.items()},
+        say,
+    )
+
+
+def _rounded(value: float) -> str:
+    """A value on an axis, without digits that mean nothing.
+
+    >>> _rounded(1355.5), _rounded(0.25)
+    ('1,356', '0.25')
+    """
+    return plain_number(round(value) if abs(value) >= 100 else value)
+
+
+def _histogram(bins: Bins | None, say: Callable[[float], str]) -> Histogram | None:
+    return None if bins is None else histogram(bins.counts, bins.low, bins.high, say)
+
+
+def _study_ids(request: Request) -> list[str]:
+    return [one.study.id for one in request.app.state.studies.all()]
+
+
+def _overview(request: Request) -> Overview:
+    return Overview(_archive(request).database)
+
+
+def _archive(request: Request) -> Archive:
+    return request.app.state.archive

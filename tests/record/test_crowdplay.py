@@ -1,0 +1,385 @@
+"""Episodes that CrowdPlay published: read without running what a file names, proved by replay or kept."""
+
+import bz2
+import collections
+import contextlib
+import datetime
+import gzip
+import io
+import json
+import os
+import pickle  # to write files as CrowdPlay did; the package reads them by its own reader
+import pickletools
+import sqlite3
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import interplay.record
+from interplay.cli import main
+from interplay.envs import make
+from interplay.envs.palette import PALETTE
+from interplay.record import RecordingError
+from interplay.record.crowdplay import values
+from interplay.record.crowdplay.importing import FORMAT
+from interplay.record.crowdplay.values import Held, Limits, Refused, read_values
+from interplay.record.verify import verify
+from interplay.tasks import EnvSpec, find
+
+NUM_STEPS = 40
+MINIMAL = (0, 1, 3, 4, 11, 12)
+"""Space Invaders' own actions (the manual of the cartridge: left, right, fire)."""
+
+
+def read(data, **limits):
+    return read_values(io.BytesIO(data), replace(Limits(), **limits))
+
+
+def plain(value):
+    """What was read, with arrays as arrays."""
+    if isinstance(value, Held):
+        return value.array()
+    if isinstance(value, dict):
+        return {key: plain(one) for key, one in value.items()}
+    return type(value)(map(plain, value)) if isinstance(value, list | tuple) else value
+
+
+# The reader
+
+
+@pytest.mark.parametrize("protocol", [3, 4])
+def test_values_and_arrays_are_read_as_python_reads_them(protocol):
+    rng = np.random.default_rng(protocol)
+    shared = ["twice", -1, 255, 256, 70_000, -(2**31), 2**40, -(2**70), 0.1, True, None]
+    written = [
+        collections.OrderedDict(a=shared, b=(shared, (), (1,), (1, 2), (1, 2, 3, "é\ud800"))),
+        {"int": np.int32(-7), "float": np.float64(0.25), "truth": np.bool_(True)},
+        list(range(300)),
+    ]
+    big = rng.integers(0, 256, (210, 160, 3), np.uint8)
+    written += [b"", b"bytes" * 200, big, big, np.zeros((0, 3)), rng.normal(size=(3, 2)).astype(">f4").copy("F")]
+    found = read(pickle.dumps(written, protocol))
+    assert found[0]["a"] is found[0]["b"][0]
+    assert repr(plain(found)) == repr(plain([dict(written[0]), *map(_as_read, written[1:])]))
+
+
+def _as_read(value):
+    return {key: one.item() for key, one in value.items()} if isinstance(value, dict) else value
+
+
+def test_moments_are_read():
+    moment = datetime.datetime(2021, 6, 5, 4, 3, 2, 123_456)
+    assert read(pickle.dumps(moment)) == moment.replace(tzinfo=datetime.UTC)
+
+
+class _Calls:
+    """A value that pickle would make by calling something."""
+
+    def __init__(self, *reduced):
+        self.reduced = reduced
+
+    def __reduce__(self):
+        return self.reduced
+
+
+class _Own:
+    def __init__(self):
+        self.inside = 1
+
+
+class _Elsewhere(pickle.Pickler):
+    def persistent_id(self, value):
+        return "a file" if value == "here" else None
+
+
+def _elsewhere():
+    file = io.BytesIO()
+    _Elsewhere(file, 2).dump(["here"])
+    return file.getvalue()
+
+
+_RUNS = _Calls(os.system, ("touch /tmp/never",))
+_REFUSED = {
+    "global": (pickle.dumps(_RUNS, 2), "names posix.system"),
+    "stack_global": (pickle.dumps(_RUNS, 4), "names posix.system, which could run a program"),
+    "nested": (pickle.dumps([{"a": ({"b": [np.zeros(2), _RUNS]},)}], 3), "names posix.system"),
+    "behind_an_array": (pickle.dumps([np.zeros(9), eval], 3), "names builtins.eval"),
+    "name_of_a_name": (b"\x80\x04\x8c\x05numpy\x8c\x0cndarray.ctyp\x93.", "names numpy.ndarray.ctyp"),
+    "name_that_is_no_text": (b"\x80\x04K\x01K\x02\x93.", "names 1.2"),
+    "getattr": (b"cbuiltins\ngetattr\n(cnumpy\nndarray\nX\x05\x00\x00\x00dumpstR.", "names builtins.getattr"),
+    "own_class": (pickle.dumps(_Own(), 2), "names .*_Own"),
+    "own_class_new": (b"\x80\x02cnumpy\nndarray\n)\x81.", "an object of a class"),
+    "build_on_a_name": (b"\x80\x02ccollections\nOrderedDict\n}X\x01\x00\x00\x00aK\x01sb.", "sets the inside of a _Word"),
+    "build_on_a_list": (b"\x80\x02]}b.", "sets the inside of a list"),
+    "calls_a_list": (b"\x80\x02])R.", "calls something that is no name"),
+    "array_of_a_class": (
+        b"\x80\x02cnumpy.core.multiarray\n_reconstruct\ncnumpy\ndtype\nK\x00\x85C\x01b\x87R.",
+        "in a way that no",
+    ),
+    "array_of_objects": (pickle.dumps(np.array([{}, None], object)), "makes a numpy.dtype in a way that no episode needs"),
+    "array_with_fields": (pickle.dumps(np.zeros(2, [("a", "i4")])), "makes a numpy.dtype in a way"),
+    "array_too_large": (
+        b"\x80\x02cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\nK\x00\x85C\x01b\x87R(K\x01J\xff\xff\xff\x7f\x85"
+        b"cnumpy\ndtype\nX\x02\x00\x00\x00f8K\x00K\x01\x87R\x89C\x01xtb.",
+        "an array of shape .2147483647,. and type float64 with 1 bytes",
+    ),
+    "persistent": (_elsewhere(), "a thing kept elsewhere"),
+    "persistent_text": (b"Phere\n.", "a thing kept elsewhere"),
+    "inst": (b"(ios\nsystem\n.", "an object of a class"),
+    "obj": (b"(ccollections\nOrderedDict\no.", "an object of a class"),
+    "extension": (b"\x80\x02\x82\x01.", "a name by number"),
+    "out_of_band": (b"\x80\x05\x97.", "memory of another program"),
+    "set": (pickle.dumps({1}), "a set"),
+    "key_is_a_name": (b"\x80\x02}cnumpy\ndtype\nK\x01s.", "a key of a dictionary"),
+    "only_a_name": (b"\x80\x02cnumpy\ndtype\n.", "ends in the middle"),
+    "cut_off": (pickle.dumps(list(range(300)))[:-9], "ends in the middle"),
+    "empty": (b"", "ends in the middle"),
+    "no_pickle": (b"\x1f\x8b\x08 no pickle at all", "is not one of theirs"),
+    "text_protocol": (pickle.dumps([1], 0), "instruction|IndexError"),
+    "no_values": (b"\x80\x02a.", "IndexError"),
+    "no_mark": (b"\x80\x02K\x01t.", "IndexError"),
+    "no_memory": (b"\x80\x02h\x05.", "KeyError"),
+    "long_name": (b"c" + b"x" * 300 + b"\n", "more than 200 letters"),
+    "length_that_lies": (b"\x80\x03B\xff\xff\xff\x7fx", "has 2,147,483,647 bytes"),
+}
+
+
+@pytest.mark.parametrize("name", _REFUSED)
+def test_a_pickle_that_asks_for_more_is_refused_in_words(name, monkeypatch):
+    data, expected = _REFUSED[name]
+    monkeypatch.setattr(os, "system", lambda command: pytest.fail(f"it ran {command}"))
+    with pytest.raises(Refused, match=expected):
+        read(data)
+
+
+def test_every_instruction_of_pickle_is_known_or_refused():
+    for opcode in pickletools.opcodes:
+        code = opcode.code.encode("latin-1")
+        assert len(code) == 1
+        with pytest.raises(Refused, match="it "):  # alone it never is a value, and never anything but refused in words
+            read(code)
+
+
+def test_what_any_damage_makes_of_a_file_is_refused_or_plain():
+    whole = pickle.dumps([{"a": np.arange(6).reshape(2, 3), "b": [1, "x", (2.5,)]}], 3)
+    rng = np.random.default_rng(0)
+    for place in range(len(whole)):
+        damaged = bytearray(whole)
+        damaged[place] = rng.integers(256)
+        with contextlib.suppress(Refused):
+            plain(read(bytes(damaged)))
+
+
+def test_a_small_file_cannot_ask_for_much():
+    def refused(data, **limits):
+        with pytest.raises(Refused) as caught:
+            read_values(bz2.BZ2File(io.BytesIO(bz2.compress(data))), replace(Limits(), **limits))
+        return str(caught.value)
+
+    zeros = pickle.dumps(bytes(3 << 20))
+    assert "has 3,145,728 bytes" in refused(zeros, one_bytes=1 << 20)
+    many = b"(" + pickle.dumps(bytes(1 << 16))[:-1] * 64 + b"l."
+    assert "unpacks to more than 1,000,000 bytes" in refused(many, read_bytes=1_000_000)
+    assert "has more than 1,000 values" in refused(b"(" + b"K\x01" * 5_000 + b"l.", values=1_000)
+    texts = b"(" + pickle.dumps("x" * 1000)[:-1] * 200 + b"l."
+    assert "holds more than 100,000 bytes" in refused(texts, kept_bytes=100_000)
+    with pytest.raises(Refused, match="cannot be unpacked"):
+        read_values(bz2.BZ2File(io.BytesIO(b"BZh9 no bz2 at all")))
+    with pytest.raises(Refused, match="cannot be unpacked"):
+        read_values(gzip.GzipFile(fileobj=io.BytesIO(gzip.compress(zeros)[:-20])))
+
+
+def test_long_bytes_stay_compressed_in_memory():
+    (held,) = read(pickle.dumps([np.zeros((210, 160, 3), np.uint8)]))
+    assert isinstance(held._data, values._Large)
+    assert len(held._data.packed) < 2000
+
+
+# The import
+
+
+def played(game, seats=("player",), *, agents=("game_0>player_0",), reward=lambda rewards: rewards):
+    """Steps as CrowdPlay stored them, of a console that began without waiting."""
+    task = find(game)
+    env = make(replace(task, env=EnvSpec(task.env.id, {**task.env.options, "noop_max": 0})))
+    env.reset(seed=0)
+    rng = np.random.default_rng(3)
+    steps, action = [], dict.fromkeys(agents, 0)
+    for number in range(NUM_STEPS):
+        if number % 5 == 4:
+            action = {agent: int(rng.integers(len(MINIMAL))) for agent in agents}
+        before = env.view().rgb().copy()
+        given = [MINIMAL[action[agent]] for agent in agents]
+        _, earned, terminated, _, info = env.step(given[0] if len(agents) == 1 else dict(zip(seats, given, strict=True)))
+        rewards = reward([earned] if len(agents) == 1 else [earned[seat] for seat in seats])
+        memory = list(env.readings()["ram"]())
+        steps.append(
+            {
+                "prev_obs": {agent: collections.OrderedDict(image=before) for agent in agents},
+                "action": {agent: {"game": action[agent]} for agent in agents},
+                "action_step_iter": dict.fromkeys(agents, number - 2),
+                "reward": {agent: np.int32(one) for agent, one in zip(agents, rewards, strict=True)},
+                "done": dict.fromkeys(agents, terminated) | {"__all__": terminated},
+                "info": {agent: {"ale.lives": info["lives"], "RAM": memory} for agent in agents},
+                "step_iter": number + 1,
+                "user_type": dict.fromkeys(agents, 1),
+                "task_callables": {"Score": dict.fromkeys(agents, 0)},
+                "episode_callables": {},
+            }
+        )
+    env.close()
+    return steps
+
+
+def published(folder, episodes):
+    """A data set as CrowdPlay's dump wrote it: id -> (game, kind, file's bytes)."""
+    folder.mkdir()
+    with sqlite3.connect(folder / "dataset.sqlite") as database:
+        database.executescript(
+            "create table environments (environment_id varchar, task_id varchar);"
+            "create table episodes (episode_id varchar, environment_id varchar);"
+            "create table users (user_id varchar, permanent_user_id varchar, task_id varchar, environment_id varchar,"
+            " agent_id varchar);"
+            "create table environmentkeyworddata (environment_id varchar, agent_id varchar, key varchar, value blob);"
+            "create table episodekeyworddata (episode_id varchar, agent_id varchar, key varchar, value blob);"
+        )
+        for name, (game, kind, data) in episodes.items():
+            environment, task = f"env-{name}", f"{game}_{kind}"
+            database.execute("insert into environments values (?, ?)", (environment, task))
+            database.execute("insert into episodes values (?, ?)", (name, environment))
+            for key, value in (("game", game), ("task", kind)):
+                row = (environment, "all", key, pickle.dumps(value))
+                database.execute("insert into environmentkeyworddata values (?, ?, ?, ?)", row)
+            when = pickle.dumps(datetime.datetime(2021, 6, 5))
+            database.execute("insert into episodekeyworddata values (?, 'all', 'created_on', ?)", (name, when))
+            user = ("visit", "f00d" * 10, task, environment, "game_0>player_0")
+            database.execute("insert into users values (?, ?, ?, ?, ?)", user)
+            if data is not None:
+                (folder / f"{name}.pickle.bz2").write_bytes(data)
+    database.close()
+    return folder
+
+
+def packed(steps):
+    return bz2.compress(pickle.dumps(steps, 3))
+
+
+@pytest.fixture(scope="module")
+def data_set(tmp_path_factory):
+    alone = played("atari/space_invaders")
+    other = [dict(step) for step in alone]
+    picture = other[20]["prev_obs"]["game_0>player_0"]["image"].copy()
+    picture[100, 50] = PALETTE[30]
+    other[20]["prev_obs"] = {"game_0>player_0": {"image": picture}}
+    strange = [dict(step) for step in other]
+    strange[7]["prev_obs"] = {"game_0>player_0": {"image": np.full((210, 160, 3), 1, np.uint8)}}
+    agents = ("game_0>player_0", "game_0>player_1")
+    together = played(
+        "atari-two/space_invaders_cooperative", ("first", "second"), agents=agents, reward=lambda rewards: [sum(rewards)] * 2
+    )
+    left = [dict(step) for step in together]
+    for number, step in enumerate(left):
+        step["reward"] = dict.fromkeys(agents, np.int32(5 if number == 9 else 0))
+        step["user_type"] = {agents[0]: 1 if number < 30 else 2, agents[1]: 2}
+    wrong = [dict(step) for step in alone]
+    wrong[3]["action"] = {"game_0>player_0": {"game": 6}}
+    return published(
+        tmp_path_factory.mktemp("crowdplay") / "crowdplay_atari-v0",
+        {
+            "a1000000proved": ("space_invaders", "insideout", packed(alone)),
+            "a2000000changed": ("space_invaders", "insideout", packed(other)),
+            "a3000000strange": ("space_invaders", "plain", packed(strange)),
+            "a4000000together": ("space_invaders_2p", "cooperative", packed(together)),
+            "a5000000left": ("space_invaders_ai", "cooperative", packed(left)),
+            "b1000000runs": ("space_invaders", "plain", packed([*alone[:2], _RUNS])),
+            "b2000000action": ("space_invaders", "plain", packed(wrong)),
+            "b3000000gone": ("space_invaders", "plain", None),
+            "b4000000chess": ("chess", "plain", packed(alone[:1])),
+            "b5000000seats": ("space_invaders_2p", "plain", packed(alone[:1])),
+            "b6000000nothing": ("space_invaders", "plain", packed([])),
+            "b7000000noise": ("space_invaders", "plain", b"no bz2"),
+            "../../b8": ("space_invaders", "plain", None),
+        },
+    )
+
+
+@pytest.fixture(scope="module")
+def imported(data_set, tmp_path_factory):
+    root = tmp_path_factory.mktemp("data")
+    archive = interplay.record.open(root)
+    result = FORMAT.import_data_sets(archive, str(data_set))
+    yield archive, result
+    archive.close()
+
+
+def test_each_episode_is_proved_or_kept_with_the_reason(imported):
+    archive, result = imported
+    assert {episode.id for episode in result.proved} == {"a1000000proved", "a4000000together"}
+    assert {name: reason.partition(";")[0] for name, reason in result.kept.items()} == {
+        "a2000000changed": "the replay shows another observation at step 20",
+        "a3000000strange": "the replay shows another observation at step 7",
+        "a5000000left": "the replay gives another reward at step 9",
+    }
+    assert all("stored no picture after the last step" in reason for reason in result.kept.values())
+    for name in ("a1000000proved", "a4000000together"):
+        episode = archive.get(name)
+        assert verify(episode).equal
+        assert (episode.num_steps, episode.outcome) == (NUM_STEPS, "quit")
+    alone = archive.get("a1000000proved")
+    assert alone.task_id == "crowdplay/space_invaders_insideout"
+    assert (alone.actor, alone.actor_kind) == (f"imported/{'f00d' * 10}", "human")
+    assert alone.created_at == datetime.datetime(2021, 6, 5, tzinfo=datetime.UTC)
+
+
+def test_kept_episodes_hold_every_picture_and_who_acted(imported, data_set):
+    archive, _ = imported
+    written = pickle.loads(bz2.decompress((data_set / "a2000000changed.pickle.bz2").read_bytes()))  # noqa: S301 (made above)
+    episode = archive.get("a2000000changed")
+    pictures = [frame.rgb().copy() for frame in episode.frames]
+    assert len(pictures) == NUM_STEPS + 1
+    stored = [step["prev_obs"]["game_0>player_0"]["image"] for step in written]
+    assert all(map(np.array_equal, pictures, [*stored, stored[-1]]))
+    assert episode.actions().tolist() == [MINIMAL[step["action"]["game_0>player_0"]["game"]] for step in written]
+    strange = list(archive.get("a3000000strange").raw_observations())
+    assert (strange[7] == 1).all()
+    left = archive.get("a5000000left")
+    owners = [left.steps().column(f"owner.{seat}").to_pylist()[:NUM_STEPS] for seat in ("first", "second")]
+    assert owners == [[f"imported/{'f00d' * 10}"] * 30 + ["crowdplay-agent"] * 10, ["crowdplay-agent"] * NUM_STEPS]
+    assert [left.rewards(seat).sum() for seat in ("first", "second")] == [5, 5]
+
+
+def test_what_cannot_be_made_an_episode_is_said_in_words(imported):
+    _, result = imported
+    said = {name.rpartition(" ")[2]: reason for name, reason in result.refused.items()}
+    for name, expected in {
+        "b1000000runs": "it names posix.system, which could run a program",
+        "b2000000action": "game_0>player_0 gives action 6, and space_invaders has 6",
+        "b3000000gone": "its file is not there",
+        "b4000000chess": "its game is chess; known are beam_rider",
+        "b5000000seats": "it has 1 agents, and space_invaders_2p has 2",
+        "b6000000nothing": "it is no list of steps",
+        "b7000000noise": "it cannot be unpacked",
+        "../../b8": "its file is not there",
+    }.items():
+        assert expected in said.pop(name)
+    assert not said
+
+
+def test_the_command_says_what_came_of_each_and_adds_nothing_twice(imported, data_set, tmp_path, capsys):
+    archive, _ = imported
+    with pytest.raises(SystemExit) as ended:
+        main(["episodes", "import", str(data_set), "--format", "crowdplay", "--data", str(archive.root), "--json"])
+    document = json.loads(capsys.readouterr().out)
+    assert ended.value.code == 1
+    assert len(document["there_already"]) == 5
+    assert {name: len(found) for name, found in document.items() if name != "there_already"} == {
+        "proved": 0,
+        "kept": 0,
+        "refused": 8,
+    }
+    with pytest.raises(RecordingError, match=r"there is no data set of CrowdPlay in .*: no file dataset\.sqlite"):
+        FORMAT.num_steps_in(str(tmp_path))
+    (tmp_path / "dataset.sqlite").write_bytes(b"no database")
+    with pytest.raises(RecordingError, match=r"dataset\.sqlite cannot be read: file is not a database"):
+        FORMAT.num_steps_in(str(tmp_path))
