@@ -390,13 +390,16 @@ def _play_lines(study: Study, play: PlayPart) -> list[str]:
         agents = f"; with {' or '.join(variant.partners)}" if variant.partners else ""
         agents += f"; {variant.fallback} where nobody comes" if variant.fallback else ""
         lines.append(f"variant    {variant.name}: {variant.task}{agents}; {asked}{money}{target}")
-    asked, waiting = play.questions, play.waiting
-    if asked.partner or asked.comparison:
-        lines.append(f"questions  {len(asked.partner)} about a partner, {len(asked.comparison)} about two partners")
+    questions, waiting = play.questions, play.waiting
+    if questions.partner or questions.comparison:
+        lines.append(f"questions  {len(questions.partner)} about a partner, {len(questions.comparison)} about two partners")
     if waiting.pay_cents:
         pay = f"{waiting.pay_cents / 100:.2f} {play.variants[0].treatment.currency}"
         lines.append(f"waiting    after {waiting.after_s:g} s without a partner: {pay}")
-        if "no_partner" not in getattr(study.channels.get("prolific"), "codes", {"no_partner": ""}):
+        codes = getattr(study.channels.get("prolific"), "codes", None)
+        if codes is not None and "no_partner" in codes:
+            lines.append("           review the code of no_partner by hand: who is approved gets the whole reward, too")
+        elif codes is not None:
             lines.append("           codes has none for no_partner, so Prolific asks those people to return the submission")
     return lines
 

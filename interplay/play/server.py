@@ -344,7 +344,7 @@ class PlayServer:
             self._places[session] = place
         try:
             with self.archive.database.write() as database:
-                if game.open_seat is not None:
+                if game.open_seat is not None and not game.is_blind:  # they say also of one's own wait if a person came
                     game.lobby.waits = sessions.waits(database, task.id, datetime.now(UTC))
                 sessions.open_session(
                     database,

@@ -60,3 +60,9 @@ def episode_page(database: Database, wanted: EpisodeQuery, page: int, rows_per_p
         actors = agent_names(session, with_waiting=wanted.with_waiting)
         tasks = sorted(count_by_task(session, replace(wanted, task=None, actor=None, kept_back=())))
     return EpisodePage(rows, total, page, num_pages, actors, tasks)
+
+
+def is_there(database: Database, wanted: EpisodeQuery) -> bool:
+    """Whether any episode is what a query asks for."""
+    with database.read() as session:
+        return count_episodes(session, wanted) > 0

@@ -11,11 +11,13 @@ from sqlalchemy import ColumnElement, Integer, Select, and_, cast, column, delet
 from sqlalchemy.orm import Session
 
 from interplay.store.models import (
+    Enrolment,
     Entrant,
     EpisodeRow,
     EpisodeSeat,
     EpisodeStatistic,
     Participant,
+    PlaySession,
     SavedQueryEpisode,
     SeatStatistic,
     TaskRow,
@@ -82,7 +84,8 @@ class EpisodeQuery:
     `withheld_seats`, and everything that gives episodes to others asks with it. `saved` names a saved query and its version.
     `actor` is a kind (`ACTOR_KINDS`) or a name, `agent` a name, of somebody in any seat; `with_uploads` keeps those that are a
     video only; `with_waiting` those of agents that a moderator has not let in. Of tasks in `kept_back`, only the episodes that
-    one of the participants `own` played are listed; with `without_withheld`, only those and what may be released.
+    one of the participants `own` played are listed; with `without_withheld`, only those and what may be released; of studies in
+    `not_of`, none that was played in them.
     """
 
     ids: Collection[str] | None = None
@@ -98,6 +101,7 @@ class EpisodeQuery:
     with_waiting: bool = True
     kept_back: Collection[str] = ()
     own: Collection[int] = ()
+    not_of: Collection[str] = ()
     without_withheld: bool = False
     released: bool = False
     newest_first: bool = False
@@ -198,6 +202,10 @@ def _matching(statement: _Select, query: EpisodeQuery) -> _Select:
     is_own = _held(EpisodeSeat.participant_id.in_(query.own)) if query.own else false()
     if query.kept_back:
         statement = statement.where(or_(EpisodeRow.task.not_in(query.kept_back), is_own))
+    if query.not_of:
+        played = select(PlaySession.episode_id).join(Enrolment, PlaySession.enrolment_id == Enrolment.id)
+        played = played.where(Enrolment.study.in_(list(query.not_of)), PlaySession.episode_id.is_not(None))
+        statement = statement.where(EpisodeRow.id.not_in(played))
     if query.without_withheld:
         statement = statement.where(or_(EpisodeRow.id.not_in(select(WITHHELD.c.episode_id)), is_own))
     return statement.where(*(_holds(condition) for condition in query.where))

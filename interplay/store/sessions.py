@@ -62,10 +62,10 @@ MOST_WAITS = 200
 
 
 def note_waited(session: Session, id: str, seconds: float, came: str) -> None:
-    """Record how long somebody waited for other players, and who came: `person`, `agent` or `nobody`. Who came may leave before
-    the game begins: then it is `nobody` in the end."""
+    """Record how long somebody waited for other players, and who came: `person`, `agent` or `nobody`. The last that is said
+    stays: after a long wait somebody may come, and who came may leave before the game begins."""
     row = session.get(PlaySession, id)
-    if row is not None and (row.came is None or came == "nobody"):
+    if row is not None:
         row.waited_s, row.came = seconds, came
 
 

@@ -23,8 +23,6 @@ HOLD = timedelta(minutes=30)
 worker returns an assignment, and gives the next worker the same id."""
 GIVEN_BACK: frozenset[Outcome] = frozenset({"withdrawn", "screened_out", "no_consent"})
 """After these the person returns the assignment to the platform, which may hand it to somebody else under the same id."""
-
-
 PAID: frozenset[Outcome] = frozenset({"done", "no_partner"})
 """After these something may be owed: what was promised, or what waiting for a partner is worth."""
 
@@ -158,7 +156,12 @@ def due_outcome(facts: Facts) -> Outcome | None:
         return "done"
     if facts.is_playing or facts.has_questions or (facts.is_open and not facts.is_over):
         return None
-    return "done" if facts.is_complete else "no_partner" if facts.has_waited else "nothing_left"
+    return earned_outcome(facts) or "nothing_left"
+
+
+def earned_outcome(facts: Facts) -> Outcome | None:
+    """How a visit of play may end at any time so that it is paid for; None if nothing is owed for it."""
+    return "done" if facts.is_complete else "no_partner" if facts.has_waited else None
 
 
 def next_step(facts: Facts) -> Step:

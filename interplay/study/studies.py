@@ -23,7 +23,7 @@ from interplay.store.participants import add_participant, judge_name, participan
 from interplay.study.channels import Arrival, Outcome
 from interplay.study.channels.base import UNPAID
 from interplay.study.definition import Study
-from interplay.study.enrolment import HOLD, PAID, Admission, Facts, Visit, admit, due_outcome, next_step
+from interplay.study.enrolment import HOLD, PAID, Admission, Facts, Visit, admit, due_outcome, earned_outcome, next_step
 from interplay.study.playing.games import due_form, read_visit
 from interplay.study.playing.ledger import earned_line, waited_line
 from interplay.study.playing.variants import PlayPart
@@ -163,6 +163,10 @@ class Studies:
         """Every study that was opened here, the oldest first."""
         with self._database.read() as session:
             return [self._opened(session, row) for row in store.study_rows(session)]
+
+    def blind(self) -> list[str]:
+        """Ids of open studies whose people are not told who is an agent; what was played is shown once they are closed."""
+        return [one.study.id for one in self.all() if one.is_open and one.study.play is not None and one.study.play.is_blind]
 
     def version(self, content_hash: str) -> Study:
         """A version of a study; read once, because a hash means the same for ever.
@@ -330,12 +334,12 @@ class Studies:
             return self._end(session, enrolment, outcome)
 
     def leave(self, enrolment: Enrolment) -> Enrolment:
-        """As `finish`, for who wants to end their part early: as `withdrawn`; or as `no_partner`, which is paid for, if they
-        have waited long enough for somebody to play with."""
+        """As `finish`, for who wants to go now: with what is paid for, if there is something (`earned_outcome`), else as
+        `withdrawn`."""
         with self._database.write() as session:
             lock(session)
             facts = self._facts(session, enrolment)
-            return self._end(session, enrolment, due_outcome(facts) or ("no_partner" if facts.has_waited else "withdrawn"))
+            return self._end(session, enrolment, due_outcome(facts) or earned_outcome(facts) or "withdrawn")
 
     def finish_if_due(self, enrolment: Enrolment, facts: Facts) -> Enrolment:
         """As `finish`, if by these facts somebody has given all answers or cannot go on; otherwise writes nothing."""
@@ -343,8 +347,8 @@ class Studies:
         return enrolment if outcome is None else self.finish(enrolment, outcome)
 
     def finish_left(self, study: str, *, hint: str = "") -> int:
-        """End the visits of play whose people were not seen for `HOLD`: as `done` those that are complete, as `no_partner`
-        those whose people have waited long enough for a partner. Who closes the window without pressing a button is paid, too.
+        """End the visits of play whose people were not seen for `HOLD` and are owed something (`earned_outcome`), also after
+        the study was closed: who closes the window without pressing a button is paid, too.
 
         Args:
             hint: What the error of an unknown study adds.
@@ -360,9 +364,8 @@ class Studies:
         ended = 0
         for one in left:
             facts = self.facts(one)
-            if facts.is_playing or next_step(facts) not in ("questions", "work") or not (facts.is_complete or facts.has_waited):
-                continue
-            ended += (self.finish(one, "done") if facts.is_complete else self.leave(one)).outcome in PAID
+            if earned_outcome(facts) is not None and not facts.is_playing:
+                ended += self.leave(one).outcome in PAID
         return ended
 
     # Within a session

@@ -11,11 +11,11 @@ from fastapi import Depends, Request
 from interplay.errors import InterplayError
 from interplay.judge.entrants.roster import OPERATOR, Roster, Viewer
 from interplay.record import Episode
-from interplay.record.listing import withheld
+from interplay.record.listing import is_there, withheld
 from interplay.store import Entrant
 from interplay.store.episodes import EpisodeQuery
 from interplay.tasks import Task, lookup
-from interplay.web.enrolments import part_here, part_of
+from interplay.web.enrolments import part_here, part_of, studies_of
 from interplay.web.identity import api_token, current_operator, current_participant, is_operator, known_participant
 from interplay.web.refusals import refusal
 
@@ -72,7 +72,12 @@ def sees_waiting(request: Request) -> bool:
 
 def shown_to(request: Request) -> EpisodeQuery:
     """Every episode that whoever asks may see at some time; which tasks are hidden just now, `hidden_tasks` says."""
-    return EpisodeQuery(with_waiting=sees_waiting(request), own=_here(request), without_withheld=not current_operator(request))
+    return EpisodeQuery(
+        with_waiting=sees_waiting(request),
+        own=_here(request),
+        not_of=blind_studies(request),
+        without_withheld=not current_operator(request),
+    )
 
 
 def check_shown(request: Request, episode: Episode) -> None:
@@ -115,6 +120,17 @@ def check_not_judged(request: Request, episode: Episode) -> None:
             "answer, or an hour after you leave the pair",
             code="judging_is_blind",
         )
+
+
+def may_know_players(request: Request, episode: Episode) -> bool:
+    """Whether who asks may know who played an episode: not while a blind study is open in which it was played."""
+    blind = blind_studies(request)
+    return not blind or is_there(request.app.state.archive.database, EpisodeQuery(ids=[episode.id], not_of=blind))
+
+
+def blind_studies(request: Request) -> list[str]:
+    """Studies of whose episodes this visitor must not know now who played: see `Studies.blind`."""
+    return [] if viewer_of(request).sees_all else studies_of(request).blind()
 
 
 def _is_own(request: Request, episode: Episode) -> bool:

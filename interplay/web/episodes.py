@@ -16,7 +16,7 @@ from interplay.play.beside.drawer import Drawer, DrawerBusyError, DrawnFrames
 from interplay.play.beside.films import LATER, NOW, FilmProgress, Films
 from interplay.play.connections.frame_list import FrameList
 from interplay.record import Archive, Episode, RecordingError
-from interplay.web.agent_access import check_shown
+from interplay.web.agent_access import check_shown, may_know_players
 from interplay.web.identity import current_operator
 from interplay.web.milestones import told
 from interplay.web.videos import video_response
@@ -41,12 +41,16 @@ def list_tasks(request: Request) -> list[dict[str, Any]]:
 @router.get("/api/episodes/{episode_id}")
 def show_episode(request: Request, episode_id: str) -> dict[str, Any]:
     """Show the facts of one episode and the size of its frames (null if it is only a video). `actor` is a person's
-    number, not their name. `has_scenes` says whether your browser may draw it, from `/scenes` and `/land`."""
+    number, not their name; it is left out while a blind study of that game is open. `has_scenes` says whether your browser
+    may draw it, from `/scenes` and `/land`."""
     episode = _episode(request, episode_id)
     height, width = (None, None) if episode.is_video_only else (episode.header.height, episode.header.width)
     facts = episode.to_json()
     del facts["participant_id"]  # `actor` says it
     facts["held"] = [{key: value for key, value in held.items() if key != "participant_id"} for held in facts.pop("seats")]
+    if not may_know_players(request, episode):
+        del facts["actor"], facts["actor_kind"]
+        facts["held"] = [{"seat": seat} for seat in dict.fromkeys(held["seat"] for held in facts["held"])]
     return facts | {
         "title": episode.task.title,
         "frame_rate_hz": episode.task.frame_rate_hz,

@@ -27,9 +27,17 @@ from interplay.store import EpisodeRow
 from interplay.store.episodes import ACTOR_KINDS, EpisodeQuery
 from interplay.store.participants import judge_name
 from interplay.tasks import Suite, Task, lookup
-from interplay.web.agent_access import check_shown, hidden_tasks, judged_now, may_know, shown_to
+from interplay.web.agent_access import (
+    check_shown,
+    hidden_tasks,
+    judged_now,
+    may_know,
+    may_know_players,
+    shown_to,
+)
 from interplay.web.identity import current_operator, known_participant
 from interplay.web.pictures import placeholder, shipped_picture
+from interplay.web.refusals import refusal
 from interplay.web.videos import video_response
 
 router = APIRouter(include_in_schema=False)
@@ -365,6 +373,9 @@ def episode(request: Request, episode_id: str) -> Response:
     archive: Archive = request.app.state.archive
     found = archive.get(episode_id)
     check_shown(request, found)
+    if not may_know_players(request, found):
+        message = "this game belongs to a study whose people are not told who is an agent; you see it when the study is closed"
+        raise refusal(403, message, code="study_is_blind")
     return render(
         request,
         "episode.html",

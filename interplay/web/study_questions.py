@@ -12,6 +12,7 @@ from interplay.study.errors import FormError
 from interplay.web.enrolments import facts_of, next_address, studies_of, token_of, visits_of
 from interplay.web.forms import FormFields, see_other
 from interplay.web.study_pages import Enrolled, page
+from interplay.web.study_steps import FINISHING, finish_early
 
 router = APIRouter(include_in_schema=False)
 
@@ -25,13 +26,14 @@ def questions(request: Request, enrolment: Enrolled) -> Response:
 
 @router.post("/studies/{study}/questions")
 def answer(request: Request, enrolment: Enrolled, given: FormFields) -> Response:
-    """Keep what was answered, all of the form or nothing; `skip` leaves it empty."""
-    form = visits_of(request).form(enrolment) if next_step(facts_of(request, enrolment)) == "questions" else None
+    """Keep what was answered, all of the form or nothing; `skip` leaves it empty. Who was about to finish then does."""
     try:
         visits_of(request).answer(enrolment, given.get("form", ""), None if "skip" in given else given)
     except FormError as error:
-        assert form is not None  # something was refused, so something is due
-        return _form_page(request, enrolment, form, given, str(error))
+        if (form := visits_of(request).form(enrolment)) is not None:
+            return _form_page(request, enrolment, form, given, str(error))
+    if FINISHING in request.query_params:
+        return finish_early(request, enrolment, [])
     return see_other(next_address(request, enrolment))
 
 
@@ -40,4 +42,5 @@ def _form_page(request: Request, enrolment: Enrolment, form: Form, given: dict[s
     return page(
         request, "study_questions.html", 422 if problem else 200,
         study=study, form=form, given=given, problem=problem, token=token_of(request, enrolment),
+        is_finishing=FINISHING in request.query_params,
     )  # fmt: skip

@@ -41,6 +41,8 @@ router = APIRouter(include_in_schema=False)
 
 HAND_IN_EMPTY = "hand-in-empty"
 """Field of the quiz that says: no box is ticked, and that is meant. No question has such an id."""
+FINISHING = "finish"
+"""In the address of questions about a partner: who answers them was about to finish, and then does."""
 
 
 @router.get("/studies/{study}/next")
@@ -155,7 +157,8 @@ def _end(request: Request, enrolment: Enrolment, *, problem: str = "", address: 
     enrolment = finish_if_due(request, enrolment, facts)
     study = _study_of(request, enrolment)
     if enrolment.outcome is None and next_step(facts) == "questions":
-        return see_other(next_address(request, enrolment))
+        query = urlencode({PARAMETER: token_of(request, enrolment), FINISHING: "1"})
+        return see_other(f"/studies/{enrolment.study}/questions?{query}")
     if enrolment.outcome is None:
         still = None if facts.num_wanted is None else facts.num_wanted - facts.num_answers
         is_empty = next_step(facts) == "work" and not _has_work(request, enrolment)

@@ -8,7 +8,7 @@ import { Lobby, usually, waitingWords } from "../../interplay/web/static/js/lobb
 const came = (/** @type {number[]} */ ...seconds) => seconds.map((one) => /** @type {[number, boolean]} */ ([one, true]));
 const nobody = (/** @type {number} */ number, seconds = 600) => Array.from({ length: number }, () => /** @type {[number, boolean]} */ ([seconds, false]));
 /** @type {import("../../interplay/web/static/js/lobby.js").LobbyFacts} */
-const FACTS = { waited_s: 0, choose_after_s: 60, has_partner: true, missing: "person", is_blind: false, waits: [] };
+const FACTS = { waited_s: 0, choose_after_s: 60, has_partner: true, missing: "person", waits: [] };
 
 test("nothing is told of fewer than twenty waits", () => {
   assert.equal(usually(came(...Array(19).fill(50)), 0), "");
@@ -44,7 +44,7 @@ test("who is paid for waiting is told when they may leave", () => {
 });
 
 test("where players are not told of agents, nothing is said of one that comes by itself", () => {
-  const blind = { ...FACTS, is_blind: true };
+  const blind = { ...FACTS, choose_after_s: null, has_partner: false };
   for (const waited of [5, 61]) assert.deepEqual(waitingWords(blind, waited, true).lines, []);
   assert.deepEqual([waitingWords(blind, 61).hasChoice, waitingWords(blind, 61).mayLeave], [false, false]);
 });

@@ -13,6 +13,7 @@ from test_partners import PONG, Page, come, ended, see, server_here, until, veri
 import interplay.record
 from interplay.play.connections import wire
 from interplay.play.games.for_study import ForStudy
+from interplay.play.games.seat import Seat
 from interplay.play.server import PlayServer
 from interplay.store import PlaySession, sessions
 
@@ -107,12 +108,14 @@ def test_a_study_says_with_which_agents_its_people_play_and_names_none_of_them(t
             await see(ann, 3)
             assert ann.states[ann.game.seats[1].name] == "agent"
             assert "noop" not in str(ann.said("seats")), "so that it is not judged by its name"
+            eve = await come(play, PONG, "eve", study=ForStudy("orders", wait_s=0.0))
+            assert (await waits_of(play, 1))["eve"][1] == "nobody", "though the server may be killed before she leaves"
+            assert eve.game.open_seat is not None
             cid = await come(play, PONG, "cid", study=ForStudy("orders", fallback="noop", wait_s=0.0, is_blind=True))
             assert cid.game is not ann.game
             await until(lambda: cid.said("lobby"))
-            assert (told(cid)["has_partner"], told(cid)["is_blind"]) == (True, True)
-            cid.say("partner")
-            await see(cid, 3)
+            assert (told(cid)["has_partner"], told(cid)["choose_after_s"], told(cid)["waits"]) == (False, None, [])
+            await see(cid, 3)  # it comes by itself
             assert cid.states[cid.game.seats[1].name] == "playing", "as a person is told of"
             assert "agent" not in str(cid.said("seats"))
 
@@ -130,6 +133,17 @@ def test_who_leaves_after_a_long_wait_had_no_partner(tmp_path: Path, after_s: fl
             assert (await waits_of(play, 1))["ann"][1] == "nobody"
 
     asyncio.run(scenario())
+
+
+def test_who_is_away_does_not_wait() -> None:
+    seat = Seat("left", 0)
+    here: Any = object()  # a socket that nothing is said to
+    seat.take(here)
+    seat.lose(here)
+    seat.granted_at, seat.lost_at = 100.0, 105.0
+    assert seat.held_s == 5.0
+    seat.take(here)
+    assert seat.granted_at > 100.0, "and goes on from there"
 
 
 def test_who_is_left_alone_before_the_start_waits_again(tmp_path: Path) -> None:
@@ -194,7 +208,6 @@ def test_waits_are_those_of_this_hour_on_the_last_seven_days(tmp_path: Path) -> 
                 sessions.open_session(database, id=str(hours), **task, now=now - timedelta(hours=hours))
                 sessions.note_waited(database, str(hours), seconds, "person" if seconds < 4 else "nobody")
             sessions.note_waited(database, "0.5", 9.0, "nobody")  # who came has left before the start
-            sessions.note_waited(database, "24.0", 9.0, "agent")  # else the first that is said stays
         with archive.database.read() as database:
             found = sessions.waits(database, "a/b", now)
     finally:

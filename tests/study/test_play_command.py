@@ -1,4 +1,4 @@
-"""`interplay study` for studies of play: checking, simulating, explaining pay and drawing a raffle."""
+"""`interplay study` for studies of play: checking, simulating, listing answers, explaining pay and drawing a raffle."""
 
 import json
 

@@ -188,6 +188,9 @@ def test_more_that_is_refused():
     unpaid = STUDY[: STUDY.index("[bonus]")] + STUDY[STUDY.index("[[variants]]") :]
     with pytest.raises(StudyError, match="pay: is missing, and people are promised money"):
         parse_study(unpaid.replace("[pay]\nreward = 0.75", "[waiting]\npay = 0.10"))
+    twice_paid = STUDY.replace("[pay]", "[waiting]\npay = 0.10\n[pay]").partition("[channels")[0] + "[channels.mturk]\n"
+    with pytest.raises(StudyError, match=r"waiting.pay: stands beside mturk, which pays the whole reward"):
+        parse_study(twice_paid)
     backwards = 'opens = "2026-01-02T00:00:00Z"\ncloses = "2026-01-01T00:00:00Z"\nname'
     with pytest.raises(StudyError, match="closes: is not after opens"):
         parse_study(STUDY.replace("name", backwards, 1))

@@ -111,11 +111,16 @@ def test_a_study_with_a_number_of_games_ends_with_the_last(archive):
     assert due_outcome(world.studies.facts(ada)) == "nothing_left"
 
 
-def test_who_closes_the_window_when_everything_is_reached_is_paid_all_the_same(world):
+@pytest.mark.parametrize("meanwhile", ["goes on", "is closed", "has no more games"])
+def test_who_closes_the_window_when_everything_is_reached_is_paid_all_the_same(archive, meanwhile):
+    limit = "[play]\nmax_games = 1\n" if meanwhile == "has no more games" else ""
+    world = PlayWorld(archive, STUDY.replace("[pay]", f"{limit}[pay]"))
     ada, bob = world.come("ada"), world.come("bob")
     for one, seconds in ((ada, 300), (bob, 200)):
         world.visits.give(one)
         world.play(one, {}, seconds=seconds)
+    if meanwhile == "is closed":
+        world.studies.close("orders")
     assert world.studies.finish_left("orders") == 0, "they may still be there"
     world.now += timedelta(minutes=31)
     assert world.studies.finish_left("orders") == 1
@@ -256,6 +261,14 @@ def test_ending_twice_writes_one_line(world):
     assert payments(world) == [("reward", "ada", 75), ("bonus", "ada", 150)]
 
 
+def test_who_has_reached_everything_and_leaves_is_paid_as_who_finishes(world):
+    ada = world.come("ada")
+    world.visits.give(ada)
+    world.play(ada, {}, seconds=300)
+    assert world.studies.leave(ada).outcome == "done"
+    assert payments(world) == [("reward", "ada", 75)]
+
+
 # Waiting for a partner
 
 WAITING = STUDY.replace("[pay]", "[waiting]\nafter_s = 120\npay = 0.40\n[pay]")
@@ -299,6 +312,7 @@ def test_who_waited_long_enough_and_closes_the_window_is_paid_all_the_same(archi
     ada = world.come("ada")
     world.visits.give(ada)
     world.wait(ada, 125)
+    world.studies.close("orders")
     assert world.studies.finish_left("orders") == 0
     world.now += timedelta(minutes=31)
     assert world.studies.finish_left("orders") == 1

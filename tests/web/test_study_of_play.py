@@ -5,10 +5,13 @@ import warnings
 from datetime import UTC, datetime, timedelta
 from urllib.parse import urlencode
 
+import numpy as np
 import pytest
 from study_world import PROLIFIC, close_study, enrolments, open_study
 
 from interplay import testing
+from interplay.agents import find as find_agent
+from interplay.agents import rollout
 from interplay.store import EpisodeRow, EpisodeSeat, sessions
 from interplay.store import visits as store
 from interplay.tasks import find
@@ -159,14 +162,38 @@ def test_questions_about_the_partner_come_before_the_next_game_and_name_no_agent
     assert some.status_code == 422
     assert "Please answer every question (5 are not): My partner and I worked well together." in some.text
     assert 'name="trust" value="2" checked' in some.text, "what was chosen stays"
-    assert client.post("/studies/points/finish", params=token).url.path == "/studies/points/questions"
-    after = client.post("/studies/points/questions", params=token, data=form | statements)
-    assert after.url.path == "/studies/points/play"
-    assert client.get("/studies/points/questions", params=token).url.path == "/studies/points/play"
-    end = client.post("/studies/points/finish", params=token).text
-    assert "DONE1" in end
+    asked = client.post("/studies/points/finish", params=token)
+    assert asked.url.path == "/studies/points/questions"
+    end = client.post(
+        re.search(r'<form method="post" action="([^"]+)"', asked.text)[1].replace("&amp;", "&"), data=form | statements
+    ).text
+    assert "DONE1" in end, "who wanted to finish has"
     assert "Game 1: an agent" in end
     assert "secret-policy" not in end
+
+
+def test_until_a_blind_study_is_closed_nobody_reads_who_played_its_episodes(client, archive):
+    episode = rollout(
+        archive, find("atari/breakout"), find_agent("random", archive), 1, rng=np.random.default_rng(0), max_steps=5
+    )
+    begin(client, open_study(archive, STUDY.replace("[pay]", "[play]\nblind = true\n[pay]")))
+    with archive.database.write() as session:
+        sessions.open_session(
+            session, id="s", task=episode.task_id, task_hash="", seed=1, actor="", actor_kind="human", participant_id=None,
+            now=datetime.now(UTC),
+        )  # fmt: skip
+        session.flush()
+        store.bind(session, "s", enrolments(archive, "points")[0].id)
+        sessions.set_session_state(session, "s", "ended", is_known=True, episode_id=episode.id, now=datetime.now(UTC))
+    facts = client.get(f"/api/episodes/{episode.id}")
+    assert facts.json()["held"] == [{"seat": "player"}], "what the replay needs"
+    assert "random" not in facts.text
+    assert client.get(f"/episodes/{episode.id}").status_code == 403
+    assert episode.id not in client.get("/episodes").text
+    close_study(archive, "points")
+    assert client.get(f"/api/episodes/{episode.id}").json()["actor"] == "random"
+    assert "random" in client.get(f"/episodes/{episode.id}").text
+    assert episode.id in client.get("/episodes").text
 
 
 def test_a_study_by_its_open_link_says_what_it_pays_and_that_this_link_pays_nothing(client, archive):

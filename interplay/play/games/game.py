@@ -15,7 +15,7 @@ from interplay.play.games.hosting import Hosting
 from interplay.play.games.lobby import Lobby
 from interplay.play.games.parts import GameServer
 from interplay.play.games.seat import Seat
-from interplay.play.games.state import BEGUN, OVER, UNBEGUN, State
+from interplay.play.games.state import OVER, UNBEGUN, State
 from interplay.play.games.takeover import Takeover
 from interplay.play.games.watching import Watchers
 from interplay.play.tables import address as tables_address
@@ -44,6 +44,7 @@ class Game:
         study: What a study says about it; None for a game that is for itself.
 
     Attributes:
+        is_blind: Whether its players are not told of agents.
         seats: In the task's order.
         hosting: Where its world is.
         takeover: The agents in its seats.
@@ -70,6 +71,7 @@ class Game:
         self.task = task
         self.seed = seed
         self.study = study
+        self.is_blind = study is not None and study.is_blind
         self.state = state
         self.seats = [Seat(name, index) for index, name in enumerate(task.seats)]
         self.hosting = Hosting(self, server, is_counted=state is not State.HELD)
@@ -229,11 +231,17 @@ class Game:
         """How a seat stands, as its players are told."""
         if seat.is_open:
             return {"state": "open"}
-        if seat.agent is not None and not seat.is_playing and (seat.acting is not None or seat.session is None):
-            if self.study is not None and self.study.is_blind:  # as a person is told of
-                return {"state": "here" if seat.acting is None else "playing" if self.state in BEGUN else "ready"}
-            return {"state": "here" if seat.acting is None else "agent", "agent": self.takeover.name_told(seat.agent)}
-        if self.state in UNBEGUN:
+        is_agents = seat.agent is not None and not seat.is_playing and (seat.acting is not None or seat.session is None)
+        is_before = self.state in UNBEGUN
+        if self.is_blind:  # a person and an agent go through the same states
+            is_there = is_agents or seat.is_playing or self.state is State.PLAYING
+            return {
+                "state": "ready" if is_before and seat.is_ready else "here" if is_before else "playing" if is_there else "away"
+            }
+        if is_agents:
+            name = seat.agent if self.study is None else ""  # in a study it is not judged by its name
+            return {"state": "here" if seat.acting is None else "agent", "agent": name or ""}
+        if is_before:
             return {"state": "away" if seat.connection is None else "ready" if seat.is_ready else "here"}
         return {"state": "playing" if seat.is_playing else "away"}
 

@@ -64,19 +64,32 @@ class Lobby:
         return self._server.partner_after_s if self._game.study is None else self._game.study.wait_s
 
     def tell(self) -> None:
-        """Tell players who wait for others how long that may take, and when there is a choice."""
+        """Tell players who wait for others how long that may take, and when there is a choice. Where players are not told of
+        agents there is none: the agent comes by itself."""
+        by_itself = self._game.is_blind and self._partner is not None
         for seat in self._game.seats:
             missing = self._missing(seat)
-            if missing:
+            if missing and seat.session is not None:
+                after_s = self._choice_after_s(seat)
                 seat.text(
                     "lobby",
                     waited_s=round(seat.held_s, 1),
-                    choose_after_s=round(self._choice_after_s(seat), 1),
-                    has_partner=self._partner is not None,
-                    is_blind=self._game.study is not None and self._game.study.is_blind,
+                    choose_after_s=None if by_itself else round(after_s, 1),
+                    has_partner=self._partner is not None and not by_itself,
                     missing="person" if any(one.is_open for one in missing) else "start",
                     waits=self.waits,
                 )
+                asyncio.get_running_loop().call_later(after_s - seat.held_s, self._time_has_come, seat)
+
+    def _time_has_come(self, seat: Seat) -> None:
+        """A player has waited long enough. That nobody has come is written down now: a study may pay for it, also if the server
+        is killed meanwhile."""
+        if seat not in self._game.seats or seat.connection is None or not self._has_choice(seat):
+            return
+        if self._game.is_blind and self._partner is not None:
+            self.choose_agent(seat)
+        else:
+            self._note(seat, "nobody")
 
     def choose_agent(self, seat: Seat) -> None:
         """A player who has waited long enough plays with agents, also in place of somebody who is there and not ready; a choice

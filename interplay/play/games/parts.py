@@ -78,6 +78,7 @@ class PlayedGame(Played, Protocol):
         episode_id: Of its episode.
         task, seed: What is played.
         study: What a study says about it; None for a game that is for itself.
+        is_blind: Whether its players are not told of agents.
         state: Where it stands.
         seats: Its seats.
         watchers: Who watches and does not play.
@@ -88,6 +89,7 @@ class PlayedGame(Played, Protocol):
     task: Task
     seed: int
     study: ForStudy | None
+    is_blind: bool
     state: State
     seats: list[Seat]
     watchers: Watchers

@@ -31,7 +31,8 @@ class Seat:
         client: Whose it counts as, see `sockets.client_of`; None for nobody's.
 
     Attributes:
-        granted_at: When its player was granted it, seconds of the monotonic clock.
+        granted_at: When its player was granted it, seconds of the monotonic clock; later by the time without a socket.
+        lost_at: Likewise, when their last socket was lost; None while there is one.
         connection: The player's socket.
         has_come: Whether there ever was one.
         is_welcomed: Whether the player has been told what they will see.
@@ -56,6 +57,7 @@ class Seat:
         self.index = index
         self.session = session
         self.granted_at = time.monotonic()
+        self.lost_at: float | None = None
         self.owner = owner
         self.client = client
         self.connection: Connection | None = None
@@ -89,8 +91,8 @@ class Seat:
 
     @property
     def held_s(self) -> float:
-        """How long its player has had it, seconds."""
-        return time.monotonic() - self.granted_at
+        """How long its player has had it and was there, seconds."""
+        return (time.monotonic() if self.lost_at is None else self.lost_at) - self.granted_at
 
     @property
     def unready_since(self) -> float:
@@ -113,6 +115,8 @@ class Seat:
         """A socket takes the seat; one that sat there before is closed."""
         self.stop_waiting()
         before, self.connection = self.connection, connection
+        if self.lost_at is not None:
+            self.granted_at, self.lost_at = self.granted_at + time.monotonic() - self.lost_at, None
         self.has_come, self.is_welcomed, self.drawn_by = True, False, None
         self._held = self._num_presses = 0
         if before is not None:
@@ -145,7 +149,7 @@ class Seat:
         """A socket is gone; returns whether it was the one that sat here."""
         if connection is not self.connection:
             return False
-        self.connection, self.is_welcomed = None, False
+        self.connection, self.is_welcomed, self.lost_at = None, False, time.monotonic()
         return True
 
     @property

@@ -118,10 +118,6 @@ class Takeover:
         study = self._game.study
         return (study and study.fallback) or self._server.partner(self._game.task)
 
-    def name_told(self, agent: str) -> str:
-        """The name of an agent as players read it: in a study none, so that it is not judged by its name."""
-        return agent if self._game.study is None else ""
-
     # The wheel
 
     def turn_over(self, seat: Seat, who: str) -> None:
@@ -155,8 +151,11 @@ class Takeover:
         if event.agent != seat.agent or self._game.state in OVER:
             return
         log.warning("agent %r lost seat %s: %s", event.agent, seat.name, event.message)
-        for other in self._game.seats:
-            other.text("agent_failed", seat=seat.name, agent=self.name_told(event.agent), message=event.message)
+        for other in [] if self._game.is_blind else self._game.seats:
+            told = (
+                {"agent": event.agent, "message": event.message} if self._game.study is None else {"agent": "", "message": ""}
+            )
+            other.text("agent_failed", seat=seat.name, **told)
         if self._game.state not in BEGUN:
             self._lost_before_the_start(seat)
         elif seat.leaving is not None:

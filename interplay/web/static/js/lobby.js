@@ -10,10 +10,9 @@ import { isAwaited, isOpen } from "./waiting.js";
  * What the server says of waiting.
  * @typedef {object} LobbyFacts
  * @property {number} waited_s by this player, when it was said
- * @property {number} choose_after_s when an agent may be chosen
- * @property {boolean} has_partner whether there is one
+ * @property {number | null} choose_after_s when there is a choice; null: never
+ * @property {boolean} has_partner whether an agent may be chosen then
  * @property {"person" | "start"} missing whether a seat is open, or somebody who is there has not said start
- * @property {boolean} is_blind whether players are not told of agents: then one comes by itself
  * @property {[number, boolean][]} waits of others at this hour: seconds, and whether a person came
  */
 
@@ -49,21 +48,15 @@ export function usually(waits, waitedS) {
  * @returns {{time: string, lines: string[], hasChoice: boolean, mayLeave: boolean}}
  */
 export function waitingWords(facts, waitedS, isPaid = false) {
-  const isTime = waitedS >= facts.choose_after_s;
-  const hasChoice = !comesByItself(facts);
+  const after = facts.choose_after_s ?? Infinity;
+  const mayLeave = waitedS >= after;
   const choices = [...(facts.has_partner ? ["play with an agent"] : []), ...(isPaid ? ["leave"] : [])];
   const isOpen = facts.missing === "person";
   const lines = isOpen ? [usually(facts.waits, waitedS)] : [];
   const found = isOpen ? "Nobody has come yet." : "The other player is not ready.";
-  if (hasChoice && isTime) lines.push(`${found} You may ${choices.join(", ") || "leave"}, or go on waiting.`);
-  else if (hasChoice && choices.length) lines.push(`At ${clock(Math.ceil(facts.choose_after_s))} you may choose to ${choices.join(" or to ")}.`);
-  const mayLeave = isTime && hasChoice;
+  if (mayLeave) lines.push(`${found} You may ${choices.join(", ") || "leave"}, or go on waiting.`);
+  else if (after < Infinity && choices.length) lines.push(`At ${clock(Math.ceil(after))} you may choose to ${choices.join(" or to ")}.`);
   return { time: clock(Math.floor(waitedS)), lines: lines.filter(Boolean), hasChoice: mayLeave && facts.has_partner, mayLeave };
-}
-
-/** Whether an agent comes without being chosen, because players are not told of agents. @param {LobbyFacts} facts */
-function comesByItself(facts) {
-  return facts.has_partner && facts.is_blind;
 }
 
 export class Lobby {
@@ -73,7 +66,6 @@ export class Lobby {
    * @param {() => void} [leave] wait no longer
    */
   constructor(root, choose, leave = () => {}) {
-    this.choose = choose;
     this.box = /** @type {HTMLElement} */ (need(root, "[data-lobby]"));
     /** @type {LobbyFacts | null} */
     this.facts = null;
@@ -130,7 +122,6 @@ export class Lobby {
     const facts = /** @type {LobbyFacts} */ (this.facts);
     const waitedS = facts.waited_s + (performance.now() - this.saidAt) / 1000;
     const words = waitingWords(facts, waitedS, this.leaving !== null);
-    if (comesByItself(facts) && waitedS >= facts.choose_after_s) this.choose();
     need(this.box, "[data-lobby-time]").textContent = words.time;
     const lines = need(this.box, "[data-lobby-lines]");
     const text = words.lines.join(" ");
