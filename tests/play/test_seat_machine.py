@@ -1,6 +1,6 @@
 """Anybody does anything at any time, and the seats stay right: random moves against the real server and a model beside it.
 
-The suite makes a few hundred moves. `INTERPLAY_SEAT_MOVES=10000 pytest tests/play/test_seat_machine.py` makes so many.
+The suite makes a hundred moves. `INTERPLAY_SEAT_MOVES=10000 pytest tests/play/test_seat_machine.py` makes so many.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from interplay.tasks import parse_suite
 pytest.importorskip("pettingzoo")
 
 MOVES_OF_EXAMPLE = 40
-NUM_EXAMPLES = 8
+NUM_EXAMPLES = 3
 NUM_MOVES = int(os.environ.get("INTERPLAY_SEAT_MOVES", "0"))
 """At least so many, of which each did something; without it, those of `NUM_EXAMPLES`."""
 WITHIN_S = float(os.environ.get("WITHIN_S", "120"))
@@ -707,6 +707,28 @@ def test_after_a_kill_nobody_waits_long_for_who_does_not_come_back_nor_at_all_fo
     moves.see(3)
     moves.teardown()
     assert [owner for _, owner in mine.owners["a"]][-3:] == ["random", "p0", "random"]
+
+
+def test_who_is_given_up_while_a_world_is_rebuilt_and_is_back_before_it_leaves_the_others_waited_for(host: Host) -> None:
+    moves = Seats()
+    moves.meet(task="crew/pair", wheels=[None] * 3, num_steps=3, is_killed=False)
+    moves.kill_the_server(number=0)
+    pids = [link.process.pid for link in moves.play.pool.links]
+    for pid in pids:
+        os.kill(pid, signal.SIGSTOP)
+    moves.come("p0")
+    game, seat = moves.real_seat("p0")
+
+    async def is_given_up() -> None:
+        await until(lambda: game.hosting.link is not None, lambda: game.state)
+        game.end("left", seat)
+
+    moves.run(is_given_up())
+    moves.come("p0")
+    for pid in pids:
+        os.kill(pid, signal.SIGCONT)
+    moves.settle()  # as the model says: p1 is waited for, and only so long
+    moves.teardown()
 
 
 def test_an_agent_goes_with_whoever_brought_it_also_before_it_has_sat_down(host: Host) -> None:

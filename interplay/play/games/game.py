@@ -77,7 +77,7 @@ class Game:
         self.closing = Closing(self, server)
         self.watchers = Watchers(self)
         self._end_when_opened: dict[Seat, str] = {}
-        """Players who left while the world was being rebuilt: the episode ends when it is there, unless they are back before."""
+        """Who left while the world was being rebuilt: the episode ends when it is there, unless they are back before."""
         self._said_of_seats: list[dict[str, str]] = []
         self._restoring: asyncio.TimerHandle | None = None
         self._tasks: set[asyncio.Task[None]] = set()
