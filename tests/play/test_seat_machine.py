@@ -727,7 +727,10 @@ def test_who_is_given_up_while_a_world_is_rebuilt_and_is_back_before_it_leaves_t
     moves.come("p0")
     for pid in pids:
         os.kill(pid, signal.SIGCONT)
-    moves.settle()  # as the model says: p1 is waited for, and only so long
+    moves.settle()
+    moves.do("p0", "start")
+    while moves.model.live:  # p1 is waited for, and only so long
+        moves.time_passes()
     moves.teardown()
 
 
