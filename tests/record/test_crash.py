@@ -366,7 +366,7 @@ def test_what_a_writer_left_before_its_journal_had_a_name_is_removed_and_a_livin
     for path in (left, young, locked):
         path.write_bytes(b"half a header")
     for path in (left, locked):
-        os.utime(path, (time.time() - 3600,) * 2)
+        os.utime(path, (0, 0))
     with locked.open("rb") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         archive.recover()

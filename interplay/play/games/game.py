@@ -112,20 +112,6 @@ class Game:
         """Work under way in the background, such as sealing."""
         return [task for task in self._tasks if not task.done()]
 
-    # Agents
-
-    def give_to_agent(self, seat: Seat, agent: str) -> None:
-        """Let an agent act for a seat: from the start of the game if nobody has the seat, else from now on.
-
-        Args:
-            agent: As `interplay.agents.find` takes it. One that cannot play loses the seat again, and the players are told.
-        """
-        self.takeover.let_agent(seat, agent)
-
-    def give_to_person(self, seat: Seat) -> None:
-        """Let the person in a seat act for it again."""
-        self.takeover.let_person(seat)
-
     # The players' side
 
     def attach(self, seat: Seat, connection: Connection) -> None:
@@ -292,6 +278,7 @@ class Game:
     def on_text(self, seat_index: int, message: str) -> None:
         """Pass a JSON message on."""
         seat = self.seats[seat_index]
+        seat.note(message)
         self.watchers.text(seat_index, message)
         if (self.state is State.PAUSED or seat.is_away) and json.loads(message)["type"] in ("started", "resumed"):
             return  # it crossed the player's pause on the way, and the worker has the pause by now

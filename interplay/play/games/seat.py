@@ -41,6 +41,7 @@ class Seat:
         is_restored: The server was killed meanwhile, and the player has not gone on yet.
         drawn_by: Who draws for this player, since they have said it.
         is_drawn_here: Whether the game counts as drawn by this player's page: it said so when it asked, or does it.
+        hud: The last `hud` message about it, score and time as JSON; empty before the first.
         last_words: The `ended` or `error` message, for a client that comes back too late.
         agent: Who acts here in the place of a person, or shall as soon as there is a world: a name for `interplay.agents.find`.
         acting: What the worker said last of who acts; None before the first agent did.
@@ -68,6 +69,7 @@ class Seat:
         self.is_restored = False
         self.drawn_by: channel.DrawnBy | None = None
         self.is_drawn_here = False
+        self.hud = ""
         self.last_words: str | None = None
         self._held = self._num_presses = 0
         self.agent: str | None = None
@@ -149,6 +151,11 @@ class Seat:
             return False
         self.connection, self.is_welcomed, self.lost_at = None, False, time.monotonic()
         return True
+
+    def note(self, message: str) -> None:
+        """Remember the newest facts that the worker has told of this seat."""
+        if message.startswith('{"type":"hud"'):
+            self.hud = message
 
     @property
     def facts(self) -> dict[str, Any]:
