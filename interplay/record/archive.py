@@ -394,7 +394,8 @@ class Archive:
             queries.save_measures(session, episode_id, map(catalogue.to_measure_row(episode_id), measures))
 
     def abandoned(self) -> list[str]:
-        """Ids of episodes whose journal no running process writes."""
+        """Ids of episodes whose journal no running process writes; files that never became a journal are removed."""
+        journal.remove_newborn(self.journal_folder)
         ids = {journal.episode_of(path) for path in self.journal_folder.glob("*.arrows")}
         return sorted(name for name in ids if not any(map(journal.is_live, journal.segments(self.journal_folder, name))))
 

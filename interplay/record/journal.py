@@ -26,6 +26,8 @@ from interplay.statistics import Measure
 # LZ4 on one thread: a batch is frames, which the recorder has compressed already, and some 20 buffers of 100 bytes; zstd would
 # spend 10 us on each to set itself up, and a pool of threads more than that on a busy machine.
 _OPTIONS = pa.ipc.IpcWriteOptions(compression=pa.Codec("lz4"), use_threads=False)
+NEWBORN_S = 60.0
+"""A file without a lock is left alone so long: its writer may be about to lock it."""
 _OUTCOME, _OUTCOME_CHECK, _STATISTICS = "outcome", "automatic", "statistics"
 
 
@@ -155,6 +157,14 @@ def _cannot_write(path: Path, rows: int, error: OSError) -> RecordingError:
         f"cannot write {path}: {cause} ({errno.errorcode.get(error.errno or 0, error.errno)}).\n{kept}; "
         f"free some space, then seal what is there:  interplay episodes repair --data {path.parent.parent}"
     )
+
+
+def remove_newborn(folder: Path) -> None:
+    """Remove what writers left that were killed before their journal had its name: nothing was recorded there."""
+    for path in folder.glob(".*.arrows.*.new"):
+        with suppress(FileNotFoundError):  # it has its name by now
+            if time.time() - path.stat().st_mtime > NEWBORN_S and not is_live(path):
+                path.unlink()
 
 
 def segments(folder: Path, episode_id: str) -> list[Path]:

@@ -1,6 +1,6 @@
 """Anybody does anything at any time, and the seats stay right: random moves against the real server and a model beside it.
 
-The suite makes a few hundred moves. `INTERPLAY_SEAT_MOVES=10000 pytest tests/play/test_seat_machine.py` makes so many.
+The suite makes a hundred moves. `INTERPLAY_SEAT_MOVES=10000 pytest tests/play/test_seat_machine.py` makes so many.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from interplay.tasks import parse_suite
 pytest.importorskip("pettingzoo")
 
 MOVES_OF_EXAMPLE = 40
-NUM_EXAMPLES = 8
+NUM_EXAMPLES = 3
 NUM_MOVES = int(os.environ.get("INTERPLAY_SEAT_MOVES", "0"))
 """At least so many, of which each did something; without it, those of `NUM_EXAMPLES`."""
 WITHIN_S = float(os.environ.get("WITHIN_S", "120"))
@@ -215,7 +215,16 @@ class Seats(RuleBasedStateMachine):
                 self.model.lost_agent(mine, mine.seats[index])
             on_event(index, event)
 
+        on_orphaned = game.on_orphaned
+
+        def orphaned() -> None:
+            """Its worker was killed by a move; or on a busy machine by the pool, because it stood still."""
+            if mine.is_live:
+                self.model.worker_died(mine)
+            on_orphaned()
+
         game.on_event = heard  # type: ignore[method-assign]
+        game.on_orphaned = orphaned  # type: ignore[method-assign]
         self.games[id(mine)] = game
 
     def num_recorded(self, game: Game) -> int:
@@ -242,7 +251,8 @@ class Seats(RuleBasedStateMachine):
             if mine.outcome == "lost":
                 continue
             if game.state not in states:
-                found.append(f"{game.task.id} {game.number}: is {game.state}, expected {states}")
+                words = [seat.last_words for seat in game.seats]
+                found.append(f"{game.task.id} {game.number}: is {game.state}, expected {states}; {words}")
                 continue
             if not mine.is_live:
                 found += [f"{game.number}: work is under way"] if game.pending else []
@@ -565,11 +575,12 @@ class Seats(RuleBasedStateMachine):
 
         async def die() -> None:
             os.kill(link.process.pid, signal.SIGKILL)
-            await until(lambda: link not in self.play.pool.links, lambda: "the worker lives")
+            await until(
+                lambda: all(mine.num_deaths > num or not mine.is_live for mine, num in held),
+                lambda: f"games were not told: {[mine for mine, _ in held]}",
+            )
 
-        for mine in self.model.live:
-            if self.games[id(mine)] in games:
-                self.model.worker_died(mine)
+        held = [(mine, mine.num_deaths) for mine in self.model.live if self.games[id(mine)] in games]
         self.run(die())
         self.host.num_kills += 1
         self.host.num_moves += 1
@@ -696,6 +707,51 @@ def test_after_a_kill_nobody_waits_long_for_who_does_not_come_back_nor_at_all_fo
     moves.see(3)
     moves.teardown()
     assert [owner for _, owner in mine.owners["a"]][-3:] == ["random", "p0", "random"]
+
+
+def test_who_is_given_up_while_a_world_is_rebuilt_and_is_back_before_it_leaves_the_others_waited_for(host: Host) -> None:
+    moves = Seats()
+    moves.meet(task="crew/pair", wheels=[None] * 3, num_steps=3, is_killed=False)
+    moves.kill_the_server(number=0)
+    pids = [link.process.pid for link in moves.play.pool.links]
+    for pid in pids:
+        os.kill(pid, signal.SIGSTOP)
+    moves.come("p0")
+    game, seat = moves.real_seat("p0")
+
+    async def is_given_up() -> None:
+        await until(lambda: game.hosting.link is not None, lambda: game.state)
+        game.end("left", seat)
+
+    moves.run(is_given_up())
+    moves.come("p0")
+    for pid in pids:
+        os.kill(pid, signal.SIGCONT)
+    moves.settle()
+    moves.do("p0", "start")
+    while moves.model.live:  # p1 is waited for, and only so long
+        moves.time_passes()
+    moves.teardown()
+
+
+def test_an_agent_goes_with_whoever_brought_it_also_before_it_has_sat_down(host: Host) -> None:
+    moves = Seats()
+    moves.join(task="crew/two", partner=None, wheel=None, comes=True)
+    moves.do("p0", "start")
+    for sits in (True, False):
+        guest = moves.ask_for_a_seat("crew/two", None, "random")
+        moves.come(guest)
+        if sits:
+            moves.settle()
+        moves.do(guest, "quit")
+        moves.settle()
+    moves.join(task="crew/two", partner=None, wheel=None, comes=True)
+    moves.do("p3", "start")
+    moves.settle()
+    moves.see(3)
+    (mine,) = moves.model.live
+    assert [seat.acted_by for seat in mine.seats] == ["p0", "p3"]
+    moves.teardown()  # compares with who acts in the recording
 
 
 def test_the_agent_of_who_joins_a_game_whose_world_is_there_acts(host: Host) -> None:

@@ -201,7 +201,7 @@ def test_a_world_that_its_players_page_draws_is_watched_by_pictures(server, arch
             scenes.clear()
             async with opens(server, game["number"], "left") as left, opens(server, game["number"], "right") as right:
                 eyes = [Eyes(left), Eyes(right)]
-                looking = asyncio.gather(*(one.look(4) for one in eyes))
+                looking = asyncio.gather(*(one.look(2) for one in eyes))
                 while not looking.done():
                     await client.receive()
             await client.quit()

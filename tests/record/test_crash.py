@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import signal
@@ -358,3 +359,15 @@ def test_one_damaged_journal_does_not_stop_the_others(archive, invaders):
     assert names[1] in sealed
     assert names[0] in sealed | set(result.failed)
     assert path.exists() == (names[0] in result.failed), "a journal that cannot be sealed stays"
+
+
+def test_what_a_writer_left_before_its_journal_had_a_name_is_removed_and_a_living_writer_is_not_disturbed(archive):
+    left, young, locked = (archive.journal_folder / f".{name}.0.arrows.7.new" for name in ("left", "young", "locked"))
+    for path in (left, young, locked):
+        path.write_bytes(b"half a header")
+    for path in (left, locked):
+        os.utime(path, (0, 0))
+    with locked.open("rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        archive.recover()
+        assert set(archive.journal_folder.iterdir()) == {young, locked}

@@ -27,9 +27,6 @@ from interplay.tasks import Task
 if TYPE_CHECKING:
     from interplay.play.connections.connection import Connection
 
-_HUD = '{"type":"hud"'
-"""How a message of the worker begins that says score and time."""
-
 
 class Game:
     """The state machine of one game; every method runs on the event loop.
@@ -79,8 +76,8 @@ class Game:
         self.lobby = Lobby(self, server, self.takeover, countdown_s=countdown_s)
         self.closing = Closing(self, server)
         self.watchers = Watchers(self)
-        self._end_when_opened: tuple[str, Seat] | None = None
-        """A player left while the world was being rebuilt: the episode ends when it is there."""
+        self._end_when_opened: dict[Seat, str] = {}
+        """Who left while the world was being rebuilt: the episode ends when it is there, unless they are back before."""
         self._said_of_seats: list[dict[str, str]] = []
         self._restoring: asyncio.TimerHandle | None = None
         self._tasks: set[asyncio.Task[None]] = set()
@@ -114,20 +111,6 @@ class Game:
     def pending(self) -> list[asyncio.Task[None]]:
         """Work under way in the background, such as sealing."""
         return [task for task in self._tasks if not task.done()]
-
-    # Agents
-
-    def give_to_agent(self, seat: Seat, agent: str) -> None:
-        """Let an agent act for a seat: from the start of the game if nobody has the seat, else from now on.
-
-        Args:
-            agent: As `interplay.agents.find` takes it. One that cannot play loses the seat again, and the players are told.
-        """
-        self.takeover.let_agent(seat, agent)
-
-    def give_to_person(self, seat: Seat) -> None:
-        """Let the person in a seat act for it again."""
-        self.takeover.let_person(seat)
 
     # The players' side
 
@@ -249,10 +232,10 @@ class Game:
 
     def end(self, outcome: str, seat: Seat) -> None:
         """End the episode, because of one of its players; where its world is being rebuilt, when it is back."""
-        self.stop_timers()
         if self.state is State.RECOVERING:
-            self._end_when_opened = outcome, seat
+            self._end_when_opened.setdefault(seat, outcome)  # others are waited for meanwhile: this one may come back
         elif self.state in (State.PLAYING, State.PAUSED):
+            self.stop_timers()
             self.state = State.ENDING
             self.closing.ended_by = seat
             self.command(channel.Finish(outcome))
@@ -295,11 +278,10 @@ class Game:
     def on_text(self, seat_index: int, message: str) -> None:
         """Pass a JSON message on."""
         seat = self.seats[seat_index]
+        seat.note(message)
         self.watchers.text(seat_index, message)
         if (self.state is State.PAUSED or seat.is_away) and json.loads(message)["type"] in ("started", "resumed"):
             return  # it crossed the player's pause on the way, and the worker has the pause by now
-        if message.startswith(_HUD):
-            seat.hud = message
         if seat.is_welcomed:
             seat.pass_on(message)
 
@@ -353,9 +335,9 @@ class Game:
                 self.hosting.send(seat, ToWorker.KEY)
         if self.state is State.RECOVERING:
             self.state = State.PAUSED
-            if self._end_when_opened is not None:
-                self.end(*self._end_when_opened)
-            else:
+            for seat, outcome in self._end_when_opened.items():
+                self.end(outcome, seat)  # the first does
+            if self.state is State.PAUSED:
                 self.go_on()
                 for seat in self.seats:
                     if self.state is State.PAUSED or not seat.is_playing:
@@ -440,8 +422,8 @@ class Game:
 
     def _has_not_left(self, seat: Seat) -> None:
         """A player who was given up while the world was being rebuilt is back before it is."""
-        if self._end_when_opened == ("left", seat):
-            self._end_when_opened = None
+        if self._end_when_opened.get(seat) == "left":
+            del self._end_when_opened[seat]
 
     def go_on(self) -> bool:
         """End a pause if somebody looks at the game, and nobody is missing of those who were there before the server was

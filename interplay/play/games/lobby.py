@@ -148,8 +148,11 @@ class Lobby:
             game.watchers.end()
             game.command(channel.Close())
             game.leave_worker()
-        elif was_counting:
-            self._wait_for_connected()
+        else:
+            if seat.agent is not None or seat.acting is not None:
+                self._takeover.no_agent(game.seats[seat.index])
+            if was_counting:
+                self._wait_for_connected()
         game.tell_seats()
         self.tell()
 

@@ -152,6 +152,11 @@ class Seat:
         self.connection, self.is_welcomed, self.lost_at = None, False, time.monotonic()
         return True
 
+    def note(self, message: str) -> None:
+        """Remember the newest facts that the worker has told of this seat."""
+        if message.startswith('{"type":"hud"'):
+            self.hud = message
+
     @property
     def facts(self) -> dict[str, Any]:
         """What its player was told last of score, time and rate, as `hud` of docs/protocol.md; empty before."""

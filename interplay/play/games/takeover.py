@@ -138,7 +138,7 @@ class Takeover:
         before = seat.acting
         if before is None or event.agent is None or before.agent != event.agent or event.step < before.step:
             seat.acting = event  # else it has acted before, and its worker died meanwhile
-        if seat.session is None and event.agent is not None:
+        if seat.session is None and event.agent is not None and event.agent == seat.agent:  # else who brought it has left
             seat.owner = Owner(event.owner, "agent")
             seat.is_ready = True
         self.tell_wheel(seat)
@@ -177,11 +177,17 @@ class Takeover:
             if seat.session is None:
                 seat.owner = None
             seat.agent = seat.wheel = seat.acting = None
+        self.no_agent(seat)
 
     def _seat(self, seat: Seat) -> None:
         assert seat.agent is not None
         self._server.expect(seat.agent)
         self._game.command(channel.AgentActs(seat.agent, secrets.randbits(63)), seat)
+
+    def no_agent(self, seat: Seat) -> None:
+        """Before the start: the agent that was in a seat does not act for whoever comes next."""
+        if self._game.is_opened:
+            self._game.command(channel.PersonActs("" if seat.owner is None else seat.owner.name), seat)
 
     def _seat_person(self, seat: Seat) -> None:
         if seat.owner is not None:
