@@ -36,7 +36,7 @@ from interplay.tasks import parse_suite
 pytest.importorskip("pettingzoo")
 
 MOVES_OF_EXAMPLE = 40
-NUM_EXAMPLES = 3
+NUM_EXAMPLES = 8
 NUM_MOVES = int(os.environ.get("INTERPLAY_SEAT_MOVES", "0"))
 """At least so many, of which each did something; without it, those of `NUM_EXAMPLES`."""
 WITHIN_S = float(os.environ.get("WITHIN_S", "120"))
