@@ -51,10 +51,10 @@ STATISTICS_EVERY_S = 0.5
 LEAVE_TIMEOUT_S = 5.0
 """How long a worker that ends waits for its second thread."""
 _MAX_IDLE_WORLDS = 64
-"""Worlds of ended episodes kept for the next one, per task: making an emulator holds up every game of the worker for 80 ms, and
-keeping one costs 2 MB. When a class of people stops at once and begins again, each of them gets one of these."""
+"""Worlds of ended episodes kept for the next one, of all tasks: making an emulator holds up every game of the worker for 80 ms,
+and keeping one costs 2 MB. When a class of people stops at once and begins again, each of them gets one of these."""
 _MAX_IDLE_LARGE_WORLDS = 4
-"""Of worlds that take 20 MB each."""
+"""Of one task whose worlds take 20 MB each."""
 _TURN_US = 10_000
 """Ticking stops for what players send and for what they are sent after so long, even if more is due: a world that takes longer
 than its frame interval is always due."""
@@ -475,7 +475,8 @@ class Worker:
         episode.driving.close()
         idle = self._idle_worlds[episode.env.task.content_hash]
         most = _MAX_IDLE_LARGE_WORLDS if backends.of(episode.env.task).is_slow else _MAX_IDLE_WORLDS
-        if reusable and episode.env.deterministic and len(idle) < most:
+        has_room = len(idle) < most and sum(map(len, self._idle_worlds.values())) < _MAX_IDLE_WORLDS
+        if reusable and episode.env.deterministic and has_room:
             idle.append(episode.env)
         else:
             try:
