@@ -199,7 +199,7 @@ def test_a_table_in_a_pipe_is_not_cut_and_commands_no_terminal(tmp_path, monkeyp
         (["--seed", "-4"], "greater than or equal to 0"),
         (["--database", "garbage"], "is not a database address"),
         (["--agent", "agents_that_fail:Raising", "--seeds", "1,2"], "failed on seed"),
-        (["--agent", "agents_that_fail:Leaving", "--seeds", "1,2"], "ended without a message"),
+        (["--agent", "agents_that_fail:Leaving", "--seeds", "1,2", "--max-seconds", "40"], "ended without a message"),
     ],
 )
 def test_what_goes_wrong_in_play_is_told_without_a_traceback(run, tmp_path, monkeypatch, options, text):
@@ -212,7 +212,7 @@ def test_what_goes_wrong_in_play_is_told_without_a_traceback(run, tmp_path, monk
     monkeypatch.syspath_prepend(tmp_path)
     agent = [] if "--agent" in options else ["--agent", "random", "--seeds", "1"]
     call = run_process if "agents_that_fail:Leaving" in options else run  # on one core the command plays itself
-    result = call("play", "atari/breakout", *agent, *options, "--max-seconds", "1", "--data", str(tmp_path / "data"))
+    result = call("play", "atari/breakout", *agent, "--max-seconds", "1", *options, "--data", str(tmp_path / "data"))
     assert result.returncode in (1, 2)
     assert text in result.stderr
     assert "Traceback" not in result.stderr
@@ -271,7 +271,7 @@ def test_bench_offers_what_measures_and_not_the_modules_beside_it(run, tmp_path)
     result = run("bench", "recrod")
     assert result.returncode == 2
     assert "did you mean 'record'?" in result.stderr
-    known = "dataset, explore, felt, judging, matchmaking, partners, play, play_world, rank, record, same_world, scenes, ..."
+    known = "dataset, explore, felt, judging, loading, matchmaking, play, play_world, rank, record, same_world, scenes, ..."
     assert f"known: {known}\n" in run("bench", "xyzzy").stderr
     (tmp_path / "real.py").write_text('parser.add_argument("--json")\nif __name__ == "__main__":\n    main()\n')
     (tmp_path / "process.py").write_text('if __name__ == "__main__":\n    main()\n')

@@ -197,7 +197,7 @@ def test_nobody_is_asked_about_a_game_in_which_nothing_was_pressed(tmp_path: Pat
                 while client.ended is None:
                     await client.receive()
                 await client.close()
-                assert (client.ended["num_steps"], client.ended["may_ask"]) == (num_presses, num_presses > 0)
+                assert (client.ended["num_steps"], client.ended.get("may_ask", False)) == (num_presses, num_presses > 0)
 
     with running_server(tmp_path / "data", "--workers", "1", "--held-out-share", "1") as server:
         asyncio.run(scenario(server))

@@ -72,7 +72,7 @@ class Variant:
 
         >>> pair = Variant("pong", "together/cooperative_pong", "", (), Treatment(), partners=("scripted", "random"))
         >>> [pair.partner("visit-2", number) for number in range(3)]
-        ['random', 'scripted', 'random']
+        ['scripted', 'random', 'scripted']
         """
         if not self.partners:
             return None
