@@ -181,7 +181,10 @@ async def play(options: argparse.Namespace) -> None:
             playing.discard(one)
             past["frames"] += len(one.steps)
             past["bytes"] += one.num_bytes
-            seen.append((ended["episode"], index, one))  # written at the end: files would delay the others
+            if ended["episode"] is not None:
+                seen.append((ended["episode"], index, one))  # written at the end: files would delay the others
+            elif any(one.steps):
+                raise RuntimeError(f"player {index} saw {max(one.steps)} steps of a game that left no episode")
 
     def totals() -> dict[str, int]:
         return {
