@@ -60,9 +60,10 @@ def played_again(episode: Episode, num_steps: int) -> tuple[list[np.ndarray], li
     frames, memories = [], []
     env = make(episode.task)
     env.reset(seed=episode.seed)
-    for action in episode.actions()[:num_steps].tolist():
+    seats = episode.header.seats
+    for joint in zip(*(episode.actions(seat)[:num_steps].tolist() for seat in seats), strict=True):
         frames.append(env.view().pixels.copy())
-        env.step(action)
+        env.step(joint[0] if len(seats) == 1 else dict(zip(seats, joint, strict=True)))
         memories.append(env.readings()["ram"]())
     env.close()
     return frames, memories
@@ -70,7 +71,8 @@ def played_again(episode: Episode, num_steps: int) -> tuple[list[np.ndarray], li
 
 def storing_us_per_step(episode: Episode, num_steps: int) -> float:
     """Processor time to keep, pickle and compress the first steps of an episode, microseconds a step."""
-    given = (*played_again(episode, num_steps), episode.actions().tolist(), episode.rewards().tolist())
+    seat = episode.header.seats[0]
+    given = (*played_again(episode, num_steps), episode.actions(seat).tolist(), episode.rewards(seat).tolist())
     begun_s = time.process_time()
     stored(steps_of(*given))
     return (time.process_time() - begun_s) / len(given[0]) * 1e6
