@@ -16,7 +16,7 @@ import pytest
 import interplay.envs
 import interplay.record
 from interplay.play.workers import processes, starting
-from interplay.play.workers.channel import Configure, Unpacker, pack_command
+from interplay.play.workers.channel import Configure, Statistics, ToWorker, Unpacker, pack_command, pack_event
 from interplay.play.workers.clock import SLOTS
 from interplay.play.workers.live import LiveEpisode
 from interplay.play.workers.pool import LONG_STEP_S, QUIET_S, SILENT_S, WorkerLink
@@ -173,3 +173,24 @@ def test_a_worker_that_computes_still_does_when_one_of_its_threads_ends(monkeypa
                 assert link.silent_s < LONG_STEP_S
 
     asyncio.run(silence())
+
+
+def test_what_a_worker_says_last_is_read_whatever_it_would_have_been_told_meanwhile() -> None:
+    said = Statistics(
+        num_steps=7, num_games=0, num_running=0, num_stalls=0, late_0_1ms={}, cpu_s=0.0, num_decisions=0, num_late=0
+    )
+
+    async def stop() -> None:
+        ours, theirs = socket.socketpair()
+        ours.setblocking(False)
+        with subprocess.Popen(["true"]) as process:
+            link = await processes.connect(WorkerLink(process, lambda link: None, place=0), ours)
+            link.stop()
+            theirs.recv(1 << 16)
+            theirs.sendall(pack_event(0, said))
+            theirs.close()
+            link.send(1, ToWorker.INPUT, b"what a player presses")
+            await link.gone
+        assert link.statistics == said
+
+    asyncio.run(stop())

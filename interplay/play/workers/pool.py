@@ -92,6 +92,21 @@ class WorkerLink(processes.ProcessLink):
         self.is_loaded = False
         self._died = died
 
+    def stop(self) -> None:
+        """Tell it to end. It is told nothing more: who writes to it once it has closed its socket loses what it said last."""
+        self.command(0, channel.Stop())
+        self.stopping = True
+
+    def send(self, number: int, kind: channel.ToWorker, payload: bytes = b"", *, seat: int = 0) -> None:
+        """Send one message; silently nothing once it ends."""
+        if not self.stopping:
+            super().send(number, kind, payload, seat=seat)
+
+    def command(self, number: int, command: channel.Command, *, seat: int = 0) -> None:
+        """Send a command; silently nothing once it ends."""
+        if not self.stopping:
+            super().command(number, command, seat=seat)
+
     @property
     def alone(self) -> bool:
         """Whether it holds one slow world and gets no second."""
@@ -238,8 +253,7 @@ class WorkerPool:
                 link.ready.clear()
                 self._keep_spare(link)
             else:
-                link.stopping = True
-                link.command(0, channel.Stop())
+                link.stop()
 
     async def prepare(self, task: Task, draw_seed: Callable[[], int]) -> None:
         """Somebody looks at a task of the block world: have a worker ready, and in it a land, before they press Start.
@@ -278,8 +292,7 @@ class WorkerPool:
     def _end_spare(self, link: WorkerLink) -> None:
         if link is self._spare:
             self._spare = None
-            link.stopping = True
-            link.command(0, channel.Stop())
+            link.stop()
 
     async def stop(self, *, timeout_s: float = 10.0) -> None:
         """End all workers, after they have closed their journals; kill those that do not."""
@@ -293,8 +306,7 @@ class WorkerPool:
         for link in self.links:
             if processes.state_of(link.process.pid)[0] == "T":
                 link.process.kill()  # it would never read that it should stop
-            link.stopping = True
-            link.command(0, channel.Stop())
+            link.stop()
         if self.links:
             await asyncio.wait([link.gone for link in self.links], timeout=timeout_s)
         for link in list(self.links):
