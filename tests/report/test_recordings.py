@@ -5,8 +5,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from interplay.report.efforts import Effort
-from interplay.report.recordings import PART_STEPS, RecordingName, RecordingsError, count_recording, recorded_efforts
+from interplay.learn.recordings.counting import PART_STEPS, count_recording
+from interplay.learn.recordings.names import RecordingName, RecordingsError
+from interplay.report.efforts import Effort, recorded_efforts
 
 
 def frame(*, keys=(), new=(), held=(), gui=False) -> dict:
