@@ -1,8 +1,8 @@
 """What was done in a recording, counted, and which recordings are one episode (Milani et al. 2023, appendix C.2.1).
 
 The recorder began a new file after every five minutes, so an episode may be several files. Two files are parts of one episode
-if the second is the next in time of the same session and task, the first lasts exactly five minutes, and the player did not
-press ESC in it while no menu was open. The paper found fewer than 1 % of these decisions wrong.
+if the second is the next in time of the same player, session and task, the first lasts exactly five minutes, and the player did
+not press ESC in it while no menu was open. The paper found fewer than 1 % of these decisions wrong.
 
 Differences: the paper also marks episodes of which the first part was lost. The frames do not tell, so what is left of such an
 episode counts as a whole one. An episode whose end was lost is marked: its last file lasts exactly five minutes, nobody pressed
@@ -99,9 +99,7 @@ def count_recording(path: Path, task: str) -> Recording:
     return Recording(path.stem, task, num_steps, num_clicks, num_moving, has_escape, num_unreadable, size_bytes, has_video)
 
 
-def count_recordings(
-    folder: Path, *, on_file: Callable[[int, int], None] = lambda done, total: None
-) -> dict[Path, Recording]:
+def count_recordings(folder: Path, *, on_file: Callable[[int, int], None] = lambda done, total: None) -> dict[Path, Recording]:
     """Count every recording below a folder whose task is known; `on_file` is told how many of how many files are done.
 
     Raises:
@@ -117,14 +115,14 @@ def count_recordings(
 
 def episodes_of(recordings: Iterable[Recording]) -> list[list[Recording]]:
     """Recordings joined to episodes by the rule above, each in the order of time; other names are episodes by themselves."""
-    sessions: dict[tuple[str, str], list[tuple[datetime, Recording]]] = {}
+    sessions: dict[tuple[str, str, str], list[tuple[datetime, Recording]]] = {}
     episodes = []
     for recording in recordings:
         name = RecordingName.parse(recording.stem)
         if name is None:
             episodes.append([recording])
         else:
-            sessions.setdefault((recording.task, name.session), []).append((name.time, recording))
+            sessions.setdefault((recording.task, name.alias, name.session), []).append((name.time, recording))
     for session in sessions.values():
         last: tuple[datetime, Recording] | None = None
         for time, recording in sorted(session):
@@ -151,8 +149,8 @@ def episode_document(parts: Sequence[Recording]) -> dict[str, Any]:
     """An episode as the episode files have it.
 
     Returns:
-        `files`, their names without ending in the order of time; `num_steps`; `ended_by_escape`; `ending`; `incomplete`, whether
-        the end, a video or a line of it is missing; `known_bad`, why it is known to be bad, or empty.
+        `files`, their names without ending in the order of time; `num_steps`; `ended_by_escape`; `ending`; `incomplete`,
+        whether the end, a video or a line of it is missing; `known_bad`, why it is known to be bad, or empty.
     """
     num_steps, last = sum(part.num_steps for part in parts), parts[-1]
     ending = ending_of(last.task, num_steps, has_escape=last.has_escape)

@@ -31,7 +31,7 @@ class RecordingsError(InterplayError):
 
 
 class RecordingName(NamedTuple):
-    """What a published file is called: who played, in which session (several episodes may share one), and since when."""
+    """What a published file is called: who played, in which session of theirs (of one or more episodes), and since when."""
 
     alias: str
     session: str
