@@ -182,7 +182,8 @@ def minerl_converter(checkout: Path) -> Any:
     """MineRL's `minerec_to_minerl_action`."""
     path = checkout / "minerl" / "herobraine" / "hero" / "mc.py"
     spec = importlib.util.spec_from_file_location("minerl_mc", path)
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module.minerec_to_minerl_action
