@@ -128,8 +128,8 @@ def export(
     as_json: JsonOption = False,
 ) -> None:
     """Write episodes in another format: a video of each, or recordings as VPT and BEDD publish them (files that are there
-    already are kept, so a stopped export goes on), or data sets. Episodes of people who did not agree to a release are left out,
-    whatever you ask for; people get pseudonyms.
+    already are kept, so a stopped export goes on), or data sets. Episodes of people who did not agree to a release are left
+    out, whatever you ask for; people get pseudonyms.
 
     Try:  interplay episodes export --all --out videos
     interplay episodes export --task atari/breakout --format lerobot --out ./lerobot

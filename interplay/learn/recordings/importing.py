@@ -18,7 +18,6 @@ import numpy as np
 
 from interplay.envs import minerl_actions
 from interplay.learn.recordings.counting import (
-    Ending,
     Recording,
     all_files,
     count_recording,
@@ -123,14 +122,14 @@ def _brought(parts: Sequence[Recording], task: Task, loader: Loader, advance: Ca
     seat = task.seats[0]
     if len(task.seats) > 1:
         raise RecordingsError(f"{task.id} has {len(task.seats)} seats, and a recording is of one player\nGive another --task.")
-    stream = _Stream(loader, seat, _ending(parts, task), advance)
+    stream = _Stream(loader, seat, _outcome(parts), advance)
     height, width = stream.picture(0).shape[:2]
     return Brought(
         id=_episode_id(parts[0].stem),
         task=task,
         seed=None,
         owners={seat: Owner(imported_name(name.alias if name else "unknown", "human"), "human")},
-        outcome="" if stream.ending != "timeout" else "time_limit",
+        outcome=stream.outcome,
         created_at=None if name is None else name.time,
         why_not=_UNPROVED,
         steps=_Steps(stream),
@@ -145,12 +144,12 @@ def _episode_id(stem: str) -> str:
     return stem if EPISODE_ID.fullmatch(stem) else f"recording-{hashlib.sha256(stem.encode()).hexdigest()[:24]}"
 
 
-def _ending(parts: Sequence[Recording], task: Task) -> Ending:
-    if parts[-1].task in task_ids():
-        return ending_of(parts[-1].task, sum(part.num_steps for part in parts), has_escape=parts[-1].has_escape)
-    if parts[-1].has_escape:
-        return "escape"
-    return "timeout"
+def _outcome(parts: Sequence[Recording]) -> str:
+    last = parts[-1]
+    if last.task not in task_ids():  # of which nobody knows how long they may last
+        return "terminated" if last.has_escape else "quit"
+    ending = ending_of(last.task, sum(part.num_steps for part in parts), has_escape=last.has_escape)
+    return "time_limit" if ending == "timeout" else "terminated"
 
 
 class _Held(NamedTuple):
@@ -163,8 +162,8 @@ class _Held(NamedTuple):
 class _Stream:
     """The steps of a recording, read one ahead of where they are recorded, so that the last is known; three are held."""
 
-    def __init__(self, loader: Loader, seat: str, ending: Ending, advance: Callable[[int], None]) -> None:
-        self.ending = ending
+    def __init__(self, loader: Loader, seat: str, outcome: str, advance: Callable[[int], None]) -> None:
+        self.outcome = outcome
         self._seat = seat
         self._advance = advance
         self._coming = _steps_of(loader)
@@ -198,7 +197,7 @@ class _Stream:
         is_last = not self._reach(step + 1)
         if step not in self._held:
             return None
-        is_over = is_last and self.ending != "timeout"
+        is_over = is_last and self.outcome == "terminated"
         return Taken({self._seat: self._held[step].action}, {self._seat: 0.0}, is_over, is_last and not is_over)
 
 

@@ -104,7 +104,7 @@ class Line:
                     if goes_on and not answer.headers.get("Content-Range", f"bytes {have}-").startswith(f"bytes {have}-"):
                         raise BusyError("it sent another part of the file")
                     with part.open("ab" if goes_on else "wb") as file:
-                        for chunk in answer.iter_raw(_CHUNK_BYTES):
+                        for chunk in _chunks(answer):
                             file.write(chunk[: size_bytes - file.tell()])
                             file.flush()
                             self.size_bytes += len(chunk)
@@ -135,10 +135,16 @@ class Line:
         self._sleep(_WAIT_S * 2**attempt)
 
 
+def _chunks(answer: httpx.Response) -> Iterator[bytes]:
+    """What came, as it came: asked for chunks of a size, httpx drops the last one where the line is cut."""
+    for came in answer.iter_raw():
+        yield from (came[begin : begin + _CHUNK_BYTES] for begin in range(0, len(came), _CHUNK_BYTES))
+
+
 def _read(answer: httpx.Response) -> bytes:
     """A short answer, as it came; of a longer one the beginning."""
     body = bytearray()
-    for chunk in answer.iter_raw(_CHUNK_BYTES):
+    for chunk in _chunks(answer):
         body += chunk
         if len(body) > _MAX_PAGE_BYTES:
             break
