@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from interplay.learn.recordings.labels import WAYS, BrokenOffError, Label, Line,
 from interplay.learn.recordings.lines import read_lines
 from interplay.learn.recordings.names import RecordingsError
 from interplay.learn.recordings.pictures import SIZE, draw_cursor, draw_cursor_as_bedd
+from interplay.learn.recordings.shrinking import shrunk
 
 if TYPE_CHECKING:
     from av import VideoFrame
@@ -100,11 +101,11 @@ class Loader:
                     if frame is None:
                         self.remarks.append(f"{part.name}: lines from {number} on, because the video is shorter")
                         break
-                    picture = _picture(frame)
-                    if label.cursor is None or draw_cursor_as_bedd(picture, *label.cursor):
-                        yield self._sized(picture), label
-                    else:
+                    picture = self._picture(frame, label, draw_cursor_as_bedd)
+                    if picture is None:
                         self.remarks.append(f"{part.name}: line {number}, because the cursor is outside")
+                    else:
+                        yield picture, label
             except (BrokenOffError, TypeError, ValueError, OverflowError) as error:
                 self.remarks.append(f"{part.name}: lines from {number + 1} on, because of what one says: {error}")
 
@@ -118,10 +119,9 @@ class Loader:
                 if num_frames > num_lines:
                     continue
                 label = next(labels)
-                picture = _picture(frame)
-                if label.cursor is not None:
-                    draw_cursor(picture, *label.cursor)
-                yield self._sized(picture), label
+                picture = self._picture(frame, label, draw_cursor)
+                assert picture is not None
+                yield picture, label
             self._check_lengths(part, num_lines, num_frames)
             for _ in range(num_lines - num_frames):
                 next(labels)
@@ -136,7 +136,13 @@ class Loader:
             raise RecordingsError(f"{said}\nFetch both again, or take what both have:  --cut")
         self.remarks.append(f"{said}: what one has alone is left out")
 
-    def _sized(self, picture: np.ndarray) -> np.ndarray:
+    def _picture(self, frame: VideoFrame, label: Label, draw: Callable[[np.ndarray, Any, Any], bool]) -> np.ndarray | None:
+        """A frame with its cursor, in its size; None where it is left out with its action."""
+        if self.is_small and label.cursor is None and (small := shrunk(frame)) is not None:
+            return small
+        picture = frame.to_ndarray(format="rgb24")
+        if label.cursor is not None and not draw(picture, *label.cursor):
+            return None
         if not self.is_small:
             return picture
         import cv2  # the resize of VPT; only where pictures are made small
@@ -180,10 +186,6 @@ def _is_json(path: Path) -> bool:
         return all(line is not None for line in read_lines(path))
     except OSError as error:
         raise _unreadable(path, error) from error
-
-
-def _picture(frame: VideoFrame) -> np.ndarray:
-    return frame.to_ndarray(format="rgb24")
 
 
 def _frames(path: Path) -> Iterator[VideoFrame]:

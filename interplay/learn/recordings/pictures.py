@@ -24,19 +24,20 @@ def _cursor() -> tuple[np.ndarray, np.ndarray]:
     return values[..., :1] * opacity, 1 - opacity
 
 
-def draw_cursor(picture: np.ndarray, x: Any, y: Any) -> None:
-    """Draw the cursor into a picture, as much of it as is inside.
+def draw_cursor(picture: np.ndarray, x: Any, y: Any) -> bool:
+    """Draw the cursor into a picture, as much of it as is inside; the frame always stays.
 
     Args:
         picture: uint8, shape (H, W, 3); written into.
         x, y: Its tip in pixels of a screen of `SCREEN_ROWS` rows; what is no number is not drawn.
     """
     if not all(isinstance(one, int | float) and abs(one) < 1e6 for one in (x, y)):
-        return
+        return True
     left, top = _at(picture, x), _at(picture, y)
     cut_left, cut_top = max(0, -left), max(0, -top)
     colour, rest = (part[cut_top:, cut_left:] for part in _cursor())
     _blend(picture[max(0, top) :, max(0, left) :], colour, rest)
+    return True
 
 
 def draw_cursor_as_bedd(picture: np.ndarray, x: Any, y: Any) -> bool:
