@@ -2,8 +2,8 @@
 
     python -m bench.demos --json
 
-Recordings of 640x360 pixels are synthesised from films of the block world, with lines of JSON as BEDD's have, an eighth
-of them in menus. Both read the same files to the same frames (128x128, cursor drawn, byte for byte) and the same actions (labels
+Recordings of 640x360 pixels are synthesised from films of the block world, with lines of JSON as BEDD's have, an eighth of
+them in menus. Both read the same files to the same frames (128x128, cursor drawn, byte for byte) and the same actions (labels
 `bedd`), in turns, and the medians of their rates are compared.
 
 The baseline is what `minerl_data_loader.py` of basalt-benchmark does, written here after its description: ten processes with
@@ -27,6 +27,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -224,8 +225,8 @@ def _rewrite(source: Path, target: Path, settings: dict[str, str]) -> None:
         stream.options = {"profile": "baseline", "preset": "veryfast", **settings}
         if "b" in settings:
             stream.bit_rate = int(settings["b"])
-        for _, frame in zip(range(NUM_FRAMES), film.decode(video=0), strict=False):
-            frame.pts = None
+        for number, frame in zip(range(NUM_FRAMES), film.decode(video=0), strict=False):
+            frame.pts, frame.time_base = number, Fraction(1, 20)
             video.mux(stream.encode(frame))
         video.mux(stream.encode())
 
