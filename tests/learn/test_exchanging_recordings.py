@@ -426,6 +426,19 @@ def test_parts_become_one_episode_and_a_timeout_is_truncated(tmp_path):
         assert import_recordings(archive, place, task=task).imported.there_already == [episode.id]
 
 
+def test_a_full_disk_leaves_no_half_episode_and_the_next_import_makes_it(tmp_path):
+    place = tmp_path / "find-cave"
+    place.mkdir()
+    for ending in (".jsonl", ".mp4"):
+        shutil.copy(DATA / f"wheel{ending}", place / f"{STEMS[0]}{ending}")
+    with closing(interplay.record.open(tmp_path / "data")) as archive:
+        with pytest.raises(interplay.record.RecordingError, match=f"{STEMS[0]}: .*"), disk_of(20_000):
+            import_recordings(archive, tmp_path)
+        assert archive.episodes() == []
+        assert not list(archive.root.glob(".import-*"))
+        assert list(import_recordings(archive, tmp_path).imported.kept) == [STEMS[0]]
+
+
 # Our own episodes
 
 

@@ -5,6 +5,7 @@ import shutil
 from itertools import zip_longest
 from pathlib import Path
 
+import av
 import numpy as np
 import pytest
 import xxhash
@@ -13,6 +14,7 @@ from interplay.envs.minerl_actions import KEYS
 from interplay.learn.recordings.labels import KEYBOARD, labels_of
 from interplay.learn.recordings.loading import Loader
 from interplay.learn.recordings.names import RecordingsError
+from interplay.learn.recordings.shrinking import shrunk
 
 DATA = Path(__file__).parent / "data" / "recordings"
 GOLDEN = json.loads((DATA / "golden.json").read_text())
@@ -122,3 +124,22 @@ def test_a_video_that_is_missing_or_cut_off_says_which_and_what_to_do(tmp_path, 
 def test_unknown_labels_are_refused():
     with pytest.raises(ValueError, match="minerl or bedd, got 'vpt'"):
         Loader([], labels="vpt")
+
+
+def test_frames_made_small_at_once_have_the_bytes_of_the_long_way():
+    cv2 = pytest.importorskip("cv2")
+    pytest.importorskip("numba")
+    frames = list(frames_of(DATA / "angles.mp4", "yuv420p"))
+    for frame in frames:
+        small = shrunk(frame)
+        assert small is not None, "the converter computes as the table expects"
+        assert np.array_equal(small, cv2.resize(frame.to_ndarray(format="rgb24"), (128, 128), interpolation=cv2.INTER_LINEAR))
+    assert shrunk(frames[0].reformat(format="yuv444p")) is None, "frames of another form go the long way"
+    assert shrunk(frames[0].reformat(320, 180)) is None
+
+
+def frames_of(path, form):
+    with av.open(str(path)) as container:
+        for frame in container.decode(video=0):
+            assert frame.format.name == form
+            yield frame
