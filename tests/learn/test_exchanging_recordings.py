@@ -55,6 +55,11 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self):
         path = self.server.folder / self.path.lstrip("/")
+        if path.name == "moved":
+            self.send_response(302)
+            self.send_header("Location", "https://example.org/there")
+            self.end_headers()
+            return
         if not path.is_file():
             self.send_error(404)
             return
@@ -303,6 +308,8 @@ def test_an_index_of_dead_links_says_the_first(server, tmp_path):
     assert files(tmp_path) == {}
     with pytest.raises(LineError, match=r"does not answer[\s\S]*goes on where it stopped"):
         fetch(read_list("http://127.0.0.1:9/find-cave/a", "dead"), tmp_path, sleep=lambda _: None)
+    with pytest.raises(RecordingsError, match="has moved to https://example.org/there\nGive that address"):
+        open_list(f"{server.address}moved")
     with pytest.raises(FetchError, match="the list has no address of a"):
         fetch(read_list("find-cave/a", "names"), tmp_path)
     with pytest.raises(FetchError, match=r"nothing\.json cannot be read"):

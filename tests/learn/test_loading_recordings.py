@@ -108,7 +108,9 @@ def test_a_video_of_another_length_than_its_lines_is_an_error_unless_it_is_cut(t
     shutil.copy(DATA / "short-video.mp4", tmp_path / "a.mp4")
     for num_lines, num_steps in ((5, 4), (3, 3)):  # a line that the recorder had begun, and the last picture
         (tmp_path / "a.jsonl").write_text("\n".join(lines[:num_lines]))
-        assert sum(map(len, Loader([tmp_path / "a.jsonl"]))) == num_steps
+        loader = Loader([tmp_path / "a.jsonl"])
+        assert sum(map(len, loader)) == num_steps
+        assert (loader.last is not None) == (num_lines == 3)
 
 
 @pytest.mark.parametrize(("size", "said"), [(None, "has no video"), (0, "damaged or cut off"), (2_000, "damaged or cut off")])

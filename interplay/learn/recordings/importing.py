@@ -1,7 +1,7 @@
 """Recordings of people to episodes: their files joined, kept with their pictures as video and with the actions of the labels.
 
 Minecraft was not recorded with a seed and does not play the same twice, so no replay proves them. A recording has a picture
-before each of its T actions and none after the last, so the last one stands twice.
+before each of its T actions; where there is none after the last, the one before it stands twice.
 """
 
 from __future__ import annotations
@@ -166,6 +166,7 @@ class _Stream:
         self.outcome = outcome
         self._seat = seat
         self._advance = advance
+        self._loader = loader
         self._coming = _steps_of(loader)
         self._held: dict[int, _Held] = {}
         self._num_read = 0
@@ -189,8 +190,10 @@ class _Stream:
         return step in self._held
 
     def picture(self, step: int) -> np.ndarray:
-        """What was seen before a step; after the last what was seen before it."""
-        return self._held[step if self._reach(step) else self._num_read - 1].picture
+        """What was seen before a step; after the last, where nothing is recorded, what was seen before it."""
+        if self._reach(step):
+            return self._held[step].picture
+        return self._held[self._num_read - 1].picture if self._loader.last is None else self._loader.last
 
     def taken(self, step: int) -> Taken | None:
         """A step; None after the last."""

@@ -44,6 +44,9 @@ class Steps(NamedTuple):
         return len(self.keys)
 
 
+_NOTHING = Label(frozenset(), 0.0, 0.0, True, None)
+
+
 @dataclass
 class Loader:
     """The steps of one recording, or of the parts of one episode; may be gone through again and again.
@@ -60,6 +63,7 @@ class Loader:
         cut: Whether `minerl` takes the shorter of a video and its lines.
     Attributes:
         remarks: What was left out in the last pass, and why.
+        last: The last observation, as `frames`, where `minerl` found a video with a frame more than lines in the last pass.
     Raises:
         RecordingsError: If a file is missing or damaged, or a video has another length than its lines. While steps are read.
     """
@@ -74,9 +78,10 @@ class Loader:
         if self.labels not in WAYS:
             raise ValueError(f"labels are {' or '.join(WAYS)}, got {self.labels!r}")
         self.remarks: list[str] = []
+        self.last: np.ndarray | None = None
 
     def __iter__(self) -> Iterator[Steps]:
-        self.remarks = []
+        self.remarks, self.last = [], None
         waiting: list[tuple[np.ndarray, Label]] = []
         first = 0
         for step in self._as_bedd() if self.labels == "bedd" else self._as_minerl():
@@ -114,9 +119,12 @@ class Loader:
         labels = labels_of(lines, "minerl")
         for part in self.parts:
             num_lines, num_frames = sum(1 for _ in read_lines(part)), 0
+            self.last = None
             for frame in _frames(part):
                 num_frames += 1
                 if num_frames > num_lines:
+                    if num_frames == num_lines + 1:
+                        self.last = self._picture(frame, _NOTHING, draw_cursor)
                     continue
                 label = next(labels)
                 picture = self._picture(frame, label, draw_cursor)

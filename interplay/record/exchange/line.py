@@ -67,12 +67,12 @@ class Line:
         with httpx.Client(base_url=address, headers=headers, timeout=_TIMEOUT_S, follow_redirects=False) as client:
             yield cls(client, refusal, sleep)
 
-    def get(self, path: str, parameters: Parameters = ()) -> bytes:
+    def get(self, path: str, parameters: Parameters = (), *, most_bytes: int = _MAX_PAGE_BYTES) -> bytes:
         """A short answer, whole; of a longer one the beginning."""
         for attempt in range(ATTEMPTS):
             try:
                 with self._client.stream("GET", path, params=list(parameters) or None) as answer:
-                    body = _read(answer)
+                    body = _read(answer, most_bytes)
                     self._check(answer, body)
                 return body
             except (httpx.TransportError, BusyError) as error:
@@ -141,11 +141,11 @@ def _chunks(answer: httpx.Response) -> Iterator[bytes]:
         yield from (came[begin : begin + _CHUNK_BYTES] for begin in range(0, len(came), _CHUNK_BYTES))
 
 
-def _read(answer: httpx.Response) -> bytes:
+def _read(answer: httpx.Response, most_bytes: int = _MAX_PAGE_BYTES) -> bytes:
     """A short answer, as it came; of a longer one the beginning."""
     body = bytearray()
     for chunk in _chunks(answer):
         body += chunk
-        if len(body) > _MAX_PAGE_BYTES:
+        if len(body) > most_bytes:
             break
     return bytes(body)
