@@ -113,7 +113,11 @@ def index(
     headers = ["task", "#recordings", "#players", "#sessions", "#known bad", "#other names", "from", "to"]
     emit(None, as_json=False, text=table(headers, rows))
     lines = [f"wrote {path}" for path in written]
-    emit(None, as_json=False, text="\n".join(lines) or f"Fetch them:  interplay demos get {source} --out recordings")
+    if any(entry.address for entry in entries):
+        lines.append(f"Fetch them:  interplay demos get {source} --out recordings")
+    elif Path(source).is_dir():
+        lines.append(f"Check them:  interplay demos check {source}")
+    emit(None, as_json=False, text="\n".join(lines))
 
 
 @app.command()

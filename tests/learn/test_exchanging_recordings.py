@@ -308,7 +308,7 @@ def test_an_index_of_dead_links_says_the_first(server, tmp_path):
     assert files(tmp_path) == {}
     with pytest.raises(LineError, match=r"does not answer[\s\S]*goes on where it stopped"):
         fetch(read_list("http://127.0.0.1:9/find-cave/a", "dead"), tmp_path, sleep=lambda _: None)
-    with pytest.raises(RecordingsError, match="has moved to https://example.org/there\nGive that address"):
+    with pytest.raises(RecordingsError, match=r"has moved to https://example\.org/there\nGive that address"):
         open_list(f"{server.address}moved")
     with pytest.raises(FetchError, match="the list has no address of a"):
         fetch(read_list("find-cave/a", "names"), tmp_path)
