@@ -104,31 +104,27 @@ def _converted(y: np.ndarray, u: np.ndarray, v: np.ndarray, colorspace: int, col
 
 @cache
 def _kernel() -> Any:
-    """The compiled loop; None without Numba."""
+    """`_shrink`, compiled; None without Numba."""
     try:
         import numba
     except ModuleNotFoundError:
         return None
+    return numba.njit(nogil=True, cache=True)(_shrink)
 
-    @numba.njit(nogil=True, cache=True)
-    def shrink(lumas, us, vs, upper, shares, red, blue, luma, of_u, of_v, small):  # pragma: no cover
-        for row in range(SIZE):
-            first = upper[row]
-            second = min(first + 1, HEIGHT - 1)
-            low = shares[row]
-            high = 2048 - low
-            for column in range(SIZE):
-                x = column * _STEP + _FIRST
-                y0, u0, v0 = lumas[first, x], us[first >> 1, x >> 1], vs[first >> 1, x >> 1]
-                y1, u1, v1 = lumas[second, x], us[second >> 1, x >> 1], vs[second >> 1, x >> 1]
-                g0 = min(max(luma[y0] + of_u[u0] + of_v[v0], 0), 255)
-                g1 = min(max(luma[y1] + of_u[u1] + of_v[v1], 0), 255)
-                small[row, column, 0] = _between(red[y0, v0], red[y1, v1], high, low)
-                small[row, column, 1] = _between(g0, g1, high, low)
-                small[row, column, 2] = _between(blue[y0, u0], blue[y1, u1], high, low)
 
-    @numba.njit(nogil=True, cache=True)
-    def _between(one, other, high, low):  # pragma: no cover
-        return (((one * high) >> 9) + ((other * low) >> 9) + 2) >> 2
-
-    return shrink
+def _shrink(lumas, us, vs, upper, shares, red, blue, luma, of_u, of_v, small):
+    """Write the small picture: convert the two pixels of each of its own, and mix them as OpenCV does."""
+    for row in range(SIZE):
+        first = upper[row]
+        second = min(first + 1, HEIGHT - 1)
+        low = shares[row]
+        high = 2048 - low
+        for column in range(SIZE):
+            x = column * _STEP + _FIRST
+            y0, u0, v0 = lumas[first, x], us[first >> 1, x >> 1], vs[first >> 1, x >> 1]
+            y1, u1, v1 = lumas[second, x], us[second >> 1, x >> 1], vs[second >> 1, x >> 1]
+            g0 = min(max(luma[y0] + of_u[u0] + of_v[v0], 0), 255)
+            g1 = min(max(luma[y1] + of_u[u1] + of_v[v1], 0), 255)
+            small[row, column, 0] = (((red[y0, v0] * high) >> 9) + ((red[y1, v1] * low) >> 9) + 2) >> 2
+            small[row, column, 1] = (((g0 * high) >> 9) + ((g1 * low) >> 9) + 2) >> 2
+            small[row, column, 2] = (((blue[y0, u0] * high) >> 9) + ((blue[y1, u1] * low) >> 9) + 2) >> 2
