@@ -35,7 +35,7 @@ def runnable(page: Path) -> list[tuple[str, str]]:
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
-    """Runs a command in a folder, in a process of its own, with more loaded where it learns; its exit status and what it said."""
+    """Runs a command in a folder, in a process of its own that has more loaded where it learns; its status and what it said."""
     environment = dict(os.environ, PATH=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}", COLUMNS="100")
     outputs = tmp_path_factory.mktemp("outputs")
 
