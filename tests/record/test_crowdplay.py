@@ -23,7 +23,7 @@ from interplay.envs.palette import PALETTE
 from interplay.record import RecordingError
 from interplay.record.crowdplay import catalogue, values
 from interplay.record.crowdplay.importing import FORMAT, MAX_STEPS
-from interplay.record.crowdplay.values import Held, Limits, Refused, read_values
+from interplay.record.plain_values import Held, Limits, Refused, read_values
 from interplay.record.verify import verify
 from interplay.tasks import EnvSpec, find
 
@@ -119,7 +119,7 @@ _REFUSED = {
         b"\x80\x02cnumpy.core.multiarray\n_reconstruct\ncnumpy\ndtype\nK\x00\x85C\x01b\x87R.",
         "in a way that no",
     ),
-    "array_of_objects": (pickle.dumps(np.array([{}, None], object)), "makes a numpy.dtype in a way that no episode needs"),
+    "array_of_objects": (pickle.dumps(np.array([{}, None], object)), "makes a numpy.dtype in a way that no plain value needs"),
     "array_with_fields": (pickle.dumps(np.zeros(2, [("a", "i4")])), "makes a numpy.dtype in a way"),
     "array_too_large": (
         b"\x80\x02cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\nK\x00\x85C\x01b\x87R(K\x01J\xff\xff\xff\x7f\x85"
