@@ -85,6 +85,19 @@ def find(name: str, archive: Archive | None = None) -> Agent | SimpleAgent:
     raise unknown_name("agent", name, [known.name for known in names(archive)], hint=hint)
 
 
+def vpt_folder(name: str, models: Path) -> Path:
+    """The folder of a VPT network, by its name among the models of a data folder or by its path.
+
+    Raises:
+        NotFoundError: If there is none; the nearest is offered.
+    """
+    for place in (models / name, Path(name)):
+        if is_vpt_folder(place):
+            return place
+    hint = "Make one of published files:  interplay agents import-vpt FILE.model FILE.weights --name NAME"
+    raise unknown_name("VPT network", name, [known for known, _ in describe_networks(models)], hint=hint)
+
+
 def _vpt(folder: Path) -> Agent:
     """The agent of a folder with a VPT network."""
     try:

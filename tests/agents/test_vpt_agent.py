@@ -92,7 +92,7 @@ def test_draws_follow_the_probabilities_that_the_heads_say():
     pressed = [agent.decide([black], [game])[0].action for _ in range(200)]
     assert all(sum(action[name] for name in BUTTONS) == action["forward"] for action in pressed)
     # Five standard deviations of 200 draws.
-    assert abs(sum(action["forward"] for action in pressed)- 150) < 5 * np.sqrt(200 * 0.75 * 0.25)
+    assert abs(sum(action["forward"] for action in pressed) - 150) < 5 * np.sqrt(200 * 0.75 * 0.25)
 
 
 def test_a_task_with_other_actions_is_refused():
