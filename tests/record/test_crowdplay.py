@@ -20,8 +20,8 @@ import interplay.record
 from interplay.cli import main
 from interplay.envs import make
 from interplay.envs.palette import PALETTE
-from interplay.record import RecordingError
-from interplay.record.crowdplay import catalogue, values
+from interplay.record import RecordingError, plain_values
+from interplay.record.crowdplay import catalogue
 from interplay.record.crowdplay.importing import FORMAT, MAX_STEPS
 from interplay.record.plain_values import Held, Limits, Refused, read_values
 from interplay.record.verify import verify
@@ -205,7 +205,7 @@ def test_a_small_file_cannot_ask_for_much():
 
 def test_long_bytes_stay_compressed_in_memory():
     (held,) = read(pickle.dumps([np.zeros((210, 160, 3), np.uint8)]))
-    assert isinstance(held._data, values._Large)
+    assert isinstance(held._data, plain_values._Large)
     assert len(held._data.packed) < 2000
 
 
