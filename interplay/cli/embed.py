@@ -24,7 +24,7 @@ def embed(
     folder: Annotated[
         Path | None, typer.Argument(metavar="[FOLDER]", help="Folder with videos (.mp4); without one, episodes are embedded.")
     ] = None,
-    vpt: Annotated[str, typer.Option(help="A network: its name in models/, or its folder.")] = "",
+    vpt: Annotated[str | None, typer.Option(help="A network: its name in models/, or its folder.")] = None,
     out: Annotated[Path | None, typer.Option(help="Folder for the embeddings, a file for each recording.")] = None,
     task: Annotated[str | None, typer.Option(help="Only episodes of this task.")] = None,
     where: Annotated[list[str] | None, typer.Option(help="Only episodes such as 'score >= 200'; may be repeated.")] = None,
@@ -43,7 +43,7 @@ def embed(
 
     Try:  interplay demos embed recordings/find-cave --vpt vpt-1x --out embeddings/find-cave
     """
-    if not vpt:
+    if vpt is None:
         raise typer.BadParameter("say which network:  --vpt NAME  (make one:  interplay agents import-vpt)")
     if out is None:
         raise typer.BadParameter("say where the embeddings go:  --out DIR")

@@ -371,7 +371,7 @@ def _made(word: _Word, given: tuple[Any, ...]) -> Any:
     if word is _Word.MOMENT and len(given) == 1 and isinstance(given[0], bytes) and len(given[0]) == 10:
         (year, month, day, hour, minute, second), micro = struct.unpack(">H5B", given[0][:7]), given[0][7:]
         return datetime(year, month, day, hour, minute, second, int.from_bytes(micro, "big"), tzinfo=UTC)
-    raise Refused(f"it makes a {word.value} in an unusual way; it was not read")
+    raise Refused(f"it makes a {word.value} in a way that no plain value needs; it was not read")
 
 
 def _with_order(dtype: np.dtype, state: Any) -> np.dtype:

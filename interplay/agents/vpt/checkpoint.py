@@ -77,15 +77,18 @@ def architecture_of(document: Mapping[str, Any], *, where: str) -> Architecture:
     if names != document.keys():
         different = ", ".join(sorted(names ^ document.keys()))
         raise CheckpointError(f"{where}: these sizes of a network are missing or unknown: {different}")
+    sizes: dict[str, Any] = {}
     for name, value in document.items():
-        sizes = value if isinstance(value, list | tuple) else [value]
-        is_list, must_be_list = isinstance(value, list | tuple), name in ("impala_chans", "img_shape")
-        whole = all(type(one) is int and 0 < one <= 1 << 16 for one in sizes)
         if name == "temperature":
-            whole = type(value) in (int, float) and 0 < value < float("inf")
-        if not whole or not sizes or is_list is not must_be_list:
+            is_fine = type(value) in (int, float) and 0 < value < float("inf")
+        elif name in ("impala_chans", "img_shape"):
+            is_fine = isinstance(value, list | tuple) and bool(value) and all(map(_is_size, value))
+        else:
+            is_fine = _is_size(value)
+        if not is_fine:
             raise CheckpointError(f"{where}: {name} is {value!r}, which is no size of a network")
-    architecture = Architecture(**{name: tuple(one) if isinstance(one, list) else one for name, one in document.items()})
+        sizes[name] = tuple(value) if isinstance(value, list) else value
+    architecture = Architecture(**sizes)
     if architecture.memory < 1 or architecture.hidsize % architecture.attention_heads or len(architecture.img_shape) != 3:
         raise CheckpointError(f"{where}: these sizes do not fit each other: {architecture}")
     return architecture
@@ -142,6 +145,10 @@ def build(architecture: Architecture, weights: Mapping[str, torch.Tensor], *, wh
         raise CheckpointError(f"{where}: these are not the weights of a VPT network that acts: {'; '.join(parts)}")
     network.load_state_dict(dict(weights), assign=True)
     return network.requires_grad_(False).eval().to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+
+
+def _is_size(value: Any) -> bool:
+    return type(value) is int and 0 < value <= 1 << 16
 
 
 def _problem(error: Exception) -> str:

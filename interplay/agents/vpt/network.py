@@ -289,6 +289,9 @@ class _Head(nn.Module):
         super().__init__()
         self.linear_layer = nn.Linear(size, num_actions)
 
+    def forward(self, latents: torch.Tensor) -> torch.Tensor:
+        return self.linear_layer(latents)
+
 
 class _Scale(nn.Module):
     """The running mean and spread of what the value was trained on, by which its output is scaled back."""
@@ -367,8 +370,6 @@ class VPT(nn.Module):
         """Everything; arguments as of `latents`."""
         latents, state = self.latents(pictures, state, first)
         temperature = self.architecture.temperature
-        buttons, camera = (
-            F.log_softmax(self.pi_head[name].linear_layer(latents) / temperature, dim=-1) for name in ("buttons", "camera")
-        )
+        buttons, camera = (F.log_softmax(self.pi_head[name](latents) / temperature, dim=-1) for name in ("buttons", "camera"))
         value = self.value_head.normalizer(self.value_head.linear(latents)).squeeze(-1)
         return Output(latents, buttons, camera, value), state
