@@ -89,10 +89,10 @@ def test_draws_follow_the_probabilities_that_the_heads_say():
     agent = VPTAgent("tiny", network)
     game = agent.begin(TASK, rng=np.random.default_rng(0))
     black = {"picture": np.zeros((36, 64, 3), np.uint8)}
-    pressed = [agent.decide([black], [game])[0].action for _ in range(200)]
+    pressed = [agent.decide([black], [game])[0].action for _ in range(120)]
     assert all(sum(action[name] for name in BUTTONS) == action["forward"] for action in pressed)
-    # Five standard deviations of 200 draws.
-    assert abs(sum(action["forward"] for action in pressed) - 150) < 5 * np.sqrt(200 * 0.75 * 0.25)
+    # Five standard deviations of 120 draws.
+    assert abs(sum(action["forward"] for action in pressed) - 90) < 5 * np.sqrt(120 * 0.75 * 0.25)
 
 
 def test_a_task_with_other_actions_is_refused():

@@ -198,7 +198,7 @@ class _Attention(nn.Module):
         self.v_layer = nn.Linear(size, size, bias=False)
         self.proj_layer = nn.Linear(size, size)
         self.r_layer = nn.Linear(size, _NUM_BASES * heads)
-        self.b_nd = nn.Parameter(torch.randn(_NUM_BASES, architecture.memory) * 0.2)
+        self.b_nd = nn.Parameter(nn.init.uniform_(torch.empty(_NUM_BASES, architecture.memory), -0.3, 0.3))
         self._heads = heads
 
     def forward(self, x: torch.Tensor, first: torch.Tensor, memory: Memory) -> tuple[torch.Tensor, Memory]:
