@@ -32,6 +32,8 @@ from interplay.agents.vpt.folder import read_description
 from interplay.agents.vpt.network import VPT, resized
 from interplay.errors import InterplayError
 from interplay.files import is_disk_full, remove_parts, write_bytes, write_json
+from interplay.learn.recordings.loading import Loader
+from interplay.learn.recordings.names import RecordingsError
 from interplay.parallel import process_pool
 from interplay.record import Episode, RecordingError
 
@@ -198,7 +200,7 @@ def _work(job: _Job) -> int:
     except (FFmpegError, OSError) as error:
         why = getattr(error, "strerror", None) or str(error)
         raise SourceError(f"{job.source.path} cannot be read: {why}\nFetch it again; it is missing or was cut off.") from None
-    except RecordingError as error:
+    except (RecordingError, RecordingsError) as error:
         raise SourceError(str(error)) from None
     if not parts:
         raise SourceError(f"{job.source.path} has no pictures\nFetch it again.")
@@ -257,6 +259,12 @@ def _pictures(path: Path, img_shape: tuple[int, ...]) -> Iterator[np.ndarray]:
         episode = Episode.open(path)
         for frame in episode.observed.passing(0, episode.num_steps + 1):
             yield resized(frame.rgb(), img_shape)
+        return
+    labels = path.with_suffix(".jsonl")
+    if labels.exists() and path.exists():  # the cursor in menus is not in the video, but in the lines beside it
+        for steps in Loader([labels], is_small=False, chunk=8, cut=True):
+            for picture in steps.frames:
+                yield resized(picture, img_shape)
         return
     with av.open(str(path)) as container:
         if not container.streams.video:

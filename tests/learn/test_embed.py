@@ -154,6 +154,19 @@ def test_a_kill_in_the_middle_costs_no_finished_shard(network, tmp_path):
     np.testing.assert_allclose(one, other, rtol=0, atol=1e-5)
 
 
+def test_the_cursor_of_a_recording_is_in_its_latents(network, tmp_path):
+    for name, is_open in (("closed", False), ("open", True)):
+        path = write_video(tmp_path / "videos" / f"{name}.mp4", 4)
+        mouse = {"x": 640, "y": 360, "dx": 0, "dy": 0, "dwheel": 0, "buttons": [], "newButtons": []}
+        line = {"mouse": mouse, "keyboard": {"keys": [], "newKeys": [], "chars": ""}, "isGuiOpen": is_open, "hotbar": 0}
+        path.with_suffix(".jsonl").write_text((json.dumps(line) + "\n") * 4)
+    result = embed(recordings_in(tmp_path / "videos"), network, tmp_path / "out")
+    assert result.failed == {}
+    closed, opened = (read_shard(shard_path(tmp_path / "out", name)) for name in ("closed", "open"))
+    np.testing.assert_allclose(closed, one_at_a_time(tmp_path / "videos" / "closed.mp4"), rtol=0, atol=5e-4)
+    assert np.abs(opened - closed).max() > 0.01
+
+
 def test_episodes_are_embedded_with_the_picture_after_their_last_action(network, tmp_path, new_archive, capsys):
     archive = new_archive(tmp_path / "data")
     for seed, steps in ((1, 5), (2, 9)):
