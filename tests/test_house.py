@@ -32,7 +32,7 @@ MAY_USE = {
     "explore": {"errors", "files", "parallel", "tables", "tasks", "rank", "envs", "store", "record", "agents", "world"},
     "starter": {"files", "tasks", "store", "record"},
     "play": {"errors", "files", "parallel", "forking", "statistics", "tasks", "envs", "store", "record", "agents"},
-    "learn": {"errors", "files", "tasks", "envs", "store", "record", "agents"},
+    "learn": {"errors", "files", "parallel", "tasks", "envs", "store", "record", "agents"},
     "judge": {"errors", "files", "tables", "tasks", "store", "record", "rank"},
     "model_judges": {"errors", "files", "tables", "tasks", "store", "record", "rank", "judge"},
     "study": {"errors", "tables", "tasks", "store"},
@@ -71,6 +71,7 @@ _FILMS = "brings PyAV, which only films and stored videos need"
 _OF_SEVERAL = "one of several that are alike; only the one asked for is loaded"
 HIDDEN_IMPORTS = {
     ("agents.find", "agents.policy"): _TORCH,
+    ("agents.find", "agents.vpt.agent"): _TORCH,
     ("agents.policy", "agents.networks"): _TORCH,
     ("learn.train", "learn.bc"): _TORCH,
     ("learn.train", "learn.demonstrations"): _TORCH,
