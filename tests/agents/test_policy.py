@@ -4,11 +4,18 @@ import json
 
 import numpy as np
 import pytest
+from gymnasium import spaces
 
 torch = pytest.importorskip("torch")
 
-from interplay.agents import SeatedAgent, check_agent, decide, find, names  # noqa: E402
-from interplay.agents.networks import NatureCNN  # noqa: E402
+from interplay.agents import (  # noqa: E402
+    SeatedAgent,
+    check_agent,
+    decide,
+    find,
+    names,
+    networks,
+)
 from interplay.agents.policy import PolicyError, load_policy, save_policy  # noqa: E402
 from interplay.envs import make  # noqa: E402
 from interplay.errors import NotFoundError  # noqa: E402
@@ -16,7 +23,7 @@ from interplay.record import RecordedEpisode  # noqa: E402
 from interplay.tasks import find as find_task  # noqa: E402
 
 TASK = find_task("atari/breakout")
-ARCHITECTURE = {"name": "nature_cnn", "num_actions": 18, "in_channels": 4}
+ARCHITECTURE = {"name": "feedforward", "encoder": {"name": "conv", "shape": [4, 84, 84]}, "outputs": 18}
 
 
 @pytest.fixture(autouse=True)
@@ -37,23 +44,26 @@ def folder(archive):
     torch.manual_seed(0)
     folder = archive.root / "models" / "fresh"
     details = {"architecture": ARCHITECTURE, "temperature": 1.0}
-    save_policy(folder, NatureCNN(18), task=TASK, algorithm="bc", observation="dqn", details=details)
+    network = networks.build(ARCHITECTURE)
+    save_policy(folder, network, task=TASK, algorithm="bc", observation="dqn", space=spaces.Discrete(18), details=details)
     return folder
 
 
-def test_nature_cnn_has_as_many_parameters_as_the_paper_says():
+def test_the_network_of_mnih_has_as_many_parameters_as_the_paper_says():
     # 4*8*8*32+32, 32*4*4*64+64, 64*3*3*64+64, 3136*512+512, 512*18+18
-    assert sum(weights.numel() for weights in NatureCNN(18).parameters()) == 8224 + 32832 + 36928 + 1606144 + 9234
+    assert (
+        sum(weights.numel() for weights in networks.build(ARCHITECTURE).parameters()) == 8224 + 32832 + 36928 + 1606144 + 9234
+    )
 
 
 def test_a_policy_comes_back_as_it_was_written(folder, archive):
     torch.manual_seed(0)
-    network = NatureCNN(18)
+    network = networks.build(ARCHITECTURE)
     stacks = np.random.default_rng(0).integers(0, 256, (3, 4, 84, 84)).astype(np.uint8)
     for name in ("fresh", str(folder)):
         policy = find(name, archive)
         assert policy.name == "fresh"
-        np.testing.assert_allclose(policy.logits(stacks), network(torch.from_numpy(stacks)).detach().numpy(), atol=1e-6)
+        np.testing.assert_allclose(policy.outputs(stacks), network(torch.from_numpy(stacks)).detach().numpy(), atol=1e-6)
     check_agent(policy, TASK)
     listed = names(archive)[-1]
     assert (listed.name, listed.kind, listed.task) == ("fresh", "policy", TASK.id)
@@ -62,7 +72,7 @@ def test_a_policy_comes_back_as_it_was_written(folder, archive):
 def test_temperature_zero_takes_the_likeliest_and_one_draws_from_the_probabilities(folder):
     policy = load_policy(folder)
     logits = np.log(np.array([[0.1, 0.2, 0.7]]))
-    policy.logits = lambda observations: logits.repeat(len(observations), axis=0)
+    policy.outputs = lambda observations, games: logits.repeat(len(observations), axis=0)
     rng = policy.begin(TASK, rng=np.random.default_rng(0))
     black = {"picture": np.zeros((4, 84, 84), np.uint8)}
     drawn = np.bincount([policy.decide([black], [rng])[0].action for _ in range(10_000)]) / 10_000
@@ -117,14 +127,14 @@ def flip_a_byte(path):
         (lambda folder: (folder / "model.safetensors").unlink(), "model.safetensors cannot be read: No such file"),
         (lambda folder: (folder / "model.json").write_text('{"format": '), "model.json is damaged"),
         (lambda folder: (folder / "model.json").write_text("[1]"), "does not describe a policy"),
-        (lambda folder: rewrite(folder, version=2), "has version 2, this Interplay reads 1"),
+        (lambda folder: rewrite(folder, version=3), "has version 3, this Interplay reads 1 to 2"),
         (lambda folder: rewrite(folder, temperature="hot"), "'temperature' is 'hot', expected a number"),
         (lambda folder: flip_a_byte(folder / "model.safetensors"), "is not the file that model.json describes"),
         (
-            lambda folder: rewrite(folder, architecture={**ARCHITECTURE, "num_actions": 6}),
+            lambda folder: rewrite(folder, architecture={**ARCHITECTURE, "outputs": 6}),
             "weights do not fit the architecture",
         ),
-        (lambda folder: rewrite(folder, architecture={"name": "nature_cn"}), "did you mean 'nature_cnn'"),
+        (lambda folder: rewrite(folder, architecture={"name": "feedforwad"}), "did you mean 'feedforward'"),
     ],
 )
 def test_damaged_policies_say_what_is_wrong(folder, archive, damage, text):
