@@ -100,7 +100,7 @@ class Policy:
         ]
 
     def outputs(self, observations: np.ndarray, games: Sequence[Game] = ()) -> np.ndarray:
-        """What the network says of a batch of observations: float32, shape (B, outputs). A recurrent one remembers in `games`."""
+        """What the network says of a batch: float32, shape (B, outputs). A recurrent one remembers in `games`."""
         import torch
 
         with torch.inference_mode():

@@ -122,10 +122,17 @@ class ConstrainedValues(nn.Module):
         self.imitation = nn.Linear(self.encoder.num_features, actions)
         self.flexibility = flexibility
 
+    def heads(self, observations: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """(values, log-probabilities of imitation), each float32, shape (B, actions)."""
+        features = self.encoder(observations)
+        return self.values(features), self.imitation(features).log_softmax(1)
+
+    def allowed(self, values: torch.Tensor, log_probabilities: torch.Tensor) -> torch.Tensor:
+        """Values, minus infinity where an action is out."""
+        likeliest = log_probabilities.amax(1, keepdim=True)
+        is_allowed = (log_probabilities - likeliest > math.log(max(self.flexibility, 1e-30))) | (log_probabilities == likeliest)
+        return values.masked_fill(~is_allowed, -math.inf)
+
     def forward(self, observations: torch.Tensor) -> torch.Tensor:
         """Values, float32, shape (B, actions); minus infinity where an action is out."""
-        features = self.encoder(observations)
-        log_probabilities = self.imitation(features).log_softmax(1)
-        likely = (log_probabilities - log_probabilities.amax(1, keepdim=True)).exp() > self.flexibility
-        likely |= log_probabilities == log_probabilities.amax(1, keepdim=True)  # flexibility 1 leaves the likeliest
-        return self.values(features).masked_fill(~likely, -math.inf)
+        return self.allowed(*self.heads(observations))

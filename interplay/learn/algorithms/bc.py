@@ -16,7 +16,6 @@ from torch import nn
 
 from interplay.learn.harness.learner import Acting, Batch, Given, adam, feedforward, step
 from interplay.learn.settings import BCConfig
-from interplay.learn.transitions import Transitions
 
 
 class BC:
@@ -33,11 +32,6 @@ class BC:
         self.optimizers = {"network": adam(self.network.parameters(), config.learning_rate, config.weight_decay)}
         weights = weights_of(given.actions, given.num_actions, config.balance)
         self._action_weights = torch.from_numpy(weights).to(given.device, torch.float32)
-
-    @staticmethod
-    def choose(data: Transitions, training: np.ndarray, config: BCConfig) -> np.ndarray:
-        """All of them."""
-        return training
 
     def update(self, batch: Batch, number: int, generator: torch.Generator) -> dict[str, torch.Tensor]:
         """One step on the cross-entropy of a batch."""

@@ -11,14 +11,12 @@ from __future__ import annotations
 
 from copy import deepcopy
 
-import numpy as np
 import torch
 from torch import nn
 
 from interplay.learn.algorithms.targets import actions_taken, bootstrapped, rewards_of
 from interplay.learn.harness.learner import Acting, Batch, Given, adam, feedforward, follow, step
 from interplay.learn.settings import DQNConfig
-from interplay.learn.transitions import Transitions
 
 
 class DQN:
@@ -35,11 +33,6 @@ class DQN:
         self.targets = deepcopy(self.critics).requires_grad_(False)
         self.modules = {"critics": self.critics, "targets": self.targets}
         self.optimizers = {"critics": adam(self.critics.parameters(), config.learning_rate, config.weight_decay)}
-
-    @staticmethod
-    def choose(data: Transitions, training: np.ndarray, config: DQNConfig) -> np.ndarray:
-        """All of them."""
-        return training
 
     def update(self, batch: Batch, number: int, generator: torch.Generator) -> dict[str, torch.Tensor]:
         """One step on the Huber loss of a batch."""

@@ -27,3 +27,29 @@ def bootstrapped(config: OfflineConfig, batch: Batch, values: torch.Tensor) -> t
 def actions_taken(values: torch.Tensor, actions: torch.Tensor) -> torch.Tensor:
     """Of values of all actions, shape (..., B, A), those of one for each decision, shape (..., B)."""
     return values[..., torch.arange(len(actions), device=actions.device), actions]
+
+
+def quantiles_taken(quantiles: torch.Tensor, actions: torch.Tensor) -> torch.Tensor:
+    """Of quantiles of all actions, shape (B, A, N), those of one for each decision, shape (B, N)."""
+    return quantiles[torch.arange(len(actions), device=actions.device), actions]
+
+
+def least(quantiles: torch.Tensor) -> torch.Tensor:
+    """Of several critics' quantiles, shape (critics, B, N), those of the least mean for each decision, shape (B, N)."""
+    lowest = quantiles.mean(2).argmin(0)
+    return quantiles[lowest, torch.arange(len(lowest), device=lowest.device)]
+
+
+def quantile_loss(quantiles: torch.Tensor, fractions: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
+    """Quantile Huber loss (Dabney et al. 2018, "Distributional RL with quantile regression", equation 10): summed over the
+    quantiles, mean over targets and decisions.
+
+    Args:
+        quantiles: float32, shape (B, N).
+        fractions: Which quantiles they are: float32, shape (B, N) or (1, N).
+        target: float32, shape (B, M), without a gradient.
+    """
+    error = target[:, :, None] - quantiles[:, None]  # (B, M, N)
+    huber = torch.where(error.detach().abs() < 1, 0.5 * error.square(), error.abs() - 0.5)
+    weights = (fractions[:, None] - (error.detach() < 0).float()).abs()
+    return (weights * huber).sum(2).mean()

@@ -86,6 +86,8 @@ class Learner(Protocol):
         optimizers: Likewise.
         looks_ahead: Whether it needs the next observations.
         needs_rewards: Whether episodes without rewards teach it nothing.
+
+    One that learns from a part of the training decisions has a static method `choose(data, training, config)` that gives it.
     """
 
     modules: Mapping[str, nn.Module]
@@ -94,11 +96,6 @@ class Learner(Protocol):
     needs_rewards: bool
 
     def __init__(self, config: Any, given: Given) -> None: ...
-
-    @staticmethod
-    def choose(data: Transitions, training: np.ndarray, config: Any) -> np.ndarray:
-        """Which of the training decisions it learns from."""
-        ...
 
     def update(self, batch: Batch, number: int, generator: torch.Generator) -> dict[str, torch.Tensor]:
         """One update, the `number`-th from 0; returns what it measured, the `loss` among it, each a tensor of one number.
