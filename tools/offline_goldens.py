@@ -3,8 +3,8 @@
     pip install 'd3rlpy>=2.8,<2.8.1'
     python tools/offline_goldens.py
 
-Networks are tiny. For each algorithm a file holds the first weights, three batches, and after each update d3rlpy's loss, gradients
-and weights, under our names. Its metadata has the settings.
+Networks are tiny. For each algorithm a file holds the first weights, three batches, and after each update d3rlpy's loss,
+gradients and weights, under our names. Its metadata has the settings.
 """
 
 from __future__ import annotations
