@@ -7,7 +7,6 @@ import pytest
 
 import interplay.record
 from interplay.agents import find, rollout
-from interplay.learn.transitions import EpisodeCounts, Owner, Transitions
 from interplay.tasks import find as find_task
 
 torch = pytest.importorskip("torch")
@@ -37,30 +36,3 @@ def archive(recorded, tmp_path):
     archive = interplay.record.open(tmp_path / "data")
     yield archive
     archive.close()
-
-
-@pytest.fixture(scope="session")
-def transitions():
-    return make_transitions
-
-
-def make_transitions(pictures, actions, num_episodes, *, stack=0, at=None, first=None, rewards=None, terminated=None):
-    """Transitions made by hand: episodes of equal length, one picture a decision unless `at` says otherwise."""
-    size = len(actions)
-    return Transitions(
-        pictures,
-        stack,
-        at=np.arange(size) if at is None else at,
-        first=np.zeros(size, int) if first is None else first,
-        actions=np.asarray(actions, np.int64),
-        rewards=np.zeros(size) if rewards is None else rewards,
-        terminated=np.zeros(size, bool) if terminated is None else terminated,
-        truncated=np.zeros(size, bool),
-        steps=np.arange(size),
-        held=np.ones(size, int),
-        offsets=np.zeros(size, int),
-        episodes=np.arange(size) * num_episodes // size,
-        owners=np.zeros(size, int),
-        counts=tuple(EpisodeCounts(f"e{index}", index, 160, size // num_episodes) for index in range(num_episodes)),
-        names=(Owner("ann", "human"),),
-    )

@@ -13,6 +13,7 @@ import pytest
 import torch
 from gymnasium.spaces import Discrete
 from safetensors.torch import load_file
+from toy_transitions import make_transitions
 
 from interplay.agents import find, networks
 from interplay.learn import BCConfig, ConfigError, TransitionError, train
@@ -28,7 +29,7 @@ SMALL = BCConfig(task=TASK.id, actor="scripted", updates=12, batch_size=8, threa
 
 
 @pytest.fixture
-def toy(transitions):
+def toy():
     """The bright half of the picture says which way to go: 240 decisions of 6 episodes."""
     rng = np.random.default_rng(0)
     actions = rng.choice([11, 12], 240)
@@ -36,7 +37,7 @@ def toy(transitions):
     for picture, action in zip(pictures, actions, strict=True):
         picture[:, :42] += 150 * np.uint8(action == 12)
         picture[:, 42:] += 150 * np.uint8(action == 11)
-    return transitions(pictures, actions, 6, stack=4, at=np.arange(240), first=np.arange(240))
+    return make_transitions(pictures, actions, 6, stack=4, at=np.arange(240), first=np.arange(240))
 
 
 def clone(data, config, folder, **watch):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from toy_transitions import make_transitions
 
 from interplay.envs import make, pipeline
 from interplay.envs.observation import observe
@@ -72,8 +73,8 @@ def test_an_episode_of_one_step_is_one_decision(archive):
     np.testing.assert_array_equal(before[0], after[0][[0, 0, 0, 2]])
 
 
-def test_splitting_keeps_episodes_together(transitions):
-    data = transitions(np.zeros((50, 1), np.float32), np.zeros(50), 5)
+def test_splitting_keeps_episodes_together():
+    data = make_transitions(np.zeros((50, 1), np.float32), np.zeros(50), 5)
     training, validation = data.split(0.2, rng=np.random.default_rng(0))
     assert (len(training), len(validation)) == (40, 10)
     assert not set(data.episodes[training]) & set(data.episodes[validation])

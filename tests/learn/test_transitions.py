@@ -112,7 +112,7 @@ def test_a_full_disk_says_so_and_leaves_nothing(archive, tmp_path):
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, before[1]))  # forty pictures
     try:
-        with pytest.raises(TransitionError, match="the disk is full: there is no room in .*\nFree some space"):
+        with pytest.raises(TransitionError, match=r"the disk is full: there is no room in .*\nFree some space"):
             load(archive.episodes(seeds=[1, 2]), cache=tmp_path / "cache")
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
