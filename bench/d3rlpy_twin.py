@@ -1,6 +1,6 @@
 """The same learner in d3rlpy, with the same first weights: what ours are compared with.
 
-Needs d3rlpy 2.8.0:  pip install 'd3rlpy>=2.8,<2.8.1'  (it is in the extra `test`; 2.8.1 wants another Gymnasium).
+Needs d3rlpy 2.8.0:  pip install 'd3rlpy>=2.8,<2.8.1'  (2.8.1 wants another Gymnasium).
 """
 
 from __future__ import annotations

@@ -12,10 +12,8 @@ import torch
 from gymnasium.spaces import Box, Discrete
 from toy_transitions import corridor, make_transitions
 
-from interplay.agents import check_agent, find
-from interplay.agents import rollout as play
 from interplay.agents.policy import load_policy
-from interplay.learn import CONFIGS, ConfigError, FilteredBCConfig, RunError, TransitionError, train
+from interplay.learn import CONFIGS, ConfigError, FilteredBCConfig, RunError, TransitionError
 from interplay.learn.algorithms import LEARNERS
 from interplay.learn.harness.learner import Batch, Given
 from interplay.learn.harness.run import Watch, run
@@ -232,19 +230,3 @@ def test_an_algorithm_refuses_the_settings_of_another(tmp_path):
     path.write_text(json.dumps(config_of("dqn").to_json()))
     with pytest.raises(ConfigError, match=r"holds settings of 'dqn', not of 'cql'\n.*interplay learn dqn --config"):
         CONFIGS["cql"].read(path)
-
-
-# From episodes to an agent
-
-
-def test_a_policy_of_numbers_learns_from_the_catalogue_and_plays(new_archive, tmp_path):
-    archive = new_archive(tmp_path / "data")
-    for seed in range(12):
-        play(archive, LAKE, find("random"), seed, rng=np.random.default_rng(seed), max_steps=20)
-    where = {"actor": "random", "updates": 5}
-    train(archive, config_of("bc", **where), "numbers")
-    agent = find("numbers", archive)
-    check_agent(agent, LAKE)
-    episode = play(archive, LAKE, agent, 50, rng=np.random.default_rng(0), max_steps=20)
-    assert episode.actor == "numbers"
-    archive.close()

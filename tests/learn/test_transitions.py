@@ -134,3 +134,24 @@ def test_numbers_of_a_world_are_observations_too(new_archive, tmp_path):
 def test_a_world_without_numbers_says_what_to_choose(archive):
     with pytest.raises(TransitionError, match=r"keeps no numbers, only what was seen.*\nChoose one of pictures, such as dqn"):
         load(archive.episodes(seeds=[1]), observation="state")
+
+
+def test_each_seat_has_its_own_actions_rewards_and_owners(new_archive, tmp_path):
+    archive = new_archive(tmp_path / "data")
+    task = find("overcooked/cramped_room")
+    env = make(task)
+    owners = {"first": Owner("ann", "human"), "second": Owner("bot", "agent")}
+    recorder = archive.recorder(task, env, seed=1, owners=owners)
+    played = RecordedEpisode(env, recorder, max_steps=9)
+    played.start(1)
+    for step in range(9):
+        played.step({"first": step % 3, "second": 4})
+    env.close()
+    episode = archive.seal(recorder.finish("quit"))
+    first, second = (load([episode], observation="native", seat=seat) for seat in task.seats)
+    assert first.actions.tolist() == [0, 1, 2] * 3
+    assert second.actions.tolist() == [4] * 9
+    assert (first.names, second.names) == ((("ann", "human"),), (("bot", "agent"),))
+    with pytest.raises(TransitionError, match="hold no step"):
+        load([episode], observation="native", seat="second", actor="human")
+    archive.close()
