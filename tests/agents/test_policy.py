@@ -20,6 +20,7 @@ from interplay.record import RecordedEpisode  # noqa: E402
 from interplay.tasks import find as find_task  # noqa: E402
 
 TASK = find_task("atari/breakout")
+NARROW = {"name": "conv", "shape": [4, 84, 84], "features": 256}
 ARCHITECTURE = {"name": "feedforward", "encoder": {"name": "conv", "shape": [4, 84, 84]}, "outputs": 18}
 
 
@@ -130,6 +131,12 @@ def flip_a_byte(path):
         (
             lambda folder: rewrite(folder, architecture={**ARCHITECTURE, "outputs": 6}),
             "weights do not fit the architecture",
+        ),
+        (
+            lambda folder: rewrite(
+                folder, architecture={**ARCHITECTURE, "encoder": {**ARCHITECTURE["encoder"], "features": 256}}
+            ),
+            r"weights do not fit the architecture .*size mismatch for encoder.hidden.weight",
         ),
         (lambda folder: rewrite(folder, architecture={"name": "feedforwad"}), "did you mean 'feedforward'"),
     ],

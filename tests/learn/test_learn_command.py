@@ -106,10 +106,9 @@ def test_an_offline_learner_becomes_an_agent_that_plays(archive, capsys):
     assert (document["algorithm"], document["config"]["hidden"], document["config"]["seed"]) == ("iql", [8, 8], 9)
     status, out, _ = run(capsys, *play, "--agent", "walker", "--seeds", "4", "--json")
     assert status == 0
-    assert json.loads(out)["episodes"][0]["actor"] == "walker"
-    status, _, err = run(
-        capsys, "learn", "bc", *place, "--config", archive.root / "models" / "walker" / "config.json", "--out", "m"
-    )
+    assert [episode.seed for episode in archive.episodes(actor="walker")] == [4]
+    config = archive.root / "models" / "walker" / "config.json"
+    status, _, err = run(capsys, "learn", "bc", *place, "--config", config, "--out", "m")
     assert status == 1
     assert "holds settings of 'iql', not of 'bc'" in err
 

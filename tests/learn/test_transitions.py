@@ -18,7 +18,7 @@ LAKE = find("gymnasium/frozen_lake")
 def ended(tmp_path_factory, new_archive):
     """Breakout played to the end of the game, so that the world ends it, at step numbers that no skip divides."""
     archive = new_archive(tmp_path_factory.mktemp("ended") / "data")
-    episodes = [play(archive, find("atari/breakout"), seed, 4000, lambda rng: int(rng.choice([1, 3, 4]))) for seed in (1, 2)]
+    episodes = [play(archive, find("atari/breakout"), seed, 4000, lambda rng: int(rng.choice([1, 3, 4]))) for seed in (1, 4)]
     yield episodes
     archive.close()
 
