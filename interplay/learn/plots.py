@@ -80,7 +80,7 @@ def save_curves(folder: Path) -> Path | None:
     table = read_metrics(folder)
     if not table:
         raise InterplayError(f"{folder / 'metrics.jsonl'} holds no metrics")
-    names = [name for name in table[0] if name not in NO_QUANTITIES]
+    names = [name for name in table[0] if name not in NO_QUANTITIES and not name.startswith("validation_")] or ["loss"]
     figure = Figure(figsize=(4.5 * len(names), 3.6), layout="constrained")
     for ax, name in zip(figure.subplots(1, len(names), squeeze=False)[0], names, strict=True):
         plot_curve(table, name, ax)

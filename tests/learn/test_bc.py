@@ -121,6 +121,9 @@ def test_shifting_moves_all_four_pictures_alike():
         rows = np.clip(np.arange(84) + int(dy[index]), 0, 83)
         columns = np.clip(np.arange(84) + int(dx[index]), 0, 83)
         np.testing.assert_array_equal(moved[index], stack[index].numpy()[:, rows][:, :, columns])
+    in_colour = stack[:, :3].permute(0, 2, 3, 1)
+    again = shifted(in_colour, 2, torch.Generator().manual_seed(0))
+    np.testing.assert_array_equal(again, moved[:, :3].permute(0, 2, 3, 1))
 
 
 # Learning

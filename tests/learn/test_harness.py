@@ -103,6 +103,11 @@ def test_actions_that_are_no_whole_numbers_are_refused(tmp_path):
         run(LEARNERS["dqn"], corridor(), config_of("dqn"), LAKE, Box(-1, 1, (2,)), tmp_path / "m")
 
 
+def test_shifting_numbers_is_refused(tmp_path):
+    with pytest.raises(ConfigError, match=r"shift moves pictures, and 'state' gives observations of shape \(4,\)\n.*--shift 0"):
+        fit(corridor(), config_of("bc", shift=1), tmp_path / "m")
+
+
 def test_a_full_disk_keeps_what_was_written_and_says_how_to_go_on(tmp_path):
     config = config_of("dqn", updates=30, checkpoint_every_s=0.0)
     data, undisturbed = corridor(), tmp_path / "undisturbed"

@@ -7,7 +7,7 @@ import pytest
 
 from interplay.envs import make
 from interplay.learn import TransitionError, load
-from interplay.record import Owner, RecordedEpisode
+from interplay.record import Owner, RecordedEpisode, RecordingError
 from interplay.tasks import find
 
 ALL = (0, 1, 2, 3)
@@ -18,7 +18,7 @@ LAKE = find("gymnasium/frozen_lake")
 def ended(tmp_path_factory, new_archive):
     """Breakout played to the end of the game, so that the world ends it, at step numbers that no skip divides."""
     archive = new_archive(tmp_path_factory.mktemp("ended") / "data")
-    episodes = [play(archive, find("atari/breakout"), seed, 4000, lambda rng: int(rng.choice([1, 3, 4]))) for seed in (1, 4)]
+    episodes = [play(archive, find("atari/breakout"), seed, 4000, lambda rng: int(rng.choice([1, 3, 4]))) for seed in (1, 2)]
     yield episodes
     archive.close()
 
@@ -155,3 +155,14 @@ def test_each_seat_has_its_own_actions_rewards_and_owners(new_archive, tmp_path)
     with pytest.raises(TransitionError, match="hold no step"):
         load([episode], observation="native", seat="second", actor="human")
     archive.close()
+
+
+def test_pictures_of_different_sizes_are_refused(archive):
+    lake = play(archive, LAKE, 1, 5, lambda rng: 0)
+    with pytest.raises(TransitionError, match=r"of different sizes, \(210, 160, 3\) and \(256, 256, 3\)\n.*such as dqn"):
+        load([*archive.episodes(seeds=[2], task="atari/space_invaders"), lake], observation="native")
+
+
+def test_a_seat_that_is_not_there_is_named(archive):
+    with pytest.raises(RecordingError, match="has no seat 'second'; seats are player"):
+        load(archive.episodes(seeds=[2]), seat="second")

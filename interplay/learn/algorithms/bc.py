@@ -14,6 +14,7 @@ import numpy as np
 import torch
 from torch import nn
 
+from interplay.learn.config import ConfigError
 from interplay.learn.harness.learner import Acting, Batch, Given, adam, feedforward, step
 from interplay.learn.settings import BCConfig
 
@@ -26,6 +27,11 @@ class BC:
 
     def __init__(self, config: BCConfig, given: Given) -> None:
         self._config = config
+        if config.shift and len(given.observation_shape) != 3:
+            raise ConfigError(
+                f"shift moves pictures, and {config.observation!r} gives observations of shape {given.observation_shape}\n"
+                "Learn without it:  --shift 0"
+            )
         self._acting = feedforward(config, given, initialise)
         self.network = self._acting.network
         self.modules = {"network": self.network}
@@ -103,8 +109,10 @@ def shifted(observations: torch.Tensor, most: int, generator: torch.Generator) -
     """Move each stack by up to `most` pixels each way, edges repeated ("DrQ", Yarats et al. 2021, section 3.1).
 
     Args:
-        observations: uint8, shape (B, 4, H, W).
+        observations: uint8, shape (B, 4, H, W), or (B, H, W, 3).
     """
+    if observations.shape[3] == 3:
+        return shifted(observations.permute(0, 3, 1, 2), most, generator).permute(0, 2, 3, 1)
     size, height, width = len(observations), observations.shape[2], observations.shape[3]
     dy, dx = torch.randint(-most, most + 1, (2, size, 1), generator=generator).to(observations.device)
     rows = (torch.arange(height, device=observations.device) + dy).clamp(0, height - 1)  # (B, H)
