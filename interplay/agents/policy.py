@@ -107,7 +107,8 @@ class Policy:
             batch = torch.from_numpy(np.ascontiguousarray(observations))
             if not hasattr(self._network, "memory_size"):
                 return self._network(batch).numpy()
-            outputs, memories = self._network(batch, torch.from_numpy(np.stack([game.memory for game in games])))
+            remembered = np.stack([game.memory for game in games if game.memory is not None])
+            outputs, memories = self._network(batch, torch.from_numpy(remembered))
             for game, memory in zip(games, memories.numpy(), strict=True):
                 game.memory = memory
             return outputs.numpy()

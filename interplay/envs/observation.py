@@ -22,6 +22,10 @@ MAX_TEXT = 16_384
 """Characters of an observation's text, at most."""
 
 
+Looks = Literal["view", "state"]
+"""What a pipeline's frames are: what a person sees, or the numbers that the world itself gives (`PlayableEnv.state_of`)."""
+
+
 class AnyText(gymnasium.spaces.Text):
     """Every text that is not too long, in any script."""
 
@@ -38,8 +42,7 @@ class Pipeline(Protocol):
     """Native frames per decision."""
     stack: int
     """Pictures that one observation holds along its first axis; 0 where it is one picture without that axis."""
-    looks_at: Literal["view", "state"]
-    """What its frames are: what a person sees, or the numbers that the world itself gives (`PlayableEnv.state_of`)."""
+    looks_at: Looks
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -74,7 +77,7 @@ class DQN:
     parts = ("picture",)
     frame_skip = 4
     stack = 4
-    looks_at: Literal["view"] = "view"
+    looks_at: Looks = "view"
     size = 84
 
     def __init__(self) -> None:
@@ -122,7 +125,7 @@ class Native:
 
     frame_skip = 1
     stack = 0
-    looks_at: Literal["view"] = "view"
+    looks_at: Looks = "view"
 
     def __init__(self, name: str, parts: tuple[str, ...] = ("picture",)) -> None:
         self.name = name
@@ -152,7 +155,7 @@ class Pixels:
     parts = ("picture",)
     frame_skip = 1
     stack = 0
-    looks_at: Literal["view"] = "view"
+    looks_at: Looks = "view"
 
     def __init__(self) -> None:
         self._shape: tuple[int, ...] = (0, 0)
@@ -179,7 +182,7 @@ class State:
     parts = ("state",)
     frame_skip = 1
     stack = 0
-    looks_at: Literal["state"] = "state"
+    looks_at: Looks = "state"
 
     def __init__(self) -> None:
         self._shape: tuple[int, ...] = (0,)

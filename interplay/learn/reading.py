@@ -252,7 +252,7 @@ def _owners(episode: Episode, seat: str | None, names: dict[Owner, int]) -> np.n
     holders = {held.actor: Owner(held.actor, held.actor_kind) for held in episode.seats if held.seat == seat}
     codes = {name: names.setdefault(owner, len(names)) for name, owner in holders.items()}
     if len(codes) == 1:
-        return np.full(episode.num_steps, *codes.values(), np.int16)
+        return np.full(episode.num_steps, next(iter(codes.values())), np.int16)
     acted = episode.steps().column(f"owner.{seat}").to_pylist()[: episode.num_steps]
     return np.array([codes.get(name, -1) for name in acted], np.int16)
 
@@ -275,7 +275,7 @@ class _Pictures:
                 f"the episodes show pictures of different sizes, {self.shape} and {picture.shape}\n"
                 "Learn from those of one version of the task, or choose a pipeline that scales them, such as dqn."
             )
-        data = memoryview(np.ascontiguousarray(picture)).cast("B")
+        data = memoryview(picture.tobytes())
         position = place * self._size
         while data:  # a disk that fills up takes a part first
             done = os.pwrite(self._file.fileno(), data, position)

@@ -12,6 +12,7 @@ already, both as in d3rlpy.
 from __future__ import annotations
 
 from copy import deepcopy
+from typing import Any
 
 import torch
 from torch import nn
@@ -37,8 +38,8 @@ class BCQ:
             "flexibility": config.flexibility,
         }
         critics = [given.ready(networks.build(self._architecture)) for _ in range(config.critics)]
-        self.critics = nn.ModuleList(critics)  # only the first one's imitation is used
-        self.targets = deepcopy(self.critics).requires_grad_(False)
+        self.critics: Any = nn.ModuleList(critics)  # only the first one's imitation is used
+        self.targets: Any = deepcopy(self.critics).requires_grad_(False)
         self.modules = {"critics": self.critics, "targets": self.targets}
         self.optimizers = {"critics": adam(self.critics.parameters(), config.learning_rate, config.weight_decay)}
 
@@ -62,10 +63,10 @@ class BCQ:
         values, log_probabilities = first.heads(batch.observations)
         taken = [actions_taken(values, batch.actions)]
         taken += [actions_taken(other.heads(batch.observations)[0], batch.actions) for other in others]
-        td_loss = sum(nn.functional.huber_loss(values, target) for values in taken)
+        td_loss = torch.stack([nn.functional.huber_loss(values, target) for values in taken]).sum()
         imitation_loss = -actions_taken(log_probabilities, batch.actions).mean()
         loss = td_loss + imitation_loss + self._config.beta * log_probabilities.square().mean()
-        return {"loss": loss, "td_loss": td_loss, "imitation_loss": imitation_loss, "value": taken[0].mean()}  # type: ignore[dict-item]
+        return {"loss": loss, "td_loss": td_loss, "imitation_loss": imitation_loss, "value": taken[0].mean()}
 
     def measure(self, batch: Batch) -> dict[str, torch.Tensor]:
         """The losses, as in training."""

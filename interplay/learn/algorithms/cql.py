@@ -31,8 +31,8 @@ class CQL:
         self._config = config
         critics = [_critic(config, given) for _ in range(config.critics)]
         self._acting = critics[0]
-        self.critics = nn.ModuleList(critic.network for critic in critics)
-        self.targets = deepcopy(self.critics).requires_grad_(False)
+        self.critics: Any = nn.ModuleList(critic.network for critic in critics)
+        self.targets: Any = deepcopy(self.critics).requires_grad_(False)
         self.modules = {"critics": self.critics, "targets": self.targets}
         self.optimizers = {"critics": adam(self.critics.parameters(), config.learning_rate, config.weight_decay)}
 
@@ -66,15 +66,14 @@ class CQL:
 
     def _of_quantiles(self, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
         """The same for critics of quantiles."""
-        critics: Any = self.critics
         with torch.no_grad():
-            best = torch.stack([critic(batch.next_observations) for critic in critics]).mean(0).argmax(1)
-            after = [quantiles_taken(target.quantiles(batch.next_observations), best) for target in self.targets]  # type: ignore[operator]
+            best = torch.stack([critic(batch.next_observations) for critic in self.critics]).mean(0).argmax(1)
+            after = [quantiles_taken(target.quantiles(batch.next_observations), best) for target in self.targets]
             target = bootstrapped(self._config, batch, least(torch.stack(after)))
-        quantiles = [critic.quantiles(batch.observations) for critic in critics]  # each (B, A, N)
-        fractions = critics[0].fractions[None]
-        td_loss = sum(quantile_loss(quantiles_taken(one, batch.actions), fractions, target) for one in quantiles)
-        return td_loss, torch.stack(quantiles).mean((0, 3))  # type: ignore[return-value]
+        quantiles = [critic.quantiles(batch.observations) for critic in self.critics]  # each (B, A, N)
+        fractions = self.critics[0].fractions[None]
+        losses = [quantile_loss(quantiles_taken(one, batch.actions), fractions, target) for one in quantiles]
+        return torch.stack(losses).sum(), torch.stack(quantiles).mean((0, 3))
 
     def measure(self, batch: Batch) -> dict[str, torch.Tensor]:
         """The losses, as in training."""

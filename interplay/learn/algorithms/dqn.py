@@ -10,6 +10,7 @@ Differences: Adam, and no exploration, as the data is recorded; the target follo
 from __future__ import annotations
 
 from copy import deepcopy
+from typing import Any
 
 import torch
 from torch import nn
@@ -29,8 +30,8 @@ class DQN:
         self._config = config
         critics = [feedforward(config, given) for _ in range(config.critics)]
         self._acting = critics[0]
-        self.critics = nn.ModuleList(critic.network for critic in critics)
-        self.targets = deepcopy(self.critics).requires_grad_(False)
+        self.critics: Any = nn.ModuleList(critic.network for critic in critics)
+        self.targets: Any = deepcopy(self.critics).requires_grad_(False)
         self.modules = {"critics": self.critics, "targets": self.targets}
         self.optimizers = {"critics": adam(self.critics.parameters(), config.learning_rate, config.weight_decay)}
 
@@ -52,7 +53,7 @@ class DQN:
             best = chooser.mean(0).argmax(1)
             target = bootstrapped(self._config, batch, actions_taken(after, best).amin(0))
         taken = [actions_taken(critic(batch.observations), batch.actions) for critic in self.critics]
-        return sum(nn.functional.huber_loss(values, target) for values in taken), taken[0]  # type: ignore[return-value]
+        return torch.stack([nn.functional.huber_loss(values, target) for values in taken]).sum(), taken[0]
 
     def measure(self, batch: Batch) -> dict[str, torch.Tensor]:
         """The loss, as in training."""

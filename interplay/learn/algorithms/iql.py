@@ -12,6 +12,7 @@ Differences: critics have an output for each action.
 from __future__ import annotations
 
 from copy import deepcopy
+from typing import Any
 
 import torch
 from torch import nn
@@ -31,8 +32,8 @@ class IQL:
         self._config = config
         self._acting = feedforward(config, given)
         self.actor = self._acting.network
-        self.critics = nn.ModuleList(feedforward(config, given).network for _ in range(config.critics))
-        self.targets = deepcopy(self.critics).requires_grad_(False)
+        self.critics: Any = nn.ModuleList(feedforward(config, given).network for _ in range(config.critics))
+        self.targets: Any = deepcopy(self.critics).requires_grad_(False)
         self.value = feedforward(config, given._replace(num_actions=1)).network
         self.modules = {"actor": self.actor, "critics": self.critics, "targets": self.targets, "value": self.value}
         valued = [*self.critics.parameters(), *self.value.parameters()]

@@ -11,6 +11,7 @@ sum over predicted quantiles and a mean over targets; the target follows after t
 from __future__ import annotations
 
 from copy import deepcopy
+from typing import Any
 
 import torch
 from torch import nn
@@ -36,8 +37,8 @@ class IQN:
             "embedding": config.embedding,
             "greedy_quantiles": config.greedy_quantiles,
         }
-        self.critics = nn.ModuleList(given.ready(networks.build(self._architecture)) for _ in range(config.critics))
-        self.targets = deepcopy(self.critics).requires_grad_(False)
+        self.critics: Any = nn.ModuleList(given.ready(networks.build(self._architecture)) for _ in range(config.critics))
+        self.targets: Any = deepcopy(self.critics).requires_grad_(False)
         self.modules = {"critics": self.critics, "targets": self.targets}
         self.optimizers = {"critics": adam(self.critics.parameters(), config.learning_rate, config.weight_decay)}
 

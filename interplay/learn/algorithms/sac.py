@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from copy import deepcopy
+from typing import Any
 
 import torch
 from torch import nn
@@ -31,8 +32,8 @@ class SAC:
         self._config = config
         self._acting = feedforward(config, given)
         self.actor = self._acting.network
-        self.critics = nn.ModuleList(feedforward(config, given).network for _ in range(config.critics))
-        self.targets = deepcopy(self.critics).requires_grad_(False)
+        self.critics: Any = nn.ModuleList(feedforward(config, given).network for _ in range(config.critics))
+        self.targets: Any = deepcopy(self.critics).requires_grad_(False)
         self.log_weight = nn.Parameter(torch.tensor([math.log(config.entropy_weight)], device=given.device))
         self.target_entropy = 0.98 * math.log(given.num_actions)
         self.modules = {

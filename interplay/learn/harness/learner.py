@@ -145,8 +145,5 @@ def step(optimizer: torch.optim.Optimizer, loss: torch.Tensor) -> None:
 @torch.no_grad()
 def follow(target: nn.Module, source: nn.Module, rate: float = 1.0) -> None:
     """Move a target network's weights to those of another: all the way, or a part of it."""
-    ours, theirs = list(target.parameters()), list(source.parameters())
-    if rate == 1:
-        torch._foreach_copy_(ours, theirs)
-    else:
-        torch._foreach_lerp_(ours, theirs, rate)
+    for ours, theirs in zip(target.parameters(), source.parameters(), strict=True):
+        ours.copy_(theirs) if rate == 1 else ours.lerp_(theirs, rate)
