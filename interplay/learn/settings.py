@@ -91,7 +91,9 @@ class BCQConfig(ValueConfig):
         "code": {**_CODE_Q, "learning_rate": 1e-4, "flexibility": 0.5, "beta": 0.5},
     }
 
-    flexibility: float = setting(0.3, "Only actions at least this likely, beside the most likely one, may be chosen.", low=0, high=1)
+    flexibility: float = setting(
+        0.3, "Only actions at least this likely, beside the most likely, may be chosen.", low=0, high=1
+    )
     beta: float = setting(0.5, "Weight of the penalty on the squares of the log-probabilities.", low=0, high=1000)
 
 
