@@ -72,9 +72,9 @@ _OF_SEVERAL = "one of several that are alike; only the one asked for is loaded"
 HIDDEN_IMPORTS = {
     ("agents.find", "agents.policy"): _TORCH,
     ("agents.find", "agents.vpt.agent"): _TORCH,
-    ("agents.policy", "agents.networks"): _TORCH,
-    ("learn.train", "learn.bc"): _TORCH,
-    ("learn.train", "learn.demonstrations"): _TORCH,
+    ("agents.policy", "agents.networks.__init__"): _TORCH,
+    ("learn.train", "learn.algorithms.__init__"): _TORCH,
+    ("learn.train", "learn.harness.run"): _TORCH,
     ("learn.train", "learn.plots"): "brings matplotlib",
     ("record.archive", "record.export"): _FILMS,
     ("record.seal", "record.video"): _FILMS,
