@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import MISSING, fields, replace
 from pathlib import Path
-from typing import Annotated, Any, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
 import typer
 
@@ -21,11 +21,21 @@ from interplay.cli.common import (
     open_archive,
     place_options,
     progress,
+    stage_bars,
+    table,
 )
 from interplay.errors import InterplayError
 from interplay.learn import CONFIGS, TrainingConfig, train
-from interplay.learn.config import CHECKPOINT
+from interplay.learn.config import CHECKPOINT, RunConfig
+from interplay.learn.settings import RewardConfig
 from interplay.learn.train import model_folder
+
+if TYPE_CHECKING:
+    from interplay.learn.benchmark import Results
+    from interplay.learn.reward.fitting import FittedReward
+    from interplay.record import Archive
+
+Config = TypeVar("Config", bound=RunConfig)
 
 app = typer.Typer(
     help="Train an agent on recorded episodes.  Try:  interplay learn bc --task atari/space_invaders --out my-clone",
@@ -41,6 +51,7 @@ DOES = {
     "dqn": "Deep Q-network: the action of the highest value.",
     "iql": "Implicit Q-learning: imitate more what turned out better.",
     "iqn": "Implicit quantile network: the action of the highest mean of all returns that may come.",
+    "reward": "A reward from judged pairs: what people said about games, for `--reward NAME` of the other algorithms.",
     "sac": "Discrete soft actor-critic: probabilities that weigh value against variety.",
 }
 """Algorithm -> what it does, in a sentence."""
@@ -51,26 +62,27 @@ def learn() -> None:
     """Train an agent on recorded episodes.  Try:  interplay learn bc --task atari/space_invaders --out my-clone"""
 
 
-def command(config_class: type[TrainingConfig]) -> Callable[..., None]:
-    """The command of an algorithm, with an option for each of its settings."""
+def command(config_class: type[RunConfig], act: Callable[..., None]) -> Callable[..., None]:
+    """The command of an algorithm, with an option for each of its settings; `act` does it."""
     settings = {item.name: item for item in fields(config_class)}
     hints = get_type_hints(config_class)
     presets = sorted(config_class.presets)
 
     def run(**options: Any) -> None:
         given = {name: _value(hints[name], options[name], name) for name in settings if options[name] is not None}
-        _learn(config_class, given, **{name: value for name, value in options.items() if name not in settings})
+        act(config_class, given, **{name: value for name, value in options.items() if name not in settings})
 
-    annotations: dict[str, Any] = {"out": _option("Name of the policy; it is kept in models/NAME.", str)}
+    makes, place = ("reward", "rewards") if config_class is RewardConfig else ("policy", "models")
+    annotations: dict[str, Any] = {"out": _option(f"Name of the {makes}; it is kept in {place}/NAME.", str)}
     for name, item in settings.items():
         default = item.default
-        shown = "" if default is MISSING or default is False or default in (None, ()) else f"  [default: {_shown(default)}]"
+        shown = "" if default is MISSING or default is False or default in (None, ()) else f" Default: {_shown(default)}."
         annotations[name] = _option(item.metadata["help"] + shown, _kind(hints[name]))
     if presets:
         annotations["preset"] = _option(f"Settings to begin with: {', '.join(presets)}; see docs/learning.md.", str)
     if "fast" in presets:
         annotations["fast"] = Annotated[bool, typer.Option("--fast", help="Settings for under a minute on two cores.")]
-    annotations["config"] = _option("Repeat a run: models/NAME/config.json. Other options change it.", Path)
+    annotations["config"] = _option(f"Repeat a run: {place}/NAME/config.json. Other options change it.", Path)
     resume = typer.Option("--resume", help="Continue a run that was stopped, with the settings it had.")
     annotations |= {"resume": Annotated[bool, resume], "data": DataOption, "database": DatabaseOption, "as_json": JsonOption}
     defaults = {"fast": False, "resume": False, "data": DEFAULT_DATA, "as_json": False}
@@ -82,7 +94,8 @@ def command(config_class: type[TrainingConfig]) -> Callable[..., None]:
         ]
     )
     name = config_class.algorithm
-    run.__doc__ = f"{DOES[name]}\n\nTry:  interplay learn {name} --task atari/space_invaders --actor human --out my-{name}"
+    actor = "" if config_class is RewardConfig else " --actor human"
+    run.__doc__ = f"{DOES[name]}\n\nTry:  interplay learn {name} --task atari/space_invaders{actor} --out my-{name}"
     return run
 
 
@@ -136,38 +149,10 @@ def _learn(
         del given["where"]
     if out is None:
         raise typer.BadParameter("say what to call the policy:  --out NAME")
-    folder = model_folder(archive, out)
-    if resume and config is None and (folder / "config.json").exists():
-        config = folder / "config.json"
-    if config is None and "task" not in given:
-        raise typer.BadParameter("say what to learn:  --task TASK  (see: interplay tasks list), or --config FILE")
-    before = None if config is None else config_class.read(config)
-    preset = "fast" if fast else preset
-    with misuse():
-        if before is not None:
-            settings = replace(before, **given)
-        else:
-            settings = config_class(**given) if preset is None else config_class.preset(preset, **given)
-    if resume and not (folder / "config.json").exists():
-        raise InterplayError(f"there is no run {out!r} in {folder} to resume\nCheck the name, or start one without --resume.")
-    if resume and not (folder / "model.json").exists() and not (folder / CHECKPOINT).exists():
-        print("That run was stopped before its first checkpoint: it begins anew.", file=sys.stderr)
-
-    with progress() as bar:
-        reading = bar.add_task("reading episodes", total=None)
-        training = bar.add_task("training", total=settings.updates, visible=False)
-
-        def on_episode(done: int, total: int) -> None:
-            bar.update(reading, completed=done, total=total)
-
-        def on_update(done: int, total: int) -> None:
-            bar.update(training, completed=done, total=total, visible=True)
-
-        def on_metrics(line: dict[str, Any]) -> None:
-            matched = f", {line['accuracy']:.0%} matched" if "accuracy" in line else ""
-            bar.update(training, description=f"training  loss {line['loss']:.3f}{matched}, {line['updates_per_second']:.0f}/s")
-
-        result = train(archive, settings, out, resume=resume, on_episode=on_episode, on_update=on_update, on_metrics=on_metrics)
+    settings = _settings(
+        config_class, given, model_folder(archive, out), out, "model.json", config, resume, preset=preset, fast=fast
+    )
+    result = _watched(train, archive, settings, out, resume)
     emit(
         {
             "agent": out,
@@ -186,6 +171,103 @@ def _learn(
     )
 
 
+def _learn_reward(
+    config_class: type[RewardConfig],
+    given: dict[str, Any],
+    *,
+    out: str | None,
+    config: Path | None,
+    resume: bool,
+    data: Path,
+    database: str | None,
+    as_json: bool,
+) -> None:
+    """Learn a reward as asked, show how it goes, and say what it is worth."""
+    from interplay.learn.reward.fitting import fit
+    from interplay.learn.reward.kept import reward_folder
+
+    archive = open_archive(data, database, must_exist=True)
+    if out is None:
+        raise typer.BadParameter("say what to call the reward:  --out NAME")
+    settings = _settings(config_class, given, reward_folder(archive, out), out, "reward.json", config, resume)
+    result = _watched(fit, archive, settings, out, resume)
+    emit(
+        {"reward": out, "folder": str(result.folder), "updates": result.updates, "seconds": round(result.seconds, 3)}
+        | result.description,
+        as_json=as_json,
+        text=_reward_text(out, settings.task, result, place_options(data, database)),
+    )
+
+
+def _settings(
+    config_class: type[Config],
+    given: dict[str, Any],
+    folder: Path,
+    out: str,
+    last: str,
+    config: Path | None,
+    resume: bool,
+    *,
+    preset: str | None = None,
+    fast: bool = False,
+) -> Config:
+    """The settings of a run from its options, and those of the run that it goes on from or repeats."""
+    if resume and config is None and (folder / "config.json").exists():
+        config = folder / "config.json"
+    if config is None and "task" not in given:
+        raise typer.BadParameter("say what to learn:  --task TASK  (see: interplay tasks list), or --config FILE")
+    before = None if config is None else config_class.read(config)
+    preset = "fast" if fast else preset
+    with misuse():
+        if before is not None:
+            settings = replace(before, **given)
+        else:
+            settings = config_class(**given) if preset is None else config_class.preset(preset, **given)
+    if resume and not (folder / "config.json").exists():
+        raise InterplayError(f"there is no run {out!r} in {folder} to resume\nCheck the name, or start one without --resume.")
+    if resume and not (folder / last).exists() and not (folder / CHECKPOINT).exists():
+        print("That run was stopped before its first checkpoint: it begins anew.", file=sys.stderr)
+    return settings
+
+
+def _watched(act: Callable[..., Any], archive: Archive, settings: RunConfig, out: str, resume: bool) -> Any:
+    """Train, showing how far it is."""
+    with progress() as bar:
+        reading = bar.add_task("reading episodes", total=None)
+        training = bar.add_task("training", total=settings.updates, visible=False)
+
+        def on_episode(done: int, total: int) -> None:
+            bar.update(reading, completed=done, total=total)
+
+        def on_update(done: int, total: int) -> None:
+            bar.update(training, completed=done, total=total, visible=True)
+
+        def on_metrics(line: dict[str, Any]) -> None:
+            matched = f", {line['accuracy']:.0%} matched" if "accuracy" in line else ""
+            bar.update(training, description=f"training  loss {line['loss']:.3f}{matched}, {line['updates_per_second']:.0f}/s")
+
+        return act(archive, settings, out, resume=resume, on_episode=on_episode, on_update=on_update, on_metrics=on_metrics)
+
+
+def _reward_text(name: str, task: str, result: FittedReward, place: str) -> str:
+    """What was learned, what it is worth, and what to do next."""
+    found = result.description
+    lines = [f"{name}: a reward from {found['answers']} answers about {found['games']} games, in {result.seconds:.0f} s."]
+    if "unseen_accuracy" in found:
+        share, num = found["unseen_accuracy"], found["unseen_answers"]
+        lines.append(f"It foretells {share:.1%} of the decided ones of {num} answers about worlds it never saw.")
+    if found.get("correlation") is not None:
+        goes = f"it goes with the game's own score by {found['correlation']:.2f} (rank correlation)"
+        lines.append(f"In {found['unseen_games']} games that it did not learn from, {goes}.")
+    if found["unsure"]:
+        one = found["unsure"][0]
+        lines.append(
+            f"It is least sure about the games {one['left']} and {one['right']} (seed {one['seed']}): ask about them next."
+        )
+    lines.append(f"Next:  interplay learn iql --task {task} --reward {name} --out NAME{place}")
+    return "\n".join(lines)
+
+
 def _summary(name: str, task: str, result: Any, place: str) -> str:
     """What was learned and what to do next."""
     lines = [
@@ -201,5 +283,57 @@ def _summary(name: str, task: str, result: Any, place: str) -> str:
     return "\n".join(lines)
 
 
+@app.command()
+def benchmark(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="TOML file with tasks, algorithms and seeds.")],
+    jobs: Annotated[int | None, typer.Option(min=1, help="Runs at once; default: one a core.")] = None,
+    data: DataOption = DEFAULT_DATA,
+    database: DatabaseOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Train and measure every algorithm of a file on every task and seed; what is there already is kept.
+
+    Run again after an interruption, it goes on. The report is:  interplay report offline
+
+    Try:  interplay learn benchmark bench/tiny.toml
+    """
+    from interplay.learn.benchmark import read
+    from interplay.learn.benchmark.running import run_benchmark
+
+    chosen = read(file)
+    archive = open_archive(data, database)
+    with stage_bars(counts=False) as report:
+        results = run_benchmark(archive, chosen, jobs=jobs, report=report)
+    emit(results.to_json() | results.summary(), as_json=as_json, text=_benchmark_text(results, place_options(data, database)))
+    if failed := [run for run in results.runs if run.problem]:
+        reasons = "\n".join(f"{run.agent}: {run.problem}" for run in failed)
+        raise InterplayError(f"{len(failed)} of {len(results.runs)} runs failed; the others are kept\n{reasons}")
+
+
+def _benchmark_text(results: Results, place: str) -> Any:
+    """Aggregates of each algorithm, best first."""
+    from rich.console import Group
+
+    from interplay.learn.benchmark.scores import AGGREGATES
+
+    summary = results.summary()
+    ranked = sorted(summary["aggregates"].items(), key=lambda item: -item[1]["IQM"]["value"])
+    rows = [
+        [name, *("{value:.3f} ({low:.3f} to {high:.3f})".format(**one) for one in kinds.values())] for name, kinds in ranked
+    ]
+    complete = f"{len(summary['complete_tasks'])} of {len(results.tasks)} tasks complete"
+    return Group(
+        table(
+            ["algorithm", *(f"#{kind}" for kind in AGGREGATES)],
+            rows,
+            title=f"{results.title}: {len(results.seeds)} seeds, {complete}",
+        ),
+        "",
+        "Scores: 0 is random play, 1 the best game compared with. Intervals of 95 %, by runs drawn anew in each task.",
+        f"Next:  interplay report offline --benchmark {results.id}{place}",
+    )
+
+
 for _name, _config_class in CONFIGS.items():
-    app.command(_name)(command(_config_class))
+    app.command(_name)(command(_config_class, _learn))
+app.command(RewardConfig.algorithm)(command(RewardConfig, _learn_reward))

@@ -50,19 +50,16 @@ def setting(
 
 
 @dataclass(frozen=True)
-class TrainingConfig:
-    """What every run has, whatever the algorithm. `max_seconds` makes a run unrepeatable: use it where time matters more."""
+class RunConfig:
+    """What every run has, whatever it learns. `max_seconds` makes a run unrepeatable: use it where time matters more."""
 
     algorithm: ClassVar[str] = ""
     presets: ClassVar[dict[str, dict[str, Any]]] = {}
     """Name -> settings that differ from the defaults."""
 
     task: str = setting(help="Id of the task to learn.")
-    actor: str | None = setting("human", "Whose episodes: human, agent, model, any, or a name.")
-    where: tuple[str, ...] = setting((), "Only episodes such as 'score >= 200'; may be repeated.")
     seat: str | None = setting(None, "Whose seat to learn, in a task of several seats.")
     observation: str = setting("dqn", "What the policy sees; see docs/agents.md.")
-    offsets: tuple[int, ...] = setting((0,), "Frames at which decisions begin, 0 to 3; several give more to learn from.")
     updates: int = setting(10_000, "Gradient steps.", low=1, high=10**9)
     batch_size: int = setting(32, "Decisions per gradient step.", low=1, high=65_536)
     learning_rate: float = setting(1e-3, "Adam's learning rate at the start.", above=0, high=1)
@@ -70,7 +67,6 @@ class TrainingConfig:
     weight_decay: float = setting(0.0, "Decoupled weight decay (AdamW); 0 is plain Adam.", low=0, high=1)
     features: int = setting(512, "Units of the layer after the convolutions, for pictures.", low=1, high=65_536)
     hidden: tuple[int, ...] = setting((256, 256), "Units of the hidden layers, for observations that are numbers.")
-    temperature: float = setting(0.0, "Temperature of the policy's draws; 0 takes the most likely action.", low=0, high=100)
     validation: float = setting(
         0.1, "Share of the episodes held out to measure; at least one if there are two.", low=0, high=0.9
     )
@@ -93,10 +89,13 @@ class TrainingConfig:
             raise unknown_name("device", self.device, ["auto", "cpu", "cuda"])
         if self.observation not in pipeline_names():
             raise unknown_name("observation pipeline", self.observation, pipeline_names())
-        if not self.offsets or any(not 0 <= offset <= 3 for offset in self.offsets):
-            raise ConfigError(f"offsets must be frames from 0 to 3, at least one, got {list(self.offsets)!r}")
         if not self.hidden or any(not 1 <= units <= 65_536 for units in self.hidden):
             raise ConfigError(f"hidden must be numbers of units from 1 to 65536, at least one, got {list(self.hidden)!r}")
+
+    def fixed(self) -> dict[str, Any]:
+        """The settings that decide what is learned, as JSON values; a run that was stopped continues with these alone."""
+        free = {item.name for item in fields(self) if item.metadata["is_free"]}
+        return {name: value for name, value in self.to_json().items() if name not in free}
 
     @classmethod
     def preset(cls, name: str, task: str, **settings: Any) -> Self:
@@ -152,6 +151,29 @@ class TrainingConfig:
         except (OSError, ValueError) as error:
             raise ConfigError(f"{path}: cannot be read as JSON: {error}") from None
         return cls.from_json(document, source=str(path))
+
+
+@dataclass(frozen=True)
+class TrainingConfig(RunConfig):
+    """What every run has that learns to act, whatever the algorithm."""
+
+    actor: str | None = setting("human", "Whose episodes: human, agent, model, any, or a name.")
+    where: tuple[str, ...] = setting((), "Only episodes such as 'score >= 200'; may be repeated.")
+    offsets: tuple[int, ...] = setting((0,), "Frames at which decisions begin, 0 to 3; several give more to learn from.")
+    reward: str | None = setting(None, "Learn from this learned reward instead of the game's own; see docs/rewards.md.")
+    temperature: float = setting(
+        0.0, "Temperature of the policy's draws; 0 takes the most likely action.", low=0, high=100, is_free=True
+    )
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot work, as for every run.
+
+        Raises:
+            ConfigError: Naming the setting.
+        """
+        super().__post_init__()
+        if not self.offsets or any(not 0 <= offset <= 3 for offset in self.offsets):
+            raise ConfigError(f"offsets must be frames from 0 to 3, at least one, got {list(self.offsets)!r}")
 
 
 def _check_range(item: Field[Any], value: Any) -> None:

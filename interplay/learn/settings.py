@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
-from interplay.learn.config import TrainingConfig, setting
+from interplay.learn.config import RunConfig, TrainingConfig, setting
 
 _MILLION = {"updates": 1_000_000}
 _PAPER: dict[str, Any] = {**_MILLION, "offsets": (0, 1, 2, 3), "temperature": 0.0, "schedule": "constant"}
@@ -30,7 +30,9 @@ class BCConfig(TrainingConfig):
     }
 
     schedule: str = setting("cosine", "The learning rate over the run.", choices=("constant", "cosine"))
-    temperature: float = setting(1.0, "Temperature of the policy's draws; 0 takes the most likely action.", low=0, high=100)
+    temperature: float = setting(
+        1.0, "Temperature of the policy's draws; 0 takes the most likely action.", low=0, high=100, is_free=True
+    )
     label_smoothing: float = setting(0.0, "Share of each label spread over all actions.", low=0, high=0.99)
     beta: float = setting(0.0, "Weight of the penalty on the squares of the log-probabilities.", low=0, high=1000)
     shift: int = setting(0, "Move pictures by up to so many pixels at random.", low=0, high=20)
@@ -135,7 +137,9 @@ class SACConfig(ValueConfig):
     entropy_learning_rate: float = setting(3e-4, "Adam's learning rate of the entropy's weight.", above=0, high=1)
     entropy_weight: float = setting(1.0, "Weight of the entropy at the start.", above=0, high=1e6)
     critics: int = setting(2, "Value networks; targets take the least of them.", low=1, high=100)
-    temperature: float = setting(1.0, "Temperature of the policy's draws; 0 takes the most likely action.", low=0, high=100)
+    temperature: float = setting(
+        1.0, "Temperature of the policy's draws; 0 takes the most likely action.", low=0, high=100, is_free=True
+    )
 
 
 @dataclass(frozen=True)
@@ -153,7 +157,26 @@ class IQLConfig(OfflineConfig):
     target_rate: float = setting(
         0.005, "How far the target networks move to the value networks at each update.", above=0, high=1
     )
-    temperature: float = setting(1.0, "Temperature of the policy's draws; 0 takes the most likely action.", low=0, high=100)
+    temperature: float = setting(
+        1.0, "Temperature of the policy's draws; 0 takes the most likely action.", low=0, high=100, is_free=True
+    )
+
+
+@dataclass(frozen=True)
+class RewardConfig(RunConfig):
+    """A reward from judged pairs, see `interplay.learn.reward`."""
+
+    algorithm: ClassVar[str] = "reward"
+
+    judges: str = setting("people", "Whose answers: people, models or all.", choices=("people", "models", "all"))
+    updates: int = setting(2000, "Gradient steps.", low=1, high=10**9)
+    weight_decay: float = setting(0.01, "Decoupled weight decay (AdamW); 0 is plain Adam.", low=0, high=1)
+    learning_rate: float = setting(3e-4, "Adam's learning rate at the start.", above=0, high=1)
+    hidden: tuple[int, ...] = setting((64, 64), "Units of the hidden layers, for observations that are numbers.")
+    batch_size: int = setting(32, "Pairs per gradient step.", low=1, high=65_536)
+    members: int = setting(3, "Networks, whose disagreement says where the reward is unsure.", low=1, high=100)
+    samples: int = setting(32, "Decisions of each game that a pair is compared by.", low=1, high=10_000)
+    validation: float = setting(0.2, "Share of the worlds (seeds) held out to measure.", low=0, high=0.9)
 
 
 CONFIGS: dict[str, type[TrainingConfig]] = {

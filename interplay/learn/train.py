@@ -11,12 +11,14 @@ from interplay.agents.policy import action_space_of
 from interplay.errors import InterplayError
 from interplay.learn.config import CHECKPOINT, ConfigError, TrainingConfig
 from interplay.learn.reading import FOLDER, load
+from interplay.learn.reward.kept import RewardError, load_reward, relabelled
 from interplay.learn.transitions import TransitionError
 from interplay.store.episodes import ACTOR_KINDS
 from interplay.tasks import find
 
 if TYPE_CHECKING:
     from interplay.learn.harness.run import TrainingResult
+    from interplay.learn.transitions import Transitions
     from interplay.record import Archive, Episode
     from interplay.tasks import Task
 
@@ -60,18 +62,9 @@ def train(
         MissingTorchError: With the line that installs what is missing.
     """
     folder = model_folder(archive, name)
-    _check_run(folder, name, resume=resume)
+    check_run(folder, name, resume=resume)
     task = find(config.task)
-    # PyTorch's threads wait for each other by spinning, which on cores that other processes want made training ten times
-    # slower; read by OpenMP when PyTorch is first imported, hence here.
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-    try:
-        import safetensors  # noqa: F401
-        import torch  # noqa: F401
-    except ModuleNotFoundError as error:
-        raise MissingTorchError(
-            f"training needs {error.name}, which is not installed\nInstall it with:  pip install 'interplay[train]'"
-        ) from None
+    check_torch()
     from interplay.learn.algorithms import LEARNERS
     from interplay.learn.harness.run import Watch, run
     from interplay.learn.plots import save_curves
@@ -86,11 +79,40 @@ def train(
         cache=archive.root / FOLDER,
         on_episode=None if on_episode is None else lambda done: on_episode(done, len(episodes)),
     )
+    notes: dict[str, Any] = {}
+    if config.reward is not None:
+        data, notes["reward"] = _with_reward(archive, config, task, episodes, data)
     space = action_space_of(task, config.seat)
     watch = Watch(on_update, on_metrics)
-    result = run(LEARNERS[config.algorithm], data, config, task, space, folder, resume=resume, watch=watch)
+    result = run(LEARNERS[config.algorithm], data, config, task, space, folder, resume=resume, watch=watch, notes=notes)
     save_curves(folder)
     return result
+
+
+def _with_reward(
+    archive: Archive, config: TrainingConfig, task: Task, episodes: list[Episode], data: Transitions
+) -> tuple[Transitions, dict[str, Any]]:
+    """Transitions with the rewards of a learned model, and what a policy keeps about it.
+
+    Raises:
+        NotFoundError, RewardError: If there is no such model, or it is of another task or seat.
+    """
+    reward = load_reward(archive, config.reward or "")
+    asked = {"task": task.id, "seat": config.seat or task.seats[0]}
+    for name, value in asked.items():
+        if reward.description[name] != value:
+            raise RewardError(f"reward {reward.name!r} is of {name} {reward.description[name]}, and this run of {value}")
+    seen = data
+    if reward.description["observation"] != config.observation:
+        seen = load(
+            episodes,
+            observation=reward.description["observation"],
+            offsets=config.offsets,
+            seat=config.seat,
+            actor=config.actor,
+            cache=archive.root / FOLDER,
+        )
+    return relabelled(data, seen, reward), reward.origin()
 
 
 def matching_episodes(archive: Archive, config: TrainingConfig, task: Task) -> list[Episode]:
@@ -149,17 +171,38 @@ def model_folder(archive: Archive, name: str) -> Path:
     return archive.root / "models" / name
 
 
-def _check_run(folder: Path, name: str, *, resume: bool) -> None:
+def check_torch() -> None:
+    """Before PyTorch is first imported: that it is there, and how its threads wait.
+
+    Raises:
+        MissingTorchError: With the line that installs what is missing.
+    """
+    # PyTorch's threads wait for each other by spinning, which on cores that other processes want made training ten times
+    # slower; read by OpenMP when PyTorch is first imported, hence here.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    try:
+        import safetensors  # noqa: F401
+        import torch  # noqa: F401
+    except ModuleNotFoundError as error:
+        raise MissingTorchError(
+            f"training needs {error.name}, which is not installed\nInstall it with:  pip install 'interplay[train]'"
+        ) from None
+
+
+def check_run(folder: Path, name: str, *, resume: bool, what: str = "policy", last: str = "model.json") -> None:
     """Refuse to overwrite a policy or a run, and to resume one that has ended.
 
+    Args:
+        what: That a run makes.
+        last: The file that it writes last.
     Raises:
         ConfigError: Saying what to do instead.
     """
-    finished, begun = (folder / "model.json").exists(), (folder / "config.json").exists()
+    finished, begun = (folder / last).exists(), (folder / "config.json").exists()
     if resume and finished and not (folder / CHECKPOINT).exists():
         raise ConfigError(f"the run in {folder} has ended; there is nothing to resume")
     if not resume and finished:
-        raise ConfigError(f"there is a policy {name!r} in {folder} already\nChoose another name, or delete that folder first.")
+        raise ConfigError(f"there is a {what} {name!r} in {folder} already\nChoose another name, or delete that folder first.")
     if not resume and begun:
         raise ConfigError(
             f"there is an unfinished run {name!r} in {folder}\n"

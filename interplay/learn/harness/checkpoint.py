@@ -12,10 +12,10 @@ import torch
 
 from interplay.files import remove_parts, write_bytes
 from interplay.learn.config import CHECKPOINT, ConfigError
-from interplay.learn.harness.learner import Learner
+from interplay.learn.harness.learner import Trained
 
 
-def save(folder: Path, learner: Learner, where: dict[str, Any]) -> None:
+def save(folder: Path, learner: Trained, where: dict[str, Any]) -> None:
     """Write weights, the optimizers' averages, and where the run is.
 
     Args:
@@ -35,7 +35,7 @@ def save(folder: Path, learner: Learner, where: dict[str, Any]) -> None:
     write_bytes(folder / CHECKPOINT, safetensors.torch.save(tensors, metadata={"run": json.dumps(where)}))
 
 
-def restore(folder: Path, learner: Learner, fingerprint: dict[str, Any]) -> dict[str, Any]:
+def restore(folder: Path, learner: Trained, fingerprint: dict[str, Any]) -> dict[str, Any]:
     """Put a checkpoint back into a learner; returns where the run was.
 
     Raises:

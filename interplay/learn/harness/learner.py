@@ -78,29 +78,37 @@ class Acting(NamedTuple):
     architecture: dict[str, Any]
 
 
-class Learner(Protocol):
-    """One algorithm. Everything random comes from the generators it is given, first weights from torch's own.
+class Trained(Protocol):
+    """What a run updates and keeps. Everything random comes from the generators it is given, first weights from torch's own.
 
     Attributes:
         modules: Every network and parameter, by name; a checkpoint keeps them.
         optimizers: Likewise.
+    """
+
+    modules: Mapping[str, nn.Module]
+    optimizers: Mapping[str, torch.optim.Optimizer]
+
+    def update(self, batch: Any, number: int, generator: torch.Generator) -> dict[str, torch.Tensor]:
+        """One update, the `number`-th from 0; returns what it measured, the `loss` among it, each a tensor of one number.
+        Random draws of it come from `generator`, on the CPU."""
+        ...
+
+
+class Learner(Trained, Protocol):
+    """One algorithm that learns to act.
+
+    Attributes:
         looks_ahead: Whether it needs the next observations.
         needs_rewards: Whether episodes without rewards teach it nothing.
 
     One that learns from a part of the training decisions has a static method `choose(data, training, config)` that gives it.
     """
 
-    modules: Mapping[str, nn.Module]
-    optimizers: Mapping[str, torch.optim.Optimizer]
     looks_ahead: bool
     needs_rewards: bool
 
     def __init__(self, config: Any, given: Given) -> None: ...
-
-    def update(self, batch: Batch, number: int, generator: torch.Generator) -> dict[str, torch.Tensor]:
-        """One update, the `number`-th from 0; returns what it measured, the `loss` among it, each a tensor of one number.
-        Random draws of it come from `generator`, on the CPU."""
-        ...
 
     def measure(self, batch: Batch) -> dict[str, torch.Tensor]:
         """Means over a batch that it was not trained on, without a gradient and without a draw."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import gymnasium
@@ -17,11 +18,11 @@ import torch
 
 from interplay.agents.policy import save_policy
 from interplay.files import is_disk_full, write_json
-from interplay.learn.config import CHECKPOINT, RunError, TrainingConfig
+from interplay.learn.config import CHECKPOINT, RunConfig, RunError, TrainingConfig
 from interplay.learn.harness import checkpoint
 from interplay.learn.harness.batches import Batches, mixed
 from interplay.learn.harness.devices import device_of, threads
-from interplay.learn.harness.learner import Batch, Given, Learner
+from interplay.learn.harness.learner import Batch, Given, Learner, Trained
 from interplay.learn.harness.metrics import Means, Metrics
 from interplay.learn.transitions import TransitionError, Transitions
 from interplay.tasks import Task
@@ -75,6 +76,7 @@ def run(
     *,
     resume: bool = False,
     watch: Watch | None = None,
+    notes: Mapping[str, Any] = MappingProxyType({}),
 ) -> TrainingResult:
     """Train a policy on transitions and write it to a folder.
 
@@ -87,6 +89,7 @@ def run(
         folder: Where the run is kept; made if missing.
         resume: Continue from the folder's checkpoint, if there is one.
         watch: Who follows it.
+        notes: More for `model.json`, such as the reward that was learned from; JSON values.
     Raises:
         ConfigError: If CUDA is asked for and missing, or a checkpoint belongs to another run.
         TransitionError: If there is nothing to learn: other actions than discrete ones, or no rewards where they are needed.
@@ -101,9 +104,9 @@ def run(
         )
     device = device_of(config.device)
     folder.mkdir(parents=True, exist_ok=True)
-    with threads(config.threads), _explained(folder, config):
+    with threads(config.threads), explained(folder, config):
         write_json(folder / "config.json", config.to_json(), indent=2)
-        return _run(learner_class, data, config, task, space, folder, device, resume, watch or Watch())
+        return _run(learner_class, data, config, task, space, folder, device, resume, watch or Watch(), notes)
 
 
 def _run(
@@ -116,6 +119,7 @@ def _run(
     device: torch.device,
     resume: bool,
     watch: Watch,
+    notes: Mapping[str, Any],
 ) -> TrainingResult:
     # The data, and a learner with its first weights.
     training, validation = data.split(config.validation, rng=np.random.default_rng((config.seed, 1)))
@@ -128,9 +132,49 @@ def _run(
         given = Given(data.observation_shape, int(space.n), np.asarray(data.actions[training]), device)
         learner = learner_class(config, given)
 
+    def batch_of(update: int) -> Batch:
+        return Batch.of(data, training[batches[update]], device, with_next=learner.looks_ahead)
+
+    episodes = [count.episode for count in data.counts]
+    fingerprint = {**config.fixed(), "decisions": len(data), "episodes": episodes, **notes}
+    looped = loop(learner, batch_of, config, folder, fingerprint, resume=resume, watch=watch)
+    final = looped.final | {f"validation_{name}": value for name, value in _measured(learner, data, validation, device).items()}
+    looped.metrics.write(final)
+    looped.metrics.close()
+    _save_policy(learner, data, validation, config, task, space, folder, final, notes)
+    (folder / CHECKPOINT).unlink(missing_ok=True)
+    return TrainingResult(folder, looped.update, looped.seconds, final, len(data), len(data.counts))
+
+
+@dataclass(frozen=True)
+class Looped:
+    """Where a run's updates led: how many, in how many seconds, its open file of metrics, and what the last line is to hold."""
+
+    update: int
+    seconds: float
+    metrics: Metrics
+    final: dict[str, Any]
+
+
+def loop(
+    learner: Trained,
+    batch_of: Callable[[int], Any],
+    config: RunConfig,
+    folder: Path,
+    fingerprint: dict[str, Any],
+    *,
+    resume: bool,
+    watch: Watch,
+) -> Looped:
+    """Update a learner until it is done, with metrics and checkpoints; the caller keeps what came of it and removes the
+    checkpoint.
+
+    Args:
+        batch_of: Number of an update -> its batch, a function of the seed.
+        fingerprint: What must be the same for a checkpoint to be continued; JSON values.
+    """
     # Where an earlier process stopped.
     update, seconds_before, means = 0, 0.0, Means()
-    fingerprint = _fingerprint(config, data)
     if resume and (folder / CHECKPOINT).exists():
         where = checkpoint.restore(folder, learner, fingerprint)
         update, seconds_before, means = where["update"], where["seconds"], Means(**where["means"])
@@ -156,9 +200,8 @@ def _run(
             for optimizer in learner.optimizers.values():
                 for group in optimizer.param_groups:
                     group["lr"] = group["initial_lr"] * factor
-            batch = Batch.of(data, training[batches[update]], device, with_next=learner.looks_ahead)
             generator = torch.Generator().manual_seed(mixed(config.seed, 2, update))
-            means.add(learner.update(batch, update, generator))
+            means.add(learner.update(batch_of(update), update, generator))
             update += 1
             if watch.on_update is not None:
                 watch.on_update(update, config.updates)
@@ -179,18 +222,13 @@ def _run(
             if watch.clock() - saved >= config.checkpoint_every_s:
                 save()
                 saved = watch.clock()
-
-        # What came of it.
         seconds = seconds_before + watch.clock() - started
-        final: dict[str, Any] = {"update": update, "seconds": round(seconds, 3), "final": True}
-        final |= {f"validation_{name}": value for name, value in _measured(learner, data, validation, device).items()}
+        final = {"update": update, "seconds": round(seconds, 3), "final": True}
         final |= {f"training_{name}_last": value for name, value in metrics.last.items() if name in ("loss", "accuracy")}
-        metrics.write(final)
-    finally:
+    except BaseException:
         metrics.close()
-    _save_policy(learner, data, validation, config, task, space, folder, final)
-    (folder / CHECKPOINT).unlink(missing_ok=True)
-    return TrainingResult(folder, update, seconds, final, len(data), len(data.counts))
+        raise
+    return Looped(update, seconds, metrics, final)
 
 
 def _measured(learner: Learner, data: Transitions, which: np.ndarray, device: torch.device) -> dict[str, float]:
@@ -214,6 +252,7 @@ def _save_policy(
     space: gymnasium.Space[Any],
     folder: Path,
     final: dict[str, Any],
+    notes: Mapping[str, Any],
 ) -> None:
     network, architecture = learner.acting()
     details = {
@@ -229,6 +268,7 @@ def _save_policy(
             "actions": {str(action): count for action, count in data.action_counts().items()},
         },
         "versions": {"torch": torch.__version__, "safetensors": safetensors.__version__},
+        **notes,
     }
     save_policy(
         folder,
@@ -241,14 +281,7 @@ def _save_policy(
     )
 
 
-def _fingerprint(config: TrainingConfig, data: Transitions) -> dict[str, Any]:
-    """What must be the same for a checkpoint to be continued; the rest (threads, logging) may change."""
-    free = {item.name for item in fields(config) if item.metadata["is_free"]} | {"temperature"}
-    settings = {name: value for name, value in config.to_json().items() if name not in free}
-    return settings | {"decisions": len(data), "episodes": [count.episode for count in data.counts]}
-
-
-def _check(means: Means, update: int, config: TrainingConfig, folder: Path) -> None:
+def _check(means: Means, update: int, config: RunConfig, folder: Path) -> None:
     """Refuse to go on, or to keep a checkpoint, once a measure is no finite number."""
     wrong = means.wrong()
     if wrong is None:
@@ -263,7 +296,7 @@ def _check(means: Means, update: int, config: TrainingConfig, folder: Path) -> N
 
 
 @contextmanager
-def _explained(folder: Path, config: TrainingConfig) -> Iterator[None]:
+def explained(folder: Path, config: RunConfig) -> Iterator[None]:
     """Say what to do where the disk or the device is full."""
     again = f"interplay learn {config.algorithm} --config {folder / 'config.json'}"
     try:
