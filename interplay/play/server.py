@@ -46,6 +46,7 @@ from interplay.play.limits import (
 from interplay.play.partners.decider import Decider
 from interplay.play.partners.roster import Roster, acts_inside
 from interplay.play.player_socket import GameOver, Place, Refusal
+from interplay.play.workers.channel import Ended
 from interplay.play.workers.pool import Played, WorkerPool
 from interplay.record import Archive, Owner, journal
 from interplay.record.archive import new_episode_id
@@ -526,6 +527,14 @@ class PlayServer:
         except Exception:
             log.exception("episode %s stays in the journal", episode_id)
             return True
+
+    async def end_journal(self, episode_id: str, outcome: str) -> Ended:
+        """Write down how an episode ended whose worker died before it could; what the worker would have answered.
+
+        Raises:
+            RecordingError: If the disk is full, or the journal cannot be read.
+        """
+        return await asyncio.to_thread(leftovers.end_journal, self.archive.journal_folder, episode_id, outcome)
 
     def has_journal(self, episode_id: str) -> bool:
         """Whether an episode whose worker died can go on from its recording. A file that was killed before it held anything

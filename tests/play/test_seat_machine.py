@@ -500,10 +500,16 @@ class Seats(RuleBasedStateMachine):
         """Pages say nothing before they are welcome."""
         return self.pages[person].seat.is_welcomed
 
-    @rule(number=st.integers(0, 99), waits=st.booleans())
+    @rule(number=st.integers(0, 99), waits=st.booleans(), is_killed=st.sampled_from([False] * 5 + [True]))
     @move
-    def quit(self, number: int, waits: bool) -> None:
-        self.do(self.pick(self.welcomed(), number), "quit")
+    def quit(self, number: int, waits: bool, is_killed: bool) -> None:
+        """Somebody does; their worker may be killed before it has read that."""
+        person = self.pick(self.welcomed(), number)
+        link = self.real_seat(person)[0].hosting.link if person is not None and is_killed else None
+        if link is not None:
+            os.kill(link.process.pid, signal.SIGSTOP)
+        self.do(person, "quit")
+        self.kill(link)
         if waits:
             self.settle()
 
@@ -576,11 +582,11 @@ class Seats(RuleBasedStateMachine):
         async def die() -> None:
             os.kill(link.process.pid, signal.SIGKILL)
             await until(
-                lambda: all(mine.num_deaths > num or not mine.is_live for mine, num in held),
+                lambda: all(len(mine.deaths) > num or not mine.is_live for mine, num in held),
                 lambda: f"games were not told: {[mine for mine, _ in held]}",
             )
 
-        held = [(mine, mine.num_deaths) for mine in self.model.live if self.games[id(mine)] in games]
+        held = [(mine, len(mine.deaths)) for mine in self.model.live if self.games[id(mine)] in games]
         self.run(die())
         self.host.num_kills += 1
         self.host.num_moves += 1
@@ -762,6 +768,35 @@ def test_the_agent_of_who_joins_a_game_whose_world_is_there_acts(host: Host) -> 
     (mine,) = moves.model.live
     assert [seat.acted_by for seat in mine.seats] == ["p0", "random"]
     moves.see(3)
+    moves.teardown()
+
+
+def test_who_quits_in_the_moment_in_which_the_worker_dies_has_quit(host: Host) -> None:
+    moves = Seats()
+    moves.meet(task="crew/pair", wheels=[None] * 3, num_steps=3, is_killed=False)
+    (mine,) = moves.model.live
+    while moves.num_recorded(moves.games[id(mine)]) <= 0:
+        moves.see(5)
+    moves.quit(number=1, waits=True, is_killed=True)  # looks into the recording
+    (ended,) = moves.pages["p0"].said("ended")
+    assert (mine.outcome, ended["outcome"], ended["by"]) == ("quit", "quit", mine.seats[1].name)
+    (episode,) = [one for one in host.archive.episodes() if one.id == ended["episode"]]
+    assert (ended["num_steps"], ended["total_reward"]) == (episode.num_steps, episode.total_reward)
+    moves.teardown()
+
+
+def test_a_long_game_survives_workers_that_die_now_and_then_and_not_one_after_the_other(host: Host) -> None:
+    moves = Seats()
+    moves.meet(task="crew/pair", wheels=[None] * 3, num_steps=1, is_killed=False)
+    (mine,) = moves.model.live
+    for num_deaths in (1, seat_model.MAX_DEATHS + 1):
+        host.loop.skipped_s += seat_model.DEATHS_WITHIN_S
+        for _ in range(num_deaths):
+            assert mine.is_live
+            moves.kill(moves.real_seat("p0")[0].hosting.link)
+            moves.settle()
+            moves.see(1)
+    assert mine.outcome == "interrupted"
     moves.teardown()
 
 

@@ -9,9 +9,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from interplay.play.workers.channel import Acting
+from interplay.play.workers.channel import Acting, Ended
 from interplay.record import Archive, RecordingError, journal
-from interplay.record.rewards import counted
+from interplay.record.rewards import counted, total_of
 from interplay.record.schema import Header
 from interplay.store import PlaySession, sessions
 from interplay.tasks import Task
@@ -164,6 +164,25 @@ def last_acting(paths: list[Path], header: Header) -> dict[str, Acting]:
         earned = steps.column(f"reward.{seat}").slice(0, since).to_pylist()
         found[seat] = Acting(last, last, since, sum(map(counted, earned)))
     return found
+
+
+def end_journal(folder: Path, episode: str, outcome: str) -> Ended:
+    """Write down how an episode ended whose worker was killed before it could; one that says so already stays as it is.
+
+    Returns:
+        What the worker would have answered.
+    Raises:
+        RecordingError: If the disk is full, or the journal cannot be read or is in use.
+    """
+    paths = journal.segments(folder, episode)
+    if not journal.holds_observations(paths):
+        return Ended(outcome, None, (), 0)
+    with journal.claim(paths):
+        outcome = journal.write_end(paths, outcome)
+    record = journal.Journal(paths)
+    steps = record.table([f"reward.{seat}" for seat in record.header.seats]).slice(1)  # the first row is the first observation
+    rewards = tuple(total_of(column.to_numpy()) for column in steps.columns)
+    return Ended(outcome, str(paths[0]), rewards, steps.num_rows)
 
 
 def _wait_for_writers(folder: Path) -> None:
