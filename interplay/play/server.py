@@ -247,8 +247,7 @@ class PlayServer:
     def _keep(self, found: Leftovers) -> None:
         """Seats for everybody who may come back; a world is built when they do."""
         for header, rows, acting in found.games:
-            # Of a study it is not known any more which: nobody joins, and nobody is told of agents who may not be told.
-            study = ForStudy("", is_blind=True) if any(row.enrolment_id is not None for row in rows) else None
+            study = leftovers.study_of(rows)
             game = self._new_game(header.task, rows[0].seed, episode_id=header.episode, state=State.HELD, study=study)
             seats = {seat.name: seat for seat in game.seats}
             for row in rows:
@@ -258,7 +257,7 @@ class PlayServer:
                 seats[name].owner = seats[name].owner or header.owners[name]
             game.hold_for(self.resume_s)
         for row, task in found.untaken:
-            game = self._new_game(task, row.seed)
+            game = self._new_game(task, row.seed, study=leftovers.study_of([row]))
             self._seat_again(game, game.seats[0], row)
             asyncio.get_running_loop().call_later(self._untaken_s, self._drop_untaken, row.id)
         for session, episode_id in found.lost.items():
@@ -357,6 +356,7 @@ class PlayServer:
                     actor_kind=actor_kind,
                     participant_id=participant_id,
                     seat=seat.name,
+                    for_study=None if study is None else study.to_json(),
                     now=datetime.now(UTC),
                 )
         except BaseException:

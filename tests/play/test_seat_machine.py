@@ -23,6 +23,7 @@ from trial_crews import crews_text
 
 import interplay.record
 from interplay.play.connections import wire
+from interplay.play.games.for_study import ForStudy
 from interplay.play.games.game import Game
 from interplay.play.games.seat import Seat
 from interplay.play.games.state import State
@@ -40,8 +41,11 @@ NUM_EXAMPLES = 8
 NUM_MOVES = int(os.environ.get("INTERPLAY_SEAT_MOVES", "0"))
 """At least so many, of which each did something; without it, those of `NUM_EXAMPLES`."""
 WITHIN_S = float(os.environ.get("WITHIN_S", "120"))
-TASKS = {"crew/two": "random", "crew/pair": None, "crew/three": "random"}
+STUDY = "crew/pair of a study"
+TASKS = {"crew/two": "random", "crew/pair": None, "crew/three": "random", STUDY: "noop"}
 """Task -> who acts there for a person who is gone."""
+STUDIES = {STUDY: ("crew/pair", ForStudy("orders", fallback="noop", wait_s=0.0))}
+"""Of these tasks: which one it is, and what a study says about it."""
 MAX_PEOPLE = 7
 
 
@@ -88,7 +92,7 @@ class Host:
             secret=b"s" * 32,
             num_workers=2,
             suites=[parse_suite(crews_text())],
-            partners={task: agent or "none" for task, agent in TASKS.items()},
+            partners={task: agent or "none" for task, agent in TASKS.items() if task not in STUDIES},
             untaken_s=seat_model.UNTAKEN_S,
             seat_kept_s=seat_model.KEPT_S,
             idle_s=seat_model.IDLE_S,
@@ -376,11 +380,12 @@ class Seats(RuleBasedStateMachine):
         if len(self.people()) >= MAX_PEOPLE:
             return None
         person = f"p{next(self.names)}"
+        name, study = STUDIES.get(task, (task, None))
+        partner = partner if study is None else None
+        wanted = {"actor": person, "countdown_s": 0, "partner": partner, "wheel": wheel, "study": study}
 
         async def ask() -> None:
-            grant = await asyncio.to_thread(
-                self.play.create_session, task, actor=person, countdown_s=0, partner=partner, wheel=wheel
-            )
+            grant = await asyncio.to_thread(self.play.create_session, name, **wanted)
             self.sessions[person] = grant.session
             self.host.num_moves += 1
             await asyncio.sleep(0)
@@ -687,8 +692,9 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
 def test_after_a_kill_nobody_waits_long_for_who_does_not_come_back_nor_at_all_for_whom_an_agent_had_replaced(
     host: Host,
 ) -> None:
+    """Their study names the agent: of the task nobody would act."""
     moves = Seats()
-    moves.meet(task="crew/two", wheels=[None] * 3, num_steps=3, is_killed=False)
+    moves.meet(task=STUDY, wheels=[None] * 3, num_steps=3, is_killed=False)
     (mine,) = moves.model.live
     moves.kill_the_server(number=0)
     moves.come("p1")
@@ -712,7 +718,7 @@ def test_after_a_kill_nobody_waits_long_for_who_does_not_come_back_nor_at_all_fo
     assert mine.clock_is_on
     moves.see(3)
     moves.teardown()
-    assert [owner for _, owner in mine.owners["a"]][-3:] == ["random", "p0", "random"]
+    assert [owner for _, owner in mine.owners["a"]][-3:] == ["noop", "p0", "noop"]
 
 
 def test_who_is_given_up_while_a_world_is_rebuilt_and_is_back_before_it_leaves_the_others_waited_for(host: Host) -> None:
