@@ -83,7 +83,7 @@ class Host:
         self.loop = SkippingLoop()
         self.loop.run_until_complete(self.start())
         self.num_moves = self.num_kills = self.num_restarts = 0
-        self.failure: Exception | None = None
+        self.failure: BaseException | None = None
 
     async def start(self) -> None:
         self.archive = interplay.record.open(self.root)
@@ -152,7 +152,7 @@ def move(act: Callable[..., None]) -> Callable[..., None]:
             self.moves.append(f"{act.__name__} {drawn}")
         try:
             act(self, **drawn)
-        except Exception as error:
+        except BaseException as error:  # a test that takes too long, too
             if self.host.failure is None:
                 error.add_note("after:\n" + "\n".join(self.moves))
                 self.host.failure = error
@@ -807,6 +807,7 @@ def test_a_long_game_survives_workers_that_die_now_and_then_and_not_one_after_th
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1200 + NUM_MOVES)  # some ten moves a second, on a machine that does nothing else
 def test_whatever_people_and_processes_do_seats_and_recordings_stay_right(host: Host) -> None:
     machine_settings = settings(
         max_examples=NUM_EXAMPLES,
@@ -823,7 +824,7 @@ def test_whatever_people_and_processes_do_seats_and_recordings_stay_right(host: 
         while host.num_moves < NUM_MOVES:
             run_state_machine_as_test(Seats, settings=machine_settings)
             print(f"{host.num_moves} moves", flush=True)
-    except Exception as error:
+    except BaseException as error:
         raise (host.failure or error) from None
     finally:
         print(f"{host.num_moves} moves, {host.num_kills} workers and {host.num_restarts} servers killed")
