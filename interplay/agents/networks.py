@@ -41,11 +41,11 @@ class NatureCNN(nn.Module):
 
     def forward(self, observations: torch.Tensor) -> torch.Tensor:
         """Logits, float32, shape (B, num_actions), of observations, uint8, shape (B, in_channels, 84, 84)."""
-        x = observations.to(torch.float32).div_(255).contiguous(memory_format=torch.channels_last)
-        x = torch.relu(self.conv1(x))  # (B, 32, 20, 20)
-        x = torch.relu(self.conv2(x))  # (B, 64, 9, 9)
-        x = torch.relu(self.conv3(x))  # (B, 64, 7, 7)
-        x = torch.relu(self.hidden(x.flatten(1)))  # (B, 512)
+        x = observations.to(torch.float32, memory_format=torch.channels_last).div_(255)
+        x = self.conv1(x).relu_()  # (B, 32, 20, 20)
+        x = self.conv2(x).relu_()  # (B, 64, 9, 9)
+        x = self.conv3(x).relu_()  # (B, 64, 7, 7)
+        x = self.hidden(x.flatten(1)).relu_()  # (B, 512)
         return self.out(x)
 
 

@@ -149,6 +149,7 @@ def load_policy(folder: Path) -> Policy:
     try:
         import safetensors
         import safetensors.torch
+        import torch
 
         from interplay.agents import networks
     except ModuleNotFoundError as error:
@@ -175,6 +176,7 @@ def load_policy(folder: Path) -> Policy:
             f"policy {folder.name!r}: weights do not fit the architecture {description['architecture']}: {first_line}\n{remedy}"
         ) from None
     network.eval()
+    network.to(memory_format=torch.channels_last)  # else each call brings the weights into this order
     return Policy(description, network)
 
 
