@@ -442,6 +442,18 @@ class PlayServer:
             del self._places[session]
             self._set_states([session], "ended")
 
+    def dismiss(self, participant_id: int) -> None:
+        """Let nobody wait for a participant any more: their games end for them as for who has left. From any thread."""
+
+        def give_up() -> None:
+            for session, (game, seat) in list(self._places.items()):
+                if seat.owner is not None and seat.owner.participant_id == participant_id and seat.has_person:
+                    self._drop_untaken(session)
+                    game.give_up_on(seat)
+
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(give_up)
+
     def played(self, token: str) -> tuple[str | None, int | None]:
         """The recorded episode of a seat, and the participant who played it; None where there is none. From any thread.
 

@@ -246,6 +246,11 @@ class Game:
         self.stop_timers()
         self._give_up(self.seats[0])
 
+    def give_up_on(self, seat: Seat) -> None:
+        """Wait no longer for one of the players, whether they are there or not."""
+        if seat.last_words is None:
+            self._give_up(seat)
+
     def leave(self, words: str) -> None:
         """Send everybody a last message and close their sockets: the server ends."""
         self.closing.part(dict.fromkeys(self.seats, words))
