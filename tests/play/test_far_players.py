@@ -1,4 +1,4 @@
-"""A player far away beside one next door, on a real server: an Atari game for two, and a proxy that keeps what passes a while."""
+"""A player far away beside one next door, on a real server: an Atari game for two, and a proxy that keeps all a while."""
 
 from __future__ import annotations
 
