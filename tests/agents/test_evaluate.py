@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
+import interplay.record
 from interplay.agents.evaluate import evaluate
 from interplay.errors import NotFoundError
 from interplay.store import entrants
@@ -14,13 +15,13 @@ TASK = find("atari/breakout")
 
 
 @pytest.fixture
-def archive(new_archive, tmp_path):
-    archive = new_archive(tmp_path / "data")
+def archive(tmp_path):
+    archive = interplay.record.open(tmp_path / "data")
     yield archive
     archive.close()
 
 
-def test_two_processes_play_what_one_would_with_a_trained_policy(archive, new_archive, tmp_path):
+def test_two_processes_play_what_one_would_with_a_trained_policy(archive, tmp_path):
     import torch
 
     from interplay.agents.networks import NatureCNN
@@ -29,7 +30,7 @@ def test_two_processes_play_what_one_would_with_a_trained_policy(archive, new_ar
     torch.manual_seed(0)
     network = NatureCNN(18)
     details = {"architecture": {"name": "nature_cnn", "num_actions": 18, "in_channels": 4}, "temperature": 1.0}
-    other = new_archive(tmp_path / "other")
+    other = interplay.record.open(tmp_path / "other")
     for one in (archive, other):
         save_policy(one.root / "models" / "fresh", network, task=TASK, algorithm="bc", observation="dqn", details=details)
     seeds = [1, 2, 3]

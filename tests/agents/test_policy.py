@@ -5,6 +5,8 @@ import json
 import numpy as np
 import pytest
 
+import interplay.record
+
 torch = pytest.importorskip("torch")
 
 from interplay.agents import SeatedAgent, check_agent, decide, find, names  # noqa: E402
@@ -25,8 +27,8 @@ def one_thread():
 
 
 @pytest.fixture
-def archive(new_archive, tmp_path):
-    archive = new_archive(tmp_path / "data")
+def archive(tmp_path):
+    archive = interplay.record.open(tmp_path / "data")
     yield archive
     archive.close()
 

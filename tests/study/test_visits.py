@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from play_world import START, STUDY, TASK, PlayWorld, measured
 from sqlalchemy import text
 
+import interplay.record
 from interplay.errors import NotFoundError
 from interplay.judge.ratings.answered import partner_comparisons
 from interplay.rank import leaderboard
@@ -36,8 +37,8 @@ CHOSEN = STUDY.replace("[pay]", '[play]\nchoice = "chosen"\n[pay]') + SECOND
 
 
 @pytest.fixture
-def archive(new_archive, tmp_path):
-    archive = new_archive(tmp_path)
+def archive(tmp_path):
+    archive = interplay.record.open(tmp_path)
     yield archive
     archive.close()
 

@@ -10,6 +10,7 @@ import pytest
 from itsdangerous import URLSafeSerializer
 from study_world import open_study
 
+import interplay.record
 from interplay import testing
 from interplay.play.connections.tokens import operator_token
 from interplay.record import proofs
@@ -54,8 +55,8 @@ EMAIL = OPEN.replace("[channels.open]", "[channels.email]\n[raffle]\nwinners = 1
 
 
 @pytest.fixture(scope="module")
-def archive(new_archive, tmp_path_factory):
-    archive = new_archive(tmp_path_factory.mktemp("class"))
+def archive(tmp_path_factory):
+    archive = interplay.record.open(tmp_path_factory.mktemp("class"))
     yield archive
     archive.close()
 
