@@ -176,7 +176,8 @@ def load_policy(folder: Path) -> Policy:
             f"policy {folder.name!r}: weights do not fit the architecture {description['architecture']}: {first_line}\n{remedy}"
         ) from None
     network.eval()
-    network.to(memory_format=torch.channels_last)  # else each call brings the weights into this order
+    # Else each call brings the weights into this order.
+    network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
     return Policy(description, network)
 
 
