@@ -148,7 +148,7 @@ def move(act: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(act)
     def noted(self: Seats, **drawn: Any) -> None:
-        if drawn:
+        if drawn or act.__name__ == "time_passes":
             self.moves.append(f"{act.__name__} {drawn}")
         try:
             act(self, **drawn)
@@ -274,7 +274,7 @@ class Seats(RuleBasedStateMachine):
                     "connected": seat.connection is not None,
                     "welcomed": seat.is_welcomed,
                     "waits": seat._timer is not None
-                    or (seat.session is not None and not seat.has_come and game.state is not State.HELD),
+                    or (seat.has_person and not seat.has_come and game.state is not State.HELD),
                 }
                 should_be = {
                     "person": one.person,
@@ -773,6 +773,20 @@ def test_the_agent_of_who_joins_a_game_whose_world_is_there_acts(host: Host) -> 
     moves.all_of_a_game_start(number=0)
     (mine,) = moves.model.live
     assert [seat.acted_by for seat in mine.seats] == ["p0", "random"]
+    moves.see(3)
+    moves.teardown()
+
+
+def test_who_does_not_come_back_after_a_kill_is_waited_for_no_longer_and_the_others_play_on(host: Host) -> None:
+    moves = Seats()
+    moves.meet(task=STUDY, wheels=[None] * 3, num_steps=3, is_killed=False)
+    (mine,) = moves.model.live
+    moves.kill_the_server(number=0)
+    moves.come("p1")
+    moves.do("p1", "start")
+    for _ in range(2):  # first an agent acts for p0, then p0 is given up
+        moves.time_passes()
+    assert (mine.seats[0].person, mine.seats[0].acted_by, mine.clock_is_on) == (None, "noop", True)
     moves.see(3)
     moves.teardown()
 
