@@ -11,7 +11,7 @@ import shutil
 import sqlite3
 import ssl
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from functools import cache
 from pathlib import Path
@@ -20,8 +20,6 @@ import pytest
 from hypothesis import settings
 from sqlalchemy import Engine, make_url
 
-import interplay.record
-from interplay.record import Archive
 from interplay.store import Database, database
 
 CHROMIUM = os.environ.get("INTERPLAY_CHROMIUM") or shutil.which("chromium") or "/usr/bin/chromium"
@@ -112,12 +110,6 @@ def statements_compiled_once(first_engines, empty_tables):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(database, "_migrate", migrate_and_share)
         yield
-
-
-@pytest.fixture(scope="session")
-def new_archive() -> Callable[[Path], Archive]:
-    """Opens a data folder: `new_archive(folder)`."""
-    return interplay.record.open
 
 
 @pytest.fixture(scope="session")

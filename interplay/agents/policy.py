@@ -176,6 +176,7 @@ def load_policy(folder: Path) -> Policy:
     try:
         import safetensors
         import safetensors.torch
+        import torch
 
         from interplay.agents import networks
     except ModuleNotFoundError as error:
@@ -203,7 +204,8 @@ def load_policy(folder: Path) -> Policy:
         raise PolicyError(
             f"policy {folder.name!r}: weights do not fit the architecture {description['architecture']}: {first_line}\n{remedy}"
         ) from None
-    network.requires_grad_(False).eval()
+    # In the memory order of convolutions, else each call brings the weights into it.
+    network.requires_grad_(False).eval().to(memory_format=torch.channels_last)
     return Policy(description, network)
 
 

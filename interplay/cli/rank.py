@@ -71,6 +71,14 @@ def rank(
         Path | None,
         typer.Option("--answers", help="Read a CSV instead of the database: left,right,outcome and optional task,judge,time."),
     ] = None,
+    partners: Annotated[
+        str | None,
+        typer.Option(
+            "--partners",
+            metavar="QUESTION",
+            help="Rank partners by this question about two just met in studies of play, such as prefer.",
+        ),
+    ] = None,
     method: Annotated[MethodName, typer.Option("--method", help="How answers become a ranking.")] = MethodName.trueskill,
     bootstrap: Annotated[int, typer.Option("--bootstrap", min=0, help="Resamples for intervals; 0 for none.")] = 0,
     resample: Annotated[UnitName, typer.Option("--resample", help="What is resampled.")] = UnitName.answers,
@@ -94,7 +102,9 @@ def rank(
     """
     extras = _Extras(matrix, agreement, bias, transitivity)
     _check(as_csv, as_json, extras, method, drift, step_days, level)
-    comparisons = _from_file(answers) if answers is not None else _from_database(data, database)
+    if partners is not None and (answers is not None or agreement or bias):
+        raise typer.BadParameter("--partners reads its answers from the database, and goes without --agreement and --bias")
+    comparisons = _from_file(answers) if answers is not None else _from_database(data, database, partners)
     source = str(answers) if answers is not None else database or str(data)
     known = {comparison.task for comparison in comparisons}
     if task is not None and task not in known:
@@ -177,17 +187,17 @@ def _from_file(path: Path) -> list[Comparison]:
         return read_answers(path, on_progress=report)
 
 
-def _from_database(data: Path, database: str | None) -> list[Comparison]:
-    """Every answer of the log that counts."""
+def _from_database(data: Path, database: str | None, partners: str | None) -> list[Comparison]:
+    """Every answer of the log that counts; or those to a question about partners."""
     if database is None and not (data / "interplay.db").exists():
         raise NoAnswersError(
             f"no answers in {data}: it holds no interplay.db\n"
             "Name the folder with --data, rank a file with --answers, or begin with:  interplay demo --fast"
         )
-    from interplay.judge.ratings.answered import comparisons
+    from interplay.judge.ratings.answered import comparisons, partner_comparisons
 
     with working("reading answers"), closing(open_archive(data, database)) as archive:
-        return comparisons(archive.database)
+        return comparisons(archive.database) if partners is None else partner_comparisons(archive.database, partners)
 
 
 def _judgements(answers: Path | None, data: Path, database: str | None, task: str | None) -> list[Judgement]:

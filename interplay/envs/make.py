@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gymnasium
+
 from interplay.envs import backends
 from interplay.envs.base import EnvError, FramePolicy, PlayableEnv
 from interplay.tasks import Task, find
@@ -16,7 +18,7 @@ def make(task: Task | str, *, frames: FramePolicy | None = None) -> PlayableEnv:
     Raises:
         NotFoundError: If no task has that id; the nearest is offered.
         EnvError: If the world cannot be built: its backend or an extra is not installed, a ROM or id does not exist, an option
-            is wrong.
+            is wrong, or it has other seats than the task.
     """
     if isinstance(task, str):
         task = find(task)
@@ -30,11 +32,23 @@ def make(task: Task | str, *, frames: FramePolicy | None = None) -> PlayableEnv:
             f"task {task.id} is played with the backend {backend.name!r}, which needs {error.name}; it is not installed\n"
             f"Install it with:  {backend.install}"
         ) from None
+    if len(task.seats) > 1 and not _has_seats(env, task):
+        env.close()
+        raise EnvError(
+            f"task {task.id} has {len(task.seats)} seats ({', '.join(task.seats)}), and {task.env.id} is for one player\n"
+            "Leave seats out of the task, or choose a world for several: docs/backends.md lists them."
+        )
     if frames is not None:
         if frames == "replay" and not env.deterministic:
             raise EnvError(f"task {task.id} is not deterministic, so frames='replay' cannot rebuild it; use 'video'")
         env.frame_policy = frames
     return env
+
+
+def _has_seats(env: PlayableEnv, task: Task) -> bool:
+    """Whether a world has an action for each seat."""
+    space = env.action_space
+    return isinstance(space, gymnasium.spaces.Dict) and set(space.spaces) == set(task.seats)
 
 
 def prepare(task: Task, report: backends.Report | None = None, *, load: bool = False) -> None:

@@ -46,6 +46,7 @@ from interplay.play.limits import (
 from interplay.play.partners.decider import Decider
 from interplay.play.partners.roster import Roster, acts_inside
 from interplay.play.player_socket import GameOver, Place, Refusal
+from interplay.play.workers.channel import Ended
 from interplay.play.workers.pool import Played, WorkerPool
 from interplay.record import Archive, Owner, journal
 from interplay.record.archive import new_episode_id
@@ -246,8 +247,7 @@ class PlayServer:
     def _keep(self, found: Leftovers) -> None:
         """Seats for everybody who may come back; a world is built when they do."""
         for header, rows, acting in found.games:
-            # Of a study it is not known any more which: nobody joins, and nobody is told of agents who may not be told.
-            study = ForStudy("", is_blind=True) if any(row.enrolment_id is not None for row in rows) else None
+            study = leftovers.study_of(rows)
             game = self._new_game(header.task, rows[0].seed, episode_id=header.episode, state=State.HELD, study=study)
             seats = {seat.name: seat for seat in game.seats}
             for row in rows:
@@ -257,7 +257,7 @@ class PlayServer:
                 seats[name].owner = seats[name].owner or header.owners[name]
             game.hold_for(self.resume_s)
         for row, task in found.untaken:
-            game = self._new_game(task, row.seed)
+            game = self._new_game(task, row.seed, study=leftovers.study_of([row]))
             self._seat_again(game, game.seats[0], row)
             asyncio.get_running_loop().call_later(self._untaken_s, self._drop_untaken, row.id)
         for session, episode_id in found.lost.items():
@@ -356,6 +356,7 @@ class PlayServer:
                     actor_kind=actor_kind,
                     participant_id=participant_id,
                     seat=seat.name,
+                    for_study=None if study is None else study.to_json(),
                     now=datetime.now(UTC),
                 )
         except BaseException:
@@ -440,6 +441,18 @@ class PlayServer:
             game.lobby.free(seat)
             del self._places[session]
             self._set_states([session], "ended")
+
+    def dismiss(self, participant_id: int) -> None:
+        """Let nobody wait for a participant any more: their games end for them as for who has left. From any thread."""
+
+        def give_up() -> None:
+            for session, (game, seat) in list(self._places.items()):
+                if seat.owner is not None and seat.owner.participant_id == participant_id and seat.has_person:
+                    self._drop_untaken(session)
+                    game.give_up_on(seat)
+
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(give_up)
 
     def played(self, token: str) -> tuple[str | None, int | None]:
         """The recorded episode of a seat, and the participant who played it; None where there is none. From any thread.
@@ -526,6 +539,14 @@ class PlayServer:
         except Exception:
             log.exception("episode %s stays in the journal", episode_id)
             return True
+
+    async def end_journal(self, episode_id: str, outcome: str) -> Ended:
+        """Write down how an episode ended whose worker died before it could; what the worker would have answered.
+
+        Raises:
+            RecordingError: If the disk is full, or the journal cannot be read.
+        """
+        return await asyncio.to_thread(leftovers.end_journal, self.archive.journal_folder, episode_id, outcome)
 
     def has_journal(self, episode_id: str) -> bool:
         """Whether an episode whose worker died can go on from its recording. A file that was killed before it held anything

@@ -297,6 +297,9 @@ class Journal:
 
     Args:
         paths: Segments, oldest first.
+
+    Attributes:
+        end: The end marker, once all batches have been read.
     Raises:
         RecordingError: If the first one cannot be read. A later unreadable one counts as not written.
     """
@@ -306,6 +309,7 @@ class Journal:
             raise RecordingError("there is no journal to read")
         self.header = read_header(paths[0])
         self.paths = [paths[0]]
+        self._newest = paths[-1]
         firsts = [self.header.first_step]
         for path in paths[1:]:
             try:
@@ -319,6 +323,11 @@ class Journal:
         for index in range(len(self.paths)):
             later = [firsts[other] for other in range(index + 1, len(self.paths)) if holds_observations([self.paths[other]])]
             self._ends.append(min(later, default=2**31 - 1))
+
+    @property
+    def next_path(self) -> Path:
+        """The segment that whoever goes on with the episode writes."""
+        return self._newest.with_name(f"{self.header.episode}.{int(self._newest.name.split('.')[-2]) + 1}.arrows")
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """Batches of these columns over all segments, without what later segments replace."""
@@ -336,3 +345,25 @@ class Journal:
         schema = journal_schema(self.header)
         names = [name for name in schema.names if name != "frame"] if columns is None else list(columns)
         return pa.Table.from_batches(list(self.batches(names)), pa.schema([schema.field(name) for name in names]))
+
+
+def write_end(paths: Sequence[Path], outcome: str) -> str:
+    """Add the end marker that a killed writer could not, as a segment of its own. Hold their locks: `claim`.
+
+    Args:
+        paths: Segments of an episode of which something was recorded, oldest first.
+        outcome: Why it ended, where neither an end marker nor the world's last step says so.
+    Returns:
+        Why it ended.
+    Raises:
+        RecordingError: If the disk is full, or the first segment cannot be read.
+    """
+    journal = Journal(paths)
+    rows = journal.table(["terminated", "truncated"])
+    if journal.end is not None:
+        return journal.end.outcome
+    for name, why in (("terminated", "terminated"), ("truncated", "time_limit")):
+        if rows.column(name)[-1].as_py():
+            return why
+    JournalWriter(journal.next_path, journal.header).finish(End(outcome, {}))
+    return outcome

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -98,7 +97,7 @@ def resume(archive: Archive, episode_id: str) -> Resumed:
         table = _resumable(record, episode_id)
         world = make(record.header.task, frames=record.header.frames)
         try:
-            return _resume(archive, record, table, paths, world)
+            return _resume(archive, record, table, world)
         except BaseException:
             world.close()
             raise
@@ -117,7 +116,7 @@ def _resumable(record: Journal, episode_id: str) -> pa.Table:
     return table
 
 
-def _resume(archive: Archive, record: Journal, table: pa.Table, paths: list[Path], world: PlayableEnv) -> Resumed:
+def _resume(archive: Archive, record: Journal, table: pa.Table, world: PlayableEnv) -> Resumed:
     """Bring a fresh world to the journal's last step."""
     header = record.header
     episode_id = header.episode
@@ -128,9 +127,7 @@ def _resume(archive: Archive, record: Journal, table: pa.Table, paths: list[Path
     }
     snapshots = table.select(["step", "snapshot"]).drop_null()
     position = 0
-    number = int(paths[-1].name.split(".")[-2]) + 1
-    path = archive.journal_folder / f"{episode_id}.{number}.arrows"
-    recorder = Recorder(path, world, header.at(num_steps + 1), num_steps=num_steps)
+    recorder = Recorder(record.next_path, world, header.at(num_steps + 1), num_steps=num_steps)
     recorder.collection.sittings = archive.sittings(header)
     again = RecordedEpisode(world, collection=recorder.collection)
     again.start(header.seed)

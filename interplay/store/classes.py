@@ -15,6 +15,8 @@ CHANNEL = "class"
 """Of pupils, in `Participant.channel`."""
 FORGOTTEN = "#"
 """Begins what stands for a nickname that was erased."""
+TAKEN_OUT = "not in"
+"""Stands before the code of a class of who is in it no longer."""
 
 
 class PlayedSeat(NamedTuple):
@@ -72,6 +74,12 @@ def nickname_of(pupil: Participant) -> tuple[str, str] | None:
         return None
     code, _, nickname = pupil.worker.partition("/")
     return code, nickname
+
+
+def take_out(session: Session, pupil: Participant, code: str) -> None:
+    """Somebody is in this class no longer: their number stays theirs, and what they have played stays recorded."""
+    pupil.worker = f"{TAKEN_OUT} {code}/{FORGOTTEN}{pupil.id}"
+    session.flush()
 
 
 def participant(session: Session, participant_id: int) -> Participant | None:

@@ -331,6 +331,8 @@ class PlaySession(Base):
     """Who came then: `person`; `agent`, chosen after a while; or `nobody`, and the player left."""
     enrolment_id: Mapped[str | None] = mapped_column(default=None, index=True)
     """Of whoever plays it in a study."""
+    for_study: Mapped[str | None] = mapped_column(default=None)
+    """JSON: what a study or a class says about the game, `interplay.play.games.for_study`; None in old rows, too."""
 
 
 class EpisodeRow(Base):

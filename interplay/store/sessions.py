@@ -21,6 +21,7 @@ def open_session(
     actor_kind: str,
     participant_id: int | None,
     seat: str | None = None,
+    for_study: str | None = None,
     now: datetime,
 ) -> None:
     """Enter a new session."""
@@ -35,6 +36,7 @@ def open_session(
             actor_kind=actor_kind,
             participant_id=participant_id,
             seat=seat,
+            for_study=for_study,
         )
     )
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from sqlalchemy import exists, func, or_, select
+from sqlalchemy import String, cast, exists, func, literal, or_, select
 from sqlalchemy.orm import Session
 
 from interplay.store.episodes import measures_of
-from interplay.store.models import Enrolment, EpisodeRow, PlaySession, SeatStatistic, TaskRow, VisitAnswer
+from interplay.store.models import Ban, Enrolment, EpisodeRow, PlaySession, SeatStatistic, TaskRow, VisitAnswer
+from interplay.store.participants import PERSON
 
 SEEN_WITHIN = timedelta(hours=1)
 """Who has neither come nor begun a game for so long does not count as working."""
@@ -29,6 +30,25 @@ class PlayedSession(NamedTuple):
     episode: EpisodeRow | None
     frame_rate_hz: float | None
     measures: list[SeatStatistic]
+
+
+class PartnersCompared(NamedTuple):
+    """An answer about two partners just met.
+
+    Attributes:
+        question: Its id in the study.
+        first, second: The partners, as the recordings name them, in the order in which they were met.
+        value: `first`, `same` or `second`.
+        task: Of the second game.
+    """
+
+    question: str
+    first: str
+    second: str
+    value: str
+    task: str
+    participant_id: int
+    answered_at: datetime
 
 
 class VariantCount(NamedTuple):
@@ -98,6 +118,25 @@ def answers_of_study(session: Session, study: str) -> list[tuple[Enrolment, Visi
     """What people answered about partners, over all versions of a study, in the order of the answers."""
     query = select(Enrolment, VisitAnswer).join(Enrolment, VisitAnswer.enrolment_id == Enrolment.id)
     return [(one, answer) for one, answer in session.execute(query.where(Enrolment.study == study).order_by(VisitAnswer.id))]
+
+
+def partners_compared(session: Session) -> list[PartnersCompared]:
+    """What people answered about two partners just met, in all studies, in the order of the answers; without those who are
+    banned."""
+    judge = literal(PERSON) + cast(Enrolment.participant_id, String)
+    is_banned = select(Ban.id).where(Ban.judge == judge, Ban.lifted_at.is_(None)).exists()
+    query = (
+        select(
+            VisitAnswer.question, VisitAnswer.before_partner, VisitAnswer.partner, VisitAnswer.value, EpisodeRow.task,
+            Enrolment.participant_id, VisitAnswer.created_at,
+        )
+        .join(Enrolment, VisitAnswer.enrolment_id == Enrolment.id)
+        .join(EpisodeRow, VisitAnswer.episode_id == EpisodeRow.id)
+        .where(VisitAnswer.before_partner.is_not(None), VisitAnswer.value.is_not(None), ~is_banned)
+        .order_by(VisitAnswer.id)
+    )  # fmt: skip
+    rows: Any = session.execute(query)
+    return [PartnersCompared(*row) for row in rows]
 
 
 def last_game(session: Session, enrolment_id: str) -> datetime | None:

@@ -181,6 +181,16 @@ def rename(request: Request, code: str, form: FormPairs) -> Response:
     return see_other(f"/classes/{code}#who-played")
 
 
+@router.post("/classes/{code}/take-out")
+def take_out(request: Request, code: str, form: FormPairs) -> Response:
+    """Take a pupil out of the class, and out of the game they play."""
+    school_class, number = _own_class(request, code), dict(form).get("participant", "")
+    with contextlib.suppress(ValueError):
+        if classes_of(request).take_out(school_class.code, int(number)) and request.app.state.play is not None:
+            request.app.state.play.dismiss(int(number))
+    return see_other(f"/classes/{code}#who-played")
+
+
 @router.post("/classes/{code}/forget")
 def forget(request: Request, code: str) -> Response:
     """Erase the nicknames now."""

@@ -15,7 +15,7 @@ from interplay.store.scores import SCORE
 from interplay.study.scores import Board, Place, Scores, bins
 from interplay.study.scores.scores import today
 from interplay.tasks import Task
-from interplay.web.agent_access import judged_now
+from interplay.web.agent_access import judged_now, withheld_here
 from interplay.web.identity import known_participant
 from interplay.web.pages import find_task, render
 from interplay.web.plots import Histogram, histogram
@@ -72,7 +72,7 @@ def scores(request: Request, suite: str, name: str, statistic: str = "", period:
         request, "scores.html", "Play", headers=headers,
         task=task, statistics={one: words for one, (words, _, _) in known.items()}, chosen=chosen, title=title, period=period,
         periods=PERIODS, board=board, readable=readable, plot=board_plot(board, readable), is_lower_better=is_lower_better,
-        checked=checked,
+        checked=checked, withheld=withheld_here(request, [one.episode for one in board.top]),
     )  # fmt: skip
 
 

@@ -26,6 +26,7 @@ def tick(world: World, actions: Sequence[Action]) -> None:
         for seat, action in enumerate(actions):
             world.turn_to(seat)
             _play(world, action)
+        world.unseen = {}
         world.turn_to(0)
         world.updates.tick(world)
         mob_events.tick(world)
@@ -35,6 +36,7 @@ def tick(world: World, actions: Sequence[Action]) -> None:
             world.turn_to(seat)
             vitals.tick(world)
     finally:
+        world.unseen = {}
         world.turn_to(0)
     if world.rules["doDaylightCycle"] == "true":
         world.time = (world.time + 1) % DAY_TICKS
@@ -50,10 +52,21 @@ def _play(world: World, action: Action) -> None:
         if world.screen is None:
             hands.notice(world.player)
             mining.attack(world, action)
-            placing.use(world, action)
+            _use(world, action)
         if world.screen is not None:  # keys that were down when it opened are no clicks
             world.screen.before = screens.keys_down(action)
     world.befores[world.seat] = action
+
+
+def _use(world: World, action: Action) -> None:
+    """The use key. What it changes is seen in the next tick: two who place a block in one place have one placed there, that of
+    the first in the order of the seats, and the other keeps theirs."""
+    world.noted = noted = {}
+    try:
+        placing.use(world, action)
+    finally:
+        world.noted = None
+    world.unseen = noted | world.unseen
 
 
 def _press(world: World, action: Action) -> None:

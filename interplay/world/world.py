@@ -121,6 +121,9 @@ class World:
         befores: What each player did in the last tick.
         rng: All chance after the beginning.
         deaths: Mobs that died in the last tick, as `box` lists them, with their `killer`. Neither saved nor in the digest.
+        unseen: Cells that the hands of others have changed earlier in this tick -> the state that was there. Who comes later in
+            it has aimed at what was there before. Empty between ticks.
+        noted: What the one whose turn it is changes so; None while nobody uses their hands.
     """
 
     def __init__(self, seed: int, kind: str = "default", *, inhabited: bool = True) -> None:
@@ -149,6 +152,8 @@ class World:
         self.difficulty = "normal"
         self.rng = np.random.default_rng((seed, 1))
         self.deaths: list[dict[str, Any]] = []
+        self.unseen: dict[Position, int] = {}
+        self.noted: dict[Position, int] | None = None
         self._next_id = 1
         if inhabited:
             self._settle()
@@ -230,6 +235,8 @@ class World:
         """
         before = self.grid.set(x, y, z, state)
         if before != state:
+            if self.noted is not None:
+                self.noted.setdefault((x, y, z), before)
             self.updates.changed(self, x, y, z, before, state)
         return before
 

@@ -5,6 +5,7 @@ import sys
 import numpy as np
 import pytest
 
+import interplay.record
 from interplay import agents, envs
 from interplay.agents import AgentError, Decision, SeatedAgent, check_agent, decide, find, rollout
 from interplay.agents.base import as_agent
@@ -35,8 +36,8 @@ questions = [{ id = "overall", factor = "overall", kind = "overall", text = "Who
 
 
 @pytest.fixture
-def archive(new_archive, tmp_path):
-    archive = new_archive(tmp_path / "data")
+def archive(tmp_path):
+    archive = interplay.record.open(tmp_path / "data")
     yield archive
     archive.close()
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from gymnasium.spaces import Discrete
 
+import interplay.record
 from interplay.agents.evaluate import evaluate
 from interplay.errors import NotFoundError
 from interplay.store import entrants
@@ -15,13 +16,13 @@ TASK = find("atari/breakout")
 
 
 @pytest.fixture
-def archive(new_archive, tmp_path):
-    archive = new_archive(tmp_path / "data")
+def archive(tmp_path):
+    archive = interplay.record.open(tmp_path / "data")
     yield archive
     archive.close()
 
 
-def test_two_processes_play_what_one_would_with_a_trained_policy(archive, new_archive, tmp_path):
+def test_two_processes_play_what_one_would_with_a_trained_policy(archive, tmp_path):
     import torch
 
     from interplay.agents import networks
@@ -31,7 +32,7 @@ def test_two_processes_play_what_one_would_with_a_trained_policy(archive, new_ar
     architecture = {"name": "feedforward", "encoder": {"name": "conv", "shape": [4, 84, 84]}, "outputs": 18}
     network = networks.build(architecture)
     details = {"architecture": architecture, "temperature": 1.0}
-    other = new_archive(tmp_path / "other")
+    other = interplay.record.open(tmp_path / "other")
     for one in (archive, other):
         folder = one.root / "models" / "fresh"
         save_policy(folder, network, task=TASK, algorithm="bc", observation="dqn", space=Discrete(18), details=details)

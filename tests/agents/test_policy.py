@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
+import interplay.record
+
 torch = pytest.importorskip("torch")
 
 from safetensors.torch import load_file, save_file  # noqa: E402
@@ -30,8 +32,8 @@ def one_thread():
 
 
 @pytest.fixture
-def archive(new_archive, tmp_path):
-    archive = new_archive(tmp_path / "data")
+def archive(tmp_path):
+    archive = interplay.record.open(tmp_path / "data")
     yield archive
     archive.close()
 

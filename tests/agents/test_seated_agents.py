@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pytest
 
+import interplay.record
 from interplay.agents import find as find_agent
 from interplay.agents import rollout
 from interplay.agents.base import AgentError, check_agent
@@ -60,8 +61,8 @@ def pong(file):
 
 
 @pytest.fixture
-def archive(new_archive, tmp_path):
-    archive = new_archive(tmp_path / "data")
+def archive(tmp_path):
+    archive = interplay.record.open(tmp_path / "data")
     yield archive
     archive.close()
 

@@ -9,6 +9,7 @@ torch = pytest.importorskip("torch")
 
 from tiny_vpt import tiny_network  # noqa: E402
 
+import interplay.record
 from interplay.agents import AgentError, check_agent, rollout  # noqa: E402
 from interplay.agents.vpt.agent import VPTAgent  # noqa: E402
 from interplay.agents.vpt.codec import BUTTONS, Joint, decode, to_minerl  # noqa: E402
@@ -30,8 +31,8 @@ def test_a_network_of_any_weights_keeps_the_protocol_in_the_block_world():
     check_agent(VPTAgent("tiny", tiny_network()), FLAT, num_decisions=6)
 
 
-def test_a_rollout_in_the_block_world_is_recorded(new_archive, tmp_path):
-    archive = new_archive(tmp_path / "data")
+def test_a_rollout_in_the_block_world_is_recorded(tmp_path):
+    archive = interplay.record.open(tmp_path / "data")
     agent = VPTAgent("tiny", tiny_network())
     episode = rollout(archive, FLAT, agent, 1, rng=np.random.default_rng(0), max_steps=8)
     assert (episode.actor, episode.num_steps) == ("tiny", 8)

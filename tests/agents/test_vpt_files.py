@@ -12,6 +12,7 @@ torch = pytest.importorskip("torch")
 
 from tiny_vpt import TINY, model_document, tiny_network, write_files  # noqa: E402
 
+import interplay.record
 from interplay.agents import find, names  # noqa: E402
 from interplay.agents.vpt.agent import load_network  # noqa: E402
 from interplay.agents.vpt.checkpoint import CheckpointError, build, read_model, read_weights  # noqa: E402
@@ -139,7 +140,7 @@ def test_weights_that_do_not_fit_say_what_was_found(tmp_path):
         read_weights(path)
 
 
-def test_published_files_become_an_agent_of_the_data_folder(tmp_path, new_archive, capsys):
+def test_published_files_become_an_agent_of_the_data_folder(tmp_path, capsys):
     network = tiny_network()
     model, weights = write_files(tmp_path, network)
     command = ["agents", "import-vpt", str(model), str(weights), "--name", "tiny", "--data", str(tmp_path / "data")]
@@ -152,7 +153,7 @@ def test_published_files_become_an_agent_of_the_data_folder(tmp_path, new_archiv
     again = load_network(folder)
     assert again.architecture == TINY
     assert all(torch.equal(tensor, again.state_dict()[name]) for name, tensor in network.state_dict().items())
-    archive = new_archive(tmp_path / "data")
+    archive = interplay.record.open(tmp_path / "data")
     assert (names(archive)[-1].name, names(archive)[-1].kind) == ("tiny", "vpt")
     assert find("tiny", archive).name == find(str(folder)).name == "tiny"
     archive.close()

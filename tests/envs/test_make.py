@@ -202,3 +202,10 @@ def test_a_program_with_a_world_drawn_by_pygame_still_ends_when_told_to():
     process.terminate()
     assert process.wait(60) == -signal.SIGTERM
     process.communicate()
+
+
+def test_a_world_for_one_player_has_no_more_seats():
+    breakout = find("atari/breakout")
+    two = Task.from_json(breakout.to_json() | {"seats": ["left", "right"]})
+    with pytest.raises(EnvError, match=r"2 seats \(left, right\), and ale:breakout is for one player\nLeave seats out"):
+        make(two)

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import interplay.record
 from interplay.agents import find as find_agent
 from interplay.agents import rollout
 from interplay.envs import EnvError, Observer, make
@@ -152,8 +153,8 @@ def test_on_held_out_seeds_the_two_stand_apart_and_near(seed):
     assert abs(first.y - second.y) <= 2
 
 
-def test_a_rollout_of_two_agents_verifies(new_archive, tmp_path):
-    archive = new_archive(tmp_path / "data")
+def test_a_rollout_of_two_agents_verifies(tmp_path):
+    archive = interplay.record.open(tmp_path / "data")
     agents = {"first": find_agent("random"), "second": find_agent("noop")}
     episode = rollout(archive, small(), agents, seed=7001, rng=np.random.default_rng(4), max_steps=60)
     assert [(held.seat, held.actor) for held in episode.seats] == [("first", "random"), ("second", "noop")]
@@ -161,8 +162,8 @@ def test_a_rollout_of_two_agents_verifies(new_archive, tmp_path):
     archive.close()
 
 
-def test_a_game_with_a_takeover_and_a_handover_verifies(new_archive, tmp_path):
-    archive = new_archive(tmp_path / "data")
+def test_a_game_with_a_takeover_and_a_handover_verifies(tmp_path):
+    archive = interplay.record.open(tmp_path / "data")
     task = small(kind="flat")
     world = make(task)
     recorder = archive.recorder(task, world, seed=3, actor="ann", actor_kind="human")

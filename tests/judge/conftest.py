@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 from judging_world import AT_ONCE, Clock, fill
 
+import interplay.record
 from interplay.judge import Judging
 
 
 @pytest.fixture
-def archive(new_archive, tmp_path):
+def archive(tmp_path):
     """An empty data folder."""
-    archive = new_archive(tmp_path / "data")
+    archive = interplay.record.open(tmp_path / "data")
     yield archive
     archive.database.close()
 

@@ -39,10 +39,10 @@ def rows(board: dict) -> list:
 
 
 @pytest.fixture
-def both(archive, new_archive, clock, tmp_path):
+def both(archive, clock, tmp_path):
     """A log by ada and mallory in turns, and another by ada alone who gave the same answers about the same pairs."""
     judging = Judging(fill(archive), rng=np.random.default_rng(0), clock=clock, rules=AT_ONCE)
-    alone = new_archive(tmp_path / "alone")
+    alone = interplay.record.open(tmp_path / "alone")
     without = Judging(fill(alone), rng=np.random.default_rng(0), clock=clock, rules=AT_ONCE)
     for number in range(12):
         judge = "mallory" if number % 3 == 1 else "ada"

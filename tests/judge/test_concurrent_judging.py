@@ -32,12 +32,12 @@ NUM_ANSWERS = 400
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def archive(request, tmp_path, new_archive):
+def archive(request, tmp_path):
     """A full data folder on either database."""
     if request.param == "postgresql":
         archive = interplay.record.open(tmp_path / "data", database=request.getfixturevalue("postgres_url"))
     else:
-        archive = new_archive(tmp_path / "data")
+        archive = interplay.record.open(tmp_path / "data")
     fill(archive, tasks=TASKS, agents=[f"agent-{number}" for number in range(6)], num_seeds=5)
     yield archive
     archive.database.close()

@@ -12,6 +12,7 @@ av = pytest.importorskip("av")
 
 from tiny_vpt import tiny_network  # noqa: E402
 
+import interplay.record
 from interplay.agents import NoopAgent, rollout  # noqa: E402
 from interplay.agents.vpt.agent import save  # noqa: E402
 from interplay.agents.vpt.network import resized  # noqa: E402
@@ -167,8 +168,8 @@ def test_the_cursor_of_a_recording_is_in_its_latents(network, tmp_path):
     assert np.abs(opened - closed).max() > 0.01
 
 
-def test_episodes_are_embedded_with_the_picture_after_their_last_action(network, tmp_path, new_archive, capsys):
-    archive = new_archive(tmp_path / "data")
+def test_episodes_are_embedded_with_the_picture_after_their_last_action(network, tmp_path, capsys):
+    archive = interplay.record.open(tmp_path / "data")
     for seed, steps in ((1, 5), (2, 9)):
         rollout(archive, find("atari/breakout"), NoopAgent(), seed, rng=np.random.default_rng(0), max_steps=steps)
     archive.close()

@@ -5,6 +5,7 @@ import resource
 import numpy as np
 import pytest
 
+import interplay.record
 from interplay.envs import make
 from interplay.learn import TransitionError, load
 from interplay.record import Owner, RecordedEpisode, RecordingError
@@ -15,9 +16,9 @@ LAKE = find("gymnasium/frozen_lake")
 
 
 @pytest.fixture(scope="module")
-def ended(tmp_path_factory, new_archive):
+def ended(tmp_path_factory):
     """Breakout played to the end of the game, so that the world ends it, at step numbers that no skip divides."""
-    archive = new_archive(tmp_path_factory.mktemp("ended") / "data")
+    archive = interplay.record.open(tmp_path_factory.mktemp("ended") / "data")
     episodes = [play(archive, find("atari/breakout"), seed, 4000, lambda rng: int(rng.choice([1, 3, 4]))) for seed in (1, 2)]
     yield episodes
     archive.close()
@@ -119,8 +120,8 @@ def test_a_full_disk_says_so_and_leaves_nothing(archive, tmp_path):
     assert [path.suffix for path in (tmp_path / "cache").iterdir()] == [".lock"]
 
 
-def test_numbers_of_a_world_are_observations_too(new_archive, tmp_path):
-    archive = new_archive(tmp_path / "data")
+def test_numbers_of_a_world_are_observations_too(tmp_path):
+    archive = interplay.record.open(tmp_path / "data")
     episode = play(archive, LAKE, 1, 500, lambda rng: int(rng.integers(4)))
     data = load([episode], observation="state", offsets=ALL)
     assert data.observation_shape == (16,)
@@ -136,8 +137,8 @@ def test_a_world_without_numbers_says_what_to_choose(archive):
         load(archive.episodes(seeds=[1]), observation="state")
 
 
-def test_each_seat_has_its_own_actions_rewards_and_owners(new_archive, tmp_path):
-    archive = new_archive(tmp_path / "data")
+def test_each_seat_has_its_own_actions_rewards_and_owners(tmp_path):
+    archive = interplay.record.open(tmp_path / "data")
     task = find("overcooked/cramped_room")
     env = make(task)
     owners = {"first": Owner("ann", "human"), "second": Owner("bot", "agent")}

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 
 KEPT_S, UNTAKEN_S, IDLE_S, RESUME_S = 1000.0, 3000.0, 9000.0, 27000.0
 """How long a seat waits for a lost socket, for its first one, for a player who does nothing, and after a kill of the server."""
-MAX_DEATHS = 3
+MAX_DEATHS, DEATHS_WITHIN_S = 3, 600.0
+"""A game is over whose workers died more often in so long."""
 NAMES = {"random": "random", "noop": "noop", "trial_agents:Raises": "raises"}
 """Agent -> its name in recordings."""
 RESTORABLE = ("random", "noop")
@@ -47,7 +48,8 @@ class Game:
     seats: list[Seat]
     state: str = "waiting"
     outcome: str | None = None
-    num_deaths: int = 0
+    deaths: list[float] = field(default_factory=list)
+    """When its workers died, since the server was started."""
     restoring: float | None = None
     owners: dict[str, list[tuple[int, str]]] = field(default_factory=dict)
     """Seat -> who acts there from which step on, since it began."""
@@ -191,8 +193,8 @@ class Model:
             seat.agent = "noop"
 
     def worker_died(self, game: Game) -> None:
-        game.num_deaths += 1
-        if game.num_deaths > MAX_DEATHS:
+        game.deaths.append(self.now)
+        if sum(self.now - at < DEATHS_WITHIN_S for at in game.deaths) > MAX_DEATHS:
             self._over(game, "interrupted")
 
     def server_died(self, num_steps: dict[int, int]) -> None:
@@ -214,7 +216,7 @@ class Model:
                 if seat.person is not None:
                     seat.deadline = self.now + RESUME_S
             if game.is_live:
-                game.state, game.num_deaths, game.restoring = "held", 0, None
+                game.state, game.deaths, game.restoring = "held", [], None
 
     # Rules
 

@@ -9,6 +9,7 @@ import signal
 import numpy as np
 import pytest
 
+import interplay.record
 from interplay.agents import rollout
 from interplay.agents.simple import RandomAgent
 from interplay.play.beside import drawer as drawers
@@ -43,8 +44,8 @@ text = "Who played better?"
 
 
 @pytest.fixture(scope="module")
-def episode(new_archive, tmp_path_factory) -> Episode:
-    archive: Archive = new_archive(tmp_path_factory.mktemp("drawn"))
+def episode(tmp_path_factory) -> Episode:
+    archive: Archive = interplay.record.open(tmp_path_factory.mktemp("drawn"))
     return rollout(archive, parse_suite(CARTPOLE).tasks[0], RandomAgent(), 2, rng=np.random.default_rng(0), max_steps=40)
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import interplay.record
 from interplay.agents import find as find_agent
 from interplay.agents import rollout
 from interplay.play.beside.films import LATER, NOW, Films
@@ -27,8 +28,8 @@ def recorded(archive: Archive, *, num_steps: int = 60, seed: int = 1) -> Episode
 
 
 @pytest.fixture
-def archive(new_archive: Callable[[Path], Archive], tmp_path: Path) -> Archive:
-    return new_archive(tmp_path)
+def archive(tmp_path: Path) -> Archive:
+    return interplay.record.open(tmp_path)
 
 
 @pytest.fixture

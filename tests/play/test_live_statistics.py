@@ -196,8 +196,8 @@ def test_a_game_whose_worker_was_killed_ends_with_the_right_values(server, archi
     assert measured(server, capsys, "--statistic", "score")["num_different"] == 0
 
 
-def test_a_game_nobody_goes_on_with_is_sealed_with_its_values(tmp_path, new_archive):
-    archive = new_archive(tmp_path / "data")
+def test_a_game_nobody_goes_on_with_is_sealed_with_its_values(tmp_path):
+    archive = interplay.record.open(tmp_path / "data")
     env = make(find("atari/space_invaders"))
     recorder = archive.recorder(env.task, env, seed=3, actor="tester", actor_kind="agent")
     episode = RecordedEpisode(env, recorder)

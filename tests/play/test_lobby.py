@@ -16,6 +16,7 @@ from interplay.play.games.for_study import ForStudy
 from interplay.play.games.seat import Seat
 from interplay.play.server import PlayServer
 from interplay.store import PlaySession, sessions
+from interplay.study.people import People
 
 pytest.importorskip("pettingzoo")
 
@@ -75,9 +76,23 @@ def test_the_first_has_waited_for_the_second_and_the_next_reads_how_long(tmp_pat
             waits = await waits_of(play, 1)
             assert waits["ann"][1] == "person"
             assert waits["bob"] == (None, None)
-            cid = await come(play, PONG, "cid")
+            people = People(play.archive.database)
+            numbers = [people.find_or_add(name) for name in ("cid", "dan")]
+            cid = await come(play, PONG, "cid", participant_id=numbers[0])
             await until(lambda: cid.said("lobby"))
             assert told(cid)["waits"] == [[waits["ann"][0], True]]
+            dan = await come(play, PONG, "dan", participant_id=numbers[1])
+            await see(dan, 3)
+            play.dismiss(numbers[1])
+            assert (await ended(dan))["outcome"] == "left"
+            await until(lambda: cid.states[dan.seat.name] == "agent")  # who was dismissed keeps nobody from playing
+            eve = await come(play, PONG, "eve", participant_id=numbers[1])
+            await until(lambda: eve.said("lobby"))
+            play.dismiss(numbers[1])
+            await ended(eve)
+            grant = play.create_session(PONG, participant_id=numbers[1])
+            play.dismiss(numbers[1])
+            await until(lambda: grant.session not in play._places)
 
     asyncio.run(scenario())
 

@@ -207,6 +207,11 @@ def test_a_world_that_fails_ends_its_own_session_with_a_reason(quiet_server: Run
         # The traceback is in the log; a player reads nothing of our code and folders.
         assert str(failed.value) == ("the game's world had an error and stopped\nWhat you played until then is kept.")
         assert failing.steps[-1] == 39
+        with pytest.raises(PlayClientError, match="the game's world had an error"):
+            await server.open("trial/crowd")
+        assert (
+            "2 seats (left, right), and gym:trial_worlds:TrialCounter-v0 is for one" in (server.data / "server.log").read_text()
+        )
         for watcher in others:
             await watcher.client.quit()
         await asyncio.gather(*playing)

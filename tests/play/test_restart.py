@@ -19,6 +19,8 @@ from play_watcher import Watcher
 import interplay.record
 from interplay.envs import make
 from interplay.play.client import PlayClient, PlayClientError
+from interplay.play.games import leftovers
+from interplay.play.games.for_study import ForStudy
 from interplay.play.server import PlayServer
 from interplay.record import Archive, journal
 from interplay.record.journal import is_live
@@ -194,3 +196,14 @@ def test_a_game_whose_player_does_not_come_back_is_sealed_and_its_late_player_fi
     assert torn.exists()  # for `interplay episodes repair`
     assert journal.segments(archive.journal_folder, damaged)
     assert not is_live(torn)
+
+
+def test_of_a_game_that_an_earlier_release_left_in_a_study_nobody_is_told_of_agents() -> None:
+    def row(**fields: str) -> PlaySession:
+        now = datetime.now(UTC)
+        return PlaySession(id="s", task="t", task_hash="", seed=1, created_at=now, actor="a", actor_kind="human", **fields)
+
+    known = ForStudy("orders", "A", fallback="noop", wait_s=5.0)
+    assert leftovers.study_of([row(enrolment_id="e"), row(for_study=known.to_json())]) == known
+    assert leftovers.study_of([row(enrolment_id="e"), row()]) == ForStudy("", is_blind=True)
+    assert leftovers.study_of([row()]) is None

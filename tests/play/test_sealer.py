@@ -7,12 +7,13 @@ import os
 import signal
 import socket
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 
+import interplay.record
 from interplay.envs import make
 from interplay.forking import Forked
 from interplay.play.beside import sealer
@@ -50,8 +51,8 @@ def process_id(one: Sealer) -> int:
 
 
 @pytest.fixture
-def archive(new_archive: Callable[[Path], Archive], tmp_path: Path) -> Archive:
-    return new_archive(tmp_path)
+def archive(tmp_path: Path) -> Archive:
+    return interplay.record.open(tmp_path)
 
 
 def test_it_seals_and_answers_with_the_id_giving_way_to_games_but_never_starved(archive: Archive) -> None:

@@ -23,6 +23,7 @@ from trial_crews import crews_text
 
 import interplay.record
 from interplay.play.connections import wire
+from interplay.play.games.for_study import ForStudy
 from interplay.play.games.game import Game
 from interplay.play.games.seat import Seat
 from interplay.play.games.state import State
@@ -40,8 +41,11 @@ NUM_EXAMPLES = 8
 NUM_MOVES = int(os.environ.get("INTERPLAY_SEAT_MOVES", "0"))
 """At least so many, of which each did something; without it, those of `NUM_EXAMPLES`."""
 WITHIN_S = float(os.environ.get("WITHIN_S", "120"))
-TASKS = {"crew/two": "random", "crew/pair": None, "crew/three": "random"}
+STUDY = "crew/pair of a study"
+TASKS = {"crew/two": "random", "crew/pair": None, "crew/three": "random", STUDY: "noop"}
 """Task -> who acts there for a person who is gone."""
+STUDIES = {STUDY: ("crew/pair", ForStudy("orders", fallback="noop", wait_s=0.0))}
+"""Of these tasks: which one it is, and what a study says about it."""
 MAX_PEOPLE = 7
 
 
@@ -79,7 +83,7 @@ class Host:
         self.loop = SkippingLoop()
         self.loop.run_until_complete(self.start())
         self.num_moves = self.num_kills = self.num_restarts = 0
-        self.failure: Exception | None = None
+        self.failure: BaseException | None = None
 
     async def start(self) -> None:
         self.archive = interplay.record.open(self.root)
@@ -88,7 +92,7 @@ class Host:
             secret=b"s" * 32,
             num_workers=2,
             suites=[parse_suite(crews_text())],
-            partners={task: agent or "none" for task, agent in TASKS.items()},
+            partners={task: agent or "none" for task, agent in TASKS.items() if task not in STUDIES},
             untaken_s=seat_model.UNTAKEN_S,
             seat_kept_s=seat_model.KEPT_S,
             idle_s=seat_model.IDLE_S,
@@ -144,11 +148,11 @@ def move(act: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(act)
     def noted(self: Seats, **drawn: Any) -> None:
-        if drawn:
+        if drawn or act.__name__ == "time_passes":
             self.moves.append(f"{act.__name__} {drawn}")
         try:
             act(self, **drawn)
-        except Exception as error:
+        except BaseException as error:  # a test that takes too long, too
             if self.host.failure is None:
                 error.add_note("after:\n" + "\n".join(self.moves))
                 self.host.failure = error
@@ -270,7 +274,7 @@ class Seats(RuleBasedStateMachine):
                     "connected": seat.connection is not None,
                     "welcomed": seat.is_welcomed,
                     "waits": seat._timer is not None
-                    or (seat.session is not None and not seat.has_come and game.state is not State.HELD),
+                    or (seat.has_person and not seat.has_come and game.state is not State.HELD),
                 }
                 should_be = {
                     "person": one.person,
@@ -376,11 +380,12 @@ class Seats(RuleBasedStateMachine):
         if len(self.people()) >= MAX_PEOPLE:
             return None
         person = f"p{next(self.names)}"
+        name, study = STUDIES.get(task, (task, None))
+        partner = partner if study is None else None
+        wanted = {"actor": person, "countdown_s": 0, "partner": partner, "wheel": wheel, "study": study}
 
         async def ask() -> None:
-            grant = await asyncio.to_thread(
-                self.play.create_session, task, actor=person, countdown_s=0, partner=partner, wheel=wheel
-            )
+            grant = await asyncio.to_thread(self.play.create_session, name, **wanted)
             self.sessions[person] = grant.session
             self.host.num_moves += 1
             await asyncio.sleep(0)
@@ -500,10 +505,16 @@ class Seats(RuleBasedStateMachine):
         """Pages say nothing before they are welcome."""
         return self.pages[person].seat.is_welcomed
 
-    @rule(number=st.integers(0, 99), waits=st.booleans())
+    @rule(number=st.integers(0, 99), waits=st.booleans(), is_killed=st.sampled_from([False] * 5 + [True]))
     @move
-    def quit(self, number: int, waits: bool) -> None:
-        self.do(self.pick(self.welcomed(), number), "quit")
+    def quit(self, number: int, waits: bool, is_killed: bool) -> None:
+        """Somebody does; their worker may be killed before it has read that."""
+        person = self.pick(self.welcomed(), number)
+        link = self.real_seat(person)[0].hosting.link if person is not None and is_killed else None
+        if link is not None:
+            os.kill(link.process.pid, signal.SIGSTOP)
+        self.do(person, "quit")
+        self.kill(link)
         if waits:
             self.settle()
 
@@ -576,11 +587,11 @@ class Seats(RuleBasedStateMachine):
         async def die() -> None:
             os.kill(link.process.pid, signal.SIGKILL)
             await until(
-                lambda: all(mine.num_deaths > num or not mine.is_live for mine, num in held),
+                lambda: all(len(mine.deaths) > num or not mine.is_live for mine, num in held),
                 lambda: f"games were not told: {[mine for mine, _ in held]}",
             )
 
-        held = [(mine, mine.num_deaths) for mine in self.model.live if self.games[id(mine)] in games]
+        held = [(mine, len(mine.deaths)) for mine in self.model.live if self.games[id(mine)] in games]
         self.run(die())
         self.host.num_kills += 1
         self.host.num_moves += 1
@@ -681,8 +692,9 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
 def test_after_a_kill_nobody_waits_long_for_who_does_not_come_back_nor_at_all_for_whom_an_agent_had_replaced(
     host: Host,
 ) -> None:
+    """Their study names the agent: of the task nobody would act."""
     moves = Seats()
-    moves.meet(task="crew/two", wheels=[None] * 3, num_steps=3, is_killed=False)
+    moves.meet(task=STUDY, wheels=[None] * 3, num_steps=3, is_killed=False)
     (mine,) = moves.model.live
     moves.kill_the_server(number=0)
     moves.come("p1")
@@ -706,7 +718,7 @@ def test_after_a_kill_nobody_waits_long_for_who_does_not_come_back_nor_at_all_fo
     assert mine.clock_is_on
     moves.see(3)
     moves.teardown()
-    assert [owner for _, owner in mine.owners["a"]][-3:] == ["random", "p0", "random"]
+    assert [owner for _, owner in mine.owners["a"]][-3:] == ["noop", "p0", "noop"]
 
 
 def test_who_is_given_up_while_a_world_is_rebuilt_and_is_back_before_it_leaves_the_others_waited_for(host: Host) -> None:
@@ -765,7 +777,51 @@ def test_the_agent_of_who_joins_a_game_whose_world_is_there_acts(host: Host) -> 
     moves.teardown()
 
 
+def test_who_does_not_come_back_after_a_kill_is_waited_for_no_longer_and_the_others_play_on(host: Host) -> None:
+    moves = Seats()
+    moves.meet(task=STUDY, wheels=[None] * 3, num_steps=3, is_killed=False)
+    (mine,) = moves.model.live
+    moves.kill_the_server(number=0)
+    moves.come("p1")
+    moves.do("p1", "start")
+    for _ in range(2):  # first an agent acts for p0, then p0 is given up
+        moves.time_passes()
+    assert (mine.seats[0].person, mine.seats[0].acted_by, mine.clock_is_on) == (None, "noop", True)
+    moves.see(3)
+    moves.teardown()
+
+
+def test_who_quits_in_the_moment_in_which_the_worker_dies_has_quit(host: Host) -> None:
+    moves = Seats()
+    moves.meet(task="crew/pair", wheels=[None] * 3, num_steps=3, is_killed=False)
+    (mine,) = moves.model.live
+    while moves.num_recorded(moves.games[id(mine)]) <= 0:
+        moves.see(5)
+    moves.quit(number=1, waits=True, is_killed=True)  # looks into the recording
+    (ended,) = moves.pages["p0"].said("ended")
+    assert (mine.outcome, ended["outcome"], ended["by"]) == ("quit", "quit", mine.seats[1].name)
+    (episode,) = [one for one in host.archive.episodes() if one.id == ended["episode"]]
+    assert (ended["num_steps"], ended["total_reward"]) == (episode.num_steps, episode.total_reward)
+    moves.teardown()
+
+
+def test_a_long_game_survives_workers_that_die_now_and_then_and_not_one_after_the_other(host: Host) -> None:
+    moves = Seats()
+    moves.meet(task="crew/pair", wheels=[None] * 3, num_steps=1, is_killed=False)
+    (mine,) = moves.model.live
+    for num_deaths in (1, seat_model.MAX_DEATHS + 1):
+        host.loop.skipped_s += seat_model.DEATHS_WITHIN_S
+        for _ in range(num_deaths):
+            assert mine.is_live
+            moves.kill(moves.real_seat("p0")[0].hosting.link)
+            moves.settle()
+            moves.see(1)
+    assert mine.outcome == "interrupted"
+    moves.teardown()
+
+
 @pytest.mark.slow
+@pytest.mark.timeout(1200 + NUM_MOVES)  # some ten moves a second, on a machine that does nothing else
 def test_whatever_people_and_processes_do_seats_and_recordings_stay_right(host: Host) -> None:
     machine_settings = settings(
         max_examples=NUM_EXAMPLES,
@@ -782,7 +838,7 @@ def test_whatever_people_and_processes_do_seats_and_recordings_stay_right(host: 
         while host.num_moves < NUM_MOVES:
             run_state_machine_as_test(Seats, settings=machine_settings)
             print(f"{host.num_moves} moves", flush=True)
-    except Exception as error:
+    except BaseException as error:
         raise (host.failure or error) from None
     finally:
         print(f"{host.num_moves} moves, {host.num_kills} workers and {host.num_restarts} servers killed")

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
+import interplay.record
 from interplay.envs import FramePolicy, make
 from interplay.record import Archive, Episode, InputTiming
 from interplay.tasks import Task, find, parse_suite
@@ -103,16 +104,16 @@ def play(
 
 
 @pytest.fixture
-def archive(new_archive: Callable[[Path], Archive], tmp_path: Path) -> Iterator[Archive]:
-    archive = new_archive(tmp_path / "data")
+def archive(tmp_path: Path) -> Iterator[Archive]:
+    archive = interplay.record.open(tmp_path / "data")
     yield archive
     archive.close()
 
 
 @pytest.fixture
-def other(new_archive: Callable[[Path], Archive], tmp_path: Path) -> Iterator[Archive]:
+def other(tmp_path: Path) -> Iterator[Archive]:
     """Another data folder, to import to."""
-    archive = new_archive(tmp_path / "other")
+    archive = interplay.record.open(tmp_path / "other")
     yield archive
     archive.close()
 

@@ -97,6 +97,36 @@ def begun(archive, task, num_steps, seed=4):
     return env, recorder, views
 
 
+def test_who_saw_an_episode_end_says_why_in_the_place_of_a_killed_writer(archive, invaders):
+    env, recorder, _ = begun(archive, invaders, 40)
+    recorder.flush()
+    recorder.abandon()
+    env.close()
+    torn = archive.journal_folder / f"{recorder.episode_id}.1.arrows"
+    torn.write_bytes(b"torn")  # killed again, before anything was written
+    paths = journal.segments(archive.journal_folder, recorder.episode_id)
+    assert journal.write_end(paths, "quit") == "quit"
+    paths = journal.segments(archive.journal_folder, recorder.episode_id)
+    assert len(paths) == 3
+    assert journal.write_end(paths, "left") == "quit", "it has been said"
+    episode = archive.seal(paths[0])
+    assert (episode.outcome, episode.num_steps, episode.truncated) == ("quit", 40, True)
+    assert verify(episode).equal
+    assert list(archive.journal_folder.iterdir()) == []
+
+
+def test_nobody_else_says_why_an_episode_ended_whose_world_had_ended_it(archive, invaders):
+    env, recorder, _ = begun(archive, invaders, 5)
+    observation, reward, _, _, info = env.step(0)
+    recorder.step(0, (observation, reward, False, True, info), clock_us=5 * 16_667)
+    recorder.flush()
+    recorder.abandon()
+    env.close()
+    paths = journal.segments(archive.journal_folder, recorder.episode_id)
+    assert journal.write_end(paths, "quit") == "time_limit"
+    assert archive.seal(paths[0]).outcome == "time_limit"
+
+
 @pytest.mark.parametrize("num_steps", [0, 40, 650])
 def test_an_episode_goes_on_after_its_process_died(archive, invaders, num_steps):
     """650 steps: from the snapshot at 600; 40: from the seed; 0: from the first observation."""

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import interplay.record
 from interplay.agents import rollout
 from interplay.agents.simple import RandomAgent
 from interplay.envs.voxel import VoxelEnv
@@ -33,9 +34,9 @@ class CountingEnv(VoxelEnv):
 
 
 @pytest.fixture(scope="module")
-def walked(tmp_path_factory, new_archive) -> Episode:
+def walked(tmp_path_factory) -> Episode:
     """Some twenty seconds of the block world in tiny pictures."""
-    archive: Archive = new_archive(tmp_path_factory.mktemp("walked"))
+    archive: Archive = interplay.record.open(tmp_path_factory.mktemp("walked"))
     task = find("basalt/sandbox")
     task = replace(task, env=replace(task.env, options={**task.env.options, "kind": "flat", "size": [64, 36]}))
     return rollout(archive, task, RandomAgent(), 3, rng=np.random.default_rng(0), max_steps=NUM_STEPS)

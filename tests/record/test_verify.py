@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 from sqlalchemy import text
 
+import interplay.record
 from interplay.cli import _run
 from interplay.envs import make
 from interplay.envs.minerl_actions import CAMERA, KEYS
@@ -208,9 +209,9 @@ def test_a_replay_that_differs_names_a_changed_version(record, invaders, monkeyp
 
 
 @pytest.fixture(scope="module")
-def block_episode(new_archive, tmp_path_factory) -> Iterator[Episode]:
+def block_episode(tmp_path_factory) -> Iterator[Episode]:
     """Some seconds of the block world in a tiny picture: long enough for a snapshot to be kept."""
-    archive = new_archive(tmp_path_factory.mktemp("blocks"))
+    archive = interplay.record.open(tmp_path_factory.mktemp("blocks"))
     task = find("basalt/sandbox")
     env = make(replace(task, env=replace(task.env, options=task.env.options | {"size": [64, 36], "kind": "flat"})))
     recorder = archive.recorder(env.task, env, seed=5, actor="tester", actor_kind="agent")

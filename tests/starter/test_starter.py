@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -39,8 +38,8 @@ pytest.importorskip("numba")
 
 
 @pytest.fixture
-def archive(new_archive: Callable[[Path], Archive], tmp_path: Path) -> Archive:
-    return new_archive(tmp_path / "data")
+def archive(tmp_path: Path) -> Archive:
+    return interplay.record.open(tmp_path / "data")
 
 
 def agents_of(archive: Archive, task: str) -> set[str]:

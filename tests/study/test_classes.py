@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pytest
 
+import interplay.record
 from interplay import testing
 from interplay.cli import _run
 from interplay.errors import NotFoundError
@@ -37,8 +38,8 @@ def clock():
 
 
 @pytest.fixture
-def archive(new_archive, tmp_path):
-    archive = new_archive(tmp_path)
+def archive(tmp_path):
+    archive = interplay.record.open(tmp_path)
     yield archive
     archive.close()
 

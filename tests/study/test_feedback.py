@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+import interplay.record
 from interplay.cli import _run
 from interplay.store.participants import add_participant
 from interplay.study import feedback as rules
@@ -17,8 +18,8 @@ HOSTILE = '=cmd|"/c calc"!A1 <script>alert(1)</script>\x1b[31m\x00 ünï 🎮'
 
 
 @pytest.fixture
-def archive(new_archive, tmp_path):
-    archive = new_archive(tmp_path)
+def archive(tmp_path):
+    archive = interplay.record.open(tmp_path)
     yield archive
     archive.close()
 

@@ -71,11 +71,11 @@ class Played:
 
 
 @pytest.fixture(scope="module")
-def played(new_archive, tmp_path_factory):
+def played(tmp_path_factory):
     """Channel -> its people."""
     found = {}
     for channel in ("mturk", "prolific"):
-        archive = new_archive(tmp_path_factory.mktemp(channel) / "data")
+        archive = interplay.record.open(tmp_path_factory.mktemp(channel) / "data")
         found[channel] = Played(archive, channel)
         archive.close()
     return found

@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 from play_world import STUDY, PlayWorld
 
+import interplay.record
 from interplay.cli import _run
 from interplay.store import Enrolment, RaffleEntry
 from interplay.study import Arrival, StudyError
@@ -19,8 +20,8 @@ RAFFLE = STUDY.replace('[channels.prolific]\ncodes = { done = "DONE1" }', "[chan
 
 
 @pytest.fixture
-def archive(new_archive, tmp_path):
-    archive = new_archive(tmp_path)
+def archive(tmp_path):
+    archive = interplay.record.open(tmp_path)
     yield archive
     archive.close()
 

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from play_world import PlayWorld
 
+import interplay.record
 from interplay import testing
 from interplay.record import proofs
 from interplay.store import Ban, EpisodeRow, EpisodeSeat, PlaySession
@@ -22,8 +23,8 @@ VALUES = st.lists(st.one_of(st.integers(-50, 2000).map(float), st.floats(-1e6, 1
 
 
 @pytest.fixture
-def archive(new_archive, tmp_path):
-    archive = new_archive(tmp_path)
+def archive(tmp_path):
+    archive = interplay.record.open(tmp_path)
     yield archive
     archive.close()
 

@@ -10,8 +10,12 @@ from hypothesis import strategies as st
 from play_world import START, STUDY, TASK, PlayWorld, measured
 from sqlalchemy import text
 
+import interplay.record
 from interplay.errors import NotFoundError
+from interplay.judge.ratings.answered import partner_comparisons
+from interplay.rank import leaderboard
 from interplay.store import EpisodeRow, EpisodeSeat, PlaySession, SeatStatistic, sessions
+from interplay.store.bans import ban
 from interplay.store.visits import PlayedSession
 from interplay.study import StudyError
 from interplay.study.definition import builtin_studies
@@ -33,8 +37,8 @@ CHOSEN = STUDY.replace("[pay]", '[play]\nchoice = "chosen"\n[pay]') + SECOND
 
 
 @pytest.fixture
-def archive(new_archive, tmp_path):
-    archive = new_archive(tmp_path)
+def archive(tmp_path):
+    archive = interplay.record.open(tmp_path)
     yield archive
     archive.close()
 
@@ -347,8 +351,19 @@ def test_questions_come_between_games_are_kept_once_and_change_no_pay(archive):
         ("comparison", 2, "random", "prefer", "same"),
     ]  # fmt: skip
     assert (found[-1].before_partner, found[-1].before_episode, found[-1].label) == ("scripted", first, "No difference")
+    answers = {question: partner_comparisons(world.database, question) for question in ("team", "skill", "prefer")}
+    assert [(one.left, one.right, one.outcome, one.task) for (one,) in answers.values()] == [
+        ("scripted", "random", outcome, TASK) for outcome in ("left", "right", "draw")
+    ]
+    assert [row.agent for row in leaderboard(answers["skill"])] == ["random", "scripted"]
+    with pytest.raises(NotFoundError, match="did you mean 'prefer'"):
+        partner_comparisons(world.database, "prefers")
     world.finish(ada)
     assert payments(world) == [("reward", "ada", 75), ("bonus", "ada", 150)]
+    with world.database.write() as session:
+        ban(session, judge=answers["team"][0].judge, reason="a program", now=world.now)
+    with pytest.raises(NotFoundError, match="unknown question 'prefer'"):
+        partner_comparisons(world.database, "prefer")
 
 
 def test_who_is_asked_in_the_end_is_not_ended_before_and_is_paid_if_they_go_without_answering(archive):

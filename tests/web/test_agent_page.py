@@ -12,6 +12,7 @@ from board_world import REASON, fill
 from sqlalchemy import select
 from study_world import PROLIFIC, STUDY, hidden_fields, open_study
 
+import interplay.record
 from interplay.judge import Judging, Rules
 from interplay.judge.entrants.tally import Counts, YesCounts, tally
 from interplay.store import EpisodeRow, EpisodeSeat, Match, Participant
@@ -23,9 +24,9 @@ SEEDS = find(TASK).held_out_seeds
 
 
 @pytest.fixture
-def archive(new_archive, tmp_path):
+def archive(tmp_path):
     """An empty data folder."""
-    archive = new_archive(tmp_path / "data")
+    archive = interplay.record.open(tmp_path / "data")
     yield archive
     archive.database.close()
 

@@ -12,6 +12,7 @@ import pytest
 import sqlalchemy
 from agents_world import NOW, TASK, client, mp4, operator, propose, token, upload
 
+import interplay.record
 from interplay.cli import main
 from interplay.cli.serve import DEFAULT_MAX_VIDEO_MB
 from interplay.judge import Judging, NothingToJudgeError
@@ -27,9 +28,9 @@ SEEDS = find(TASK).held_out_seeds
 
 
 @pytest.fixture
-def archive(new_archive, tmp_path):
+def archive(tmp_path):
     """An empty data folder."""
-    archive = new_archive(tmp_path / "data")
+    archive = interplay.record.open(tmp_path / "data")
     yield archive
     archive.database.close()
 

@@ -9,6 +9,7 @@ import pytest
 from board_world import fill
 from starlette.testclient import TestClient
 
+import interplay.record
 from interplay.model_judges import PreferenceModel, TaskJudge, YesNoModel, save
 from interplay.model_judges.calibration import FactorAgreement, measure
 from interplay.model_judges.predictions import OUTCOMES
@@ -43,8 +44,8 @@ def a_judge() -> TaskJudge:
 
 
 @pytest.fixture
-def archive(new_archive, tmp_path):
-    archive = new_archive(tmp_path / "data")
+def archive(tmp_path):
+    archive = interplay.record.open(tmp_path / "data")
     yield archive
     archive.database.close()
 
@@ -120,8 +121,8 @@ def test_a_judge_whose_pairs_nobody_answered_says_so(archive, client):
     assert "It has answered 1 pair of videos. People have not answered any of them yet" in text
 
 
-def test_a_judge_of_a_task_that_is_not_on_offer_is_measured_without_questions(new_archive, tmp_path):
-    archive = new_archive(tmp_path / "other")
+def test_a_judge_of_a_task_that_is_not_on_offer_is_measured_without_questions(tmp_path):
+    archive = interplay.record.open(tmp_path / "other")
     fill(archive, tasks=[TASK], num_answers=100)
     fill(archive, tasks=[TASK], num_answers=60, num_judges=1, judge_kind="model", seed=1)
     with TestClient(create_app(archive, suites=())) as client:

@@ -10,10 +10,11 @@ import pytest
 from itsdangerous import URLSafeSerializer
 from study_world import open_study
 
+import interplay.record
 from interplay import testing
 from interplay.play.connections.tokens import operator_token
 from interplay.record import proofs
-from interplay.store import visits
+from interplay.store import EpisodeRow, visits
 from interplay.study import tokens
 from interplay.study.classes import Classes
 from interplay.study.feedback import FeedbackBox
@@ -54,8 +55,8 @@ EMAIL = OPEN.replace("[channels.open]", "[channels.email]\n[raffle]\nwinners = 1
 
 
 @pytest.fixture(scope="module")
-def archive(new_archive, tmp_path_factory):
-    archive = new_archive(tmp_path_factory.mktemp("class"))
+def archive(tmp_path_factory):
+    archive = interplay.record.open(tmp_path_factory.mktemp("class"))
     yield archive
     archive.close()
 
@@ -191,6 +192,27 @@ def test_a_teacher_sees_the_class_live_takes_the_table_and_closes_it(app, archiv
     assert "Ada" not in page
 
 
+def test_a_teacher_takes_a_pupil_out_who_may_join_again_as_somebody_else(app, archive, client, made, teacher):
+    client.post("/join", data={"code": made.code, "nickname": "Ada"})
+    (ada,) = app.state.classes.pupils(made)
+    with archive.database.write() as session:
+        episode = testing.add_game(session, TASK, {ada.participant: 42}, at=NOW)
+    other = app.state.classes.open("other", ["atari/breakout"])
+    assert not app.state.classes.take_out(other.code, ada.participant)
+    for nobody in ("x", "-1", str(ada.participant)):
+        page = teacher.post(f"/classes/{made.code}/take-out", data={"participant": nobody})
+        assert page.status_code == 200
+    assert "Nobody has joined yet" in page.text
+    assert app.state.classes.pupils(made) == []
+    assert client.get("/class").url.path == "/join"
+    with archive.database.read() as session:
+        assert session.get(EpisodeRow, episode) is not None
+    client.post("/join", data={"code": made.code, "nickname": "Ada"})
+    assert [one.nickname for one in app.state.classes.pupils(made)] == ["Ada"]
+    stranger = TestClient(app, base_url="http://testserver")
+    assert stranger.post(f"/classes/{made.code}/take-out", data={"participant": "1"}).status_code == 403
+
+
 def test_a_phone_reads_the_link_from_the_teachers_page(teacher, made):
     cv2 = pytest.importorskip("cv2")
     page = teacher.get(f"/classes/{made.code}").text
@@ -240,10 +262,14 @@ def test_high_scores_show_the_own_place_the_others_and_agents_and_refuse_what_is
     with archive.database.write() as session:
         ids = [testing.add_game(session, qbert, {person: 100.0 * (n + 1)}, at=NOW) for n, person in enumerate(others)]
         testing.add_episode(session, qbert, "scripted", 1, total_reward=250)
-    for episode in ids:
+
+    def found(episode: str, *, is_equal: bool) -> None:
         path = proofs.proof_path(archive.root, episode)
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(f'{{"equal": {"false" if episode == ids[2] else "true"}, "sha256": "{"0" * 64}"}}')
+        path.write_text(f'{{"equal": {str(is_equal).lower()}, "sha256": "{"0" * 64}"}}')
+
+    for episode in ids:
+        found(episode, is_equal=episode != ids[2])
     page = client.get("/scores/atari/qbert")
     said = text_of(page)
     assert "You have no game here" in said
@@ -253,6 +279,13 @@ def test_high_scores_show_the_own_place_the_others_and_agents_and_refuse_what_is
     assert "being checked" not in said
     assert f"person {others[1]}" in said
     assert f"person {others[2]}" not in said
+    assert "has not checked those" not in said
+    assert f"/episodes/{ids[1]}" not in page.text, "others may not see the game of who has not agreed to that"
+    more = [People(archive.database).find_or_add(f"more{number}") for number in range(9)]
+    with archive.database.write() as session:
+        for one in more:
+            found(testing.add_game(session, qbert, {one: 1.0}, at=NOW), is_equal=True)
+    assert "has not checked those" in text_of(client.get("/scores/atari/qbert")), "the list has ten"
     assert client.get("/scores/atari/qbert?statistic=nonsense").status_code == 404
     assert client.get("/scores/atari/qbert?period=never").status_code == 404
     assert client.get("/scores/together/cooperative_pong").status_code == 404

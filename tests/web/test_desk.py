@@ -11,6 +11,7 @@ from html import unescape
 import pytest
 from study_world import address, enrolments, hidden_fields, open_study
 
+import interplay.record
 from interplay import testing
 from interplay.cli import _run
 from interplay.play.connections.tokens import operator_token
@@ -42,9 +43,9 @@ NOW = datetime.now(UTC)
 
 
 @pytest.fixture(scope="module")
-def archive(new_archive, tmp_path_factory):
+def archive(tmp_path_factory):
     """Two people in a study of play, one done and paid in part; games of theirs, of somebody else, and of agents."""
-    archive = new_archive(tmp_path_factory.mktemp("desk"))
+    archive = interplay.record.open(tmp_path_factory.mktemp("desk"))
     study = find_study("incentives-all")
     task = find(study.play.variants[0].task)
     with archive.database.write() as session:

@@ -30,9 +30,9 @@ TASKS = ("basalt/find_cave", "basalt/make_waterfall")
 
 
 @pytest.fixture
-def archive(new_archive, tmp_path):
+def archive(tmp_path):
     """An empty data folder."""
-    archive = new_archive(tmp_path / "data")
+    archive = interplay.record.open(tmp_path / "data")
     yield archive
     archive.database.close()
 

@@ -9,6 +9,7 @@ import pytest
 from agents_world import NOW, TASK, client, mp4, propose, token, upload
 from board_world import fill
 
+import interplay.record
 from interplay.judge import Judging, Rules
 from interplay.play.connections.tokens import OPERATOR_FILE, operator_token
 from interplay.store import entrants as store
@@ -20,9 +21,9 @@ SEED = find(TASK).held_out_seeds[0]
 
 
 @pytest.fixture
-def archive(new_archive, tmp_path):
+def archive(tmp_path):
     """An empty data folder."""
-    archive = new_archive(tmp_path / "data")
+    archive = interplay.record.open(tmp_path / "data")
     yield archive
     archive.database.close()
 

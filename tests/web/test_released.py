@@ -69,8 +69,8 @@ def address(theirs, tmp_path_factory):
 
 
 @pytest.fixture
-def ours(new_archive, tmp_path):
-    archive = new_archive(tmp_path / "ours")
+def ours(tmp_path):
+    archive = interplay.record.open(tmp_path / "ours")
     yield archive
     archive.close()
 

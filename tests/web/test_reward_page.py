@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import interplay.record
 from interplay import starter
 from interplay.files import write_json
 from interplay.learn.reward.along import Along, read_along, write_along
@@ -23,8 +24,8 @@ TASK = "atari/breakout"
 
 
 @pytest.fixture
-def archive(new_archive, tmp_path):
-    archive = new_archive(tmp_path / "data")
+def archive(tmp_path):
+    archive = interplay.record.open(tmp_path / "data")
     starter.enter(
         archive,
         [replace(suite, tasks=tuple(task for task in suite.tasks if task.id == TASK)) for suite in builtin_suites()],

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from study_world import PROLIFIC, close_study, enrolments, open_study
 
+import interplay.record
 from interplay import testing
 from interplay.agents import find as find_agent
 from interplay.agents import rollout
@@ -45,8 +46,8 @@ TWO = STUDY.replace("[pay]", "[play]\nby_link = true\n[pay]") + '[[variants]]\nt
 
 
 @pytest.fixture
-def archive(new_archive, tmp_path):
-    archive = new_archive(tmp_path)
+def archive(tmp_path):
+    archive = interplay.record.open(tmp_path)
     yield archive
     archive.close()
 

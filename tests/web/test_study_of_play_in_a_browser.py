@@ -9,6 +9,7 @@ import pytest
 from study_world import PROLIFIC, enrolments, open_study
 from web_server import serving
 
+import interplay.record
 from interplay.study.payroll import Payroll
 from interplay.study.playing.visits import Visits
 from interplay.study.studies import Studies
@@ -105,8 +106,8 @@ LOOKS = {
 
 
 @pytest.fixture(scope="module")
-def archive(new_archive, tmp_path_factory):
-    archive = new_archive(tmp_path_factory.mktemp("play-study") / "data")
+def archive(tmp_path_factory):
+    archive = interplay.record.open(tmp_path_factory.mktemp("play-study") / "data")
     yield archive
     archive.close()
 

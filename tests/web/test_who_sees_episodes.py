@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 import pytest
 from itsdangerous import URLSafeSerializer
 
+import interplay.record
 from interplay import starter
 from interplay.play.connections.tokens import operator_token
 from interplay.record.exchange.queries import Queries
@@ -34,9 +35,9 @@ STUDY = find_study("incentives-all")
 
 
 @pytest.fixture(scope="module")
-def games(new_archive, tmp_path_factory):
+def games(tmp_path_factory):
     """The starter episodes of two tasks; in the newest of each a participant sits, known as participant 1."""
-    archive = new_archive(tmp_path_factory.mktemp("games"))
+    archive = interplay.record.open(tmp_path_factory.mktemp("games"))
     starter.enter(
         archive,
         [replace(suite, tasks=tuple(task for task in suite.tasks if task.id in (TASK, BLOCKS))) for suite in builtin_suites()],

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from types import MappingProxyType
 from typing import Any
 
-from interplay.world.state import Player
+from interplay.world.state import Player, Position
 
 
 class OnePlayer:
@@ -16,6 +17,7 @@ class OnePlayer:
     player: Player
     screen: Any
     seat = 0
+    unseen: Mapping[Position, int] = MappingProxyType({})
 
     @property
     def first(self) -> Any:

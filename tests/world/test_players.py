@@ -6,7 +6,7 @@ import pytest
 import zstandard
 
 from interplay.world import Action, Renderer, Stack, World, WorldError, contents, run
-from interplay.world.player import screens
+from interplay.world.player import mining, screens
 from interplay.world.registry.blocks import name_of
 
 STILL = Action()
@@ -167,3 +167,30 @@ def test_two_players_are_kept_and_go_on_alike_and_one_is_kept_as_ever(world):
     assert contents(again.players[1].slots) == {"oak_log": 5}
     alone = World(5, "flat", inhabited=False)
     assert "others" not in msgspec.msgpack.decode(zstandard.decompress(alone.save()))
+
+
+@pytest.mark.parametrize("stands", ["stone", "grass"])
+def test_two_who_place_a_block_in_one_place_in_one_tick_have_one_there_of_who_sits_first(world, stands):
+    first, second = world.players
+    x, y, z = int(first.x), int(first.y), int(first.z) + 1
+    if stands == "grass":  # what is replaced by it
+        run(world, f"/setblock {x} {y} {z} minecraft:grass")
+    for seat, item in enumerate(("oak_planks", "cobblestone")):
+        with world.acting(seat):
+            world.player.slots[0] = Stack(item, 5)
+            world.player.pitch = 50.0
+            target = mining.target(world)
+            assert target is not None
+            assert target[:3] == ((x, y, z) if stands == "grass" else (x, y - 1, z))
+    before = world.grid.blocks.copy()
+    world.step(Action(use=True), Action(use=True))
+    assert name_of(world.grid.get(x, y, z)) == "oak_planks"
+    assert (world.grid.blocks != before).sum() == 1
+    assert [one.slots[0].count for one in world.players] == [4, 5]
+    assert "placed" not in second.counts
+    copy = World.restore(world.save())
+    for one in (world, copy):
+        one.step(STILL, STILL)
+        one.step(STILL, Action(use=True))  # who sees the block may place another at it
+    assert contents(second.slots) == {"cobblestone": 4}
+    assert copy.digest() == world.digest()

@@ -44,15 +44,14 @@ class ConvEncoder(nn.Module):
 
     def forward(self, observations: torch.Tensor) -> torch.Tensor:
         """Features, float32, shape (B, features), of observations, uint8 of 0 to 255, or float32."""
-        x = observations
+        x = observations.permute(0, 3, 1, 2) if self.channels_last else observations
         if x.dtype == torch.uint8:
-            x = x.to(torch.float32).div_(255)
-        if self.channels_last:
-            x = x.permute(0, 3, 1, 2)
-        x = x.contiguous(memory_format=torch.channels_last)
+            x = x.to(torch.float32, memory_format=torch.channels_last).div_(255)
+        else:
+            x = x.contiguous(memory_format=torch.channels_last)
         for index in range(1, self.num_convolutions + 1):
-            x = torch.relu(self.get_submodule(f"conv{index}")(x))
-        return torch.relu(self.hidden(x.flatten(1)))
+            x = self.get_submodule(f"conv{index}")(x).relu_()
+        return self.hidden(x.flatten(1)).relu_()
 
 
 class MLPEncoder(nn.Module):

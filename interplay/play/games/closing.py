@@ -39,6 +39,11 @@ class Closing:
         """The game ends with an error: what was recorded is kept."""
         self._end_with(self._seal_what_is_left(code, message))
 
+    def unanswered(self, outcome: str, seat: Seat) -> None:
+        """A player has ended the game, and there is no worker to close the journal."""
+        self.ended_by = seat
+        self._end_with(self._seal_for_worker(outcome))
+
     def _end_with(self, sealing: Coroutine[Any, Any, None]) -> None:
         """Nothing is played any more; what is left to do takes a while."""
         with self._server.granting:  # nobody joins a game that is ending
@@ -76,6 +81,15 @@ class Closing:
             for seat in game.seats
         }
         self._is_over(said, state="ended", episode_id=episode_id)
+
+    async def _seal_for_worker(self, outcome: str) -> None:
+        try:
+            event = await self._server.end_journal(self._game.episode_id, outcome)
+        except Exception:
+            log.exception("game %d: its journal was not ended", self._game.number)
+            await self._seal_what_is_left("interrupted", "the episode ended while its worker died")
+        else:
+            await self._seal(event)
 
     async def _seal_what_is_left(self, code: str, message: str) -> None:
         """Keep what was recorded, then say so."""

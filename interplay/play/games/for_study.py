@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from dataclasses import asdict, dataclass
 
 PARTNER_AFTER_S = 60.0
 """How long a player waits for people before there is a choice."""
@@ -28,3 +29,12 @@ class ForStudy:
     fallback: str | None = None
     wait_s: float = PARTNER_AFTER_S
     is_blind: bool = False
+
+    def to_json(self) -> str:
+        """As it is stored beside the session of each player."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_json(cls, text: str) -> ForStudy:
+        """What `to_json` returned."""
+        return cls(**json.loads(text))

@@ -76,8 +76,9 @@ class Game:
         self.lobby = Lobby(self, server, self.takeover, countdown_s=countdown_s)
         self.closing = Closing(self, server)
         self.watchers = Watchers(self)
-        self._end_when_opened: dict[Seat, str] = {}
-        """Who left while the world was being rebuilt: the episode ends when it is there, unless they are back before."""
+        self._ends: dict[Seat, str] = {}
+        """Who ended the episode, and how: the worker was told or, where the world is being rebuilt, is told when it is there;
+        who has only left may be back before."""
         self._said_of_seats: list[dict[str, str]] = []
         self._restoring: asyncio.TimerHandle | None = None
         self._tasks: set[asyncio.Task[None]] = set()
@@ -233,17 +234,22 @@ class Game:
     def end(self, outcome: str, seat: Seat) -> None:
         """End the episode, because of one of its players; where its world is being rebuilt, when it is back."""
         if self.state is State.RECOVERING:
-            self._end_when_opened.setdefault(seat, outcome)  # others are waited for meanwhile: this one may come back
+            self._ends.setdefault(seat, outcome)  # others are waited for meanwhile: this one may come back
         elif self.state in (State.PLAYING, State.PAUSED):
             self.stop_timers()
             self.state = State.ENDING
-            self.closing.ended_by = seat
+            self._ends, self.closing.ended_by = {seat: outcome}, seat
             self.command(channel.Finish(outcome))
 
     def give_up(self) -> None:
         """Wait no longer for anybody."""
         self.stop_timers()
         self._give_up(self.seats[0])
+
+    def give_up_on(self, seat: Seat) -> None:
+        """Wait no longer for one of the players, whether they are there or not."""
+        if seat.last_words is None:
+            self._give_up(seat)
 
     def leave(self, words: str) -> None:
         """Send everybody a last message and close their sockets: the server ends."""
@@ -256,7 +262,7 @@ class Game:
         elif self.state is State.HELD:
             self.closing.failed("interrupted", "the server was restarted while you were away")
         elif self.state is State.RECOVERING:
-            self.closing.failed("interrupted", "the game could not be restored")
+            self._fail("interrupted", "the game could not be restored")
         elif self.state in (State.PLAYING, State.PAUSED):
             self.end("left", seat)
         elif self.state in (State.WAITING, State.COUNTDOWN):
@@ -311,16 +317,21 @@ class Game:
             case channel.Ended():
                 self.closing.ended(event)
             case channel.Failed(code, message):
-                self.closing.failed(code, message)
+                self._fail(code, message)
 
     def on_orphaned(self) -> None:
         """Its worker died."""
         message = self.hosting.lost()
-        if self.state is State.ENDING:
-            # The journal may have its end marker or not: sealing finds out.
-            self.closing.failed("interrupted", "the episode ended while its worker died")
-        elif message is not None:
-            self.closing.failed("world_failed", message)
+        if message is not None:
+            self._fail("world_failed", message, has_worker=False)
+
+    def _fail(self, code: str, message: str, *, has_worker: bool = True) -> None:
+        """The game cannot go on. One that a player has ended ends as they wanted, where the worker cannot say so any more."""
+        if self._ends and not (has_worker and self.state is State.ENDING):
+            (seat, outcome), *_ = self._ends.items()
+            self.closing.unanswered(outcome, seat)
+        else:
+            self.closing.failed(code, message)
 
     def _on_opened(self) -> None:
         self.hosting.opened()
@@ -335,8 +346,8 @@ class Game:
                 self.hosting.send(seat, ToWorker.KEY)
         if self.state is State.RECOVERING:
             self.state = State.PAUSED
-            for seat, outcome in self._end_when_opened.items():
-                self.end(outcome, seat)  # the first does
+            for seat, outcome in list(self._ends.items())[:1]:
+                self.end(outcome, seat)
             if self.state is State.PAUSED:
                 self.go_on()
                 for seat in self.seats:
@@ -422,8 +433,8 @@ class Game:
 
     def _has_not_left(self, seat: Seat) -> None:
         """A player who was given up while the world was being rebuilt is back before it is."""
-        if self._end_when_opened.get(seat) == "left":
-            del self._end_when_opened[seat]
+        if self.state is State.RECOVERING and self._ends.get(seat) == "left":
+            del self._ends[seat]
 
     def go_on(self) -> bool:
         """End a pause if somebody looks at the game, and nobody is missing of those who were there before the server was

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 
 from interplay.envs import backends
@@ -15,7 +16,9 @@ from interplay.play.workers.pool import WorkerLink
 log = logging.getLogger("interplay.play")
 
 MAX_RECOVERIES = 3
-"""A game whose worker died more often is ended: its world is probably why."""
+RECOVERIES_WITHIN_S = 600.0
+"""A game whose workers died more often in so long is ended: its world is probably why. One that is played for hours survives
+deaths that are rare."""
 
 
 class Hosting:
@@ -34,7 +37,8 @@ class Hosting:
         self._game = game
         self._server = server
         self._is_counted = is_counted
-        self._num_recoveries = 0
+        self._deaths_s: list[float] = []
+        """When its workers died, of the last `RECOVERIES_WITHIN_S`; seconds of the event loop."""
         self.link: WorkerLink | None = None
         self.is_opened = False
         self.is_moving = False
@@ -117,21 +121,23 @@ class Hosting:
         """The worker died; the world comes back in another one.
 
         Returns:
-            Why it does not, for its players.
+            Why it does not, for its players; None where it does.
         """
         game = self._game
         self.link = None
         self.is_opened = self.is_moving = False
         if game.state is State.ENDING:
-            return None
-        self._num_recoveries += 1
-        if self._num_recoveries > MAX_RECOVERIES:
-            return f"no worker could hold the world of {game.task.title}; {self._num_recoveries} have tried"
+            return "the episode ended while its worker died"
+        now_s = asyncio.get_running_loop().time()
+        self._deaths_s = [at_s for at_s in self._deaths_s if now_s - at_s < RECOVERIES_WITHIN_S] + [now_s]
+        num_deaths = len(self._deaths_s)
+        if num_deaths > MAX_RECOVERIES:
+            return f"no worker could hold the world of {game.task.title}; {num_deaths} have tried"
         if game.state in (State.WAITING, State.COUNTDOWN):
             self.open()
         elif game.state in (State.PLAYING, State.PAUSED, State.RECOVERING):
             # From the second time on each game gets a worker of its own, so that one bad world stops bothering the others.
-            self._go_on(alone=self._num_recoveries > 1)
+            self._go_on(alone=num_deaths > 1)
         return None
 
     def leave(self) -> None:

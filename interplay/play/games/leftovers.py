@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from interplay.play.workers.channel import Acting
+from interplay.play.games.for_study import ForStudy
+from interplay.play.workers.channel import Acting, Ended
 from interplay.record import Archive, RecordingError, journal
-from interplay.record.rewards import counted
+from interplay.record.rewards import counted, total_of
 from interplay.record.schema import Header
 from interplay.store import PlaySession, sessions
 from interplay.tasks import Task
@@ -50,6 +51,15 @@ class Leftovers(NamedTuple):
     untaken: list[tuple[PlaySession, Task]]
     ended: list[Path]
     lost: dict[str, str | None]
+
+
+def study_of(rows: Sequence[PlaySession]) -> ForStudy | None:
+    """What a study says about the game of these sessions. Of one that an earlier release left it is not known any more which
+    study it was: nobody joins, and nobody is told of agents who may not be told."""
+    for row in rows:
+        if row.for_study is not None:
+            return ForStudy.from_json(row.for_study)
+    return ForStudy("", is_blind=True) if any(row.enrolment_id is not None for row in rows) else None
 
 
 def open_sessions(archive: Archive) -> dict[str, PlaySession]:
@@ -92,7 +102,9 @@ def find(
         seated.sort(key=lambda row: header.seats.index(row.seat or header.seats[0]))
         people = {row.seat or header.seats[0]: row.actor for row in seated}
         goes_on = bool(seated) and header.deterministic and _goes_on(paths, taken_within_s)
-        acting = _acting(paths, header, people, is_agent, partner) if goes_on else None
+        study = study_of(seated)
+        stand_in = (study and study.fallback) or partner(header.task)
+        acting = _acting(paths, header, people, is_agent, stand_in) if goes_on else None
         if acting is not None:
             found.games.append(LeftGame(header, seated, acting))
         else:
@@ -131,12 +143,13 @@ def _acting(
     header: Header,
     people: Mapping[str, str],
     is_agent: Callable[[str], bool],
-    partner: Callable[[Task], str | None],
+    stand_in: str | None,
 ) -> dict[str, Acting] | None:
     """Seat -> the agent that acts there when the game goes on, where one does; None if it cannot go on.
 
     Args:
         people: Seat -> name of the person who has it.
+        stand_in: Who acts for a person who is gone.
     """
     found = {}
     for seat, last in last_acting(paths, header).items():
@@ -144,7 +157,7 @@ def _acting(
             continue
         agent = last.owner if is_agent(last.owner) else None
         if agent is None and header.owner_called(last.owner).kind == "human":  # who left a moment before the kill
-            agent = partner(header.task)
+            agent = stand_in
         if agent is not None:
             found[seat] = Acting(agent, agent, last.step, last.total_reward)
         elif seat not in people:
@@ -164,6 +177,25 @@ def last_acting(paths: list[Path], header: Header) -> dict[str, Acting]:
         earned = steps.column(f"reward.{seat}").slice(0, since).to_pylist()
         found[seat] = Acting(last, last, since, sum(map(counted, earned)))
     return found
+
+
+def end_journal(folder: Path, episode: str, outcome: str) -> Ended:
+    """Write down how an episode ended whose worker was killed before it could; one that says so already stays as it is.
+
+    Returns:
+        What the worker would have answered.
+    Raises:
+        RecordingError: If the disk is full, or the journal cannot be read or is in use.
+    """
+    paths = journal.segments(folder, episode)
+    if not journal.holds_observations(paths):
+        return Ended(outcome, None, (), 0)
+    with journal.claim(paths):
+        outcome = journal.write_end(paths, outcome)
+    record = journal.Journal(paths)
+    steps = record.table([f"reward.{seat}" for seat in record.header.seats]).slice(1)  # the first row is the first observation
+    rewards = tuple(total_of(column.to_numpy()) for column in steps.columns)
+    return Ended(outcome, str(paths[0]), rewards, steps.num_rows)
 
 
 def _wait_for_writers(folder: Path) -> None:

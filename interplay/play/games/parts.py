@@ -53,6 +53,10 @@ class GameServer(Protocol):
         """Seal the journal of an episode that failed; returns whether anything of it is kept."""
         ...
 
+    async def end_journal(self, episode_id: str, outcome: str) -> channel.Ended:
+        """Write down how an episode ended whose worker died before it could; what the worker would have answered."""
+        ...
+
     def has_journal(self, episode_id: str) -> bool:
         """Whether an episode whose worker died can go on from its recording."""
         ...

@@ -2,7 +2,8 @@
 
 One thread reads the sockets, and each agent has a thread of its own, so that one that hangs costs only its own seats. An agent
 decides for all games that ask at about the same moment in one call: the first question waits for others, but not longer than
-half of the time until its action is due, less what a call takes. Games come first: the process has a lower priority.
+half of the time until its action is due, less what a call takes on a machine as busy as this one is now. Games come first: the
+process has a lower priority.
 
 `main` is started by `interplay.play.partners.decider`.
 """
@@ -10,6 +11,7 @@ half of the time until its action is due, less what a call takes. Games come fir
 from __future__ import annotations
 
 import contextlib
+import gc
 import logging
 import math
 import os
@@ -39,6 +41,9 @@ NICENESS = 2
 HANGS_S = 5.0
 """A call that takes longer is not waited for."""
 MAX_GAMES_OF_CALL = 256
+_DEVIATIONS = 2.0
+"""So many mean deviations longer than usual a call may take. The two averages are those of TCP's time-outs (Jacobson 1988,
+appendix A)."""
 
 log = logging.getLogger("interplay.play.partners.deciding")
 
@@ -143,7 +148,10 @@ class Player:
         self._work = Work()
         self._seated: dict[Key, Seated] = {}
         self._busy_since: float | None = None
-        self._typical_us = 2_000.0
+        self._begun_us = 0.0
+        """When the last call was to begin."""
+        self._taken_us, self._deviation_us = 2_000.0, 0.0
+        """How long calls took from then on until all was answered: averages of the last few."""
         threading.Thread(target=self._run, name=f"agent {name}", daemon=True).start()
 
     @property
@@ -194,6 +202,7 @@ class Player:
                 raise AgentError(f"the process in which agent {self.name!r} decides has died over it several times")
             with self._at_work():
                 found = find(self.name, self._shared.archive)
+            gc.freeze()  # what is loaded now stays: a collection that looked at all of it would keep games waiting
             shared = found if isinstance(found, Agent) else None
         except Exception as error:
             log.warning("agent %r cannot be loaded", self.name, exc_info=error)
@@ -208,12 +217,17 @@ class Player:
                     self._sit(key, begin, shared)
                 except Exception as error:
                     self._lose(key, error)
-            self._decide({key: one for key, one in questions.items() if key in self._seated})
+            if questions:
+                self._decide({key: one for key, one in questions.items() if key in self._seated})
+                error_us = _now_us() - self._begun_us - self._taken_us
+                self._taken_us += error_us / 8
+                self._deviation_us += (abs(error_us) - self._deviation_us) / 4
 
     def _next(self) -> tuple[list[tuple[Key, messages.Begin]], dict[Key, Question]]:
         """What to do next, after waiting for it."""
         work = self._work
         with work.changed:
+            work.wakes_at_us = math.inf
             while True:
                 for key in work.left:
                     self._seated.pop(key, None)
@@ -224,11 +238,12 @@ class Player:
                 if work.questions:
                     wait_us = self._wait_us(list(work.questions.values()))
                     if wait_us <= 0:
+                        self._begun_us = min(_now_us(), work.wakes_at_us)
                         chosen = dict(list(work.questions.items())[:MAX_GAMES_OF_CALL])
                         for key in chosen:
                             del work.questions[key]
                         return [], chosen
-                    work.wakes_at_us = time.monotonic_ns() / 1000 + wait_us
+                    work.wakes_at_us = _now_us() + wait_us
                     work.changed.wait(wait_us / 1e6)
                 else:
                     work.wakes_at_us = math.inf
@@ -238,11 +253,11 @@ class Player:
         """How long to wait for questions of other games; 0 where everybody has asked."""
         if len(questions) >= min(len(self._seated), MAX_GAMES_OF_CALL):
             return 0.0
-        return min(map(self._latest_us, questions)) - time.monotonic_ns() / 1000
+        return min(map(self._latest_us, questions)) - _now_us()
 
     def _latest_us(self, question: Question) -> float:
         """When a call with this question should begin."""
-        return (question.asked_us + question.due_us) / 2 - self._typical_us
+        return (question.asked_us + question.due_us) / 2 - self._taken_us - _DEVIATIONS * self._deviation_us
 
     def _sit(self, key: Key, begin: messages.Begin, shared: Agent | None) -> None:
         with self._at_work():
@@ -275,13 +290,10 @@ class Player:
 
     def _decide_at_once(self, keys: Sequence[Key], questions: dict[Key, Question]) -> None:
         agent = self._seated[keys[0]].agent
-        begun = time.monotonic()
         with self._at_work():
             decisions = agent.decide([questions[key].observation for key in keys], [self._seated[key].state for key in keys])
-        taken_us = (time.monotonic() - begun) * 1e6
         if len(decisions) != len(keys):
             raise AgentError(f"agent {self.name!r} made {len(decisions)} decisions for {len(keys)} games")
-        self._typical_us += 0.2 * (taken_us - self._typical_us)
         self._shared.num_decisions += len(keys)
         self._shared.num_calls += 1
         for key, decision in zip(keys, decisions, strict=True):
@@ -414,6 +426,10 @@ class Decider:
         player = self._player_of.pop(key, None)
         if player is not None:
             player.leave(key)
+
+
+def _now_us() -> float:
+    return time.monotonic_ns() / 1000
 
 
 def _listen(address: str) -> socket.socket:

@@ -156,6 +156,11 @@ class Driving:
         """Whether the agent in this seat need not be waited for."""
         return self._drivers[seat].has_decided
 
+    @property
+    def awaits_agents(self) -> bool:
+        """Whether the next action of an agent is not there."""
+        return any(not driver.has_decided for driver in self._drivers.values())
+
     def let_agent(self, seat: str, driver: Driver, *, step: int, total_reward: float) -> None:
         """An agent acts from the next step on."""
         if self.is_expected(seat, driver):

@@ -125,6 +125,9 @@ class Worker:
             while self._due and self._due[0][0] <= begun:
                 due, number = heapq.heappop(self._due)
                 episode = self._episodes.get(number)
+                if episode is not None and episode.driving.awaits_agents:
+                    self._agents.read()  # the answer may have come while other games made their steps
+                    episode = self._episodes.get(number)
                 if episode is not None and episode.running and episode.clock.due_us == due:
                     self._tick(episode, now)
                     now = _now_us()

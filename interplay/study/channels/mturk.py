@@ -42,13 +42,14 @@ _TEXTS: dict[Outcome, str] = {
     "done": "That was everything. Press the button to hand the HIT in.",
     "failed_check": "Thank you for your time. The study ends here; press the button to hand in what you did.",
     "no_partner": "Nobody else came. Press the button to hand the HIT in; your waiting counts.",
-    "nothing_left": "There is nothing left to do at the moment. Press the button to hand the HIT in.",
+    "nothing_left": f"There is nothing left to do at the moment. {_RETURN}",
     "screened_out": f"This study looks for people with other experience. {_RETURN}",
     "no_consent": f"You did not consent, so nothing was recorded. {_RETURN}",
     "withdrawn": f"You have withdrawn from the study. {_RETURN}",
 }
-_HANDED_IN: frozenset[Outcome] = frozenset({"done", "failed_check", "no_partner", "nothing_left"})
-"""Outcomes handed in, to be approved or rejected; after the others the worker returns the HIT: nothing of theirs is kept."""
+_HANDED_IN: frozenset[Outcome] = frozenset({"done", "failed_check", "no_partner"})
+"""Outcomes handed in, to be approved or rejected, or approved by Amazon when nobody has looked for some days. After the others
+the worker returns the HIT and is not paid for it."""
 
 
 class MTurkChannel:

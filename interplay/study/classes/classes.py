@@ -173,6 +173,23 @@ class Classes:
             known[participant].worker = f"{row.code}/{nickname}"
             return nickname
 
+    def take_out(self, code: str, participant: int) -> bool:
+        """Take a pupil out of a class: somebody else may have the place and the nickname. What they have played stays recorded,
+        and is not shown with the class any more. Writes it.
+
+        Returns:
+            False if there is no such pupil in this class.
+        Raises:
+            NotFoundError: As `get`.
+        """
+        with self._database.write() as session:
+            lock(session)
+            row = self._row(session, code)
+            pupil = next((one for one in store.pupils(session, row.code) if one.id == participant), None)
+            if pupil is not None:
+                store.take_out(session, pupil, row.code)
+            return pupil is not None
+
     def forget(self, code: str) -> int:
         """Erase the nicknames of a class now. Games stay, without them.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,7 +17,7 @@ from interplay.world.registry.blocks import AIR, block_of, name_of
 from interplay.world.registry.entity_types import HEIGHTS, KINDS, NUM_THINGS, WIDTHS
 from interplay.world.registry.items import copied, item_named
 from interplay.world.registry.tools import can_harvest, enchantment, speed_on
-from interplay.world.state import ATTACK_REACH, HALF_WIDTH, REACH, Action, Stack
+from interplay.world.state import ATTACK_REACH, HALF_WIDTH, REACH, Action, Position, Stack
 
 if TYPE_CHECKING:
     from interplay.world.world import World
@@ -47,15 +48,25 @@ Target = tuple[int, int, int, int, float, float, float]
 
 
 def target(world: World, *, sources: bool = False) -> Target | None:
-    """The block in reach that the player looks at; None if there is none."""
+    """The block in reach that the player looks at; None if there is none, or it is not any more what the player sees."""
     player = world.player
     reach = CREATIVE_REACH if player.game_mode == "creative" else REACH
     dx, dy, dz = direction(player)
-    hit, *found = physics.ray(world.grid.blocks, player.x, player.eye_y, player.z, dx, dy, dz, reach, sources)
-    if not hit:
+    blocks, unseen = world.grid.blocks, world.unseen
+    now = {cell: world.grid.get(*cell) for cell in unseen}
+    _show(blocks, unseen)
+    hit, *found = physics.ray(blocks, player.x, player.eye_y, player.z, dx, dy, dz, reach, sources)
+    _show(blocks, now)
+    if not hit or tuple(map(int, found[:3])) in unseen:
         return None
     x, y, z, face, hx, hy, hz = found
     return int(x), int(y), int(z), int(face), float(hx), float(hy), float(hz)
+
+
+def _show(blocks: np.ndarray, states: Mapping[Position, int]) -> None:
+    """Put states in their cells, for a look only: light and the rest stay."""
+    for (x, y, z), state in states.items():
+        blocks[x, z, y] = state
 
 
 def body(entity: np.void) -> tuple[float, float]:
