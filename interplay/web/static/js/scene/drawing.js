@@ -206,7 +206,7 @@ export class Drawing {
    * @param {number} spent
    */
   #keepPace(now, spent) {
-    const answer = this.pace.frame(now, spent);
+    const answer = this.pace.frame(now, spent, this.scene?.isArriving);
     if (answer === "resize") this.fit();
     if (answer === "give up" && this.mayGiveUp) this.#fail(SLOW);
   }

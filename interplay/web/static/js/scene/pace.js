@@ -53,9 +53,10 @@ export class Pace {
    * A frame is painted.
    * @param {number} now
    * @param {number} spent on this frame, by the drawing itself
+   * @param {boolean} [isArriving] whether land comes, which takes time as well: more pixels are tried later
    * @returns {"same" | "resize" | "give up"} what shall change
    */
-  frame(now, spent) {
+  frame(now, spent, isArriving = false) {
     const last = this.times.at(-1);
     if (last !== undefined && now - last > AWAY_MS) this.rest();
     if (!this.times.length) this.changedAt = now;
@@ -65,7 +66,7 @@ export class Pace {
     this.fps = ((this.times.length - 1) * 1000) / (now - this.times[0]);
     this.slowSince = this.fps < LEAST_FPS ? (this.slowSince ?? now) : null;
     // Where it takes a third of the time that there is, twice the pixels will do: each step up is 1.8 to 2.3 times as many.
-    const hasRoom = this.fps >= 1.5 * WANTED_FPS && spent < 1000 / WANTED_FPS / 3;
+    const hasRoom = !isArriving && this.fps >= 1.5 * WANTED_FPS && spent < 1000 / WANTED_FPS / 3;
     this.fastSince = hasRoom ? (this.fastSince ?? now) : null;
     if (this.fps < WANTED_FPS && this.level < RATIOS.length - 1) {
       if (now - this.raisedAt < RAISE_MS) this.raiseMs = Math.min(MAX_RAISE_MS, 2 * this.raiseMs);

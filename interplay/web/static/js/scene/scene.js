@@ -173,6 +173,11 @@ export class Scene {
     this.partsUnderWay += parts;
   }
 
+  /** Whether land comes. */
+  get isArriving() {
+    return this.partsLeft !== 0 || this.isBehind;
+  }
+
   /** Whether the land around the player is here. */
   get isReady() {
     return this.me !== null && (this.partsHere >= FIRST_PARTS || this.partsLeft === 0);
@@ -297,7 +302,7 @@ export class Scene {
     this.land.draw(view, this.numbers, this.selected, this.crack, () => {
       if (this.isOver) return;
       this.#compose(view, nowMs);
-      if (this.partsUnderWay === 0) this.worker.postMessage({ improve: true });
+      if (this.partsUnderWay === 0) this.worker.postMessage({ improve: this.partsLeft === 0 ? "all" : "whole" });
       painted(isBeside && performance.now() - begun > FRAME_MS);
     });
     isBeside = true;
