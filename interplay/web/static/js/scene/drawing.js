@@ -111,6 +111,7 @@ export class Drawing {
   /** Take the picture's place and size. */
   fit() {
     this.stage.fit(this.pace.ratio);
+    if (this.scene) this.scene.reach = this.pace.reach;
     this.isDirty = true;
   }
 
