@@ -243,6 +243,7 @@ def exercise(then: Callable[[], object] = lambda: None) -> None:
         )
     explode(world, x + 9.5, y + 1.0, z + 0.5, 2.0, True)
     encoder.scene()
+    world.save()
     world.fork()
     then()
     _draw(world)

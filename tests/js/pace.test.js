@@ -47,6 +47,21 @@ test("one that begins with few pixels has more as soon as there is time for them
   assert.deepEqual(paint(pace, 0, 20_000, () => 4).said.map(({ ratio }) => ratio), [0.75, 1]);
 });
 
+test("one sees less far before the rate falls further, and as far as before when there is time", () => {
+  const pace = new Pace();
+  const slow = paint(pace, 0, 10_000, () => (pace.reach < 1 ? 25 : 40));
+  assert.deepEqual([slow.said.length, pace.ratio, pace.reach], [4, 0.35, 0.6]);
+  paint(pace, slow.now, 6000, () => 4);
+  assert.deepEqual([pace.ratio, pace.reach], [0.35, 1]);
+});
+
+test("while land arrives no more pixels are tried", () => {
+  const pace = new Pace();
+  pace.beginLow();
+  for (let now = 0; now < 20_000; now += 16) assert.equal(pace.frame(now, 4, true), "same");
+  assert.equal(pace.ratio, 0.5);
+});
+
 test("an attempt with more pixels that was too slow comes back later each time", () => {
   const pace = new Pace();
   const cost = (/** @type {number} */ ratio) => (ratio > 0.75 ? 50 : 10);
@@ -60,7 +75,7 @@ test("a machine that is too slow with the fewest pixels gives up after three sec
   const pace = new Pace();
   const { said } = paint(pace, 0, 30_000, () => 100);
   assert.equal(said.at(-1)?.answer, "give up");
-  assert.equal(pace.ratio, 0.35);
+  assert.deepEqual([pace.ratio, pace.reach], [0.35, 0.6]);
   const last = said.at(-1)?.at ?? 0;
   const lowest = said.at(-2)?.at ?? 0;
   assert.ok(last - lowest >= 3000 && last - lowest < 6000, `${lowest} ${last}`);
@@ -69,7 +84,7 @@ test("a machine that is too slow with the fewest pixels gives up after three sec
 test("frames that take seconds have a rate too, and get smaller", () => {
   for (const ms of [1100, 1700, 3000]) {
     const pace = new Pace();
-    const { said } = paint(pace, 0, 30_000, () => ms);
+    const { said } = paint(pace, 0, 40_000, () => ms);
     assert.deepEqual(said.slice(0, 3).map(({ ratio }) => ratio), [0.75, 0.5, 0.35], String(ms));
     assert.equal(said.at(-1)?.answer, "give up", String(ms));
     assert.ok(Math.abs(pace.fps * ms - 1000) < 20, `${ms} ${pace.fps}`);

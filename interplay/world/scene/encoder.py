@@ -228,7 +228,7 @@ class SceneEncoder:
         for _ in range(sight.MOST_BATCHES):
             num_new = sight.look(self.world.grid, eye, axis, self._seen, self._num_rays, number)
             self._num_rays += number
-            number = sight.NUM_RAYS
+            number = sight.MORE_RAYS
             if not num_new:
                 break
 

@@ -11,10 +11,12 @@ from numba import njit
 from interplay.world.grid.grid import Grid
 from interplay.world.render.models import CUBE, LAVA, models
 
-NUM_RAYS = 512
-"""Of a batch; every second one goes where the player looks."""
+NUM_RAYS = 256
+"""Of a tick; every second one goes where the player looks."""
+MORE_RAYS = 512
+"""Of another batch, as long as the last one found something."""
 MOST_BATCHES = 3
-"""Of a tick: as long as a batch finds something, there is another one."""
+"""Of a tick."""
 FIRST_RAYS = 24_576
 """Of the first batch for who begins to look."""
 REACH = 112.0
@@ -51,7 +53,7 @@ def _look(blocks, skip, opaque, ex, ey, ez, ax, ay, az, seen, first, number):
     sign = 1.0 if az >= 0.0 else -1.0
     a = -1.0 / (sign + az)
     b = ax * ay * a
-    rays = np.empty((AT_ONCE, 4))  # direction, and how far it has come
+    rays = np.empty((AT_ONCE, 5))  # direction, how far it has come, and how far it goes
     cells, free_around = np.empty((AT_ONCE, 3), np.int64), np.empty(AT_ONCE, np.int64)
     found = going = 0
     ray, end = first, first + number
@@ -66,12 +68,13 @@ def _look(blocks, skip, opaque, ex, ey, ez, ax, ay, az, seen, first, number):
             rays[going, 1] = height * ay + c * sign * b + s * (sign + ay * ay * a)
             rays[going, 2] = height * az - c * sign * ax - s * ay
             rays[going, 3] = 0.0
-            going += 1
+            rays[going, 4] = _last_unseen(seen, ex, ey, ez, rays[going, 0], rays[going, 1], rays[going, 2])
+            going += rays[going, 4] > 0.0
             ray += 1
         for k in range(going):
             t = rays[k, 3]
             x, y, z = math.floor(ex + rays[k, 0] * t), math.floor(ey + rays[k, 1] * t), math.floor(ez + rays[k, 2] * t)
-            is_over = t >= REACH or x < 0 or y < 0 or z < 0 or x >= sx or y >= sy or z >= sz
+            is_over = t >= rays[k, 4] or x < 0 or y < 0 or z < 0 or x >= sx or y >= sy or z >= sz
             cells[k, 0], cells[k, 1], cells[k, 2] = x, y, z
             free_around[k] = -1 if is_over else skip[x, z, y]
         for k in range(going - 1, -1, -1):  # backwards: the last one takes the place of one that is over
@@ -98,6 +101,35 @@ def _look(blocks, skip, opaque, ex, ey, ez, ax, ay, az, seen, first, number):
                     rays[k, 3] = t + max(out + 1e-6, free - 1.0)
             if is_over:
                 going -= 1
-                for i in range(4):
+                for i in range(5):
                     rays[k, i] = rays[going, i]
     return found
+
+
+@njit(cache=True, error_model="numpy", nogil=True, inline="always")
+def _last_unseen(seen, ex, ey, ez, dx, dy, dz):
+    """How far along a ray, at most `REACH`, the last section ends that is not marked; 0 if all are."""
+    x, y, z = math.floor(ex / 16.0), math.floor(ey / 16.0), math.floor(ez / 16.0)
+    step_x, step_y, step_z = 1 if dx > 0.0 else -1, 1 if dy > 0.0 else -1, 1 if dz > 0.0 else -1
+    each_x, each_y, each_z = abs(16.0 / dx), abs(16.0 / dy), abs(16.0 / dz)
+    out_x = (16.0 * (x + (dx > 0.0)) - ex) / dx
+    out_y = (16.0 * (y + (dy > 0.0)) - ey) / dy
+    out_z = (16.0 * (z + (dz > 0.0)) - ez) / dz
+    last = out = 0.0
+    while out < REACH and 0 <= x < seen.shape[0] and 0 <= y < seen.shape[1] and 0 <= z < seen.shape[2]:
+        is_seen = seen[x, y, z]
+        if out_x < out_y and out_x < out_z:
+            out = out_x
+            out_x += each_x
+            x += step_x
+        elif out_y < out_z:
+            out = out_y
+            out_y += each_y
+            y += step_y
+        else:
+            out = out_z
+            out_z += each_z
+            z += step_z
+        if not is_seen:
+            last = out
+    return min(last, REACH)

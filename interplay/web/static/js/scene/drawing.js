@@ -111,6 +111,7 @@ export class Drawing {
   /** Take the picture's place and size. */
   fit() {
     this.stage.fit(this.pace.ratio);
+    if (this.scene) this.scene.reach = this.pace.reach;
     this.isDirty = true;
   }
 
@@ -206,7 +207,7 @@ export class Drawing {
    * @param {number} spent
    */
   #keepPace(now, spent) {
-    const answer = this.pace.frame(now, spent);
+    const answer = this.pace.frame(now, spent, this.scene?.isArriving);
     if (answer === "resize") this.fit();
     if (answer === "give up" && this.mayGiveUp) this.#fail(SLOW);
   }

@@ -1,22 +1,23 @@
-// How fast the browser draws the world, how many pixels it can afford for that, and how long a press takes to be seen. Times are in ms.
+// How fast the browser draws the world, how many pixels and how far a view it can afford for that, and how long a press takes to be
+// seen. Times are in ms.
 
-/** Shares of the device's pixels. */
-export const RATIOS = [1, 0.75, 0.5, 0.35];
+/** Shares of the device's pixels, and of how far one sees. @type {[number, number][]} */
+const LEVELS = [[1, 1], [0.75, 1], [0.5, 1], [0.35, 1], [0.35, 0.6]];
 /** Which of them to begin with where there may be little time. */
 const LOW = 2;
 const WANTED_FPS = 30;
 const LEAST_FPS = 15;
 /** Over how long the rate is measured. */
 const WINDOW_MS = 1000;
-/** So long too slow with the fewest pixels, and the server shall draw. */
+/** So long too slow with the least, and the server shall draw. */
 const GIVE_UP_MS = 3000;
-/** So long fast enough, and more pixels are tried; twice as long after each attempt that was too slow. */
+/** So long fast enough, and more is tried; twice as long after each attempt that was too slow. */
 const RAISE_MS = 5000;
 const MAX_RAISE_MS = 80_000;
 /** After a pause between frames as long as this the page was away, and nothing can be said about its speed. */
 const AWAY_MS = 5000;
 
-/** How many pixels to draw, from when frames were painted. */
+/** How many pixels to draw, and how far, from when frames were painted. */
 export class Pace {
   constructor() {
     this.level = 0;
@@ -35,7 +36,12 @@ export class Pace {
 
   /** The share of the device's pixels to draw. */
   get ratio() {
-    return RATIOS[this.level];
+    return LEVELS[this.level][0];
+  }
+
+  /** The share of how far one sees. */
+  get reach() {
+    return LEVELS[this.level][1];
   }
 
   /** Begin with few pixels, and see how many more there is time for. */
@@ -53,9 +59,10 @@ export class Pace {
    * A frame is painted.
    * @param {number} now
    * @param {number} spent on this frame, by the drawing itself
+   * @param {boolean} [isArriving] whether land comes, which takes time as well: more pixels are tried later
    * @returns {"same" | "resize" | "give up"} what shall change
    */
-  frame(now, spent) {
+  frame(now, spent, isArriving = false) {
     const last = this.times.at(-1);
     if (last !== undefined && now - last > AWAY_MS) this.rest();
     if (!this.times.length) this.changedAt = now;
@@ -65,9 +72,9 @@ export class Pace {
     this.fps = ((this.times.length - 1) * 1000) / (now - this.times[0]);
     this.slowSince = this.fps < LEAST_FPS ? (this.slowSince ?? now) : null;
     // Where it takes a third of the time that there is, twice the pixels will do: each step up is 1.8 to 2.3 times as many.
-    const hasRoom = this.fps >= 1.5 * WANTED_FPS && spent < 1000 / WANTED_FPS / 3;
+    const hasRoom = !isArriving && this.fps >= 1.5 * WANTED_FPS && spent < 1000 / WANTED_FPS / 3;
     this.fastSince = hasRoom ? (this.fastSince ?? now) : null;
-    if (this.fps < WANTED_FPS && this.level < RATIOS.length - 1) {
+    if (this.fps < WANTED_FPS && this.level < LEVELS.length - 1) {
       if (now - this.raisedAt < RAISE_MS) this.raiseMs = Math.min(MAX_RAISE_MS, 2 * this.raiseMs);
       return this.#change(now, 1);
     }

@@ -75,8 +75,9 @@ export class Scene {
     this.sharp = [canvas.width, canvas.height];
     /** The ray-caster's numbers as the server sent them, and what follows from the newest view. */
     this.numbers = new Float32Array(NUMBERS.ALL);
-    /** How far the player sees, in blocks. */
+    /** How far the player sees, in blocks, and the share of it that is drawn. */
     this.far = 0;
+    this.reach = 1;
     /** Colour that each light value gives to white. */
     this.bright = new Float32Array(256 * 3);
     const context = /** @type {CanvasRenderingContext2D} */ (overlay.getContext("2d"));
@@ -171,6 +172,11 @@ export class Scene {
   /** @param {number} parts */
   asked(parts) {
     this.partsUnderWay += parts;
+  }
+
+  /** Whether land comes. */
+  get isArriving() {
+    return this.partsLeft !== 0 || this.isBehind;
   }
 
   /** Whether the land around the player is here. */
@@ -273,7 +279,7 @@ export class Scene {
   /** So much time has passed while the page could work: a worker that was stopped does not say so. @param {number} ms */
   wait(ms) {
     this.pictureMs = this.isBusy ? this.pictureMs + ms : 0;
-    this.frameMs = this.tasks.length ? this.frameMs + ms : 0;
+    this.frameMs = this.tasks.length || this.looks.length ? this.frameMs + ms : 0;
     if (Math.max(this.pictureMs, this.frameMs) > SILENT_MS) this.#lose("a part of what draws has stopped");
   }
 
@@ -292,12 +298,12 @@ export class Scene {
     this.pictureMs = 0;
     while (this.boxes.length && (isFirst || performance.now() - begun < UPLOAD_MS)) this.land.put(/** @type {any} */ (this.boxes.shift()));
     const view = viewOf(camera, ...this.size, this.bright);
-    aim(this.numbers, view, tick, this.isFree ? FREE_FAR : this.far);
+    aim(this.numbers, view, tick, this.reach * (this.isFree ? FREE_FAR : this.far));
     let isBeside = false;
     this.land.draw(view, this.numbers, this.selected, this.crack, () => {
       if (this.isOver) return;
       this.#compose(view, nowMs);
-      if (this.partsUnderWay === 0) this.worker.postMessage({ improve: true });
+      if (this.partsUnderWay === 0) this.worker.postMessage({ improve: this.partsLeft === 0 ? "all" : "whole" });
       painted(isBeside && performance.now() - begun > FRAME_MS);
     });
     isBeside = true;

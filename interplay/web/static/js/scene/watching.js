@@ -28,6 +28,8 @@ const ABOVE = 40;
 const DEGREES_A_PIXEL = 0.25, BLOCKS_A_NOTCH = 3, BLOCKS_A_PIXEL = 0.05;
 /** What moves a free camera: ahead, to the right, up. @type {Record<string, [number, number, number]>} */
 const KEYS = { KeyW: [1, 0, 0], KeyS: [-1, 0, 0], KeyD: [0, 1, 0], KeyA: [0, -1, 0], KeyE: [0, 0, 1], KeyQ: [0, 0, -1] };
+/** What stands may take its time. */
+const AT_REST = { ratio: 1, reach: 1 };
 /** A replay that goes on by more steps has jumped. */
 const MOST_STEPS = 8;
 /** @type {Shown} */
@@ -50,7 +52,7 @@ export class Watching {
     this.handlers = handlers;
     this.stage = new Stage(picture);
     this.pace = new Pace();
-    this.ratio = 1;
+    this.ratio = this.reach = 1;
     this.ride = new Ride();
     this.free = new FreeCamera();
     this.map = new OverheadMap(view, (x, z) => this.#lookFromAbove(x, z));
@@ -203,6 +205,7 @@ export class Watching {
 
   fit() {
     this.stage.fit(this.ratio);
+    if (this.scene) this.scene.reach = this.reach;
     this.isDirty = true;
   }
 
@@ -234,9 +237,9 @@ export class Watching {
     this.#fly(elapsedS);
     const isMoving = isPlaying || this.held.size > 0 || this.pointers.size > 0;
     if (!isMoving) this.pace.rest();
-    const ratio = isMoving ? this.pace.ratio : 1; // what stands may take its time
-    if (ratio !== this.ratio) {
-      this.ratio = ratio;
+    const { ratio, reach } = isMoving ? this.pace : AT_REST;
+    if (ratio !== this.ratio || reach !== this.reach) {
+      Object.assign(this, { ratio, reach });
       this.fit();
     }
     const at = isPlaying ? this.handlers.positionMs() : Infinity, camera = this.isFree ? this.free.camera : this.ride.camera(at);

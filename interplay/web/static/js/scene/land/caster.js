@@ -15,6 +15,7 @@ import { NUMBERS, TILE } from "./shaders.js";
  * @property {number[]} marks the block to outline, the block that is broken, and the picture of its crack; -1 for none
  * @property {number} first row of tiles
  * @property {number} every
+ * @property {Cast} [used] an earlier one that nobody needs any more: its memory is used again
  */
 /**
  * @typedef {object} Cast rows of tiles, one after another
@@ -140,7 +141,7 @@ export class Caster {
   }
 
   /** @param {Wanted} wanted @returns {Cast} */
-  cast({ numbers, width, height, marks, first, every }) {
+  cast({ numbers, width, height, marks, first, every, used }) {
     const { lengths, values } = this, across = Math.ceil(width / TILE), down = Math.ceil(height / TILE);
     if (values.W !== width || values.H !== height) {
       Object.assign(lengths, { starts: across * down, columns: 2 * TILE * across, out: 3 * width * height, depth: width * height });
@@ -158,8 +159,9 @@ export class Caster {
     tops.fill(-1);
     if (this.run(RESULT, PROBLEM, ...this.parameters.map(([name]) => values[name])) !== 0) throw new Error("the ray-caster failed");
     const rows = Array.from({ length: Math.max(0, Math.ceil((down - first) / every)) }, (_, k) => TILE * (first + k * every));
-    const pixels = new Uint8Array(rows.reduce((sum, row) => sum + Math.min(TILE, height - row), 0) * width * 3);
-    const depths = new Float32Array(pixels.length / 3);
+    const length = rows.reduce((sum, row) => sum + Math.min(TILE, height - row), 0) * width;
+    const fits = used?.depths.length === length;
+    const { pixels, depths } = fits ? used : { pixels: new Uint8Array(3 * length), depths: new Float32Array(length) };
     let to = 0;
     for (const row of rows) {
       const end = Math.min(height, row + TILE) * width;

@@ -17,6 +17,8 @@ export const MAX_SKIP = 16;
 const SECTION = 16;
 /** The side of the columns whose distances are found in one go. */
 const PART = 32;
+/** How far a ray may jump in a part that has just come: found in a third of the time, and pictures are waiting. */
+const FIRST_SKIP = 8;
 
 export class Land {
   /** @param {[number, number, number]} size x, y, z in cells, each a multiple of 32 */
@@ -26,7 +28,7 @@ export class Land {
     this.size = /** @type {[number, number, number]} */ ([sx, sy, sz]);
     this.cells = new Uint32Array(sx * sy * sz).fill(UNKNOWN);
     this.known = new Uint8Array((sx / SECTION) * (sy / SECTION) * (sz / SECTION));
-    /** @type {Set<number>} parts whose distances can be better since a neighbour came */
+    /** @type {Set<number>} parts whose distances can be better since they or a neighbour came */
     this.waiting = new Set();
     /** @type {Map<number, number[]>} section -> the box in it that changed: x0, y0, z0, x1, y1, z1 */
     this.dirty = new Map();
@@ -58,10 +60,8 @@ export class Land {
     }
     for (const part of parts) {
       const px = Math.floor(part / 64), pz = part % 64;
-      this.#distances(px * PART, pz * PART);
-      for (let i = Math.max(0, px - 1); i <= Math.min(sx / PART - 1, px + 1); i++)
-        for (let j = Math.max(0, pz - 1); j <= Math.min(sz / PART - 1, pz + 1); j++) this.waiting.add(i * 64 + j);
-      this.waiting.delete(part);
+      this.#distances(px * PART, pz * PART, FIRST_SKIP);
+      for (const one of this.#around(px, pz)) this.waiting.add(one);
     }
   }
 
@@ -111,13 +111,20 @@ export class Land {
     }
   }
 
-  /** Find the distances of one part anew whose neighbours have come since; false where none waits. */
-  improve() {
-    const next = this.waiting.values().next();
-    if (next.done) return false;
-    this.waiting.delete(next.value);
-    this.#distances(Math.floor(next.value / 64) * PART, (next.value % 64) * PART);
-    return true;
+  /**
+   * Find the distances of one part anew, once: when all its neighbours are here.
+   * @param {boolean} [isAll] whether no more of the land is to come for now, so that none need wait for a neighbour
+   * @returns {boolean} false where there is none
+   */
+  improve(isAll = true) {
+    for (const part of this.waiting) {
+      const px = Math.floor(part / 64), pz = part % 64;
+      if (!isAll && !this.#around(px, pz).every((one) => this.#isHere(one))) continue;
+      this.waiting.delete(part);
+      this.#distances(px * PART, pz * PART, MAX_SKIP);
+      return true;
+    }
+    return false;
   }
 
   /**
@@ -165,6 +172,22 @@ export class Land {
     });
     this.dirty.clear();
     return boxes;
+  }
+
+  /** A part and its neighbours. @param {number} px @param {number} pz */
+  #around(px, pz) {
+    const [sx, , sz] = this.size, parts = [];
+    for (let i = Math.max(0, px - 1); i <= Math.min(sx / PART - 1, px + 1); i++)
+      for (let j = Math.max(0, pz - 1); j <= Math.min(sz / PART - 1, pz + 1); j++) parts.push(i * 64 + j);
+    return parts;
+  }
+
+  /** Whether all of a part has come. @param {number} part */
+  #isHere(part) {
+    const x0 = Math.floor(part / 64) * PART, z0 = (part % 64) * PART, [, sy] = this.size;
+    for (let x = x0; x < x0 + PART; x += SECTION)
+      for (let z = z0; z < z0 + PART; z += SECTION) if (this.known.subarray(this.#section(x, 0, z), this.#section(x, sy, z)).includes(0)) return false;
+    return true;
   }
 
   /** @param {number} x @param {number} y @param {number} z */
@@ -227,22 +250,32 @@ export class Land {
    * The Chebyshev distance to the nearest block or unknown cell, one axis after the other, for a part of the land.
    * @param {number} px
    * @param {number} pz
+   * @param {number} most distances above this are this
    */
-  #distances(px, pz) {
-    const [sx, sy, sz] = this.size, { cells } = this, reach = MAX_SKIP - 1;
+  #distances(px, pz, most) {
+    const [sx, sy, sz] = this.size, { cells } = this, reach = most - 1;
     const x0 = Math.max(0, px - reach), x1 = Math.min(sx, px + PART + reach);
     const z0 = Math.max(0, pz - reach), z1 = Math.min(sz, pz + PART + reach), depth = z1 - z0;
+    let end = 0; // of what is not all air: from there on a block is too far down
+    for (let x = x0; x < x1; x++)
+      for (let z = z0; z < z1; z++) {
+        const column = (x * sz + z) * sy;
+        let y = sy;
+        while (y > end && (cells[column + y - 1] & 0xffff) === 0) y--;
+        end = Math.max(end, y);
+      }
+    end = Math.min(sy, end + reach);
     const up = new Uint8Array((x1 - x0) * depth * sy), along = new Uint8Array((x1 - x0) * PART * sy);
     for (let x = x0; x < x1; x++)
       for (let z = z0; z < z1; z++) {
         const column = (x * sz + z) * sy, to = ((x - x0) * depth + z - z0) * sy;
-        for (let y = 0, far = MAX_SKIP; y < sy; y++) up[to + y] = far = (cells[column + y] & 0xffff) !== 0 ? 0 : Math.min(MAX_SKIP, far + 1);
-        for (let y = sy - 2, far = up[to + sy - 1]; y >= 0; y--) up[to + y] = far = Math.min(up[to + y], far + 1);
+        for (let y = 0, far = most; y < end; y++) up[to + y] = far = (cells[column + y] & 0xffff) !== 0 ? 0 : Math.min(most, far + 1);
+        for (let y = end - 2, far = up[to + end - 1]; y >= 0; y--) up[to + y] = far = Math.min(up[to + y], far + 1);
       }
     for (let x = 0; x < x1 - x0; x++)
       for (let z = 0; z < PART; z++) {
         const from = (x * depth + pz + z - z0) * sy, low = pz + z - z0, high = depth - 1 - low, to = (x * PART + z) * sy;
-        for (let y = 0; y < sy; y++) along[to + y] = nearest(up, from + y, sy, low, high);
+        for (let y = 0; y < end; y++) along[to + y] = nearest(up, from + y, sy, low, high);
       }
     for (let x = 0; x < PART; x++) {
       const low = px + x - x0, high = x1 - x0 - 1 - low;
@@ -250,7 +283,7 @@ export class Land {
         const from = (low * PART + z) * sy, column = ((px + x) * sz + pz + z) * sy;
         let first = -1, last = -1;
         for (let y = 0; y < sy; y++) {
-          const skip = nearest(along, from + y, PART * sy, low, high), cell = cells[column + y];
+          const skip = y < end ? nearest(along, from + y, PART * sy, low, high) : most, cell = cells[column + y];
           if (cell >>> 24 === skip) continue;
           cells[column + y] = (cell & 0xffffff) | (skip << 24);
           if (first >= 0 && (last ^ y) >> 4) {

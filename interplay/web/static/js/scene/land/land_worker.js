@@ -6,7 +6,7 @@ import { unpack } from "../packing.js";
 
 /** @typedef {{payload: Uint8Array<ArrayBuffer>, isLand: boolean}} News */
 /** @typedef {{colours: Uint8Array}} Look */
-/** @typedef {{improve: true}} Improve */
+/** @typedef {{improve: "all" | "whole"}} Improve parts of the land: also those whose neighbours may still come, or not */
 /**
  * @typedef {object} Answer
  * @property {string} [error] instead of the rest
@@ -27,7 +27,7 @@ let queue = Promise.resolve();
 let waiting = 0;
 
 self.onmessage = (/** @type {MessageEvent<News | Look | Improve>} */ { data }) => {
-  if ("improve" in data) return improve();
+  if ("improve" in data) return improve(data);
   waiting++;
   queue = queue.then(() => ("colours" in data ? look(data) : handle(data))).then(() => void waiting--);
 };
@@ -53,9 +53,9 @@ async function handle({ payload, isLand }) {
   }
 }
 
-/** When no frame waits, let rays jump further: a little with each picture, so that the next ones come in time. */
-function improve() {
-  if (!waiting && land?.improve()) answer({ boxes: land.takeBoxes() });
+/** When no frame waits, let rays jump further: a little with each picture, so that the next ones come in time. @param {Improve} which */
+function improve({ improve }) {
+  if (!waiting && land?.improve(improve === "all")) answer({ boxes: land.takeBoxes() });
 }
 
 /** @param {Answer} answer */

@@ -50,6 +50,8 @@ export class ProcessorView {
     this.screen = [0, 0];
     /** Workers that still cast. */
     this.missing = 0;
+    /** What each worker made last, whose memory it gets back. @type {(Cast | undefined)[]} */
+    this.used = [];
     /** Is called with each worker's part. @type {((cast: Cast, worker: number) => void)} */
     this.onPart = () => {};
     const num = Math.max(2, Math.min(MOST_WORKERS, Math.floor(navigator.hardwareConcurrency / 2)));
@@ -102,9 +104,14 @@ export class ProcessorView {
     const { width, height } = view, every = this.workers.length;
     const marks = [...(selected ?? [-1, -1, -1]), ...(crack ? [crack[0], crack[1], crack[2], this.cracks[crack[3]]] : [-1, -1, -1, -1])];
     this.missing = every;
-    this.workers.forEach((worker, first) => worker.postMessage({ wanted: { numbers, width, height, marks, first, every } }));
+    this.workers.forEach((worker, first) => {
+      const used = this.used[first];
+      worker.postMessage({ wanted: { numbers, width, height, marks, first, every, used } }, used ? [used.pixels.buffer, used.depths.buffer] : []);
+      this.used[first] = undefined;
+    });
     this.onPart = (cast, first) => {
       this.#upload(cast, width, height, first, every);
+      this.used[first] = cast;
       if (--this.missing) return;
       this.#compose();
       done();
