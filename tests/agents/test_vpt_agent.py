@@ -9,7 +9,7 @@ torch = pytest.importorskip("torch")
 
 from tiny_vpt import tiny_network  # noqa: E402
 
-import interplay.record
+import interplay.record  # noqa: E402
 from interplay.agents import AgentError, check_agent, rollout  # noqa: E402
 from interplay.agents.vpt.agent import VPTAgent  # noqa: E402
 from interplay.agents.vpt.codec import BUTTONS, Joint, decode, to_minerl  # noqa: E402

@@ -12,7 +12,7 @@ torch = pytest.importorskip("torch")
 
 from tiny_vpt import TINY, model_document, tiny_network, write_files  # noqa: E402
 
-import interplay.record
+import interplay.record  # noqa: E402
 from interplay.agents import find, names  # noqa: E402
 from interplay.agents.vpt.agent import load_network  # noqa: E402
 from interplay.agents.vpt.checkpoint import CheckpointError, build, read_model, read_weights  # noqa: E402

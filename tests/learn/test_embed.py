@@ -12,7 +12,7 @@ av = pytest.importorskip("av")
 
 from tiny_vpt import tiny_network  # noqa: E402
 
-import interplay.record
+import interplay.record  # noqa: E402
 from interplay.agents import NoopAgent, rollout  # noqa: E402
 from interplay.agents.vpt.agent import save  # noqa: E402
 from interplay.agents.vpt.network import resized  # noqa: E402
