@@ -45,7 +45,7 @@ DEFECTS: dict[str, str] = {
     "way_round": "does not need",
     "leak": "which the player should find out",
     "invented": "was seen",
-    "swapped": "is not a known key",
+    "swapped": "could not be used",
 }
 """What can be planted -> words by which a maker knows that it was found."""
 _REASON = "without {first} nobody can {then} here, because the scene holds no other source of what it takes anywhere"
