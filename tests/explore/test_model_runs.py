@@ -203,7 +203,7 @@ def test_a_secret_is_taken_out_of_texts_as_it_is_and_changes_no_field(tmp_path, 
     monkeypatch.setenv("MY_TOKEN", secret)
 
     class Model:
-        async def generate(self, messages: list, tools: list) -> ModelOutput:
+        async def generate(self, messages: list, tools: list, config: object) -> ModelOutput:
             said = ModelOutput.for_tool_call("m", "act", {secret: [f"it is {secret}!"], "rest": 1}, content=f"say {secret}")
             said.metadata = {"sent": {"with": secret}}
             return said
