@@ -74,7 +74,7 @@ def run(
     Try:  interplay explore run first_log.json --model scripted/ahead --steps 100
     """
     try:
-        from interplay.explore.evaluation import evaluate
+        from interplay.explore.evaluation import evaluate, models
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] not in ("inspect_ai", "openai"):
             raise
@@ -91,7 +91,7 @@ def run(
         raise typer.BadParameter(f"--address is that of a server, such as http://127.0.0.1:8080/v1; got {address!r}")
     if not model.strip():
         raise typer.BadParameter("--model is empty; name one, such as openai/NAME or scripted/ahead")
-    at = None if address is None else evaluate.At(address, _key(key_env))
+    at = None if address is None else models.At(address, _key(key_env))
     with closing(open_archive(data, database)) as archive, progress() as bar:
         line = bar.add_task(f"{model} plays", total=None)
 
