@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from interplay.cli import explore_runs
+from interplay.cli import explore_make, explore_runs
 from interplay.cli.common import (
     DEFAULT_DATA,
     DatabaseOption,
@@ -346,3 +346,4 @@ def _lines(document: Mapping[str, Any], expected: Mapping[str, int]) -> list[str
 
 app.command("run")(explore_runs.run)
 app.command("results")(explore_runs.results)
+app.command("make")(explore_make.make)

@@ -10,9 +10,10 @@ import asyncio
 import json
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
+from interplay.explore.instance import Instance
 from interplay.explore.make import sandbox
 from interplay.explore.make.draft import Brief, Draft
 from interplay.explore.make.gate import Ruling, rule
@@ -79,7 +80,8 @@ class Made:
 
     Attributes:
         name, mode, hops, candidates: What was to be made.
-        document: The instance, if the gate let it through and all approved.
+        instance: If the gate let it through and all approved.
+        ruling: Of the gate, of that instance.
         reasons: Why there is none.
         turns: Each with its role, kind, and what was refused in it.
         rulings: How often the gate looked.
@@ -93,7 +95,8 @@ class Made:
     mode: str
     hops: int
     candidates: tuple[str, ...]
-    document: dict[str, Any] | None = None
+    instance: Instance | None = None
+    ruling: Ruling | None = None
     reasons: tuple[str, ...] = ()
     turns: list[dict[str, Any]] = field(default_factory=list)
     rulings: int = 0
@@ -105,11 +108,12 @@ class Made:
     @property
     def passed(self) -> bool:
         """Whether there is an instance."""
-        return self.document is not None
+        return self.instance is not None
 
     def to_json(self) -> dict[str, Any]:
-        """All of it."""
-        return asdict(self) | {"passed": self.passed}
+        """All of it, without what the gate knows."""
+        plain = {one.name: getattr(self, one.name) for one in fields(self) if one.name not in ("instance", "ruling")}
+        return plain | {"passed": self.passed, "document": None if self.instance is None else self.instance.to_json()}
 
 
 class _Making:
@@ -231,7 +235,7 @@ class _Making:
         made = self.made
         made.replies, made.tools = dict(self._replies), dict(self._tools)
         if agreed and self.is_proved:
-            made.document = self.draft.document(self._brief)
+            made.instance, made.ruling = self.draft.instance(self._brief), self.ruling
         elif self.ruling is not None and not self.ruling.passed:
             made.reasons = self.ruling.reasons
         elif self.ruling is None:
