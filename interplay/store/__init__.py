@@ -37,6 +37,7 @@ from interplay.store.models import (
     StudyRow,
     StudyVersion,
     TaskRow,
+    ReviewRow,
     VisitAnswer,
 )
 
@@ -74,5 +75,6 @@ __all__ = [
     "StudyRow",
     "StudyVersion",
     "TaskRow",
+    "ReviewRow",
     "VisitAnswer",
 ]
