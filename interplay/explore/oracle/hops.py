@@ -25,7 +25,8 @@ LEAKS = 0.5
 """A text that names at least this share of the tasks that others need is flagged."""
 _PICTURE = np.zeros((1, 1, 3), np.uint8)  # what a random player does not look at
 _VERBS = frozenset(
-    {"find", "mine", "craft", "to", "build", "place", "hunt", "combat", "trade", "for", "sell", "talk", "a", "the"}
+    {"find", "mine", "craft", "smelt", "to", "build", "place", "hunt", "combat", "trade", "for", "sell", "collect", "talk"}
+    | {"a", "the"}
 )
 """Words of tasks that do not say what a task is about."""
 
