@@ -34,7 +34,7 @@ MAY_USE = {
     "judge": {"errors", "files", "tables", "tasks", "store", "record", "rank"},
     "model_judges": {"errors", "files", "tables", "tasks", "store", "record", "rank", "judge"},
     "study": {"errors", "tables", "tasks", "store"},
-    "report": {"errors", "statistics", "tasks", "envs", "store", "record", "agents", "learn", "judge", "rank", "study"},
+    "report": {"errors", "statistics", "tasks", "envs", "store", "record", "agents", "learn", "judge", "rank", "study", "explore"},
     "web": {
         "errors",
         "files",

@@ -26,6 +26,7 @@ from interplay.cli.common import (
 )
 from interplay.cli.explore_runs import key_of, prices_of
 from interplay.errors import InterplayError
+from interplay.explore.evaluation.scripted import PREFIX
 
 if TYPE_CHECKING:
     from interplay.explore.make.chat import Spent
@@ -47,7 +48,7 @@ def make(
     count: Annotated[int, typer.Option("--count", min=1, help="Instances of each mode.")] = 1,
     tasks: Annotated[
         Path | None,
-        typer.Option("--tasks", help="File of tasks to choose from: names, one a line, or what the filter wrote (kept ones)."),
+        typer.Option("--tasks", help="File of tasks to choose from: a bank, what the filter wrote (its kept ones), or names, one a line."),
     ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", help="Folder for the instances; default: explore/make/instances in the data folder.")
@@ -99,7 +100,7 @@ def make(
     at = None if address is None else At(address, key_of(key_env))
     roles = dict(_role(one, ROLES) for one in role_models or ())
     chosen = choose_seed(seed)
-    plan = synthesis.Plan(tasks_of(tasks), _MODES[mode], count, hops, chosen, model)
+    plan = synthesis.Plan(tasks_of(tasks, model), _MODES[mode], count, hops, chosen, model)
     with closing(open_archive(data, database)) as archive, progress() as bar:
         line = bar.add_task(f"{model} makes", total=None)
         chat = Chat(archive.root / FOLDER / "makers.jsonl", prices=prices_of(prices))
@@ -168,24 +169,27 @@ def _role(text: str, known: Any) -> tuple[str, str]:
     return name, model
 
 
-def tasks_of(file: Path | None) -> tuple[str, ...]:
-    """Names of tasks of a file: one a line, or the published form, of which the kept ones count; those of scripted makers where
-    none is named.
+def tasks_of(file: Path | None, model: str) -> tuple[str, ...]:
+    """Names of tasks: of a bank, of the published form, of which the kept ones count, or one a line. Where no file is named, all of
+    the bank that comes with the package; scripted makers know some of it alone.
 
     Raises:
-        InterplayError: If it cannot be read, or holds none.
+        InterplayError: If the file cannot be read, or holds none.
     """
-    if file is None:
-        from interplay.explore.make.scripted import NEEDS
+    from interplay.explore.make import bank
+    from interplay.explore.make.scripted import NEEDS
 
-        return tuple(NEEDS)
+    if file is None:
+        return tuple(NEEDS) if model.startswith(PREFIX) else tuple(bank.drawn())
     try:
         text = file.read_text(encoding="utf-8")
-        if file.suffix == ".json":
-            said = json.loads(text)
-            names = [name for name, one in said.items() if one["requires_domain_knowledge"] == "No"]
+        said = json.loads(text) if file.suffix == ".json" else None
+        if isinstance(said, dict) and "schema" not in said:
+            names = [bank.normalised(name) for name, one in said.items() if one["requires_domain_knowledge"] == "No"]
+        elif said is not None:
+            names = list(bank.load(file))
         else:
-            names = [line.strip() for line in text.splitlines() if line.strip()]
+            names = [bank.normalised(line) for line in text.splitlines() if line.strip()]
     except (OSError, ValueError, AttributeError, KeyError, TypeError) as error:
         raise InterplayError(f"{file} cannot be read as a list of tasks: {error}\nWrite one name a line.") from None
     if not names:

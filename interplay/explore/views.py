@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from interplay.explore.instance import GAMMA
 from interplay.explore.rules import Point, cell
-from interplay.world import Renderer, World
-from interplay.world.registry.blocks import AIR
-from interplay.world.render import figures
-from interplay.world.render.camera import Camera
+
+if TYPE_CHECKING:
+    from interplay.world import World
 
 FIRST_PERSON, OVERHEAD = "first person", "overhead"
 SIDES = {"north": 0.0, "east": 90.0, "south": 180.0, "west": -90.0}
@@ -30,6 +30,8 @@ _AROUND = 24
 def stands(world: World, spawn: Point) -> tuple[Point, float]:
     """The middle of what stands on the ground around a player who begins at `spawn`, at the height of their feet, and how far
     from it the farthest of that is, in blocks."""
+    from interplay.world.registry.blocks import AIR
+
     x, y, z = cell(spawn)
     low_x, low_z = max(0, x - _AROUND), max(0, z - _AROUND)
     window = world.grid.blocks[low_x : x + _AROUND, low_z : z + _AROUND, y : y + 16]
@@ -49,6 +51,10 @@ def picture(world: World, spawn: Point, view: str, size: tuple[int, int] = SIZE)
         view: One of `VIEWS`.
         size: (width, height) in pixels.
     """
+    from interplay.world import Renderer
+    from interplay.world.render import figures
+    from interplay.world.render.camera import Camera
+
     renderer = Renderer(size, gamma=GAMMA)
     if view == FIRST_PERSON:
         return renderer.frame(world, Fraction(1))

@@ -16,7 +16,6 @@ from fastapi.responses import FileResponse, JSONResponse, Response
 from interplay.errors import NotFoundError
 from interplay.explore import views
 from interplay.explore.instance import Instance, parse
-from interplay.explore.make import scene_pictures
 from interplay.explore.rule_words import in_words
 from interplay.play.beside.films import LATER, NOW, Films
 from interplay.record import Archive
@@ -82,6 +81,8 @@ def picture(request: Request, enrolment: Enrolled, place: int, view: str) -> Res
     instance = _instance(_served(request, enrolment, place))
     if view not in _VIEWS:
         raise HTTPException(404, f"there is no view {view[:40]!r}; there are {', '.join(_VIEWS)}")
+    from interplay.explore.make import scene_pictures  # brings the renderer
+
     return FileResponse(scene_pictures.path(request.app.state.archive.root, instance, _VIEWS[view]), headers=_KEEP)
 
 
@@ -143,6 +144,8 @@ def _proof_of(archive: Archive, instance: Instance) -> str | None:
 def _page(
     request: Request, enrolment: Enrolment, served: Served, given: dict[str, str], problem: str = ""
 ) -> Response:
+    from interplay.explore.make import scene_pictures  # brings the renderer
+
     study, facts = studies_of(request).version(enrolment.study_hash), facts_of(request, enrolment)
     archive: Archive = request.app.state.archive
     instance = _instance(served)

@@ -22,7 +22,7 @@ from interplay.explore.make.gate import rule
 from interplay.explore.make.roles import DEBATE, MOST_TRIES, OPENING, ROLES, SINGLE, SINGLE_AGAIN, texts
 from interplay.explore.make.turns import KINDS, ReplyError, Said, ToolCall, read
 
-BRIEF = Brief("wood", ("mine oak_log", "craft oak_planks", "craft stick", "craft furnace"), 2, {"made": {}})
+BRIEF = Brief("wood", ("mine oak_log", "craft to oak_planks", "craft to stick", "craft to furnace"), 2, {"made": {}})
 TURNS = tuple(dict.fromkeys((*OPENING, *DEBATE, SINGLE, SINGLE_AGAIN)))
 
 
@@ -44,7 +44,7 @@ def whole_draft() -> Draft:
         text = scripted.reply("maker", f"BRIEF {json.dumps(BRIEF.to_json())}\nDRAFT {json.dumps(draft.to_json())}\nTURN {turn.role} {turn.kind}\n")
         if turn.kind == "select":
             text = scripted.reply("maker", f"BRIEF {json.dumps(BRIEF.to_json())}\nTURN {turn.role} {turn.kind}\n")
-        said = read(turn, ROLES[turn.role], text, draft, there=("oak_log", "stone"))
+        said = read(turn, ROLES[turn.role], text, draft, there=("oak_log", "cobblestone"))
         assert isinstance(said, Said)
         draft = said.draft
     return draft
@@ -101,7 +101,7 @@ def test_two_thousand_hostile_replies_in_the_makers_roles_crash_nothing_and_are_
         other = good[rng.choice(TURNS)] if number % 3 else hostile(rng)
         text = hostile_of(rng, other) if number % 2 else hostile(rng)
         try:
-            said = read(turn, ROLES[turn.role], text, draft, there=("oak_log", "stone"))
+            said = read(turn, ROLES[turn.role], text, draft, there=("oak_log", "cobblestone"))
         except ReplyError as error:
             found[error.kind] += 1
             str(error).encode()

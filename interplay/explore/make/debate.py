@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
@@ -79,7 +79,7 @@ class Made:
     """What came of one making.
 
     Attributes:
-        name, mode, hops, candidates: What was to be made.
+        name, mode, hops, candidates, source: What was to be made.
         instance: If the gate let it through and all approved.
         ruling: Of the gate, of that instance.
         reasons: Why there is none.
@@ -95,6 +95,7 @@ class Made:
     mode: str
     hops: int
     candidates: tuple[str, ...]
+    source: Mapping[str, Any]
     instance: Instance | None = None
     ruling: Ruling | None = None
     reasons: tuple[str, ...] = ()
@@ -125,7 +126,7 @@ class _Making:
         self.ruling: Ruling | None = None
         self.notes: list[str] = []
         self.approvals: dict[str, str] = {}
-        self.made = Made(brief.name, mode, brief.hops, brief.candidates)
+        self.made = Made(brief.name, mode, brief.hops, brief.candidates, brief.source)
         self._replies, self._tools = Counter[str](), Counter[str]()
 
     @property

@@ -15,17 +15,17 @@ from interplay.explore.evaluation import scripted
 
 NEEDS: dict[str, tuple[str, ...]] = {
     "mine oak_log": (),
-    "craft oak_planks": ("mine oak_log",),
-    "craft stick": ("craft oak_planks",),
-    "craft crafting_table": ("craft oak_planks",),
-    "craft oak_button": ("craft oak_planks",),
-    "craft wooden_pickaxe": ("craft stick", "craft crafting_table"),
-    "craft wooden_shovel": ("craft stick", "craft crafting_table"),
-    "craft oak_slab": ("craft crafting_table",),
-    "mine cobblestone": ("craft wooden_pickaxe",),
-    "craft stone_pickaxe": ("mine cobblestone",),
-    "craft furnace": ("mine cobblestone",),
-    "craft stone_sword": ("mine cobblestone",),
+    "craft to oak_planks": ("mine oak_log",),
+    "craft to stick": ("craft to oak_planks",),
+    "craft to crafting_table": ("craft to oak_planks",),
+    "craft to oak_button": ("craft to oak_planks",),
+    "craft to wooden_pickaxe": ("craft to stick", "craft to crafting_table"),
+    "craft to wooden_shovel": ("craft to stick", "craft to crafting_table"),
+    "craft to oak_slab": ("craft to crafting_table",),
+    "mine cobblestone": ("craft to wooden_pickaxe",),
+    "craft to stone_pickaxe": ("mine cobblestone",),
+    "craft to furnace": ("mine cobblestone",),
+    "craft to stone_sword": ("mine cobblestone",),
 }
 """Task that these makers know -> tasks that it cannot do without."""
 DEFECTS: dict[str, str] = {
@@ -55,6 +55,11 @@ _TURN = re.compile(r"^TURN (\w+) (\w+)$", re.MULTILINE)
 def _document(word: str, prompt: str) -> dict[str, Any]:
     found = re.findall(rf"^{word} (\{{.*\}})$", prompt, re.MULTILINE)
     return json.loads(found[-1]) if found else {}
+
+
+def _item(task: str) -> str:
+    """What a task gives: the last word of its name."""
+    return task.rpartition(" ")[2]
 
 
 def _needed(task: str) -> set[str]:
@@ -88,7 +93,7 @@ def _selection(tasks: list[str], defect: str) -> dict[str, Any]:
         tasks[-1] = "build portal"
         edges = _edges(tasks)
     elif defect == "too_few":
-        tasks = tasks[:-1] or [*tasks, "craft bowl"]
+        tasks = tasks[:-1] or [*tasks, "craft to bowl"]
         edges = _edges(tasks)
     elif defect == "circle" and edges:
         edges.append({**edges[0], "from": edges[0]["to"], "to": edges[0]["from"]})
@@ -100,12 +105,12 @@ def _selection(tasks: list[str], defect: str) -> dict[str, Any]:
 
 
 def _scene(tasks: list[str], defect: str) -> dict[str, Any]:
-    items = [task.split(" ")[1] for task in tasks]
+    items = [_item(task) for task in tasks]
     needed = {first for then in tasks for first in _needed(then)}
     last = [item.replace("_", " ") for task, item in zip(tasks, items, strict=True) if task not in needed]
     text = f"Carry {' and '.join(last)}."
     commands = [f"/fill ~{x} ~ ~5 ~{x} ~3 ~5 oak_log" for x in (-1, 1)]
-    commands += ["/fill ~-3 ~ ~8 ~3 ~2 ~8 stone"]
+    commands += ["/fill ~-3 ~ ~8 ~3 ~2 ~8 cobblestone"]
     if defect == "true_at_start":
         commands.append(f"/give @p {items[0]}")
     elif defect == "nothing_there":
@@ -130,7 +135,7 @@ def _scene(tasks: list[str], defect: str) -> dict[str, Any]:
 def _milestones(tasks: list[str], defect: str) -> list[dict[str, Any]]:
     made = []
     for task in tasks:
-        item = task.split(" ")[1]
+        item = _item(task)
         params = {"item": f"minecraft:{item}" if defect == "prefix" else item, "min_count": 0 if defect == "no_count" else 1}
         rule = {"type": "inventory_has", "params": params}
         name = "done" if defect == "same_id" else task.replace(" ", "_")
@@ -143,7 +148,7 @@ def _milestones(tasks: list[str], defect: str) -> list[dict[str, Any]]:
 
 _OF_SELECTOR = ("circle", "twice", "short_reason", "foreign_task", "too_few")
 _OF_MILESTONES = ("absolute_frame", "no_count", "prefix", "same_id")
-_SEEN = ["oak_log", "stone"]
+_SEEN = ["oak_log", "cobblestone"]
 
 
 def _issues(prompt: str) -> list[str]:
