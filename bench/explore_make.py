@@ -129,7 +129,10 @@ def repaired(root: Path, server: ModelServer, seed: int) -> dict[str, Any]:
         (one,) = made.makings
         unproved = one["passed"] and not prove(load(made.files[one["name"]])).solved
         was_found = bool(one["first_reasons"]) or any(turn["refused"] for turn in one["turns"])
-        rows.append({key: one[key] for key in ("passed", "reasons", "debates", "rulings")} | {"maker": name, "unproved": unproved, "found": was_found})
+        rows.append(
+            {key: one[key] for key in ("passed", "reasons", "debates", "rulings")}
+            | {"maker": name, "unproved": unproved, "found": was_found}
+        )
     told = [row for row in rows if row["maker"].startswith("maker-")]
     stubborn = [row for row in rows if row["maker"].startswith("stubborn-")]
     return {

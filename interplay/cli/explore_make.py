@@ -1,4 +1,4 @@
-"""`interplay explore make`: language models make instances, and the gate lets through what is proved."""
+"""`interplay explore make`: language models make instances, and the gate lets through what is proved; or the planner makes them."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from interplay.cli.common import (
     progress,
     table,
 )
+from interplay.cli.explore_bank import planned
 from interplay.cli.explore_runs import key_of, prices_of
 from interplay.errors import InterplayError
 from interplay.explore.evaluation.scripted import PREFIX
@@ -32,26 +33,41 @@ if TYPE_CHECKING:
     from interplay.explore.make.chat import Spent
     from interplay.explore.make.synthesis import Synthesis
 
+MOST_PLANNED = 4
 _MODES = {"multi": ("multi",), "single": ("single",), "both": ("multi", "single")}
 
 
 def make(
     model: Annotated[
         str, typer.Option("--model", help="As Inspect names it: openai/NAME, ...; scripted/maker needs no network.")
-    ],
+    ] = "",
     mode: Annotated[
-        str, typer.Option(help="multi: makers in debate; single: one prompt; both: one of each, of the same candidates.")
+        str,
+        typer.Option(
+            help="multi: makers in debate; single: one prompt; both: one of each, of the same candidates; planner: no model."
+        ),
     ] = "multi",
     hops: Annotated[
-        int | None, typer.Option("--hops", min=1, max=12, help="Tasks of an instance; default: 2 to 4, drawn by seed.")
+        int | None,
+        typer.Option(
+            "--hops", min=1, max=12, help="Tasks of an instance; default: 2 to 4, drawn by seed, and 1 to 4 each with planner."
+        ),
     ] = None,
-    count: Annotated[int, typer.Option("--count", min=1, help="Instances of each mode.")] = 1,
+    count: Annotated[
+        int, typer.Option("--count", min=1, max=1000, help="Instances of each mode; with planner of each number of hops.")
+    ] = 1,
     tasks: Annotated[
         Path | None,
-        typer.Option("--tasks", help="File of tasks to choose from: a bank, what the filter wrote (its kept ones), or names, one a line."),
+        typer.Option(
+            "--tasks", help="File of tasks to choose from: a bank, what the filter wrote (its kept ones), or names, one a line."
+        ),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", help="Folder for the instances; default: explore/make/instances in the data folder.")
+        Path | None,
+        typer.Option(
+            "--out",
+            help="Folder for the instances; default: explore/make/instances in the data folder, with planner 'planned'.",
+        ),
     ] = None,
     role_models: Annotated[
         list[str] | None, typer.Option("--role", metavar="ROLE=MODEL", help="Another model for a role; may be repeated.")
@@ -73,11 +89,20 @@ def make(
     seed: SeedOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Let language models make instances: each is checked and proved after every revision, and written if it passes. Run again
-    after an interruption, it goes on, and pays for no answer twice. Exit 1 if none passed.
+    """Make instances by language models, or without any: each is checked and proved after every revision, and written if it passes.
+    Run again after an interruption, it goes on, and pays for no answer twice. Exit 1 if none passed.
 
     Try:  interplay explore make --hops 3 --mode both --model scripted/maker --seed 1
     """
+    if mode == "planner":
+        if hops is not None and hops > MOST_PLANNED:
+            raise typer.BadParameter(f"--mode planner makes instances of 1 to {MOST_PLANNED} hops; got {hops}")
+        planned(hops, count, out or Path("planned"), choose_seed(seed), as_json=as_json)
+        return
+    if mode not in _MODES:
+        raise typer.BadParameter(f"--mode takes {', '.join(_MODES)} or planner; got {mode!r}")
+    if not model.strip():
+        raise typer.BadParameter("--model is missing; name one, such as openai/NAME or scripted/maker, or write --mode planner")
     try:
         from interplay.explore.make import synthesis
     except ModuleNotFoundError as error:
@@ -91,8 +116,6 @@ def make(
     from interplay.explore.make.chat import FOLDER, Chat
     from interplay.explore.make.roles import ROLES
 
-    if mode not in _MODES:
-        raise typer.BadParameter(f"--mode takes {', '.join(_MODES)}; got {mode!r}")
     if key_env is not None and address is None:
         raise typer.BadParameter("--key-env goes with --address; other models have their own variables")
     if address is not None and not re.match("https?://[^/]", address):
@@ -126,7 +149,10 @@ def make(
         "seed": chosen,
         "modes": made.by_mode(),
         "instances": [
-            {key: one[key] for key in ("name", "mode", "hops", "passed", "reasons", "first_reasons", "debates", "replies", "tools")}
+            {
+                key: one[key]
+                for key in ("name", "mode", "hops", "passed", "reasons", "first_reasons", "debates", "replies", "tools")
+            }
             | {"turns": len(one["turns"]), "rulings": one["rulings"], "file": str(made.files.get(one["name"], "")) or None}
             for one in made.makings
         ],
@@ -134,19 +160,26 @@ def make(
     }
     emit(document, as_json=as_json, text=_text(made))
     if not as_json:
-        lines = [f"refused  {one['name']} ({one['mode']}): {_first(one['reasons'])}" for one in made.makings if not one["passed"]]
+        lines = [
+            f"refused  {one['name']} ({one['mode']}): {_first(one['reasons'])}" for one in made.makings if not one["passed"]
+        ]
         lines.append(f"\nMade with seed {chosen}; {_spent(chat.spent)}.")
         if made.files:
             folder = next(iter(made.files.values())).parent
-            lines.append(f"Play one:  interplay play {next(iter(made.files.values()))} --agent random{place_options(data, database)}")
-            lines.append(f"Let people review them:  [review] instances = [\"{folder}\"] in a study; see docs/explore-make.md")
+            lines.append(
+                f"Play one:  interplay play {next(iter(made.files.values()))} --agent random{place_options(data, database)}"
+            )
+            lines.append(f'Let people review them:  [review] instances = ["{folder}"] in a study; see docs/explore-make.md')
         emit(None, as_json=False, text="\n".join(lines))
     if not made.files:
         raise typer.Exit(1)
 
 
 def _text(made: Synthesis) -> Any:
-    rows = [tuple(row[key] for key in ("mode", "instances", "passed", "repaired", "refused", "turns", "refused_replies")) for row in made.by_mode()]
+    rows = [
+        tuple(row[key] for key in ("mode", "instances", "passed", "repaired", "refused", "turns", "refused_replies"))
+        for row in made.by_mode()
+    ]
     return table(["mode", "#instances", "#passed", "#of them repaired", "#refused", "#turns", "#replies refused"], rows)
 
 
@@ -182,14 +215,11 @@ def tasks_of(file: Path | None, model: str) -> tuple[str, ...]:
     if file is None:
         return tuple(NEEDS) if model.startswith(PREFIX) else tuple(bank.drawn())
     try:
-        text = file.read_text(encoding="utf-8")
-        said = json.loads(text) if file.suffix == ".json" else None
-        if isinstance(said, dict) and "schema" not in said:
+        said = json.loads(file.read_text(encoding="utf-8")) if file.suffix == ".json" else {}
+        if any(isinstance(one, dict) and "requires_domain_knowledge" in one for one in said.values()):
             names = [bank.normalised(name) for name, one in said.items() if one["requires_domain_knowledge"] == "No"]
-        elif said is not None:
-            names = list(bank.load(file))
         else:
-            names = [bank.normalised(line) for line in text.splitlines() if line.strip()]
+            names = list(bank.load(file))
     except (OSError, ValueError, AttributeError, KeyError, TypeError) as error:
         raise InterplayError(f"{file} cannot be read as a list of tasks: {error}\nWrite one name a line.") from None
     if not names:

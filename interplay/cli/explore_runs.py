@@ -41,7 +41,8 @@ if TYPE_CHECKING:
 
 def run(
     paths: Annotated[
-        list[str], typer.Argument(metavar="PATH...", help="Instances: files, folders of them, explore/NAME, or 'published'.")
+        list[str],
+        typer.Argument(metavar="PATH...", help="Instances: files, folders of them, explore/NAME, 'published' or 'planner'."),
     ],
     model: Annotated[
         str, typer.Option("--model", help="As Inspect names it: openai/NAME, ...; scripted/ahead needs no network.")
@@ -230,6 +231,11 @@ def _write(found: list[Result], answers: Path) -> int:
 
 
 def prices_of(texts: list[str] | None) -> dict[str, tuple[float, float]]:
+    """Model -> dollars for a million tokens read and written.
+
+    Raises:
+        BadParameter: If a text says something else.
+    """
     found = {}
     for text in texts or []:
         model, _, price = text.rpartition("=")

@@ -185,10 +185,14 @@ def crossplay(
 @app.command()
 def explore(
     studies: Annotated[
-        list[str] | None, typer.Option("--study", metavar="ID", help="A study of reviews; may be repeated. Default: all of them.")
+        list[str] | None,
+        typer.Option("--study", metavar="ID", help="A study of reviews; may be repeated. Default: all of them."),
     ] = None,
     votes: Annotated[
-        Path | None, typer.Option("--votes", help="votes.json of the knowledge filter: tasks before and after it.")
+        Path | None,
+        typer.Option(
+            "--votes", help="votes.json of the knowledge filter; default: explore/make/filter in the data folder, if there."
+        ),
     ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", help="Folder for the report; default: reports/explore in the data folder.")
@@ -208,7 +212,7 @@ def explore(
     with closing(open_archive(data, database)) as archive:
         found, rules = reviewed(archive.database, studies)
         made = explore_report(
-            verdicts={} if votes is None else verdicts(votes),
+            verdicts=verdicts(data, votes),
             makings=makings(archive.root),
             reviewed=found,
             runs=played(archive.root),

@@ -105,7 +105,9 @@ def open_study(
     if preview is not None:
         lines.append(f"{'preview':9} {preview}   (the form and two videos; nothing is stored)")
     if study.review is not None and (unproved := _unproved(archive, study.review)):
-        lines.append(f"Note: {len(unproved)} instances have no proof recorded here, such as {unproved[0]}:  interplay explore prove")
+        lines.append(
+            f"Note: {len(unproved)} instances have no proof recorded here, such as {unproved[0]}:  interplay explore prove"
+        )
     if older := sum(one.version != study.content_hash for one in Hits(archive.database).made(study.id)):
         which = f"{older} HIT{'s' if older > 1 else ''} of other versions"
         lines.append(f"Note: {which} may still be on Mechanical Turk, with the old texts; end them there.")

@@ -20,7 +20,9 @@ def in_words(rule: Rule) -> str:
         return f"the player carries at least {params.get('min_count', '?')} {name}"
     if rule.type == "position_near_with_facing":
         half = params.get("facing_tolerance", 360)
-        facing = "" if half == 360 else f" and looks at it to within {half / 2 if isinstance(half, int | float) else half} degrees"
+        facing = (
+            "" if half == 360 else f" and looks at it to within {half / 2 if isinstance(half, int | float) else half} degrees"
+        )
         return f"the player stands within {params.get('max_distance', '?')} blocks of {_cell(params.get('target'))}{facing}"
     if rule.type == "position_inside_box":
         return f"the player stands in the box {_box(params)}"

@@ -106,7 +106,12 @@ def explore_report(
         "explore",
         "Making and reviewing instances",
         "How the instances of Explore were made, and whether people call them valid.",
-        (_filter_section(verdicts, runs), _making_section(makings, reviewed), _agreement_section(reviewed, rules), _length_section(reviewed, runs)),
+        (
+            _filter_section(verdicts, runs),
+            _making_section(makings, reviewed),
+            _agreement_section(reviewed, rules),
+            _length_section(reviewed, runs),
+        ),
         (
             ("tasks", str(len(verdicts))),
             ("instances made", str(len(makings))),
@@ -135,7 +140,10 @@ def _filter_section(verdicts: Mapping[str, str], runs: Sequence[Played]) -> Sect
         rows.append((verb, number, own[KEPT], own[DROPPED], own[WAITING]))
     every = Counter(verdicts.values())
     rows.append(("all", len(verdicts), every[KEPT], every[DROPPED], every[WAITING]))
-    columns = [Column("verb"), *(Column(name, "count") for name in ("before the filter", "kept", "dropped", "waiting for people"))]
+    columns = [
+        Column("verb"),
+        *(Column(name, "count") for name in ("before the filter", "kept", "dropped", "waiting for people")),
+    ]
     caption = "Tasks of the bank that went through the knowledge filter: before it, and what it kept."
     counts = Table("filter", "Tasks before and after the filter", tuple(columns), tuple(rows), caption)
     parts = {"every task kept": lambda states: set(states) == {KEPT}, "some task dropped": lambda states: DROPPED in states}
@@ -146,7 +154,12 @@ def _filter_section(verdicts: Mapping[str, str], runs: Sequence[Played]) -> Sect
             apart.append((name, model, *_done(one for one in own if one.model == model)))
     heads = (Column("instances"), Column("model"), Column("runs", "count"), Column("done", "count"), *_interval("share done"))
     note = "Runs of instances all of whose tasks the filter kept, and of those with a dropped one. Wilson's 95 % intervals."
-    return Section("filter", "Which tasks were kept", (), (counts, Table("filter_runs", "Runs on kept and dropped tasks", heads, tuple(apart), note)))
+    return Section(
+        "filter",
+        "Which tasks were kept",
+        (),
+        (counts, Table("filter_runs", "Runs on kept and dropped tasks", heads, tuple(apart), note)),
+    )
 
 
 def _making_section(makings: Sequence[Mapping[str, Any]], reviewed: Sequence[Reviewed]) -> Section:
@@ -158,7 +171,9 @@ def _making_section(makings: Sequence[Mapping[str, Any]], reviewed: Sequence[Rev
             passed = [one for one in own if one["passed"]]
             at_once = sum(not one["first_reasons"] for one in passed)
             of_all = share(len(passed), len(own))
-            gate.append((mode, len(own), at_once, len(passed) - at_once, len(own) - len(passed), of_all.share, of_all.low, of_all.high))
+            gate.append(
+                (mode, len(own), at_once, len(passed) - at_once, len(own) - len(passed), of_all.share, of_all.low, of_all.high)
+            )
     names = ("made", "passed at once", "passed after repair", "refused")
     columns = (Column("mode"), *(Column(name, "count") for name in names), *_interval("share passed"))
     by_gate = Table("gate", "What the gate let through", columns, tuple(gate), "Wilson's 95 % intervals.")
@@ -174,7 +189,9 @@ def _making_section(makings: Sequence[Mapping[str, Any]], reviewed: Sequence[Rev
             rows.append((mode, good.num, good.part, undecided, good.share, good.low, good.high, of_all.num, of_all.share))
     heads = (Column("reviewed", "count"), Column("valid", "count"), Column("undecided", "count"))
     ends = (Column("of all made", "count"), Column("share valid of all made", "number", 3))
-    ablation = Table("ablation", "Valid instances by mode", (Column("mode"), *heads, *_interval("share valid"), *ends), tuple(rows), caption)
+    ablation = Table(
+        "ablation", "Valid instances by mode", (Column("mode"), *heads, *_interval("share valid"), *ends), tuple(rows), caption
+    )
     return Section("making", "How instances were made", (), (by_gate, ablation, _paired_table(makings, reviewed, modes)))
 
 
@@ -192,7 +209,18 @@ def _paired_table(makings: Sequence[Mapping[str, Any]], reviewed: Sequence[Revie
             tested = paired([(bool(a), bool(b)) for a, b in both if a is not None and b is not None])
             if pairs:
                 left_out = len(pairs) - tested.num
-                rows.append((f"{first}, {second}", tested.num, tested.both, tested.first_only, tested.second_only, tested.neither, left_out, tested.p))
+                rows.append(
+                    (
+                        f"{first}, {second}",
+                        tested.num,
+                        tested.both,
+                        tested.first_only,
+                        tested.second_only,
+                        tested.neither,
+                        left_out,
+                        tested.p,
+                    )
+                )
     names = ("pairs", "both valid", "first only", "second only", "neither", "undecided, left out")
     columns = (Column("modes"), *(Column(name, "count") for name in names), Column("p", "p"))
     caption = "Pairs made of the same candidates; McNemar's exact test, two-sided. What the gate refused is not valid."
@@ -220,8 +248,14 @@ def _agreement_section(reviewed: Sequence[Reviewed], rules: Iterable[str]) -> Se
         )
         for one in sorted(reviewed, key=lambda one: one.instance.name)
     ]  # fmt: skip
-    heads = (Column("instance"), Column("mode"), *(Column(name, "count") for name in ("hops", "prerequisites", "reviews", "valid")))
-    every = Table("reviews", "Every instance", (*heads, Column("most say")), tuple(raw), "Prerequisites are the edges of its graph.")
+    heads = (
+        Column("instance"),
+        Column("mode"),
+        *(Column(name, "count") for name in ("hops", "prerequisites", "reviews", "valid")),
+    )
+    every = Table(
+        "reviews", "Every instance", (*heads, Column("most say")), tuple(raw), "Prerequisites are the edges of its graph."
+    )
     return Section("agreement", "How far people agree", tuple(rules), (table, every))
 
 
@@ -238,8 +272,16 @@ def _length_section(reviewed: Sequence[Reviewed], runs: Sequence[Played]) -> Sec
         for model in sorted({one.model for one in runs}):
             for number in sorted({size(one) for one in runs if one.model == model}):
                 rows.append((model, number, *_done(one for one in runs if one.model == model and size(one) == number)))
-        columns = (Column("model"), Column(name, "count"), Column("runs", "count"), Column("done", "count"), *_interval("share done"))
-        caption = "Runs in which every milestone was reached, of all protocols; Wilson's 95 % intervals, runs taken for independent."
+        columns = (
+            Column("model"),
+            Column(name, "count"),
+            Column("runs", "count"),
+            Column("done", "count"),
+            *_interval("share done"),
+        )
+        caption = (
+            "Runs in which every milestone was reached, of all protocols; Wilson's 95 % intervals, runs taken for independent."
+        )
         tables.append(Table(f"runs_{name}", f"Runs of models by {name}", columns, tuple(rows), caption))
     return Section("length", "By length and prerequisites", (), tuple(tables))
 
@@ -250,7 +292,13 @@ def _by(reviewed: Sequence[Reviewed], name: str, words: str, of: Callable[[Revie
         for number in sorted({value for one in reviewed if one.mode == mode and (value := of(one)) is not None}):
             good = valid_share(one.verdict for one in reviewed if one.mode == mode and of(one) == number)
             rows.append((mode, number, good.num, good.part, good.share, good.low, good.high))
-    columns = (Column("mode"), Column(words, "count"), Column("reviewed", "count"), Column("valid", "count"), *_interval("share valid"))
+    columns = (
+        Column("mode"),
+        Column(words, "count"),
+        Column("reviewed", "count"),
+        Column("valid", "count"),
+        *_interval("share valid"),
+    )
     return Table(f"valid_{name}", f"Valid instances by {words}", columns, tuple(rows), "Wilson's 95 % intervals.")
 
 

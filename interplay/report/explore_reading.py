@@ -18,18 +18,25 @@ from interplay.study.studies import Studies
 MAKINGS = Path("explore") / "make" / "makings"
 """Of a data folder; `explore.make.synthesis` writes it, and brings Inspect."""
 
+VOTES = Path("explore") / "make" / "filter" / "votes.json"
+"""Of a data folder; `interplay explore filter` writes it."""
 
-def verdicts(path: Path) -> dict[str, str]:
-    """Atomic task -> what the filter says of it, of its `votes.json`.
+
+def verdicts(data: Path, path: Path | None = None) -> dict[str, str]:
+    """Atomic task -> what the filter says of it, of its `votes.json`, or of that in the data folder; nothing where there is none.
 
     Raises:
         InterplayError: If it is no such file.
     """
+    if path is None and not (path := data / VOTES).exists():
+        return {}
     states = {"No": KEPT, "Yes": DROPPED, None: WAITING}
     try:
         return {task: states[one["verdict"]] for task, one in json.loads(path.read_text(encoding="utf-8")).items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise InterplayError(f"{path} cannot be read as the filter's votes: {error}\nName the votes.json that it wrote.") from None
+        raise InterplayError(
+            f"{path} cannot be read as the filter's votes: {error}\nName the votes.json that it wrote."
+        ) from None
 
 
 def makings(data: Path) -> list[dict[str, Any]]:
@@ -53,13 +60,17 @@ def reviewed(database: Database, studies: Sequence[str] | None) -> tuple[list[Re
         InterplayError: If one is no study of reviews.
     """
     service = Studies(database)
-    opened = [one.study for one in service.all() if one.study.review is not None] if studies is None else [service.get(one).study for one in studies]
+    opened = (
+        [one.study for one in service.all() if one.study.review is not None]
+        if studies is None
+        else [service.get(one).study for one in studies]
+    )
     by_instance: dict[str, list[Review]] = {}
     documents: dict[str, Mapping[str, Any]] = {}
     rules = []
     for study in opened:
         if study.review is None:
-            raise InterplayError(f"{study.id} is no study of reviews\nName one whose file says kind = \"review\".")
+            raise InterplayError(f'{study.id} is no study of reviews\nName one whose file says kind = "review".')
         third = "a third one where two disagree" if study.review.third else "and no other where they disagree"
         rules.append(f"Study {study.id}: {study.review.raters} reviewers for each instance, {third}; fixed before it opened.")
         for one in Reviews(database, service).of_study(study.id):

@@ -141,9 +141,7 @@ def _proof_of(archive: Archive, instance: Instance) -> str | None:
     return None
 
 
-def _page(
-    request: Request, enrolment: Enrolment, served: Served, given: dict[str, str], problem: str = ""
-) -> Response:
+def _page(request: Request, enrolment: Enrolment, served: Served, given: dict[str, str], problem: str = "") -> Response:
     from interplay.explore.make import scene_pictures  # brings the renderer
 
     study, facts = studies_of(request).version(enrolment.study_hash), facts_of(request, enrolment)
@@ -186,4 +184,3 @@ def _reached(instance: Instance) -> list[dict[str, Any]]:
 def _words(task: str) -> str:
     text = task.replace("_", " ")
     return text[:1].upper() + text[1:]
-

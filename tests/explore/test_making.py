@@ -41,7 +41,9 @@ def whole_draft() -> Draft:
     """What sound makers make of the brief."""
     draft = Draft()
     for turn in OPENING:
-        text = scripted.reply("maker", f"BRIEF {json.dumps(BRIEF.to_json())}\nDRAFT {json.dumps(draft.to_json())}\nTURN {turn.role} {turn.kind}\n")
+        text = scripted.reply(
+            "maker", f"BRIEF {json.dumps(BRIEF.to_json())}\nDRAFT {json.dumps(draft.to_json())}\nTURN {turn.role} {turn.kind}\n"
+        )
         if turn.kind == "select":
             text = scripted.reply("maker", f"BRIEF {json.dumps(BRIEF.to_json())}\nTURN {turn.role} {turn.kind}\n")
         said = read(turn, ROLES[turn.role], text, draft, there=("oak_log", "cobblestone"))
@@ -79,7 +81,12 @@ def test_every_turn_has_a_text_and_a_form_that_its_own_reader_takes():
         ("inspect", {"approved": False, "issues": []}, "wrong_form", "nothing says why"),
         ("inspect", {"approved": "yes", "issues": []}, "wrong_form", "true or false"),
         ("inspect", {"approved": True, "gate": "passed"}, "wrong_form", "gate: is not a known key"),
-        ("select", {"selected_tasks": ["a"], "dependency_graph": {"nodes": ["b"], "edges": []}}, "wrong_form", "same tasks in both"),
+        (
+            "select",
+            {"selected_tasks": ["a"], "dependency_graph": {"nodes": ["b"], "edges": []}},
+            "wrong_form",
+            "same tasks in both",
+        ),
         ("report", {"seen": ["diamond_block"], "screenshot_observations": "treasure"}, "not_there", "diamond_block was seen"),
         ("select", {"tool": "commands", "commands": []}, "unknown_tool", "no tool of the selector"),
         ("all", {"tool": "look"}, "unknown_tool", "has no tools"),
@@ -94,7 +101,12 @@ def test_a_reply_of_another_form_is_refused_with_the_reason(kind, reply, found, 
 
 def test_two_thousand_hostile_replies_in_the_makers_roles_crash_nothing_and_are_credited_with_nothing():
     rng, draft = random.Random(11), whole_draft()
-    good = {turn: scripted.reply("maker", f"BRIEF {json.dumps(BRIEF.to_json())}\nDRAFT {json.dumps(draft.to_json())}\nTURN {turn.role} {turn.kind}\n") for turn in TURNS}
+    good = {
+        turn: scripted.reply(
+            "maker", f"BRIEF {json.dumps(BRIEF.to_json())}\nDRAFT {json.dumps(draft.to_json())}\nTURN {turn.role} {turn.kind}\n"
+        )
+        for turn in TURNS
+    }
     found = dict.fromkeys(KINDS, 0)
     for number in range(2000):
         turn = TURNS[number % len(TURNS)]
@@ -200,7 +212,9 @@ def test_a_maker_looks_walks_and_asks_for_facts_as_often_as_its_role_may():
     assert len(said[0].pictures) == 1 and "carries nothing" in said[0].text
     assert "stands at ~" in said[1].text and len(said[1].pictures) == 1
     assert '"coal"' in said[2].text and "did you mean 'torch'" in said[3].text and "perspectives must be" in said[4].text
-    assert sandbox.answer("commands", {"commands": ["/summon fox ~ ~ ~"]}, BRIEF, draft).text.startswith("A command was refused")
+    assert sandbox.answer("commands", {"commands": ["/summon fox ~ ~ ~"]}, BRIEF, draft).text.startswith(
+        "A command was refused"
+    )
 
 
 def test_the_gate_names_what_is_wrong_and_where():

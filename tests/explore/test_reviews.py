@@ -69,7 +69,9 @@ def test_a_planted_effect_between_modes_is_found_and_none_where_there_is_none():
 
 
 def test_most_reviewers_decide_and_a_tie_is_not_valid():
-    assert [decided(one) for one in ({"a": True, "b": True}, {"a": True, "b": False}, {}, {"a": False, "b": False, "c": True})] == [
+    assert [
+        decided(one) for one in ({"a": True, "b": True}, {"a": True, "b": False}, {}, {"a": False, "b": False, "c": True})
+    ] == [
         True,
         None,
         None,

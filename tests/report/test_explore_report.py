@@ -55,7 +55,12 @@ def test_planted_shares_pairs_and_agreement_stand_in_the_tables():
             is_refused = mode == "single" and n == 0
             name = f"{mode}{n}"
             made.append(
-                {"mode": mode, "passed": not is_refused, "first_reasons": ["x"] if n == 1 else [], "source": {"made": {"pair": f"p{n}"}}}
+                {
+                    "mode": mode,
+                    "passed": not is_refused,
+                    "first_reasons": ["x"] if n == 1 else [],
+                    "source": {"made": {"pair": f"p{n}"}},
+                }
             )
             if not is_refused:
                 found.append(Reviewed(parse(instance(name, mode, f"p{n}", 2 + n % 2)), reviews_of(name, valid, valid)))
@@ -64,8 +69,17 @@ def test_planted_shares_pairs_and_agreement_stand_in_the_tables():
     filtered = {"mine thing_0": "kept", "brew potion": "dropped", "mine sand": "waiting"}
     report = explore_report(verdicts=filtered, makings=made, reviewed=found, runs=runs, rules=["Two reviewers."])
     assert dict(report.facts) | {"people": "2"} == dict(report.facts)
-    assert rows(report, "filter")[-1] == {"verb": "all", "before the filter": 3, "kept": 1, "dropped": 1, "waiting for people": 1}
-    assert [(one["instances"], one["runs"], one["done"]) for one in rows(report, "filter_runs")] == [("every task kept", 4, 3), ("some task dropped", 1, 0)]
+    assert rows(report, "filter")[-1] == {
+        "verb": "all",
+        "before the filter": 3,
+        "kept": 1,
+        "dropped": 1,
+        "waiting for people": 1,
+    }
+    assert [(one["instances"], one["runs"], one["done"]) for one in rows(report, "filter_runs")] == [
+        ("every task kept", 4, 3),
+        ("some task dropped", 1, 0),
+    ]
     gate = {one["mode"]: one for one in rows(report, "gate")}
     assert (gate["multi"]["passed at once"], gate["multi"]["passed after repair"], gate["single"]["refused"]) == (13, 1, 1)
     ablation = {one["mode"]: one for one in rows(report, "ablation")}
@@ -107,7 +121,13 @@ instances = ["one.json"]
     studies = Studies(database)
     study = parse_study(text, folder=tmp_path)
     studies.open(study)
-    studies.open(parse_study(text.replace('"review"', '"comparisons"').replace('"sound"', '"other"').replace('[review]\ninstances = ["one.json"]\n', "")))
+    studies.open(
+        parse_study(
+            text.replace('"review"', '"comparisons"')
+            .replace('"sound"', '"other"')
+            .replace('[review]\ninstances = ["one.json"]\n', "")
+        )
+    )
     with database.write() as session:
         person = add_participant(session, "key", datetime.now(UTC)).id
     enrolment = studies.enrolment(studies.enrol(study, Arrival("open"), person).enrolment)
@@ -127,6 +147,7 @@ instances = ["one.json"]
     (folder / "b.json").write_text('{"torn')
     assert makings(tmp_path) == [{"mode": "multi"}]
     (tmp_path / "votes.json").write_text(json.dumps({"mine a": {"verdict": "No"}, "mine b": {"verdict": None}}))
-    assert verdicts(tmp_path / "votes.json") == {"mine a": "kept", "mine b": "waiting"}
+    assert verdicts(tmp_path, tmp_path / "votes.json") == {"mine a": "kept", "mine b": "waiting"}
+    assert verdicts(tmp_path) == {}
     with pytest.raises(InterplayError, match="cannot be read as the filter's votes"):
-        verdicts(tmp_path / "one.json")
+        verdicts(tmp_path, tmp_path / "one.json")

@@ -81,7 +81,9 @@ def test_a_file_that_cannot_be_meant_is_refused(study, tmp_path, old, new, error
 
 
 def test_what_others_have_begun_goes_first_nobody_sees_one_twice_and_a_tie_asks_for_a_third():
-    assert [lacking(said, raters=2, third=True) for said in ([], [True], [True, True], [True, False], [True, False, False])] == [2, 1, 0, 1, 0]
+    assert [
+        lacking(said, raters=2, third=True) for said in ([], [True], [True, True], [True, False], [True, False, False])
+    ] == [2, 1, 0, 1, 0]
     assert lacking([True, False], raters=2, third=False) == 0
 
     def chosen(verdicts, mine=(), held=(), third=False):
@@ -93,7 +95,9 @@ def test_what_others_have_begun_goes_first_nobody_sees_one_twice_and_a_tie_asks_
     done = {name: [True, True] for name in "abc"}
     assert chosen(done) is None and chosen(done | {"c": [True, False]}) is None
     assert chosen(done | {"c": [True, False]}, third=True) == "c"
-    firsts = {next_instance("abcdefgh", {}, (), Counter(), raters=2, third=False, rng=np.random.default_rng(n)) for n in range(40)}
+    firsts = {
+        next_instance("abcdefgh", {}, (), Counter(), raters=2, third=False, rng=np.random.default_rng(n)) for n in range(40)
+    }
     assert len(firsts) > 3, "each person has an order of their own"
 
 

@@ -89,7 +89,11 @@ def read(text: Any, *, most_ticks: int = 1, memory_words: int = 200, withheld: b
     if isinstance(said, Reply):
         return said
     playable = next((value for value in said if "action" in value), None)
-    return Reply("no_action", why='the object has no "action"') if playable is None else _played(playable, most_ticks, memory_words)
+    return (
+        Reply("no_action", why='the object has no "action"')
+        if playable is None
+        else _played(playable, most_ticks, memory_words)
+    )
 
 
 def objects(text: Any, *, withheld: bool = False) -> list[Mapping[str, Any]] | Reply:

@@ -31,7 +31,7 @@ from interplay.world.terrain.houses import STYLES
 SCHEMA = 1
 VERBS = (
     *("craft to", "trade for", "smelt to", "find", "mine", "hunt", "combat", "sell", "place", "build", "collect", "eat"),
-    *("drink", "breed", "feed", "shear", "milk", "tame", "use", "enter"),
+    *("drink", "breed", "feed", "shear", "milk", "tame", "use", "enter", "enchant", "brew"),
 )
 """What names begin with; all else is a free sentence."""
 _TOOLS = (*(f"{tier}_{kind}" for kind in ("pickaxe", "shovel", "axe", "hoe", "sword") for tier in SPEEDS), "shears")
@@ -101,7 +101,9 @@ def normalised(name: str) -> str:
     """
     text = re.sub(r"[\s_]+", " ", name.replace("minecraft:", " ").strip().lower().rstrip(".!"))
     if not re.fullmatch(r"[a-z0-9][a-z0-9 '(),-]*", text) or len(text) > 100:
-        raise BankError(f"{name!r:.100} is not the name of a task\nRemedy: write a verb and what it is about, as 'mine oak_log'.")
+        raise BankError(
+            f"{name!r:.100} is not the name of a task\nRemedy: write a verb and what it is about, as 'mine oak_log'."
+        )
     verb = verb_of(text)
     about = text.removeprefix(verb).strip()
     known = verb in VERBS and about.replace(" ", "_") in _KNOWN
@@ -114,7 +116,11 @@ def verb_of(name: str) -> str:
 
 
 _KNOWN = frozenset(
-    {block.name for block in BLOCKS} | ITEM_BY_NAME.keys() | MOBS.keys() | set(BIOMES) | {f"village_{style}" for style in STYLES}
+    {block.name for block in BLOCKS}
+    | ITEM_BY_NAME.keys()
+    | MOBS.keys()
+    | set(BIOMES)
+    | {f"village_{style}" for style in STYLES}
 )
 
 
@@ -209,8 +215,7 @@ def _of_mobs() -> Iterator[Atomic]:
 
 
 def covered(tasks: Mapping[str, Atomic]) -> list[Covered]:
-    """What the tasks say of each table of the world: items that some task gives, and blocks, mobs, biomes and structures, foods,
-    recipes, smelting and trades of which some task is."""
+    """What the tasks say of each table of the world: items that some task gives, and entries of the others of which one is."""
     gives = {item for task in tasks.values() for item in task.gives}
     about = {task.about for task in tasks.values()}
     every = drawn().values()
@@ -253,7 +258,9 @@ def parse(document: Any, *, source: str = "<document>") -> dict[str, Atomic]:
         BankError: As `load`.
     """
     if not isinstance(document, Mapping):
-        raise BankError(f"{source}: is not a table but {document!r:.60}\nRemedy: write what `interplay explore bank --out` writes.")
+        raise BankError(
+            f"{source}: is not a table but {document!r:.60}\nRemedy: write what `interplay explore bank --out` writes."
+        )
     root = Table(document, source, refuse=BankError)
     if root.raw("schema", int) != SCHEMA:
         raise root.error("schema", f"is {document['schema']!r}; this version reads {SCHEMA}", f"write {SCHEMA}")

@@ -218,7 +218,9 @@ class _Making:
         own = said["turns"][turn.kind]
         parts.append(f"TURN {turn.role} {turn.kind}\n{own['say']}")
         if role.tools:
-            parts.append(shared["tools"].format(most_calls=role.most_calls) + "\n" + "\n".join(said["tools"][one] for one in role.tools))
+            parts.append(
+                shared["tools"].format(most_calls=role.most_calls) + "\n" + "\n".join(said["tools"][one] for one in role.tools)
+            )
         parts.append(f"{shared['reply']}\n{own['form']}")
         pictures = () if shown is None else shown.pictures
         return [Message("system", f"{shared['world'].strip()}\n\n{duty}"), Message("user", "\n\n".join(parts), pictures)]

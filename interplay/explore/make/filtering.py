@@ -60,7 +60,8 @@ async def judge(
     """
     if len({name_of(model) for model in models}) < LEAST_MODELS or num_samples < LEAST_SAMPLES:
         raise KnowledgeError(
-            f"the filter asks {LEAST_MODELS} models or more, {LEAST_SAMPLES} times or more each; got {len(models)} and {num_samples}\n"
+            f"the filter asks {LEAST_MODELS} models or more, {LEAST_SAMPLES} times or more each; "
+            f"got {len(models)} and {num_samples}\n"
             "Remedy: name another with --model, and leave --samples out."
         )
     turns = asyncio.Semaphore(_AT_ONCE)
@@ -105,7 +106,7 @@ async def _ask(
     errors: list[str],
     about: str,
 ) -> _Read | None:
-    """What a reply says; one that cannot be used is asked for again, and None after the last. The talk grows by what was said."""
+    """What a reply says; one that cannot be used is asked for again, and None after the last. The talk grows by it."""
     config = GenerateConfig(temperature=TEMPERATURE, max_tokens=MOST_TOKENS)
     for _ in range(ATTEMPTS):
         output = await chat.ask(model, talk, sample=number, config=config, about=about)

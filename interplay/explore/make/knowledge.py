@@ -1,14 +1,13 @@
 """Which atomic tasks need knowledge of the game, and what they need of a player: asked of several models, several times each.
 
 Three rounds for each sample, as published (MineExplorer, arXiv 2605.30931, appendix): a verdict in one word; in the same chat
-what must be known; in a fresh chat the capabilities. Differences: there every task is asked about once, of one model, and a reply
-that cannot be used loses its labels; here each of two models or more answers at least five times, the majority decides, an unknown
-label is an error that is asked again and then listed, and tasks on which the models disagree wait for people.
+what must be known; in a fresh chat the capabilities. Differences: there every task is asked about once, of one model, and a
+reply that cannot be used loses its labels; here each of two models or more answers at least five times, the majority decides,
+an unknown label is an error that is asked again and then listed, and tasks on which the models disagree wait for people.
 """
 
 from __future__ import annotations
 
-import asyncio
 import json
 import tomllib
 from collections import Counter
@@ -94,7 +93,9 @@ class Verdict:
         return {
             "requires_domain_knowledge": self.verdict,
             "domain_knowledge_description": self.description,
-            "capabilities": {group: [name for name in LABELS[group] if f"{group}.{name}" in self.capabilities] for group in GROUPS},
+            "capabilities": {
+                group: [name for name in LABELS[group] if f"{group}.{name}" in self.capabilities] for group in GROUPS
+            },
         }
 
 
@@ -206,11 +207,11 @@ class Measures:
     """How good a filter is, on tasks whose labels people wrote.
 
     Attributes:
-        precision, recall: Of keeping: of the tasks that it keeps the share that should be; of those that should be kept the share
-            that it keeps. A task that waits for people is not kept.
+        precision, recall: Of keeping: of the tasks that it keeps the share that should be; of those that should be kept the
+            share that it keeps. A task that waits for people is not kept.
         dropped_precision, dropped_recall: The same of dropping.
-        consistency, dropped_consistency: How often two samples of one model on one task agree, on tasks that should be kept and on
-            those that should be dropped.
+        consistency, dropped_consistency: How often two samples of one model on one task agree, on tasks that should be kept
+            and on those that should be dropped.
         accuracy: Model -> share of its single verdicts that are right.
         waiting: Share of the tasks that wait for people.
     """
@@ -295,7 +296,7 @@ def golden() -> dict[str, str]:
 
 
 def read_decisions(path: Path) -> dict[str, str]:
-    """Task -> verdict, of a file in which people wrote `name<TAB>Yes` or `name<TAB>No`, one a line; lines without a verdict wait on.
+    """Task -> verdict, of a file in which people wrote Yes or No after the tab, one task a line; those without one wait on.
 
     Raises:
         KnowledgeError: If a line is anything else.
@@ -305,7 +306,9 @@ def read_decisions(path: Path) -> dict[str, str]:
         name, _, rest = line.partition("\t")
         word = rest.partition("\t")[0].strip().capitalize()
         if word not in ("", YES, NO):
-            raise KnowledgeError(f"{path}: line {number}: {rest!r:.60} is neither Yes nor No\nRemedy: write one of them after a tab.")
+            raise KnowledgeError(
+                f"{path}: line {number}: {rest!r:.60} is neither Yes nor No\nRemedy: write one of them after a tab."
+            )
         if name.strip() and word:
             found[name.strip()] = word
     return found

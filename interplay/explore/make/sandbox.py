@@ -87,7 +87,9 @@ class Scene:
     def _mobs(self) -> list[tuple[str, tuple[int, ...]]]:
         spawn = facts.feet(self.world)
         rows = self.world.entities[self.world.entities["kind"] >= NUM_THINGS]
-        return [(KINDS[one["kind"]], tuple(round(one[axis] - at) for axis, at in zip("xyz", spawn, strict=True))) for one in rows]
+        return [
+            (KINDS[one["kind"]], tuple(round(one[axis] - at) for axis, at in zip("xyz", spawn, strict=True))) for one in rows
+        ]
 
     @cached_property
     def _carried(self) -> Counter[str]:
@@ -98,7 +100,10 @@ class Scene:
         lines = [f"A command was refused: {one}" for one in self.refused]
         for name, cells in sorted(self._blocks.items()):
             places = ", ".join(f"~{x} ~{y} ~{z}" for x, y, z in cells[:_PLACES])
-            lines.append(f"{len(cells) or 'some'} {name}" + (f": {places}{' ...' * (len(cells) > _PLACES)}" if cells else " in the ground"))
+            lines.append(
+                f"{len(cells) or 'some'} {name}"
+                + (f": {places}{' ...' * (len(cells) > _PLACES)}" if cells else " in the ground")
+            )
         lines += [f"a {name} near ~{x} ~{y} ~{z}" for name, (x, y, z) in self._mobs]
         return "\n".join(lines) or "Nothing stands there: the land is empty."
 
@@ -210,15 +215,28 @@ def _block_fact(name: str) -> str:
 def _item_fact(name: str) -> str:
     item = items.BY_NAME[name]
     made = [
-        {"count": one.count, "of": [sorted(choice)[:8] for choice in one.ingredients], "needs_a_crafting_table": one.width > 2 or one.height > 2 or len(one.ingredients) > 4}
+        {
+            "count": one.count,
+            "of": [sorted(choice)[:8] for choice in one.ingredients],
+            "needs_a_crafting_table": one.width > 2 or one.height > 2 or len(one.ingredients) > 4,
+        }
         for one in crafting.recipes_for(name)
     ]
     smelted = [source for source, result in smelting.SMELTING["furnace"].items() if result == name]
-    said = {"item": name, "recipes": made, "smelted_from": smelted, "food": item.food, "burns_for_ticks": item.fuel, "stack": item.stack}
+    said = {
+        "item": name,
+        "recipes": made,
+        "smelted_from": smelted,
+        "food": item.food,
+        "burns_for_ticks": item.fuel,
+        "stack": item.stack,
+    }
     return json.dumps(said)
 
 
 def _mob_fact(name: str) -> str:
     mob = MOBS[name]
     temper = ("passive", "neutral", "hostile", "golem", "person")[mob.temper]
-    return json.dumps({"mob": name, "temper": temper, "health": mob.health, "follows": list(mob.lures), "eats": list(mob.foods)})
+    return json.dumps(
+        {"mob": name, "temper": temper, "health": mob.health, "follows": list(mob.lures), "eats": list(mob.foods)}
+    )

@@ -70,7 +70,9 @@ def _needed(task: str) -> set[str]:
 def _chosen(brief: dict[str, Any]) -> list[str]:
     """Tasks that need each other, of the candidates: one with what it needs, and what is easiest if that is not enough."""
     known = [task for task in NEEDS if task in brief["candidates"]]
-    most = max(known, key=lambda task: (min(len(_needed(task) & set(known)) + 1, brief["tasks"]), -len(_needed(task))), default=None)
+    most = max(
+        known, key=lambda task: (min(len(_needed(task) & set(known)) + 1, brief["tasks"]), -len(_needed(task))), default=None
+    )
     chain = [] if most is None else [task for task in known if task in _needed(most)][-max(0, brief["tasks"] - 1) :]
     tasks = [*(chain if brief["tasks"] > 1 else []), *([most] if most else [])]
     tasks += [task for task in known if task not in tasks][: brief["tasks"] - len(tasks)]
@@ -175,7 +177,9 @@ def reply(name: str, prompt: str) -> str:
         empty = {"structural_issues": [], "semantic_issues": ["the scene wants a torch"], "critique_for_task_selector": ""}
         return json.dumps({"approved": False} | ({"issues": [wanted]} if kind == "inspect" else empty))
     if role == "single":
-        return json.dumps(_selection(tasks, planted) | {"scene": _scene(tasks, planted), "milestones": _milestones(tasks, planted)})
+        return json.dumps(
+            _selection(tasks, planted) | {"scene": _scene(tasks, planted), "milestones": _milestones(tasks, planted)}
+        )
     answers: dict[str, Callable[[], dict[str, Any]]] = {
         "select": lambda: _selection(tasks, planted),
         "scene": lambda: _scene(tasks, planted),
@@ -188,7 +192,9 @@ def reply(name: str, prompt: str) -> str:
         "milestones": lambda: {"milestones": _milestones(tasks, planted)},
         "inspect": lambda: {
             "approved": passed,
-            "issues": [{"target": "scene", "issue": one, "suggestion": ""} for one in issues or ([] if passed else ["unproved"])],
+            "issues": [
+                {"target": "scene", "issue": one, "suggestion": ""} for one in issues or ([] if passed else ["unproved"])
+            ],
         },
         "validate_graph": lambda: {"approved": passed, "structural_issues": issues or ([] if passed else ["unproved"])},
         "validate_milestones": lambda: {"approved": passed, "issues": issues or ([] if passed else ["unproved"])},
@@ -196,7 +202,9 @@ def reply(name: str, prompt: str) -> str:
         "reselect": lambda: _reselected(tasks, again and defect in _OF_SELECTOR),
         "rescene": lambda: {"revised_scene": _rescened(name, tasks, prompt, again), "response_to_critic": "It is done."},
         "remilestones": lambda: {
-            "revised_milestones": _milestones(tasks, "") if again and defect in (*_OF_MILESTONES, *_OF_SELECTOR, "order") else None,
+            "revised_milestones": _milestones(tasks, "")
+            if again and defect in (*_OF_MILESTONES, *_OF_SELECTOR, "order")
+            else None,
             "response_to_critic": "It is done.",
         },
     }

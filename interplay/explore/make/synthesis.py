@@ -187,7 +187,9 @@ async def make(
 
     async def ask(role: Role, messages: Sequence[Message], about: str) -> Reply:
         config = GenerateConfig(temperature=role.temperature)
-        output = await chat.ask((roles or {}).get(role.name, model), [_chat_message(one) for one in messages], config=config, about=about)
+        output = await chat.ask(
+            (roles or {}).get(role.name, model), [_chat_message(one) for one in messages], config=config, about=about
+        )
         return Reply(output.completion, output.stop_reason == "content_filter")
 
     def took(turn: str) -> None:
@@ -256,4 +258,3 @@ def _chat_message(message: Message) -> ChatMessage:
     pictures = [f"data:image/png;base64,{base64.b64encode(one).decode()}" for one in message.pictures]
     content: list[Content] = [ContentText(text=message.text), *(ContentImage(image=one) for one in pictures)]
     return ChatMessageUser(content=content)
-

@@ -69,7 +69,9 @@ class Said:
     notes: tuple[str, ...] = field(default=())
 
 
-def read(turn: Turn, role: Role, text: Any, draft: Draft, *, there: Collection[str] = (), withheld: bool = False) -> Said | ToolCall:
+def read(
+    turn: Turn, role: Role, text: Any, draft: Draft, *, there: Collection[str] = (), withheld: bool = False
+) -> Said | ToolCall:
     """What a reply comes to.
 
     Args:
@@ -103,7 +105,9 @@ def read(turn: Turn, role: Role, text: Any, draft: Draft, *, there: Collection[s
         raise ReplyError("wrong_form", str(error).replace("\n", " ") or "tables stand in tables too many times") from None
     seen = {name.removeprefix("minecraft:") for name in values["seen"]} if turn.kind == "report" else set()
     if invented := sorted(seen - set(there)):
-        raise ReplyError("not_there", f"it says that {clean(invented[0], 60)} was seen, and no such block or mob is in the scene")
+        raise ReplyError(
+            "not_there", f"it says that {clean(invented[0], 60)} was seen, and no such block or mob is in the scene"
+        )
     return said
 
 
@@ -149,7 +153,9 @@ def _graph(tasks: tuple[str, ...], graph: Table) -> tuple[tuple[str, ...], tuple
         raise graph.error("nodes", "are none", "choose tasks")
     nodes, edges = graph.texts("nodes"), []
     if set(nodes) != set(tasks):
-        raise graph.error("nodes", f"are {list(nodes)}, and the selected tasks are {list(tasks)}", "name the same tasks in both")
+        raise graph.error(
+            "nodes", f"are {list(nodes)}, and the selected tasks are {list(tasks)}", "name the same tasks in both"
+        )
     for edge in graph.tables("edges"):
         edges.append({"from": edge.text("from"), "to": edge.text("to"), "reason": edge.text("reason", "")})
         edge.nothing_else()

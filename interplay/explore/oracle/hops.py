@@ -173,8 +173,11 @@ def _random(instance: Instance, start: Run, num_players: int) -> dict[str, int]:
     for player in range(num_players):
         run, agent = start.fork(), RandomAgent()
         agent.reset(instance.task(), rng=np.random.default_rng([instance.seed, player]))
+        drawn, action = None, Action()
         for _ in range(min(RANDOM_TICKS, instance.step_budget)):
-            run.step(to_world(agent.act(_PICTURE)))
+            if (new := agent.act(_PICTURE)) is not drawn:
+                drawn, action = new, to_world(new)
+            run.step(action)
         for name in run.progress.reached:
             reached[name] = reached.get(name, 0) + 1
     return reached

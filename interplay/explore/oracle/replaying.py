@@ -22,8 +22,7 @@ class ReplayError(InterplayError):
 
 
 def packed(actions: Iterable[Action]) -> str:
-    """Actions as a text: JSON of runs of equal ones, each the number and the keys that are not as in `Action()`, packed by zlib and
-    written in base 85.
+    """Actions as a text: JSON of runs of equal ones, each the number and the keys that differ from `Action()`; zlib, base 85.
 
     >>> unpacked(packed([Action(), Action(forward=True)])) == [Action(), Action(forward=True)]
     True

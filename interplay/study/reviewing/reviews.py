@@ -100,9 +100,7 @@ class Reviews:
             for (_, instance), row in _last(rows).items():
                 verdicts.setdefault(instance, []).append(bool(row.is_valid))
             rng = np.random.default_rng(zlib.crc32(f"{enrolment.study} {enrolment.participant_id}".encode()))
-            chosen = next_instance(
-                list(part.instances), verdicts, mine, held, raters=part.raters, third=part.third, rng=rng
-            )
+            chosen = next_instance(list(part.instances), verdicts, mine, held, raters=part.raters, third=part.third, rng=rng)
             if chosen is None:
                 return None
             place = max((row.place for row in own), default=0) + 1
@@ -186,4 +184,3 @@ def _last(rows: list[tuple[Enrolment, ReviewRow]]) -> dict[tuple[int, str], Revi
 def _seconds(row: ReviewRow) -> float:
     assert row.answered_at is not None
     return round((row.answered_at - row.served_at).total_seconds(), 1)
-
