@@ -4,8 +4,8 @@
 
 Fifty names go through the knowledge filter, ten instances are made of the kept ones in both modes, and defects are planted: a
 maker that is told what is wrong repairs it, a stubborn one is refused with the reason. Any connection but to this machine is
-refused. The bars: 10 minutes; every instance passes or has a reason; at least 80 % of the defects that can be repaired are, within
-the debates; no instance passes that the oracle does not solve once more.
+refused. The bars: 10 minutes; every instance passes or has a reason; at least 80 % of the defects that can be repaired are,
+within the debates; no instance passes that the oracle does not solve once more.
 """
 
 from __future__ import annotations

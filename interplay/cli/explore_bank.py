@@ -1,4 +1,4 @@
-"""`interplay explore bank|filter`, and `make --mode planner`: atomic tasks, which of them need knowledge of the game, and planned instances."""
+"""`interplay explore bank|filter`, and `make --mode planner`: atomic tasks, which of them need knowledge, planned instances."""
 
 from __future__ import annotations
 
@@ -179,7 +179,7 @@ def _measured(measures: Measures) -> list[str]:
 
 
 def planned(hops: int | None, count: int, out: Path, seed: int, *, as_json: bool) -> None:
-    """`interplay explore make --mode planner`: instances of each number of hops, written to a folder; exit 1 if some could not be made."""
+    """`interplay explore make --mode planner`: instances of each number of hops, in a folder; exit 1 if some were not made."""
     from interplay.explore.instance import load
     from interplay.explore.make import planner
     from interplay.files import write_json

@@ -1,4 +1,4 @@
-"""`interplay explore make`: language models make instances, and the gate lets through what is proved; or the planner makes them."""
+"""`interplay explore make`: language models or the planner make instances, and the gate lets through what is proved."""
 
 from __future__ import annotations
 
@@ -89,8 +89,8 @@ def make(
     seed: SeedOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Make instances by language models, or without any: each is checked and proved after every revision, and written if it passes.
-    Run again after an interruption, it goes on, and pays for no answer twice. Exit 1 if none passed.
+    """Make instances by language models, or without any: each is checked and proved after every revision, and written if it
+    passes. Run again after an interruption, it goes on, and pays for no answer twice. Exit 1 if none passed.
 
     Try:  interplay explore make --hops 3 --mode both --model scripted/maker --seed 1
     """
@@ -203,8 +203,8 @@ def _role(text: str, known: Any) -> tuple[str, str]:
 
 
 def tasks_of(file: Path | None, model: str) -> tuple[str, ...]:
-    """Names of tasks: of a bank, of the published form, of which the kept ones count, or one a line. Where no file is named, all of
-    the bank that comes with the package; scripted makers know some of it alone.
+    """Names of tasks: of a bank, of the published form, of which the kept ones count, or one a line. Where no file is named, all
+    of the bank that comes with the package; scripted makers know some of it alone.
 
     Raises:
         InterplayError: If the file cannot be read, or holds none.

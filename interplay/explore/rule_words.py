@@ -31,7 +31,8 @@ def in_words(rule: Rule) -> str:
     if rule.type == "count_in_box_at_most":
         return f"at most {params.get('max_count', '?')} {name} {_is(params)} in the box {_box(params)}"
     if rule.type == "x.event_at_least":
-        return f"the player has {str(params.get('event', '?')).replace('_', ' ')} {name} at least {params.get('min_count', '?')} times"
+        event = str(params.get("event", "?")).replace("_", " ")
+        return f"the player has {event} {name} at least {params.get('min_count', '?')} times"
     if rule.type == "x.visible":
         return f"{name} is in sight, at most {params.get('max_distance', '?')} blocks away"
     return f"{rule.type} holds"

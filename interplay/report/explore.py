@@ -1,7 +1,7 @@
 """`interplay report explore`: how instances were made, and what people and models make of them, in a referee's tables.
 
-What the review of MineExplorer (Ju et al. 2026) asks for: tasks filtered and kept, the ablation of the makers, agreement between
-people, and results by length and by prerequisites.
+What the review of MineExplorer (Ju et al. 2026) asks for: tasks filtered and kept, the ablation of the makers, agreement
+between people, and results by length and by prerequisites.
 """
 
 from __future__ import annotations
@@ -177,7 +177,7 @@ def _making_section(makings: Sequence[Mapping[str, Any]], reviewed: Sequence[Rev
     names = ("made", "passed at once", "passed after repair", "refused")
     columns = (Column("mode"), *(Column(name, "count") for name in names), *_interval("share passed"))
     by_gate = Table("gate", "What the gate let through", columns, tuple(gate), "Wilson's 95 % intervals.")
-    caption = "An instance is valid if most of its reviewers say so. Of all made: what the gate refused is not valid. Wilson's 95 % intervals."
+    caption = "Valid if most of its reviewers say so. Of all made: what the gate refused is not valid. Wilson's 95 % intervals."
     refused = Counter(str(one["mode"]) for one in makings if not one["passed"])
     rows: list[tuple[Cell, ...]] = []
     for mode in modes:
@@ -237,14 +237,14 @@ def _agreement_section(reviewed: Sequence[Reviewed], rules: Iterable[str]) -> Se
     counts = tuple(Column(name, "count") for name in ("instances", "all yes", "all no", "split"))
     shares = tuple(Column(name, "number", 3) for name in ("pairs alike", "kappa", "low", "high", "Cohen's kappa"))
     caption = (
-        "Fleiss' kappa, with the 95 % interval of 2,000 resamples of instances; Cohen's where the same two people have reviewed "
-        "everything. Instances with two reviews or more."
+        "Fleiss' kappa, with the 95 % interval of 2,000 resamples of instances; Cohen's where the same two people have "
+        "reviewed everything. Instances with two reviews or more."
     )
     table = Table("agreement", "Agreement between people", (Column("question"), *counts, *shares), tuple(rows), caption)
     raw = [
         (
             one.instance.name, one.mode, one.instance.num_hops, len(one.instance.edges), len(one.reviews),
-            sum(each.is_valid for each in one.reviews), "undecided" if one.verdict is None else "valid" if one.verdict else "not valid",
+            sum(each.is_valid for each in one.reviews), {None: "undecided", True: "valid", False: "not valid"}[one.verdict],
         )
         for one in sorted(reviewed, key=lambda one: one.instance.name)
     ]  # fmt: skip

@@ -23,7 +23,7 @@ VOTES = Path("explore") / "make" / "filter" / "votes.json"
 
 
 def verdicts(data: Path, path: Path | None = None) -> dict[str, str]:
-    """Atomic task -> what the filter says of it, of its `votes.json`, or of that in the data folder; nothing where there is none.
+    """Atomic task -> what the filter says of it, of its `votes.json` or that of the data folder; nothing without one.
 
     Raises:
         InterplayError: If it is no such file.

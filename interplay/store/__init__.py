@@ -30,6 +30,7 @@ from interplay.store.models import (
     QuizAttempt,
     RaffleEntry,
     ReleaseChoice,
+    ReviewRow,
     SavedQuery,
     SavedQueryEpisode,
     SeatStatistic,
@@ -37,7 +38,6 @@ from interplay.store.models import (
     StudyRow,
     StudyVersion,
     TaskRow,
-    ReviewRow,
     VisitAnswer,
 )
 
@@ -67,6 +67,7 @@ __all__ = [
     "QuizAttempt",
     "RaffleEntry",
     "ReleaseChoice",
+    "ReviewRow",
     "SavedQuery",
     "SavedQueryEpisode",
     "SeatStatistic",
@@ -75,6 +76,5 @@ __all__ = [
     "StudyRow",
     "StudyVersion",
     "TaskRow",
-    "ReviewRow",
     "VisitAnswer",
 ]

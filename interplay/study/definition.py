@@ -27,8 +27,8 @@ from interplay.study.reviewing.part import ReviewPart, read_review, review_taken
 from interplay.tables import Table, parse_toml, read_text
 
 KINDS = ("comparisons", "play", "review")
-"""What people do in a study: `comparisons` of two episodes, by the rules of its [judging] table, `play` its variants, or `review`
-instances."""
+"""What people do in a study: `comparisons` of two episodes, by the rules of its [judging] table, `play` its variants, or
+`review` instances."""
 CURRENCIES = ("USD", "GBP", "EUR")
 Release = Literal["ask", "included", "never"]
 RELEASES: tuple[Release, ...] = get_args(Release)

@@ -154,8 +154,11 @@ def test_makers_that_talk_nonsense_make_nothing_and_the_reason_says_so():
 
     for make, turns in ((multi, 5 + 2 * 9), (single, 3)):
         made = asyncio.run(make(BRIEF, nonsense))
-        assert not made.passed and made.instance is None and made.rulings == 0
-        assert len(made.turns) == turns and "no usable" in made.reasons[0]
+        assert not made.passed
+        assert made.instance is None
+        assert made.rulings == 0
+        assert len(made.turns) == turns
+        assert "no usable" in made.reasons[0]
         assert set(made.replies) <= set(KINDS)
 
 
@@ -168,22 +171,27 @@ def test_makers_who_approve_what_the_gate_refuses_are_not_believed():
         return Reply(json.dumps({**said, "approved": True}) if "approved" in said else text)
 
     made = asyncio.run(multi(BRIEF, ask))
-    assert not made.passed and "which this world lacks" in made.reasons[0]
-    assert made.debates == 2 and len(made.turns) == 23
+    assert not made.passed
+    assert "which this world lacks" in made.reasons[0]
+    assert made.debates == 2
+    assert len(made.turns) == 23
 
 
 def test_critics_repair_a_draft_and_the_debate_ends_when_all_approve():
     heard: list = []
     made = asyncio.run(multi(BRIEF, asker("critic", heard)))
-    assert made.passed and made.debates == 1
+    assert made.passed
+    assert made.debates == 1
     kinds = [one["kind"] for one in made.turns]
     assert kinds == [turn.kind for turn in (*OPENING, *DEBATE)]
     changed = [one["kind"] for one in made.turns if one.get("changed")]
-    assert changed == ["select", "scene", "milestones", "rescene"] and made.rulings == 2
+    assert changed == ["select", "scene", "milestones", "rescene"]
+    assert made.rulings == 2
     assert "torch" in made.instance.commands[-1]
     reports = [messages for role, messages in heard if "TURN scene report" in messages[-1].text]
     assert all(len(messages[-1].pictures) == 3 for messages in reports), "the designer sees every scene"
-    assert "2 torch" not in reports[0][-1].text and "1 torch: ~2 ~0 ~3" in reports[1][-1].text
+    assert "2 torch" not in reports[0][-1].text
+    assert "1 torch: ~2 ~0 ~3" in reports[1][-1].text
 
 
 def test_a_maker_looks_walks_and_asks_for_facts_as_often_as_its_role_may():
@@ -206,12 +214,17 @@ def test_a_maker_looks_walks_and_asks_for_facts_as_often_as_its_role_may():
 
     made = asyncio.run(multi(BRIEF, ask))
     assert [one["kind"] for one in made.turns][-1] == "validate_milestones", "no turn after all approve"
-    assert made.passed and made.tools == {"look": 2, "walk": 1, "fact": 2}
+    assert made.passed
+    assert made.tools == {"look": 2, "walk": 1, "fact": 2}
     assert made.replies["unknown_tool"] == 1, "the sixth call is one too many"
     said = [one for one in heard if one.text.startswith("What came of")]
-    assert len(said[0].pictures) == 1 and "carries nothing" in said[0].text
-    assert "stands at ~" in said[1].text and len(said[1].pictures) == 1
-    assert '"coal"' in said[2].text and "did you mean 'torch'" in said[3].text and "perspectives must be" in said[4].text
+    assert len(said[0].pictures) == 1
+    assert "carries nothing" in said[0].text
+    assert "stands at ~" in said[1].text
+    assert len(said[1].pictures) == 1
+    assert '"coal"' in said[2].text
+    assert "did you mean 'torch'" in said[3].text
+    assert "perspectives must be" in said[4].text
     assert sandbox.answer("commands", {"commands": ["/summon fox ~ ~ ~"]}, BRIEF, draft).text.startswith(
         "A command was refused"
     )
@@ -228,9 +241,13 @@ def test_the_gate_names_what_is_wrong_and_where():
 def test_instances_are_made_once_recorded_with_their_proof_and_named_without_their_mode(tmp_path):
     plan = synthesis.Plan(BRIEF.candidates[:1], ("multi", "single"), 1, 1, 5, "m")
     (mode, first), (other, second) = plan.briefs()
-    assert (mode, other) == ("multi", "single") and first.candidates == second.candidates and first.hops == second.hops
-    assert first.source["made"]["pair"] == second.source["made"]["pair"] and first.name != second.name
-    assert mode not in first.name and list(plan.briefs()) == list(plan.briefs())
+    assert (mode, other) == ("multi", "single")
+    assert first.candidates == second.candidates
+    assert first.hops == second.hops
+    assert first.source["made"]["pair"] == second.source["made"]["pair"]
+    assert first.name != second.name
+    assert mode not in first.name
+    assert list(plan.briefs()) == list(plan.briefs())
     with ModelServer(lambda model, said: scripted.from_texts("maker", said)) as server:
 
         def run() -> synthesis.Synthesis:
@@ -243,12 +260,14 @@ def test_instances_are_made_once_recorded_with_their_proof_and_named_without_the
         next(iter(made.files.values())).unlink()  # written again from what is kept
         (tmp_path / synthesis.MAKINGS / f"{first.name}.json").write_text('{"torn')  # made again, and asked about nothing
         again = run()
-        assert len(server.prompts) == num_calls and again.by_mode() == made.by_mode()
+        assert len(server.prompts) == num_calls
+        assert again.by_mode() == made.by_mode()
         assert [one["document"] for one in again.makings] == [one["document"] for one in made.makings]
     with closing(interplay.record.open(tmp_path)) as archive:
         for path in again.files.values():
             instance = parse(json.loads(path.read_text()))
-            assert instance.proofs[0]["content_hash"] == instance.content_hash and instance.proofs[0]["hops"]["depth"] == 1
+            assert instance.proofs[0]["content_hash"] == instance.content_hash
+            assert instance.proofs[0]["hops"]["depth"] == 1
             assert of_instance(archive, archive.get(instance.proofs[0]["episode"]), instance).success
 
 
@@ -265,4 +284,5 @@ def test_a_turn_ends_after_its_tries():
         return Reply("no")
 
     made = asyncio.run(single(BRIEF, ask))
-    assert len(heard) == 3 * MOST_TRIES and made.replies == {"no_json": 9}
+    assert len(heard) == 3 * MOST_TRIES
+    assert made.replies == {"no_json": 9}

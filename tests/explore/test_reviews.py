@@ -31,7 +31,8 @@ def test_a_planted_kappa_is_found_again(valid, error, raters):
     found = agreement(simulated(4000, valid, error, 1, raters))
     half = (found.high - found.low) / 2 / 1.96 * Z_ONE_IN_A_MILLION
     assert abs(found.kappa - planted_kappa(valid, error)) < half
-    assert sum(found.table) == found.num == 4000 and found.cohen is None
+    assert sum(found.table) == found.num == 4000
+    assert found.cohen is None
 
 
 def test_the_interval_of_kappa_covers_what_was_planted_as_often_as_it_says():
@@ -46,8 +47,10 @@ def test_kappa_of_a_small_table_by_hand():
     # 10 instances, the same two people: 5 both valid, 3 both not, 1 and 1 split. Alike 0.8; each says valid 6 of 10.
     rows = [(f"i{n}", who, said) for n in range(10) for who, said in (("a", n < 6), ("b", n < 5 or n == 6))]
     found = agreement(verdicts_of(rows))
-    assert found.table == (5, 3, 2) and found.agreement == pytest.approx(0.8)
-    assert found.cohen == pytest.approx((0.8 - 0.52) / 0.48) and found.kappa == pytest.approx((0.8 - 0.52) / 0.48)
+    assert found.table == (5, 3, 2)
+    assert found.agreement == pytest.approx(0.8)
+    assert found.cohen == pytest.approx((0.8 - 0.52) / 0.48)
+    assert found.kappa == pytest.approx((0.8 - 0.52) / 0.48)
 
 
 def test_raters_who_always_say_the_same_have_no_kappa_and_no_reviews_have_no_agreement():
@@ -60,7 +63,9 @@ def test_a_planted_effect_between_modes_is_found_and_none_where_there_is_none():
     rng = np.random.default_rng(5)
     hard = rng.random(400)
     better = paired([(bool(one < 0.85), bool(other < 0.6)) for one, other in zip(hard, hard, strict=True)])
-    assert better.second_only == 0 and better.p < 1e-6 and better.num == 400
+    assert better.second_only == 0
+    assert better.p < 1e-6
+    assert better.num == 400
     assert abs(better.first_only / 400 - 0.25) < Z_ONE_IN_A_MILLION * sqrt(0.25 * 0.75 / 400)
     alike = rng.random((400, 2)) < 0.7
     assert paired([(bool(a), bool(b)) for a, b in alike]).p > 1e-6

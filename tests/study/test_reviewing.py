@@ -54,9 +54,12 @@ def enrolled(database: Database, studies: Studies, study: Study):
 
 
 def test_instances_are_taken_in_whole_and_the_study_stays_the_same_without_its_files(study):
-    assert list(study.review.instances) == ["a", "b", "one_more"] and study.review.third and study.review.raters == 2
+    assert list(study.review.instances) == ["a", "b", "one_more"]
+    assert study.review.third
+    assert study.review.raters == 2
     again = Study.from_json(json.loads(json.dumps(study.to_json())))
-    assert again.review == study.review and again.content_hash == study.content_hash
+    assert again.review == study.review
+    assert again.content_hash == study.content_hash
 
 
 @pytest.mark.parametrize(
@@ -93,7 +96,8 @@ def test_what_others_have_begun_goes_first_nobody_sees_one_twice_and_a_tie_asks_
     assert chosen({"b": [True]}, mine={"b"}) in "ac"
     assert chosen({"b": [True]}, held=["b"]) in "ac", "somebody has it before them"
     done = {name: [True, True] for name in "abc"}
-    assert chosen(done) is None and chosen(done | {"c": [True, False]}) is None
+    assert chosen(done) is None
+    assert chosen(done | {"c": [True, False]}) is None
     assert chosen(done | {"c": [True, False]}, third=True) == "c"
     firsts = {
         next_instance("abcdefgh", {}, (), Counter(), raters=2, third=False, rng=np.random.default_rng(n)) for n in range(40)
@@ -110,7 +114,8 @@ def test_people_review_change_their_mind_and_go_and_nothing_that_they_said_is_lo
 
     first, second, third = (enrolled(database, studies, study) for _ in range(3))
     served = reviews.serve(first)
-    assert reviews.serve(first) == served and served.place == 1, "a page that is loaded again shows the same"
+    assert served.place == 1
+    assert reviews.serve(first) == served, "a page that is loaded again shows the same"
     with pytest.raises(FormError, match=r"\(6 are open\): Can it be done"):
         reviews.answer(first, 1, {})
     with pytest.raises(FormError, match="your verdict"):
@@ -124,14 +129,16 @@ def test_people_review_change_their_mind_and_go_and_nothing_that_they_said_is_lo
     for place in (2, 3):
         assert reviews.serve(first).place == place
         reviews.answer(first, place, YES)
-    assert reviews.serve(first) is None and next_step(studies.facts(first)) == "end"
+    assert reviews.serve(first) is None
+    assert next_step(studies.facts(first)) == "end"
     for place in (1, 2, 3):
         reviews.serve(second)
         reviews.answer(second, place, YES)
     split = reviews.serve(third)
     assert split.document == served.document, "the two disagree about the first one's first"
     said = reviews.of_study("sound")
-    assert len(said) == 6 and sum(one.is_valid for one in said) == 5
+    assert len(said) == 6
+    assert sum(one.is_valid for one in said) == 5
     own = next(one for one in said if one.instance == served.document["name"] and one.reviewer == said[0].reviewer)
     assert (own.is_valid, own.why, own.has_played) == (False, "", False)
     assert studies.finish_if_due(first, studies.facts(first)).outcome == "done"
@@ -148,7 +155,8 @@ def test_one_who_goes_away_holds_an_instance_for_an_hour(study, tmp_path):
     alone = Study.from_json(one)
     studies.open(alone)
     first, second = (enrolled(database, studies, alone) for _ in range(2))
-    assert reviews.serve(first) is not None and reviews.serve(second) is None
+    assert reviews.serve(first) is not None
+    assert reviews.serve(second) is None
     now[0] += timedelta(hours=2)
     assert reviews.serve(second) is not None
     database.close()

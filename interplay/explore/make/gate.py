@@ -1,4 +1,4 @@
-"""The gate: validators first, then the oracle. What it refuses goes back to the makers with the reasons; nothing passes unproved."""
+"""The gate: validators first, then the oracle. What it refuses goes back with the reasons; nothing passes unproved."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Ruling:
 
 
 def rule(brief: Brief, draft: Draft) -> Ruling:
-    """Look for everything that is wrong with a whole draft; the first stage that finds something says so, and the rest waits."""
+    """Look for what is wrong with a whole draft; the first stage that finds something says so, and the rest waits."""
     try:
         instance = draft.instance(brief)
     except InterplayError as error:

@@ -1,4 +1,4 @@
-"""Pictures of the scene of an instance, and what its player carries, kept in the data folder: made once, for people who review."""
+"""Pictures of the scene of an instance, and what its player carries: made once, kept in the data folder, for reviewers."""
 
 from __future__ import annotations
 

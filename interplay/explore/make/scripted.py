@@ -1,7 +1,7 @@
-"""Makers that are programs, for tests, measurements, and to try things out: `scripted/maker` makes sound instances of wood and stone.
+"""Makers that are programs, for tests and to try things out: `scripted/maker` makes sound instances of wood and stone.
 
-They read the prompt alone, as a model does. `maker-DEFECT` plants one of `DEFECTS` and repairs it once the prompt says what is
-wrong; `stubborn-DEFECT` never does; `critic` objects to the first draft that the gate lets through, and is content with a light.
+They read the prompt alone, as a model does. `maker-DEFECT` plants one of `DEFECTS` and repairs it once the prompt says what
+is wrong; `stubborn-DEFECT` never does; `critic` objects to the first draft that the gate lets through, and is content with a light.
 """
 
 from __future__ import annotations
@@ -170,7 +170,7 @@ def reply(name: str, prompt: str) -> str:
     issues = _issues(prompt)
     passed = "\nGATE passed" in prompt
     tasks = _chosen(brief) if not draft or again else draft["selected_tasks"]
-    if kind == "validate" and planted == "swapped" or kind == "scene" and planted == "swapped":
+    if (kind == "validate" and planted == "swapped") or (kind == "scene" and planted == "swapped"):
         return json.dumps({"approved": True, "issues": []} | ({"milestones": []} if kind == "validate" else {}))
     if name == "critic" and kind in ("inspect", "validate_graph") and passed and "torch" not in json.dumps(draft):
         wanted = {"target": "scene", "issue": "It is not lit", "suggestion": "set a torch beside the trunks."}

@@ -236,7 +236,8 @@ def _keep(made: Made, archive: Archive, path: Path, folder: Path) -> dict[str, A
 
 def proved(instance: Instance, ruling: Ruling, archive: Archive) -> Instance:
     """The instance with its proof, which is recorded as an episode."""
-    assert ruling.passed and ruling.verdict is not None
+    assert ruling.passed
+    assert ruling.verdict is not None
     proof = record(archive, instance, ruling.verdict).to_json()
     hops = {"edges": [asdict(edge) for edge in ruling.edges], "depth": depth(instance.nodes, ruling.edges)}
     return replace(instance, proofs=(proof | {"hops": hops},))

@@ -1,6 +1,6 @@
 """Reading what a maker replied, bound to the turn: every turn has one form, and what has another is refused with the reason.
 
-A reply changes the draft only as its turn allows; nothing that a reply says of the gate, the oracle or others counts for anything.
+A reply changes the draft only as its turn allows; nothing that it says of the gate, the oracle or others counts.
 """
 
 from __future__ import annotations
