@@ -1,8 +1,8 @@
 """What reviews come to: agreement with its interval, shares of valid instances, and the exact test between paired modes.
 
 Pure arithmetic of plain values: a verdict is true for valid. Raters are interchangeable (each instance may have
-others), so agreement is Fleiss' kappa ("Measuring nominal scale agreement among many raters", 1971), which for two verdicts each
-is Scott's pi; where the same two people have reviewed everything, Cohen's kappa (1960) is told as well.
+others), so agreement is Fleiss' kappa ("Measuring nominal scale agreement among many raters", 1971), which for two verdicts
+each is Scott's pi; where the same two people have reviewed everything, Cohen's kappa (1960) is told as well.
 """
 
 from __future__ import annotations

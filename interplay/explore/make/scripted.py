@@ -1,7 +1,7 @@
 """Makers that are programs, for tests and to try things out: `scripted/maker` makes sound instances of wood and stone.
 
 They read the prompt alone, as a model does. `maker-DEFECT` plants one of `DEFECTS` and repairs it once the prompt says what
-is wrong; `stubborn-DEFECT` never does; `critic` objects to the first draft that the gate lets through, and is content with a light.
+is wrong; `stubborn-DEFECT` never does; `critic` objects to the first draft that passes the gate, and is content with a light.
 """
 
 from __future__ import annotations
