@@ -15,7 +15,7 @@ import numpy as np
 
 from interplay.explore import checking, rules
 from interplay.explore.instance import CAPABILITIES, Instance, parse
-from interplay.explore.make.chains import LAST, Way, carried_at_start, draw, times, words
+from interplay.explore.make.chains import LAST, PlanError, Way, carried_at_start, draw, times, words
 from interplay.explore.oracle.hops import Hops, examine, leaked
 from interplay.explore.oracle.proving import Verdict, prove
 from interplay.explore.oracle.replaying import packed
@@ -216,12 +216,16 @@ def make_set(numbers: Mapping[str, int], seed: int, *, made: Iterable[Instance] 
         last, turns[hops] = verbs[turns[hops] % len(verbs)], turns[hops] + 1
         for attempt in range(tries) if name not in there else ():
             rng = np.random.default_rng([seed, hops, turns[hops], attempt])
-            # What no longer gives anything new, such as the few animals, gives way to the others.
-            one = make(hops, name, rng, last=last if attempt < tries // 2 else None, avoid=there.values())
+            try:
+                one = make(hops, name, rng, last=last, avoid=there.values())
+            except PlanError:
+                one = None
             if one is not None:
                 there[name] = one
                 yield one
                 break
+            if attempt >= tries // 4:
+                last = None  # what gives nothing new, such as the few animals, gives way to the others
 
 
 def proof_of(instance: Instance, verdict: Verdict, found: Hops) -> dict[str, Any]:

@@ -129,15 +129,18 @@ def _without(instance: Instance, start: Run, first: Milestone, then: Milestone) 
     others = [one for one in _needed_by(instance, then.task) if one.id != first.id]
     for before in ([], others) if others else ([],):
         for whim in range(WHIMS):
-            run = start.fork()
+            run, is_hopeless = start, False
             for milestone in (*before, then):
                 trial = run.fork()
                 planner = Planner(trial.world, rules.cell(trial.watch.spawn), np.random.default_rng([whim, trial.ticks]))
                 planner.body.spared = _blocks_of(first)
-                if trial.play(planner, milestone, instance.step_budget, forbidden=first.id):
-                    run = trial
+                is_reached = trial.play(planner, milestone, instance.step_budget, forbidden=first.id)
+                is_hopeless = bool(planner.lacks) and trial.ticks == run.ticks
+                run = trial if is_reached else run
             if then.id in run.progress.reached:
                 return run.progress.reached[then.id]
+            if is_hopeless:
+                break  # nothing was tried of `then`, so another hand would not help
     return None
 
 
