@@ -164,7 +164,9 @@ def _graph(tasks: tuple[str, ...], graph: Table) -> tuple[tuple[str, ...], tuple
 
 
 def _scene_of(table: Table) -> dict[str, Any]:
-    scene = {name: table.text(name, "")[:NOTE_CHARS] for name in ("scene_name", "scene_description", "design_notes")}
+    scene: dict[str, Any] = {
+        name: table.text(name, "")[:NOTE_CHARS] for name in ("scene_name", "scene_description", "design_notes")
+    }
     scene["task_text"] = table.text("task_text")
     scene["atomic_tasks_ordered"] = list(table.texts("atomic_tasks_ordered"))
     scene["commands"] = list(table.texts("commands"))
