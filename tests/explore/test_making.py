@@ -163,16 +163,16 @@ def test_makers_that_talk_nonsense_make_nothing_and_the_reason_says_so():
 
 
 def test_makers_who_approve_what_the_gate_refuses_are_not_believed():
-    """Critics that approve everything, of a draft that cannot be done."""
+    """Critics that approve everything, of a graph that goes round in a circle."""
 
     async def ask(role, messages, about):
-        text = scripted.from_texts("stubborn-nothing_there", [one.text for one in messages])
+        text = scripted.from_texts("stubborn-circle", [one.text for one in messages])
         said = json.loads(text)
         return Reply(json.dumps({**said, "approved": True}) if "approved" in said else text)
 
     made = asyncio.run(multi(BRIEF, ask))
     assert not made.passed
-    assert "which this world lacks" in made.reasons[0]
+    assert "goes against the edge" in made.reasons[0]
     assert made.debates == 2
     assert len(made.turns) == 23
 
